@@ -1,0 +1,78 @@
+/**
+ * A request goes one way: main → app → auth → rate-limit → deprecation → pets → database. Nobody imports what stands
+ * before it; `errors`, `http`, decorators and the files at the top of `src` that hold types are leaves.
+ */
+const way = ['auth', 'rate-limit', 'deprecation', 'pets', 'database'];
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    { name: 'no-circle', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'no-orphan',
+      severity: 'error',
+      from: { orphan: true, pathNot: ['\\.d\\.m?ts$', '^test/support/.*\\.mjs$'] },
+      to: {},
+    },
+    {
+      name: 'only-the-start-builds-the-application',
+      severity: 'error',
+      from: { path: '^src', pathNot: '^src/(main|application|app\\.module|cli/openapi)\\.ts$' },
+      to: { path: '^src/(main|application|app\\.module|app\\.filter)\\.ts$' },
+    },
+    ...way.slice(1).map((room, index) => ({
+      name: `${room}-does-not-look-back`,
+      severity: 'error',
+      from: { path: `^src/${room}/` },
+      to: {
+        path: `^src/(${way.slice(0, index + 1).join('|')}|operations|openapi|seed|cli)/`,
+        pathNot: '\\.decorator\\.ts$',
+      },
+    })),
+    {
+      name: 'leaves-import-leaves',
+      severity: 'error',
+      from: { path: '^src/(errors|http)/|^src/(batcher|client|clock|environment)\\.ts$' },
+      to: { path: '^src/', pathNot: '^src/(errors|http)/|^src/(batcher|client|clock|environment)\\.ts$' },
+    },
+    {
+      name: 'rules-are-pure',
+      comment: 'What decides needs neither framework nor database.',
+      severity: 'error',
+      from: {
+        path: '^src/(auth/api-key|rate-limit/(windows|headers|address|admission)|deprecation/(headers|removal)|pets/(cursor|page-links))\\.ts$',
+      },
+      to: { path: 'node_modules/(@nestjs|@prisma|fastify|pg)/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'source-does-not-import-tests',
+      severity: 'error',
+      from: { path: '^src', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^test|\\.spec\\.ts$' },
+    },
+    {
+      name: 'no-undeclared-package',
+      severity: 'error',
+      from: {},
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'unknown', 'undetermined'] },
+    },
+    { name: 'no-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      name: 'service-needs-no-development-package',
+      severity: 'error',
+      from: { path: '^src', pathNot: '\\.spec\\.ts$' },
+      to: { dependencyTypes: ['npm-dev'], path: 'node_modules', pathNot: 'node_modules/@types/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: ['node_modules'] },
+    exclude: { path: '^src/database/generated' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'types', 'default'],
+      extensions: ['.ts', '.mts', '.js', '.mjs', '.json'],
+    },
+  },
+};

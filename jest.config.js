@@ -1,0 +1,29 @@
+/** The quick tests: rules beside their code, and promises of the running service. `npm run test:full` has the rest. */
+export default {
+  testMatch: ['<rootDir>/src/**/*.spec.ts', '<rootDir>/test/**/*.spec.ts'],
+  globalSetup: './test/support/global-setup.mjs',
+  globalTeardown: './test/support/global-teardown.mjs',
+  testEnvironment: 'node',
+  maxWorkers: 2,
+  testTimeout: 30_000,
+  // NestJS is ESM, @nestjs/throttler is CommonJS that requires it: below Node 24.9 Jest cannot load both as they are.
+  transform: {
+    '^.+\\.m?[jt]s$': [
+      '@swc/jest',
+      {
+        jsc: {
+          target: 'es2023',
+          parser: { syntax: 'typescript', decorators: true },
+          transform: { legacyDecorator: true, decoratorMetadata: true },
+        },
+        module: { type: 'commonjs' },
+      },
+    ],
+  },
+  transformIgnorePatterns: ['/node_modules/(?!(@nestjs|@prisma/schema-engine-wasm|lossless-json)/)'],
+  moduleNameMapper: {
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^@prisma/client/runtime/(.*)\\.mjs$': '@prisma/client/runtime/$1.js',
+  },
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],
+};

@@ -1,0 +1,32 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+
+import { defineConfig } from 'prisma/config';
+
+const fromRoot = (...names: string[]) => path.join(import.meta.dirname, ...names);
+
+if (existsSync(fromRoot('.env'))) process.loadEnvFile(fromRoot('.env'));
+
+// The CLI would download a native engine before any command, also before those that do not use it. Our script is the same
+// engine from npm; Windows cannot start a script as a program, so there the download stays.
+if (process.platform !== 'win32')
+  process.env.PRISMA_SCHEMA_ENGINE_BINARY ||= fromRoot('prisma', 'schema-engine.mjs');
+
+const url = process.env.DATABASE_URL;
+const needsDatabase = [
+  /^migrate (deploy|dev|reset|resolve|status)\b/,
+  /^migrate diff .*--(from|to)-(migrations|config-datasource)\b/,
+  /^db (execute|pull|push)\b/,
+];
+const command = process.argv.slice(2).join(' ');
+if (!url && needsDatabase.some((pattern) => pattern.test(command))) {
+  throw new Error(
+    'DATABASE_URL is missing. Set it, or write it into .env: DATABASE_URL=postgresql://user:password@localhost:5432/animal_store',
+  );
+}
+
+export default defineConfig({
+  schema: 'prisma/schema.prisma',
+  migrations: { path: 'prisma/migrations', seed: 'node dist/cli/seed.js' },
+  ...(url && { datasource: { url } }),
+});

@@ -1,0 +1,214 @@
+// Prisma's schema engine as WebAssembly, over the `pg` driver: the same engine that the Prisma CLI would otherwise
+// download as a native binary. It is used by `schema-engine.mjs` (the CLI) and by `src/database/migrations.ts`.
+
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+import { PrismaPg } from '@prisma/adapter-pg';
+import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils';
+import pg from 'pg';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** PostgreSQL's numbers of the types `"char"`, the one-letter codes of its own catalogues, and `"char"[]`. */
+const CHAR_OID = 18;
+const CHAR_ARRAY_OID = 1002;
+
+/** The same server and credentials, another database. */
+export function withDatabase(connectionString, database) {
+  const url = new URL(connectionString);
+  url.pathname = `/${encodeURIComponent(database)}`;
+  return url.href;
+}
+
+/**
+ * Opens the engine; see the declarations beside this file.
+ * The connection string may be absent only for a `diff` that reads no database.
+ */
+export async function openSchemaEngine({ connectionString, datamodels, log = () => {} }) {
+  const { SchemaEngine } = await loadWebAssembly();
+  const database = connectionString === undefined ? new NoDatabase() : new Database(connectionString);
+  try {
+    const engine = await SchemaEngine.new({ datamodels }, log, bindMigrationAwareSqlAdapterFactory(database));
+    const applyMigrations = engine.applyMigrations.bind(engine);
+    engine.applyMigrations = (input) => applyMigrations(input).catch(rethrowFailedMigration);
+    return { engine, close: () => database.close() };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+export async function schemaEngineVersion() {
+  return (await loadWebAssembly()).version();
+}
+
+let loading;
+
+function loadWebAssembly() {
+  loading ??= instantiate();
+  return loading;
+}
+
+/** The package's own entry imports the `.wasm` file as a module, which Node does only behind a flag. */
+async function instantiate() {
+  const glue = await import('@prisma/schema-engine-wasm/schema_engine_bg');
+  const gluePath = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm/schema_engine_bg');
+  const wasm = await readFile(path.join(path.dirname(gluePath), 'schema_engine_bg.wasm'));
+  const { instance } = await WebAssembly.instantiate(wasm, { './schema_engine_bg.js': withIdleTimers(glue) });
+  glue.__wbg_set_wasm(instance.exports);
+  instance.exports.__wbindgen_start();
+  // The engine's way of telling a panic: without this object even its message would be lost.
+  globalThis.PRISMA_WASM_PANIC_REGISTRY = {
+    set_message(message) {
+      throw new Error(`The schema engine panicked: ${message}`);
+    },
+  };
+  return glue;
+}
+
+/** The engine waits 10 s at most for its lock, and never clears that timer: it must not keep the process from ending. */
+function withIdleTimers(glue) {
+  const setIdleTimeout = (callback, delayMs) => setTimeout(() => callback(), delayMs).unref();
+  const names = Object.keys(glue).filter((name) => name.startsWith('__wbg_setTimeout_'));
+  return { ...glue, ...Object.fromEntries(names.map((name) => [name, setIdleTimeout])) };
+}
+
+/** Gives P3018 in the words of the native engine, where this one names its own functions instead. */
+function rethrowFailedMigration(error) {
+  const migration = /migration_name="(.+?)"/.exec(error.message)?.[1];
+  if (migration === undefined) {
+    throw error;
+  }
+  const [external] = error.message.split('\n   0: ');
+  const databaseError = external.replace(/^external connector error\nError querying the database: /, '');
+  const message =
+    'A migration failed to apply. New migrations cannot be applied before the error is recovered from. ' +
+    'Read more about how to resolve migration issues in a production database: https://pris.ly/d/migrate-resolve\n\n' +
+    `Migration name: ${migration}\n\nDatabase error:\n${databaseError}`;
+  throw Object.assign(new Error(message, { cause: error }), { code: 'P3018' });
+}
+
+/** The factory of connections that the engine asks, and the owner of all it handed out. */
+class Database {
+  provider = 'postgres';
+  adapterName = '@prisma/adapter-pg';
+  #connectionString;
+  #pools = new Set();
+
+  constructor(connectionString) {
+    this.#connectionString = connectionString;
+  }
+
+  connect() {
+    return this.#open(this.#connectionString);
+  }
+
+  /** A database of its own, empty, in which the engine replays the migrations to see what they amount to. */
+  async connectToShadowDb() {
+    const name = `prisma_migrate_shadow_db_${randomUUID()}`;
+    const maintenance = await this.connect();
+    await maintenance.executeScript(`CREATE DATABASE "${name}"`);
+    const shadow = await this.#open(withDatabase(this.#connectionString, name));
+    const disconnect = shadow.dispose.bind(shadow);
+    shadow.dispose = async () => {
+      // PostgreSQL does not drop a database to which anybody is connected.
+      await disconnect();
+      await maintenance.executeScript(`DROP DATABASE IF EXISTS "${name}"`);
+      await maintenance.dispose();
+    };
+    return shadow;
+  }
+
+  async close() {
+    await Promise.all([...this.#pools].map((pool) => this.#end(pool)));
+  }
+
+  async #open(connectionString) {
+    const pool = new MigrationPool(connectionString);
+    this.#pools.add(pool);
+    const adapter = await new PrismaPg(pool).connect();
+    const queryRaw = adapter.queryRaw.bind(adapter);
+    adapter.queryRaw = async (query) => {
+      const { columnTypes, ...result } = await queryRaw(query);
+      return { ...result, columnTypes: columnTypes.map(characterForArray) };
+    };
+    // The adapter would cut a script at every semicolon, also inside comments and function bodies. Without parameters
+    // PostgreSQL takes the whole of it, and undoes the whole of it should one statement fail.
+    adapter.executeScript = async (sql) => void (await adapter.executeRaw({ sql, args: [], argTypes: [] }));
+    adapter.dispose = () => this.#end(pool);
+    return adapter;
+  }
+
+  async #end(pool) {
+    if (this.#pools.delete(pool)) {
+      await pool.end();
+    }
+  }
+}
+
+/** A pool of one: the engine's advisory lock belongs to a session, so all its statements have to share that session. */
+class MigrationPool extends pg.Pool {
+  constructor(connectionString) {
+    super({
+      connectionString,
+      max: 1,
+      idleTimeoutMillis: 0,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+    });
+  }
+
+  /**
+   * The engine reads `"char"` columns from the catalogues, and the adapter refuses them. It knows `"char"[]` however, of
+   * which the catalogues it reads have none: the columns pass it under that name, and `characterForArray` undoes it.
+   */
+  async query(...args) {
+    const result = await super.query(...args);
+    for (const field of result.fields ?? []) {
+      if (field.dataTypeID === CHAR_OID) {
+        field.dataTypeID = CHAR_ARRAY_OID;
+      }
+    }
+    return result;
+  }
+}
+
+function characterForArray(columnType) {
+  return columnType === ColumnTypeEnum.CharacterArray ? ColumnTypeEnum.Character : columnType;
+}
+
+/** Stands in where no database is read: the engine asks for the server's version before anything else. */
+class NoDatabase {
+  provider = 'postgres';
+  adapterName = 'none';
+
+  async connect() {
+    const { Boolean, Text, Int32 } = ColumnTypeEnum;
+    const refuse = () => Promise.reject(new Error('The datasource url is missing.'));
+    return {
+      provider: this.provider,
+      adapterName: this.adapterName,
+      queryRaw: async ({ sql }) =>
+        sql.includes('server_version_num')
+          ? {
+              columnNames: ['exists', 'version', 'numeric_version'],
+              columnTypes: [Boolean, Text, Int32],
+              rows: [[true, 'PostgreSQL 14.0', 140000]],
+            }
+          : refuse(),
+      executeRaw: refuse,
+      executeScript: refuse,
+      startTransaction: refuse,
+      dispose: async () => {},
+    };
+  }
+
+  async connectToShadowDb() {
+    throw new Error('The datasource url is missing.');
+  }
+
+  async close() {}
+}

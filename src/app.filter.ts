@@ -1,0 +1,111 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Gate } from './auth/gate.js';
+import { isProtected, pathAskedFor } from './auth/protected-path.js';
+import { Clock } from './clock.js';
+import { isDatabaseUnavailable } from './database/availability.js';
+import { deprecationHeaders } from './deprecation/headers.js';
+import { removalError } from './deprecation/removal.js';
+import { ApiError } from './errors/api-error.js';
+import { AllowedMethods } from './http/allowed-methods.js';
+import { rateLimitHeaders } from './rate-limit/headers.js';
+
+const UNAVAILABLE_RETRY_SECONDS = 1;
+
+/**
+ * Answers every request that no handler answered, with the one error body and with the headers that the
+ * interceptors would have set. Whatever went wrong, a request under a protected path is judged first: without
+ * a key malformed JSON is 401, not 400.
+ */
+@Catch()
+@Injectable()
+export class AppFilter implements ExceptionFilter {
+  constructor(
+    private readonly gate: Gate,
+    private readonly clock: Clock,
+    private readonly allowedMethods: AllowedMethods,
+  ) {}
+
+  async catch(exception: unknown, host: ArgumentsHost): Promise<void> {
+    const http = host.switchToHttp();
+    await this.answer(exception, http.getRequest(), http.getResponse());
+  }
+
+  /** Also called for what the router itself refuses, which reaches no filter. */
+  async answer(exception: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    let error: ApiError;
+    try {
+      error = (await this.refusal(request, reply)) ?? this.explain(exception, request);
+    } catch (failure) {
+      error = this.explain(failure, request);
+    }
+    const { deprecation } = request.routeOptions.config;
+    if (deprecation !== undefined) {
+      reply.headers(deprecationHeaders(deprecation));
+    }
+    if (error.status >= 500) {
+      request.log.error({ err: error.cause }, error.message);
+    }
+    await reply.status(error.status).headers(error.headers).type('application/json').send(JSON.stringify(error.body));
+  }
+
+  /** Why the request goes no further whatever it asks for, in the order of the contract; sets the rate-limit headers. */
+  private async refusal(request: FastifyRequest, reply: FastifyReply): Promise<ApiError | null> {
+    if (isProtected(request)) {
+      const { admission, refusal } = await this.gate.judge(request);
+      reply.headers(rateLimitHeaders(admission));
+      if (refusal !== null) {
+        return refusal;
+      }
+    }
+    const { deprecation } = request.routeOptions.config;
+    return deprecation === undefined ? null : removalError(deprecation, this.clock.now());
+  }
+
+  private explain(exception: unknown, request: FastifyRequest): ApiError {
+    if (request.is404) {
+      return this.noSuchRoute(request);
+    }
+    if (exception instanceof ApiError) {
+      return exception;
+    }
+    if (exception instanceof HttpException) {
+      return explainHttpStatus(exception);
+    }
+    if (isDatabaseUnavailable(exception)) {
+      const message = 'The database is away or overloaded. Try again shortly.';
+      const headers = { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) };
+      return new ApiError('service_unavailable', message, { headers, cause: exception });
+    }
+    const message = `Something went wrong on our side. Tell us the request id ${request.id} if it goes on.`;
+    return new ApiError('internal_error', message, { cause: exception });
+  }
+
+  private noSuchRoute(request: FastifyRequest): ApiError {
+    const path = pathAskedFor(request.url);
+    const methods = this.allowedMethods.of(path);
+    if (methods.length === 0) {
+      return new ApiError('not_found', `There is nothing at ${path}. The operations are listed at /docs.`);
+    }
+    const Allow = methods.join(', ');
+    const message = `${path} does not answer ${request.method}. It answers ${Allow}.`;
+    return new ApiError('method_not_allowed', message, { headers: { Allow } });
+  }
+}
+
+/** Fastify's refusals of a body or a path, which NestJS wraps. */
+function explainHttpStatus(exception: HttpException): ApiError {
+  switch (exception.getStatus()) {
+    case 400:
+      return new ApiError('invalid_request', `The request is invalid: ${exception.message}.`);
+    case 404:
+    case 414:
+      return new ApiError('not_found', 'There is nothing at this path. The operations are listed at /docs.');
+    case 413:
+      return new ApiError('payload_too_large', 'The body is larger than 64 KiB.');
+    case 415:
+      return new ApiError('unsupported_media_type', 'The body must be JSON, with the header Content-Type: application/json.');
+    default:
+      return new ApiError('internal_error', 'Something went wrong on our side.', { cause: exception });
+  }
+}

@@ -1,0 +1,36 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { AppFilter } from './app.filter.js';
+import { ApiKeyGuard } from './auth/api-key.guard.js';
+import { AuthModule } from './auth/auth.module.js';
+import type { Clock } from './clock.js';
+import { DatabaseModule } from './database/database.module.js';
+import { DeprecationInterceptor } from './deprecation/deprecation.interceptor.js';
+import type { Environment } from './environment.js';
+import { ValidationPipe } from './http/validation.pipe.js';
+import { OperationsModule } from './operations/operations.module.js';
+import { PetsModule } from './pets/pets.module.js';
+import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
+import { RateLimitInterceptor } from './rate-limit/rate-limit.interceptor.js';
+import { RateLimitModule } from './rate-limit/rate-limit.module.js';
+import { SettingsModule } from './settings.module.js';
+
+/** The whole service. The providers stand in the order in which a request passes them. */
+@Module({
+  imports: [DatabaseModule, AuthModule, RateLimitModule, PetsModule, OperationsModule],
+  providers: [
+    { provide: APP_GUARD, useClass: ApiKeyGuard },
+    { provide: APP_GUARD, useClass: RateLimitGuard },
+    { provide: APP_INTERCEPTOR, useClass: RateLimitInterceptor },
+    { provide: APP_INTERCEPTOR, useClass: DeprecationInterceptor },
+    { provide: APP_PIPE, useClass: ValidationPipe },
+    // Whatever is thrown on the way, and what never came so far, is answered here.
+    AppFilter,
+    { provide: APP_FILTER, useExisting: AppFilter },
+  ],
+})
+export class AppModule {
+  static register(environment: Environment, clock: Clock): DynamicModule {
+    return { module: AppModule, imports: [SettingsModule.register(environment, clock)] };
+  }
+}

@@ -1,0 +1,76 @@
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
+import { AppFilter } from './app.filter.js';
+import { AppModule } from './app.module.js';
+import { Clock } from './clock.js';
+import type { Environment } from './environment.js';
+import { ApiError } from './errors/api-error.js';
+import { AllowedMethods } from './http/allowed-methods.js';
+import { answerParserError } from './http/parser-error.js';
+import { parseJsonBody } from './http/json-body.js';
+import { requestId } from './http/request-id.js';
+import { RequestLog } from './http/request-log.js';
+import { createLogger, nestLogger } from './logger.js';
+import { serveDocuments } from './openapi/documents.js';
+
+const BODY_LIMIT_BYTES = 64 * 1024;
+
+/** Builds the service, ready to listen. */
+export async function createApplication(
+  environment: Environment,
+  clock = new Clock(),
+): Promise<NestFastifyApplication> {
+  const logger = createLogger(environment);
+  const requestLog = new RequestLog();
+  const adapter = new FastifyAdapter({
+    loggerInstance: logger,
+    logController: requestLog,
+    genReqId: requestId,
+    bodyLimit: BODY_LIMIT_BYTES,
+    // What comes while the server closes is still answered in form, as long as its connection lives.
+    return503OnClosing: false,
+    clientErrorHandler: answerParserError,
+    frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+      reply.header('X-Request-Id', request.id);
+      reply.raw.once('finish', () => requestLog.requestCompleted(null, request, reply));
+      void app.get(AppFilter).answer(error, request, reply);
+    },
+    ...trustProxy(environment.TRUST_PROXY),
+    skipMiddie: true,
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.register(environment, clock), adapter, {
+    logger: nestLogger(logger),
+    bodyParser: false,
+    abortOnError: false,
+    forceCloseConnections: false,
+  });
+  const fastify = adapter.getInstance();
+  fastify.decorateRequest('caller', null);
+  fastify.decorateRequest('admission', null);
+  fastify.addHook('onRequest', (request, reply, done) => {
+    reply.header('X-Request-Id', request.id);
+    done();
+  });
+  const allowedMethods = app.get(AllowedMethods);
+  fastify.addHook('onRoute', ({ method, url }) => allowedMethods.add(method, url));
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, parseJsonBody(body as Buffer));
+    } catch (error) {
+      done(new ApiError('invalid_request', `The body is not JSON: ${(error as SyntaxError).message}.`));
+    }
+  });
+  serveDocuments(app, environment);
+  await app.init();
+  return app;
+}
+
+/** Fastify's types know no number of hops; a function says the same: hop 0 is who connects to us. */
+function trustProxy(setting: Environment['TRUST_PROXY']): Pick<FastifyServerOptions, 'trustProxy'> {
+  if (setting === undefined) {
+    return {};
+  }
+  return { trustProxy: typeof setting === 'number' ? (_address, hop) => hop < setting : setting };
+}

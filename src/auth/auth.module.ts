@@ -1,0 +1,13 @@
+import { Module } from '@nestjs/common';
+import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
+import { ApiKeyStrategy } from './api-key.strategy.js';
+import { Authenticator } from './authenticator.js';
+import { Gate } from './gate.js';
+import { KeyDirectory } from './key-directory.js';
+
+@Module({
+  imports: [RateLimitModule],
+  providers: [KeyDirectory, ApiKeyStrategy, Authenticator, Gate],
+  exports: [Authenticator, Gate],
+})
+export class AuthModule {}

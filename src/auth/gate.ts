@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { ApiError } from '../errors/api-error.js';
+import type { Admission } from '../rate-limit/admission.js';
+import { rateLimitExceeded, RateLimiter } from '../rate-limit/rate-limiter.js';
+import { Authenticator } from './authenticator.js';
+import { isAdministrative } from './protected-path.js';
+
+/** What a request under a protected path is told, whatever it asks for. */
+export interface Judgement {
+  admission: Admission;
+  /** Why it goes no further, if so. */
+  refusal: ApiError | null;
+}
+
+/**
+ * Judges requests in the order of the contract: credential, rate, role. A request that its guards have seen
+ * is not counted again; one that reached no guard (an unknown path, a body that is no JSON) is counted here.
+ */
+@Injectable()
+export class Gate {
+  constructor(
+    private readonly authenticator: Authenticator,
+    private readonly rateLimiter: RateLimiter,
+  ) {}
+
+  /** @throws the store's error when the key or the counters cannot be read. */
+  async judge(request: FastifyRequest): Promise<Judgement> {
+    const caller = await this.authenticator.authenticate(request);
+    const admission = await this.rateLimiter.admit(request, caller);
+    if (!admission.admitted) {
+      return { admission, refusal: rateLimitExceeded(admission, caller) };
+    }
+    if (caller.client === null) {
+      return { admission, refusal: caller.refusal };
+    }
+    if (isAdministrative(request) && caller.client.role !== 'admin') {
+      return { admission, refusal: new ApiError('forbidden', 'This needs an API key whose role is admin.') };
+    }
+    return { admission, refusal: null };
+  }
+}

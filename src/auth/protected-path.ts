@@ -1,0 +1,35 @@
+import type { FastifyRequest } from 'fastify';
+
+const PROTECTED = /^\/(v1|admin)(\/|$)/;
+const ADMINISTRATIVE = /^\/admin(\/|$)/;
+
+/** Whether every request of this path needs an API key and is counted, also where no route is. */
+export function isProtected(request: FastifyRequest): boolean {
+  return PROTECTED.test(pathOf(request));
+}
+
+/** Whether this path needs an administrator's key. */
+export function isAdministrative(request: FastifyRequest): boolean {
+  return ADMINISTRATIVE.test(pathOf(request));
+}
+
+/** The route's own path, else the path asked for, decoded as far as it can be. */
+function pathOf(request: FastifyRequest): string {
+  const route = request.routeOptions.url;
+  if (route !== undefined) {
+    return route;
+  }
+  const path = pathAskedFor(request.url);
+  try {
+    return decodeURI(path);
+  } catch {
+    // A malformed escape is what the caller is told of; its path is judged as it stands.
+    return path;
+  }
+}
+
+/** The path of a request target, of which the absolute form names a host first (RFC 9112, section 3.2.2). */
+export function pathAskedFor(target: string): string {
+  const withoutHost = target.replace(/^https?:\/\/[^/?]*/i, '');
+  return withoutHost.split(/[?#]/, 1)[0] || '/';
+}

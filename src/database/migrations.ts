@@ -1,0 +1,161 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import pg from 'pg';
+
+/** The folder stands as far above `src/database` as above `dist/database`. */
+const MIGRATIONS_FOLDER = path.join(import.meta.dirname, '..', '..', 'prisma', 'migrations');
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const STATEMENT_TIMEOUT_MS = 10_000;
+
+/** How long to wait for another process that is applying the migrations. */
+const LOCK_TIMEOUT_MS = 120_000;
+
+/** Ours alone ("ANIM"). The schema engine takes another lock, 72707369, only while it applies. */
+const ADVISORY_LOCK = 0x414e494d;
+
+const UNDEFINED_TABLE = '42P01';
+
+/**
+ * The migrations that the database does not have yet, oldest first. Reads only.
+ *
+ * Throws when the database cannot be read within 10 s, and when an earlier migration failed half-way: what is to be done
+ * then is for a person to decide.
+ */
+export async function pendingMigrations(
+  connectionString: string,
+  migrationsFolder = MIGRATIONS_FOLDER,
+): Promise<string[]> {
+  return withClient(connectionString, async (client) => {
+    await client.query(`SET statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
+    return readPending(client, migrationsFolder);
+  });
+}
+
+/**
+ * Applies the pending migrations, as `prisma migrate deploy` would, and returns their names.
+ *
+ * Processes that start at once take turns: one applies, the others wait for it up to two minutes and find nothing left.
+ * Throws what `pendingMigrations` throws, the error of the migration that failed, and an error that asks for
+ * `prisma migrate deploy` where the schema engine, a development dependency, is not installed.
+ */
+export async function applyPendingMigrations(
+  connectionString: string,
+  migrationsFolder = MIGRATIONS_FOLDER,
+): Promise<string[]> {
+  return withClient(connectionString, async (client) => {
+    await client.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
+    // The lock belongs to the connection, and goes with it.
+    const pending = await readPending(client, migrationsFolder);
+    return pending.length === 0 ? [] : apply(connectionString, migrationsFolder, pending);
+  });
+}
+
+async function withClient<T>(connectionString: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({
+    connectionString,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+  });
+  // A connection lost between two queries is an event, which would end the process; the next query tells it as well.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return await use(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function readPending(client: pg.Client, migrationsFolder: string): Promise<string[]> {
+  const recorded = await readRecorded(client);
+  const failed = recorded.find(({ finished }) => !finished);
+  if (failed) {
+    throw new Error(
+      `The migration ${failed.name} failed earlier and left the database half-way. Repair it, then tell Prisma: ` +
+        `npx prisma migrate resolve --applied ${failed.name} (or --rolled-back).`,
+    );
+  }
+  const applied = new Set(recorded.map(({ name }) => name));
+  return (await migrationNames(migrationsFolder)).filter((name) => !applied.has(name));
+}
+
+/** What Prisma wrote down of the migrations it ran, without those that were rolled back. */
+async function readRecorded(client: pg.Client): Promise<{ name: string; finished: boolean }[]> {
+  try {
+    const { rows } = await client.query<{ name: string; finished: boolean }>(
+      `SELECT migration_name AS name, finished_at IS NOT NULL AS finished
+       FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,
+    );
+    return rows;
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE) {
+      return [];
+    }
+    throw error;
+  }
+}
+
+async function migrationNames(migrationsFolder: string): Promise<string[]> {
+  const entries = await readdir(migrationsFolder, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .toSorted();
+}
+
+async function apply(
+  connectionString: string,
+  migrationsFolder: string,
+  pending: string[],
+): Promise<string[]> {
+  const { engine, close } = await loadSchemaEngine(connectionString, pending);
+  try {
+    const { appliedMigrationNames } = await engine.applyMigrations({
+      migrationsList: await readMigrations(migrationsFolder),
+      filters: { externalTables: [], externalEnums: [] },
+    });
+    return appliedMigrationNames;
+  } finally {
+    await close();
+  }
+}
+
+/** Loaded only when there is something to apply: a service in operation needs no schema engine. */
+async function loadSchemaEngine(connectionString: string, pending: string[]) {
+  try {
+    const { openSchemaEngine } = await import('../../prisma/wasm-schema-engine.mjs');
+    return await openSchemaEngine({ connectionString });
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') {
+      throw error;
+    }
+    throw new Error(
+      `Migrations are pending (${pending.join(', ')}), and the schema engine that applies them is not installed. ` +
+        'Run npx prisma migrate deploy first.',
+      { cause: error },
+    );
+  }
+}
+
+/** All migrations, as the engine compares those applied with their files. */
+async function readMigrations(migrationsFolder: string) {
+  const migrationDirectories = await Promise.all(
+    (await migrationNames(migrationsFolder)).map(async (name) => {
+      const value = await readFile(path.join(migrationsFolder, name, 'migration.sql'), 'utf8');
+      return { path: name, migrationFile: { path: 'migration.sql', content: { tag: 'ok' as const, value } } };
+    }),
+  );
+  return {
+    baseDir: migrationsFolder,
+    lockfile: {
+      path: 'migration_lock.toml',
+      content: await readFile(path.join(migrationsFolder, 'migration_lock.toml'), 'utf8'),
+    },
+    shadowDbInitScript: '',
+    migrationDirectories,
+  };
+}

@@ -1,0 +1,27 @@
+import { applyDecorators } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import { ApiOperation } from '@nestjs/swagger';
+
+/** A deprecated operation. Headers, the removal and the OpenAPI document all follow from this one declaration. */
+export interface Deprecation {
+  since: Date;
+  /** From this instant the operation answers 410. */
+  removal: Date;
+  /** Path and query of what to call instead. */
+  replacement: string;
+  /** Path of the section that documents the deprecation. */
+  documentation: string;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    deprecation?: Deprecation;
+  }
+}
+
+/**
+ * Marks a route as deprecated. Fastify's route configuration carries it, as errors that reach no handler need it
+ * too. Stands below `@ApiOperation()`, whose description would else be lost.
+ */
+export const Deprecated = (deprecation: Deprecation) =>
+  applyDecorators(RouteConfig({ deprecation }), ApiOperation({ deprecated: true }));

@@ -1,0 +1,96 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+
+/** A number of proxies before this service, or the networks they are in. */
+const trustProxy = z.string().transform((text, context) => {
+  if (/^\d+$/.test(text)) {
+    return Number(text);
+  }
+  const networks = text.split(',').map((network) => network.trim());
+  for (const network of networks) {
+    const [address = '', prefix, ...rest] = network.split('/');
+    const bits = isIP(address) === 6 ? 128 : 32;
+    const prefixIsGood = prefix === undefined || (/^\d+$/.test(prefix) && Number(prefix) <= bits);
+    if (isIP(address) === 0 || !prefixIsGood || rest.length > 0) {
+      context.addIssue({
+        code: 'custom',
+        message: `must be a number of proxies or a comma-separated list of networks, not "${text}"`,
+      });
+      return z.NEVER;
+    }
+  }
+  return networks;
+});
+
+const baseUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
+  .regex(/\/v1$/, 'must end in /v1');
+
+const wholeNumber = (from: number, to: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, `must be a whole number from ${from} to ${to}`)
+    .transform(Number)
+    .refine((value) => value >= from && value <= to, `must be a whole number from ${from} to ${to}`);
+
+const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
+  z.enum(values, { error: `must be one of ${values.join(', ')}` });
+
+/** Every setting, its default and its check. `.env.example` explains them. */
+export const settings = z.object({
+  NODE_ENV: oneOf(['production', 'development', 'test']).default('development'),
+  APP_ENV: oneOf(['production', 'staging']).optional(),
+  HOST: z.string().min(1, 'must not be empty').optional(),
+  PORT: wholeNumber(0, 65_535).default(3000),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' })
+    .optional(),
+  DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
+  DATA_DIR: z.string().min(1, 'must not be empty').default('.data'),
+  PRODUCTION_URL: baseUrl.default('https://api.animal-store.example/v1'),
+  STAGING_URL: baseUrl.default('https://staging.animal-store.example/v1'),
+  STRANGER_LIMIT: wholeNumber(1, 1_000_000).default(300),
+  TRUST_PROXY: trustProxy.optional(),
+  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+});
+
+type Settings = z.infer<typeof settings>;
+
+/** The settings, with those filled in that depend on whether the database is embedded. */
+export interface Environment extends Settings {
+  APP_ENV: 'production' | 'staging';
+  HOST: string;
+}
+
+/** Dependency-injection token of the `Environment`. */
+export const ENVIRONMENT = Symbol('environment');
+
+/** Settings that do not hold; the message has a line for each and names it. */
+export class InvalidEnvironmentError extends Error {}
+
+/**
+ * Reads the settings. An empty variable counts as not set, as Compose files and `.env` files leave them so.
+ *
+ * @throws InvalidEnvironmentError naming every setting that is wrong.
+ */
+export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
+  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
+  const result = settings.safeParse(given);
+  if (!result.success) {
+    const lines = result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
+    throw new InvalidEnvironmentError(lines.join('\n'));
+  }
+  const read = result.data;
+  const embedded = read.DATABASE_URL === undefined;
+  if (embedded && read.NODE_ENV === 'production') {
+    throw new InvalidEnvironmentError('DATABASE_URL is required when NODE_ENV is production');
+  }
+  if (!embedded && read.APP_ENV === undefined) {
+    throw new InvalidEnvironmentError('APP_ENV is required with DATABASE_URL: production or staging');
+  }
+  return {
+    ...read,
+    APP_ENV: read.APP_ENV ?? 'staging',
+    HOST: read.HOST ?? (embedded ? '127.0.0.1' : '0.0.0.0'),
+  };
+}

@@ -1,0 +1,34 @@
+import { type ErrorCode, statusOfCode } from './catalogue.js';
+
+/** The body of every error response: exactly these three fields. */
+export interface ErrorBody {
+  code: ErrorCode;
+  message: string;
+  status: number;
+}
+
+/**
+ * An error as its client may read it. `message` says what was wrong and what to do; what only the log may
+ * know goes into `cause`.
+ */
+export class ApiError extends Error {
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    options: { headers?: Record<string, string>; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.name = 'ApiError';
+    this.headers = options.headers ?? {};
+  }
+
+  get status(): number {
+    return statusOfCode[this.code];
+  }
+
+  get body(): ErrorBody {
+    return { code: this.code, message: this.message, status: this.status };
+  }
+}

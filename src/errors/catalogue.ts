@@ -1,0 +1,22 @@
+/**
+ * Every error code a client can receive, and its HTTP status. A code that is retired is never used again,
+ * as clients may still branch on it.
+ */
+export const statusOfCode = {
+  invalid_request: 400,
+  missing_api_key: 401,
+  invalid_api_key: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  endpoint_removed: 410,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  rate_limit_exceeded: 429,
+  headers_too_large: 431,
+  internal_error: 500,
+  service_unavailable: 503,
+} as const;
+
+export type ErrorCode = keyof typeof statusOfCode;

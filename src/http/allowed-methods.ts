@@ -1,0 +1,22 @@
+import { Injectable } from '@nestjs/common';
+import FindMyWay from 'find-my-way';
+
+/** The methods that each path answers, told by the routes themselves as they are registered. */
+@Injectable()
+export class AllowedMethods {
+  /** Fastify's own router, so that a path is the same path here and there. */
+  private readonly router = FindMyWay();
+  private readonly methods = new Set<FindMyWay.HTTPMethod>();
+
+  add(methods: string | string[], path: string): void {
+    for (const method of [methods].flat() as FindMyWay.HTTPMethod[]) {
+      this.methods.add(method);
+      this.router.on(method, path, () => {});
+    }
+  }
+
+  /** The methods of this path, in alphabetical order; none when no route has it. */
+  of(path: string): string[] {
+    return [...this.methods].filter((method) => this.router.find(method, path) !== null).toSorted();
+  }
+}

@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { TerminusModule } from '@nestjs/terminus';
+import { DatabaseHealth } from './database.health.js';
+import { HealthController } from './health.controller.js';
+
+@Module({
+  // What is down is told in the answer, and logged with it.
+  imports: [TerminusModule.forRoot({ logger: false })],
+  controllers: [HealthController],
+  providers: [DatabaseHealth],
+})
+export class OperationsModule {}

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { int64 } from '../http/int64.js';
+import { decodeCursor } from './cursor.js';
+
+const STATUSES = ['available', 'pending', 'sold'] as const;
+const STATUS_FAULT = `must be one of ${STATUSES.join(', ')}`;
+const NAME_MAX_LENGTH = 255;
+const LIMIT_MAX = 100;
+const LIMIT_DEFAULT = 20;
+
+export const PetStatus = z.enum(STATUSES, { error: STATUS_FAULT });
+export type PetStatus = z.infer<typeof PetStatus>;
+
+const name = z
+  .string({ error: ({ input }) => (input === undefined ? 'is required' : 'must be a string') })
+  .refine((text) => text.trim() !== '', { error: 'must not be blank', abort: true })
+  .refine((text) => Array.from(text).length <= NAME_MAX_LENGTH, `must have at most ${NAME_MAX_LENGTH} characters`)
+  .refine((text) => !text.includes('\0'), 'must not contain the NUL character')
+  .refine((text) => text.isWellFormed(), 'must not contain half of a surrogate pair');
+
+/** An animal as a client sends it. Unknown fields are ignored. */
+export const NewPet = z.object(
+  { name, categoryId: int64, status: PetStatus.optional() },
+  { error: 'the body must be a JSON object' },
+);
+export type NewPet = z.infer<typeof NewPet>;
+
+/** An animal as it is answered. */
+export const Pet = z.object({ id: int64, name: z.string(), categoryId: int64, status: PetStatus.optional() });
+export type Pet = z.infer<typeof Pet>;
+
+const once = (fault: string) => ({
+  error: ({ input }: { input?: unknown }) => (Array.isArray(input) ? 'must be given once' : fault),
+});
+
+const limitFault = `must be an integer from 1 to ${LIMIT_MAX}`;
+const cursorFault = 'is not one that this service gave: follow the Link header of the page before';
+
+export const PetQuery = z.object({
+  limit: z
+    .string(once(limitFault))
+    .regex(/^[1-9]\d{0,2}$/, limitFault)
+    .transform(Number)
+    .refine((limit) => limit <= LIMIT_MAX, limitFault)
+    .default(LIMIT_DEFAULT),
+  status: z.enum(STATUSES, once(STATUS_FAULT)).optional(),
+  /** The identifier after which the page begins. */
+  cursor: z
+    .string(once(cursorFault))
+    .transform((cursor, context) => {
+      const after = decodeCursor(cursor);
+      if (after === null) {
+        context.addIssue({ code: 'custom', message: cursorFault });
+        return z.NEVER;
+      }
+      return after;
+    })
+    .optional(),
+});
+export type PetQuery = z.infer<typeof PetQuery>;

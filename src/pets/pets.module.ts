@@ -1,0 +1,6 @@
+import { Module } from '@nestjs/common';
+import { PetRepository } from './pet.repository.js';
+import { PetsController } from './pets.controller.js';
+
+@Module({ controllers: [PetsController], providers: [PetRepository] })
+export class PetsModule {}

@@ -1,0 +1,20 @@
+import type { Admission } from './admission.js';
+
+/** One request that asks for room in the windows of its subject. */
+export interface Ask {
+  /** Whose windows: `quota:ID` of a client, `address:IP` of a stranger. */
+  subject: string;
+  perMinute: number;
+  /** Absent for strangers, who have no day window. */
+  perDay: number | null;
+}
+
+/** Where windows are counted. One store serves all replicas. */
+export abstract class CounterStore {
+  /**
+   * Takes one request from every window of the subject if all have room, else from none, in one atomic step.
+   *
+   * @throws the driver's error when the store is away.
+   */
+  abstract take(ask: Ask): Promise<Admission>;
+}

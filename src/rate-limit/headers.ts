@@ -1,0 +1,26 @@
+import type { Admission } from './admission.js';
+import { retryAfterSeconds, secondsToReset, tightestWindow } from './windows.js';
+
+/**
+ * The rate-limit headers of a response: `X-RateLimit-*` for the window that a client meets first, and all
+ * windows in the form of draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4. A refusal also tells
+ * when to come back (RFC 9110, section 10.2.3).
+ */
+export function rateLimitHeaders({ admitted, windows, nowMs }: Admission): Record<string, string> {
+  const tightest = tightestWindow(windows);
+  const headers: Record<string, string> = {
+    'X-RateLimit-Limit': String(tightest.limit),
+    'X-RateLimit-Remaining': String(tightest.remaining),
+    'X-RateLimit-Reset': String(tightest.resetSeconds),
+    'RateLimit-Policy': windows
+      .map(({ name, limit, lengthSeconds }) => `"${name}";q=${limit};w=${lengthSeconds}`)
+      .join(', '),
+    RateLimit: windows
+      .map((window) => `"${window.name}";r=${window.remaining};t=${secondsToReset(window, nowMs)}`)
+      .join(', '),
+  };
+  if (!admitted) {
+    headers['Retry-After'] = String(retryAfterSeconds(windows, nowMs));
+  }
+  return headers;
+}

@@ -1,0 +1,164 @@
+import { readFileSync } from 'node:fs';
+import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import pg from 'pg';
+import { Batcher } from '../batcher.js';
+import { Clock } from '../clock.js';
+import { ENVIRONMENT, type Environment } from '../environment.js';
+import type { Admission } from './admission.js';
+import { type Ask, CounterStore } from './counter-store.js';
+import { windowState } from './windows.js';
+
+const TAKE = readFileSync(new URL('./take.sql', import.meta.url), 'utf8');
+const SWEEP = readFileSync(new URL('./sweep.sql', import.meta.url), 'utf8');
+const SWEEP_INTERVAL_MS = 60_000;
+const CONNECT_TIMEOUT_MS = 2000;
+/** The server gives up first, so that an answer which is late is not also lost. */
+const STATEMENT_TIMEOUT_MS = 2000;
+const QUERY_TIMEOUT_MS = 3000;
+
+interface Row {
+  subject: string;
+  granted: number;
+  minute: number;
+  minute_used: number;
+  day: number;
+  day_used: number;
+  now_ms: number;
+}
+
+/** The asks of one subject in a batch, added up. */
+interface Sum {
+  asked: number;
+  perMinute: number;
+  perDay: number | null;
+}
+
+/**
+ * Counts in PostgreSQL, exactly across replicas. All requests that arrive while one question is under way go
+ * in the next one, which has one row for each subject.
+ */
+@Injectable()
+export class PostgresCounterStore extends CounterStore implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger(PostgresCounterStore.name);
+  private readonly batcher = new Batcher((asks: Ask[]) => this.takeAll(asks));
+  private client: Promise<pg.Client> | null = null;
+  private sweeper: NodeJS.Timeout | undefined;
+
+  constructor(
+    @Inject(ENVIRONMENT) private readonly environment: Environment,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  onModuleInit(): void {
+    this.sweeper = setInterval(() => {
+      this.sweep().catch((error: unknown) => this.logger.warn(`Old counters were not removed: ${String(error)}`));
+    }, SWEEP_INTERVAL_MS).unref();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.sweeper);
+    const client = this.client;
+    this.client = null;
+    await client?.then((connected) => connected.end());
+  }
+
+  take(ask: Ask): Promise<Admission> {
+    return this.batcher.ask(ask);
+  }
+
+  /** Removes rows whose windows are over. */
+  async sweep(): Promise<void> {
+    const client = await this.connection();
+    await client.query(SWEEP, [this.clock.storeOffsetMs]);
+  }
+
+  private async takeAll(asks: Ask[]): Promise<Admission[]> {
+    const sums = new Map<string, Sum>();
+    for (const { subject, perMinute, perDay } of asks) {
+      // The limits of the latest ask hold: a plan may have changed since the first of the batch.
+      sums.set(subject, { asked: (sums.get(subject)?.asked ?? 0) + 1, perMinute, perDay });
+    }
+    const rows = new Map((await this.query(sums)).map((row) => [row.subject, row]));
+    const served = new Map<string, number>();
+    return asks.map(({ subject }) => {
+      const row = rows.get(subject);
+      const sum = sums.get(subject);
+      if (row === undefined || sum === undefined) {
+        throw new Error(`The counter store gave no row for ${subject}`);
+      }
+      const place = served.get(subject) ?? 0;
+      served.set(subject, place + 1);
+      return admissionOf(row, sum, place);
+    });
+  }
+
+  private async query(sums: Map<string, Sum>): Promise<Row[]> {
+    const client = await this.connection();
+    const values = [...sums.values()];
+    try {
+      const { rows } = await client.query<Row>({
+        name: 'take',
+        text: TAKE,
+        values: [
+          [...sums.keys()],
+          values.map(({ asked }) => asked),
+          values.map(({ perMinute }) => perMinute),
+          values.map(({ perDay }) => perDay),
+          this.clock.storeOffsetMs,
+        ],
+      });
+      return rows;
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError)) {
+        // The server has not answered: what is still under way on this connection would hold up the next question.
+        this.client = null;
+        void client.end();
+      }
+      throw error;
+    }
+  }
+
+  private connection(): Promise<pg.Client> {
+    this.client ??= this.connect().catch((error: unknown) => {
+      this.client = null;
+      throw error;
+    });
+    return this.client;
+  }
+
+  /**
+   * A connection of its own, not one of the pool: `synchronous_commit = off` makes counting several times
+   * faster and risks no more than the counts of a crashed server's last moments, but would risk animals.
+   */
+  private async connect(): Promise<pg.Client> {
+    const client = new pg.Client({
+      connectionString: this.environment.DATABASE_URL,
+      application_name: 'animal-store counters',
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      query_timeout: QUERY_TIMEOUT_MS,
+      keepAlive: true,
+    });
+    client.on('error', (error) => {
+      this.logger.warn(`The counting connection was lost: ${error.message}`);
+    });
+    client.on('end', () => {
+      this.client = null;
+    });
+    await client.connect();
+    await client.query('SET synchronous_commit = off');
+    return client;
+  }
+}
+
+/** The admission of the ask that is number `place` (from 0) among those of its subject in the batch. */
+function admissionOf(row: Row, { perMinute, perDay }: Sum, place: number): Admission {
+  const admitted = place < row.granted;
+  const laterInBatch = admitted ? row.granted - place - 1 : 0;
+  const minute = windowState('minute', row.minute, perMinute, row.minute_used - laterInBatch);
+  const windows =
+    perDay === null ? [minute] : [minute, windowState('day', row.day, perDay, row.day_used - laterInBatch)];
+  return { admitted, windows, nowMs: row.now_ms };
+}

@@ -1,0 +1,53 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { Caller } from '../client.js';
+import { ENVIRONMENT, type Environment } from '../environment.js';
+import { ApiError } from '../errors/api-error.js';
+import { networkOf } from './address.js';
+import type { Admission } from './admission.js';
+import { type Ask, CounterStore } from './counter-store.js';
+import { retryAfterSeconds } from './windows.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Made at most once for each request, by `RateLimiter`; null until then. */
+    admission: Promise<Admission> | null;
+  }
+}
+
+@Injectable()
+export class RateLimiter {
+  constructor(
+    private readonly store: CounterStore,
+    @Inject(ENVIRONMENT) private readonly environment: Environment,
+  ) {}
+
+  /**
+   * Counts the request, once however often it is asked, against its client's quota, else its address.
+   *
+   * @throws the store's error when it is away.
+   */
+  admit(request: FastifyRequest, caller: Caller): Promise<Admission> {
+    request.admission ??= this.store.take(this.askOf(request, caller));
+    return request.admission;
+  }
+
+  private askOf(request: FastifyRequest, { client }: Caller): Ask {
+    return client === null
+      ? { subject: `address:${networkOf(request.ip)}`, perMinute: this.environment.STRANGER_LIMIT, perDay: null }
+      : { subject: `quota:${client.quota.id}`, perMinute: client.quota.perMinute, perDay: client.quota.perDay };
+  }
+}
+
+/** The error of a request that was not admitted. */
+export function rateLimitExceeded({ windows, nowMs }: Admission, caller: Caller): ApiError {
+  const full = windows.filter(({ remaining }) => remaining === 0);
+  const limits = full.map(({ name, limit }) => `${limit} requests per ${name}`).join(' and ');
+  const seconds = retryAfterSeconds(windows, nowMs);
+  const wait = `Wait ${seconds} second${seconds === 1 ? '' : 's'} before the next request.`;
+  const message =
+    caller.client === null
+      ? `This address is over ${limits} without a valid API key. ${wait} ${caller.refusal.message}`
+      : `Over the limit of ${limits} of plan ${caller.client.quota.plan}. ${wait}`;
+  return new ApiError('rate_limit_exceeded', message);
+}

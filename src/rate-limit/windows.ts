@@ -1,0 +1,53 @@
+/** A fixed window of UTC time. Windows are numbered since the Unix epoch: number × length is its start. */
+export const MINUTE_SECONDS = 60;
+export const DAY_SECONDS = 86_400;
+
+/** How much of one window is used, as of one admission. */
+export interface WindowState {
+  name: 'minute' | 'day';
+  /** Length in seconds. */
+  lengthSeconds: number;
+  limit: number;
+  /** Requests that may still be admitted, never negative. */
+  remaining: number;
+  /** Unix time in seconds at which the window ends. */
+  resetSeconds: number;
+}
+
+/** The state of window number `windowNumber`, of which `used` requests were taken. */
+export function windowState(
+  name: WindowState['name'],
+  windowNumber: number,
+  limit: number,
+  used: number,
+): WindowState {
+  const lengthSeconds = name === 'minute' ? MINUTE_SECONDS : DAY_SECONDS;
+  return {
+    name,
+    lengthSeconds,
+    limit,
+    remaining: Math.max(0, limit - used),
+    resetSeconds: (windowNumber + 1) * lengthSeconds,
+  };
+}
+
+/** The window that a client meets first: fewer requests remaining; on a tie the one that resets later. */
+export function tightestWindow(windows: readonly WindowState[]): WindowState {
+  return windows.reduce((tightest, window) =>
+    window.remaining < tightest.remaining ||
+    (window.remaining === tightest.remaining && window.resetSeconds > tightest.resetSeconds)
+      ? window
+      : tightest,
+  );
+}
+
+/** Whole seconds, rounded up, from `nowMs` to the end of the window. */
+export function secondsToReset(window: WindowState, nowMs: number): number {
+  return Math.max(0, Math.ceil((window.resetSeconds * 1000 - nowMs) / 1000));
+}
+
+/** Whole seconds, at least 1, until the last of the windows that have no room ends. */
+export function retryAfterSeconds(windows: readonly WindowState[], nowMs: number): number {
+  const full = windows.filter((window) => window.remaining === 0);
+  return Math.max(1, ...full.map((window) => secondsToReset(window, nowMs)));
+}

@@ -1,0 +1,88 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { generateApiKey, keyFault } from '../auth/api-key.js';
+import type { KeyOrder, KeyService } from '../auth/key.service.js';
+import type { PrismaService } from '../database/prisma.service.js';
+import type { Environment } from '../environment.js';
+import { seedPlans } from './plans.js';
+
+const ORDERS = {
+  free: { name: 'demo free', plan: 'free' },
+  pro: { name: 'demo pro', plan: 'pro' },
+  business: { name: 'demo business', plan: 'business' },
+  enterprise: { name: 'demo enterprise', plan: 'enterprise', limits: { perMinute: 5_000, perDay: 1_000_000 } },
+  admin: { name: 'demo administrator', plan: 'business', role: 'admin' },
+} satisfies Record<string, KeyOrder>;
+
+export type DemoKeys = Record<keyof typeof ORDERS, string>;
+
+const DemoKeys = z.object({
+  free: z.string(),
+  pro: z.string(),
+  business: z.string(),
+  enterprise: z.string(),
+  admin: z.string(),
+});
+
+const NAMES = (
+  'Biscuit Clover Domino Ember Fern Ginger Hazel Indigo Juniper Kiwi Luna Maple ' +
+  'Nutmeg Olive Pepper Quill Rusty Saffron Tango Umber Velvet Willow Xenia Yoyo ' +
+  'Ziggy Basil Cocoa Dusty Echo Figaro Goldie Honey Iris Jasper Koda Lotus'
+).split(' ');
+const STATUSES = ['available', 'available', 'pending', 'sold', null] as const;
+
+/**
+ * Fills the embedded database: plans, a key for each plan and for an administrator, a few dozen animals. A
+ * second run finds them and adds nothing. The keys are kept in `demo-keys.json`, for this demonstration alone.
+ *
+ * @param dataDir folder of the embedded database.
+ */
+export async function seedDemo(
+  prisma: PrismaService,
+  keys: KeyService,
+  { APP_ENV, DATA_DIR }: Pick<Environment, 'APP_ENV' | 'DATA_DIR'>,
+): Promise<DemoKeys> {
+  await seedPlans(prisma);
+  const demoKeys = await rememberedKeys(path.join(DATA_DIR, 'demo-keys.json'), APP_ENV);
+  for (const [name, order] of Object.entries(ORDERS)) {
+    const key = demoKeys[name as keyof DemoKeys];
+    if (!(await keys.knows(key))) {
+      await keys.issue(order, key);
+    }
+  }
+  if ((await prisma.pet.count()) === 0) {
+    await prisma.pet.createMany({
+      data: NAMES.map((name, index) => ({
+        name,
+        categoryId: BigInt((index % 6) + 1),
+        status: STATUSES[index % STATUSES.length] ?? null,
+      })),
+    });
+  }
+  return demoKeys;
+}
+
+/** The keys of the file; where there is none, or none for this environment, new ones, written before they are issued. */
+async function rememberedKeys(file: string, environment: Environment['APP_ENV']): Promise<DemoKeys> {
+  const remembered = await readKeys(file);
+  if (remembered !== null && Object.values(remembered).every((key) => keyFault(key, environment) === null)) {
+    return remembered;
+  }
+  const made = Object.fromEntries(Object.keys(ORDERS).map((name) => [name, generateApiKey(environment)])) as DemoKeys;
+  // Renamed into place, so that a crash leaves no half of a file.
+  await writeFile(`${file}.new`, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+  return made;
+}
+
+async function readKeys(file: string): Promise<DemoKeys | null> {
+  try {
+    return DemoKeys.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      return null;
+    }
+    throw new Error(`${file} cannot be read; remove it to get new demonstration keys`, { cause: error });
+  }
+}

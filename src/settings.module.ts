@@ -1,0 +1,18 @@
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { Clock } from './clock.js';
+import { ENVIRONMENT, type Environment } from './environment.js';
+import { AllowedMethods } from './http/allowed-methods.js';
+
+/** What every room may ask for: the settings and the time. */
+@Global()
+@Module({})
+export class SettingsModule {
+  static register(environment: Environment, clock: Clock): DynamicModule {
+    const providers = [
+      { provide: ENVIRONMENT, useValue: environment },
+      { provide: Clock, useValue: clock },
+      AllowedMethods,
+    ];
+    return { module: SettingsModule, providers, exports: providers };
+  }
+}

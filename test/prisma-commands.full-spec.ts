@@ -1,0 +1,191 @@
+import { spawn } from 'node:child_process';
+import { cp, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { createDatabase, dropDatabase, query, scratchDatabaseUrl } from './support/scratch-database.js';
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+const INIT = '20261121000000_init';
+const DIFF = ['migrate', 'diff', '--to-schema', 'prisma/schema.prisma', '--exit-code'];
+
+jest.setTimeout(60_000);
+
+let databaseUrl: string;
+
+beforeEach(() => {
+  databaseUrl = scratchDatabaseUrl();
+});
+
+afterEach(() => dropDatabase(databaseUrl));
+
+interface Outcome {
+  code: number | null;
+  output: string;
+}
+
+/** Runs the Prisma CLI without a terminal, as a pipeline would; `output` is stdout and stderr together. */
+function prisma(args: string[], environment: NodeJS.ProcessEnv = {}, cwd = ROOT): Promise<Outcome> {
+  const cli = path.join(ROOT, 'node_modules', 'prisma', 'build', 'index.js');
+  const child = spawn(process.execPath, [cli, ...args], {
+    cwd,
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      DATABASE_URL: databaseUrl,
+      CHECKPOINT_DISABLE: '1',
+      NO_COLOR: '1',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout.on('data', (text) => (output += text));
+  child.stderr.on('data', (text) => (output += text));
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, output }));
+  });
+}
+
+const succeeds = (text: string) => ({ code: 0, output: expect.stringContaining(text) as string });
+const fails = (text: string) => ({ code: 1, output: expect.stringContaining(text) as string });
+
+/** A project of its own, so that a test may add migrations. */
+async function copyProject(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'prisma-project-'));
+  await cp(path.join(ROOT, 'prisma'), path.join(folder, 'prisma'), { recursive: true });
+  await cp(path.join(ROOT, 'prisma.config.ts'), path.join(folder, 'prisma.config.ts'));
+  await cp(path.join(ROOT, 'package.json'), path.join(folder, 'package.json'));
+  await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'), 'junction');
+  return folder;
+}
+
+test('deploy creates the database and applies the migrations; a second one finds nothing to do', async () => {
+  const first = await prisma(['migrate', 'deploy']);
+  expect(first).toEqual(succeeds(INIT));
+  expect(first).toEqual(succeeds('All migrations have been successfully applied.'));
+  expect(await prisma(['migrate', 'deploy'])).toEqual(succeeds('No pending migrations to apply.'));
+});
+
+test('status tells what is pending, and when nothing is', async () => {
+  await createDatabase(databaseUrl);
+  expect(await prisma(['migrate', 'status'])).toEqual(fails(INIT));
+  await prisma(['migrate', 'deploy']);
+  expect(await prisma(['migrate', 'status'])).toEqual(succeeds('Database schema is up to date!'));
+});
+
+test('the migrations amount to the schema, in a real database and replayed', async () => {
+  await prisma(['migrate', 'deploy']);
+  expect(await prisma([...DIFF, '--from-config-datasource'])).toEqual(succeeds('No difference detected.'));
+  expect(await prisma([...DIFF, '--from-migrations', 'prisma/migrations'])).toEqual(
+    succeeds('No difference detected.'),
+  );
+});
+
+test('the whole schema as SQL needs no database', async () => {
+  const script = await prisma(
+    ['migrate', 'diff', '--from-empty', '--to-schema', 'prisma/schema.prisma', '--script'],
+    {
+      DATABASE_URL: '',
+    },
+  );
+  expect(script).toEqual(succeeds('CREATE TABLE "pets"'));
+});
+
+test('reset empties the database and applies the migrations again', async () => {
+  await prisma(['migrate', 'deploy']);
+  await query(databaseUrl, "INSERT INTO pets (name, category_id) VALUES ('Rex', 1)");
+  expect(await prisma(['migrate', 'reset', '--force'])).toEqual(succeeds('Database reset successful'));
+  expect(await query(databaseUrl, 'SELECT * FROM pets')).toEqual([]);
+});
+
+test('a change of the schema becomes a migration, is applied, and leaves no shadow database', async () => {
+  const project = await copyProject();
+  try {
+    const schemaFile = path.join(project, 'prisma', 'schema.prisma');
+    const schema = await readFile(schemaFile, 'utf8');
+    await writeFile(schemaFile, schema.replace(/^model Pet \{$/m, 'model Pet {\n  nickname String?'));
+
+    const shadows = "SELECT datname FROM pg_database WHERE datname LIKE 'prisma_migrate_shadow_db_%'";
+    const shadowsBefore = await query(process.env.TEST_DATABASE_URL!, shadows);
+    expect(await prisma(['migrate', 'dev', '--name', 'nickname'], {}, project)).toEqual(
+      succeeds('Your database is now in sync with your schema.'),
+    );
+    expect(await query(process.env.TEST_DATABASE_URL!, shadows)).toEqual(shadowsBefore);
+
+    const migrations = await readdir(path.join(project, 'prisma', 'migrations'));
+    const added = migrations.find((name) => name.endsWith('_nickname'))!;
+    expect(
+      await readFile(path.join(project, 'prisma', 'migrations', added, 'migration.sql'), 'utf8'),
+    ).toMatch(/ALTER TABLE "pets" ADD COLUMN +"nickname" TEXT/);
+    expect(await query(databaseUrl, 'SELECT nickname FROM pets')).toEqual([]);
+    expect(await prisma(['migrate', 'dev', '--name', 'later', '--create-only'], {}, project)).toEqual(
+      succeeds('without applying it'),
+    );
+  } finally {
+    await rm(project, { recursive: true });
+  }
+});
+
+test('a server out of reach is P1001', async () => {
+  const unreachable = { DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/none' };
+  for (const command of [
+    ['migrate', 'deploy'],
+    ['migrate', 'status'],
+    [...DIFF, '--from-config-datasource'],
+  ]) {
+    expect(await prisma(command, unreachable)).toEqual(fails('P1001'));
+  }
+});
+
+test('a missing database is P1003 to those commands that do not create it', async () => {
+  expect(await prisma(['migrate', 'status'])).toEqual(fails('P1003'));
+});
+
+test('a migration that fails is P3018 with the error of the database, and P3009 from then on', async () => {
+  const project = await copyProject();
+  try {
+    const file = path.join(project, 'prisma', 'migrations', INIT, 'migration.sql');
+    await writeFile(file, 'SELECT 1 / 0;');
+    const failure = await prisma(['migrate', 'deploy'], {}, project);
+    expect(failure).toEqual(fails('P3018'));
+    expect(failure).toEqual(fails('division by zero'));
+    expect(await prisma(['migrate', 'deploy'], {}, project)).toEqual(fails('P3009'));
+  } finally {
+    await rm(project, { recursive: true });
+  }
+});
+
+test('commands that need DATABASE_URL say so, and generate does not need it', async () => {
+  expect(await prisma(['migrate', 'deploy'], { DATABASE_URL: '' })).toEqual(fails('DATABASE_URL is missing'));
+  const project = await copyProject();
+  try {
+    expect(await prisma(['generate'], { DATABASE_URL: '' }, project)).toEqual(
+      succeeds('Generated Prisma Client'),
+    );
+  } finally {
+    await rm(project, { recursive: true });
+  }
+});
+
+test('an engine of your own goes before ours', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'engine-'));
+  const engine = path.join(folder, 'engine');
+  await writeFile(engine, '#!/bin/sh\necho engine-of-my-own 1.0\n', { mode: 0o755 });
+  try {
+    expect(await prisma(['-v'], { PRISMA_SCHEMA_ENGINE_BINARY: engine })).toEqual(
+      succeeds('engine-of-my-own 1.0'),
+    );
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('the engine ends when its input ends', async () => {
+  const engine = spawn(path.join(ROOT, 'prisma', 'schema-engine.mjs'), [], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  engine.stdin.end();
+  expect(await new Promise((resolve) => engine.on('close', resolve))).toBe(0);
+});

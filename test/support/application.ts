@@ -1,0 +1,54 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { createApplication } from '../../src/application.js';
+import { type IssuedKey, type KeyOrder, KeyService } from '../../src/auth/key.service.js';
+import { PrismaService } from '../../src/database/prisma.service.js';
+import { type Environment, readEnvironment } from '../../src/environment.js';
+import { TestClock } from './clock.js';
+import { createDatabase, type TestDatabase } from './database.js';
+
+export interface TestApplication {
+  url: string;
+  app: NestFastifyApplication;
+  database: TestDatabase;
+  clock: TestClock;
+  issue(order?: Partial<KeyOrder>): Promise<IssuedKey>;
+  close(): Promise<void>;
+}
+
+interface Options {
+  environment?: Partial<Environment>;
+  /** A database that the test owns; else a new one, which goes with the application. */
+  database?: TestDatabase;
+}
+
+/** The real application over a real database, listening on a free port of this machine. */
+export async function startApplication({ environment, database }: Options = {}): Promise<TestApplication> {
+  const store = database ?? (await createDatabase());
+  const clock = new TestClock();
+  clock.travelToMinuteStart();
+  const settings: Environment = {
+    ...readEnvironment({
+      NODE_ENV: 'test',
+      APP_ENV: 'staging',
+      LOG_LEVEL: 'silent',
+      DATABASE_URL: store.url,
+    }),
+    ...environment,
+  };
+  const app = await createApplication(settings, clock);
+  await app.listen(0, '127.0.0.1');
+  const keys = new KeyService(app.get(PrismaService), settings);
+  return {
+    url: await app.getUrl(),
+    app,
+    database: store,
+    clock,
+    issue: (order) => keys.issue({ name: 'test', plan: 'free', ...order }),
+    close: async () => {
+      await app.close();
+      if (database === undefined) {
+        await store.drop();
+      }
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import { Clock } from '../../src/clock.js';
+
+/** A clock that a test sets; the store's clock travels with it. */
+export class TestClock extends Clock {
+  override storeOffsetMs = 0;
+
+  override now(): number {
+    return Date.now() + this.storeOffsetMs;
+  }
+
+  /** Moves to an instant, for this process and the store alike. */
+  travelTo(instant: Date): void {
+    this.storeOffsetMs = instant.getTime() - Date.now();
+  }
+
+  /** Moves to the start of the next minute, so that what follows happens within one. */
+  travelToMinuteStart(): void {
+    const minuteMs = 60_000;
+    this.travelTo(new Date((Math.floor(this.now() / minuteMs) + 1) * minuteMs));
+  }
+
+  travel(milliseconds: number): void {
+    this.storeOffsetMs += milliseconds;
+  }
+}

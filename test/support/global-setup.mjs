@@ -1,0 +1,29 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import { startEmbeddedPostgres } from '../../dist/database/embedded-postgres.js';
+import { applyPendingMigrations } from '../../dist/database/migrations.js';
+import { PrismaService } from '../../dist/database/prisma.service.js';
+import { seedPlans } from '../../dist/seed/plans.js';
+
+/** Starts one PostgreSQL for all tests, with a template of which every test file's database is a copy. */
+export default async function setUp() {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'animal-store-test-'));
+  const postgres = await startEmbeddedPostgres(dataDir);
+  globalThis.testPostgres = { dataDir, postgres };
+  const template = new URL(postgres.url);
+  template.pathname = '/template_store';
+  const server = new pg.Client({ connectionString: postgres.url });
+  await server.connect();
+  // Nothing of the tests has to survive a crash of the machine.
+  await server.query('ALTER SYSTEM SET fsync = off');
+  await server.query('SELECT pg_reload_conf()');
+  await server.query('CREATE DATABASE template_store');
+  await applyPendingMigrations(template.href);
+  const prisma = new PrismaService({ DATABASE_URL: template.href, DATABASE_POOL_SIZE: 1 });
+  await seedPlans(prisma);
+  await prisma.$disconnect();
+  await server.end();
+  process.env.TEST_DATABASE_URL = postgres.url;
+}

@@ -1,0 +1,40 @@
+export interface Answer {
+  status: number;
+  headers: Headers;
+  /** The body as text; `json` parses it, which loses digits of large integers. */
+  text: string;
+  // oxlint-disable-next-line typescript/no-explicit-any
+  json: any;
+}
+
+interface Init {
+  method?: string;
+  key?: string | undefined;
+  headers?: Record<string, string>;
+  /** Sent as JSON unless it is a text, which is sent as it is. */
+  body?: unknown;
+}
+
+/** One HTTP request, and all of its answer. */
+export async function send(
+  url: string,
+  { method = 'GET', key, headers = {}, body }: Init = {},
+): Promise<Answer> {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(key !== undefined && { Authorization: `Bearer ${key}` }),
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true && text !== '';
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: isJson ? JSON.parse(text) : undefined,
+  };
+}
