@@ -5,12 +5,15 @@ import { defineConfig } from 'prisma/config';
 
 const fromRoot = (...names: string[]) => path.join(import.meta.dirname, ...names);
 
-if (existsSync(fromRoot('.env'))) process.loadEnvFile(fromRoot('.env'));
+if (existsSync(fromRoot('.env'))) {
+  process.loadEnvFile(fromRoot('.env'));
+}
 
 // The CLI would download a native engine before any command, also before those that do not use it. Our script is the same
 // engine from npm; Windows cannot start a script as a program, so there the download stays.
-if (process.platform !== 'win32')
+if (process.platform !== 'win32') {
   process.env.PRISMA_SCHEMA_ENGINE_BINARY ||= fromRoot('prisma', 'schema-engine.mjs');
+}
 
 const url = process.env.DATABASE_URL;
 const needsDatabase = [

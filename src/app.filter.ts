@@ -33,12 +33,7 @@ export class AppFilter implements ExceptionFilter {
 
   /** Also called for what the router itself refuses, which reaches no filter. */
   async answer(exception: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    let error: ApiError;
-    try {
-      error = (await this.refusal(request, reply)) ?? this.explain(exception, request);
-    } catch (failure) {
-      error = this.explain(failure, request);
-    }
+    const error = await this.judge(exception, request, reply);
     const { deprecation } = request.routeOptions.config;
     if (deprecation !== undefined) {
       reply.headers(deprecationHeaders(deprecation));
@@ -46,12 +41,25 @@ export class AppFilter implements ExceptionFilter {
     if (error.status >= 500) {
       request.log.error({ err: error.cause }, error.message);
     }
-    await reply.status(error.status).headers(error.headers).type('application/json').send(JSON.stringify(error.body));
+    await reply
+      .status(error.status)
+      .headers(error.headers)
+      .type('application/json')
+      .send(JSON.stringify(error.body));
+  }
+
+  private async judge(exception: unknown, request: FastifyRequest, reply: FastifyReply): Promise<ApiError> {
+    try {
+      const refusal = await this.refusal(request, reply);
+      return refusal ?? (request.is404 ? this.noSuchRoute(request) : explain(exception, request));
+    } catch (failure) {
+      return explain(failure, request);
+    }
   }
 
   /** Why the request goes no further whatever it asks for, in the order of the contract; sets the rate-limit headers. */
   private async refusal(request: FastifyRequest, reply: FastifyReply): Promise<ApiError | null> {
-    if (isProtected(request)) {
+    if (isProtected(request) && !request.uncounted) {
       const { admission, refusal } = await this.gate.judge(request);
       reply.headers(rateLimitHeaders(admission));
       if (refusal !== null) {
@@ -62,29 +70,11 @@ export class AppFilter implements ExceptionFilter {
     return deprecation === undefined ? null : removalError(deprecation, this.clock.now());
   }
 
-  private explain(exception: unknown, request: FastifyRequest): ApiError {
-    if (request.is404) {
-      return this.noSuchRoute(request);
-    }
-    if (exception instanceof ApiError) {
-      return exception;
-    }
-    if (exception instanceof HttpException) {
-      return explainHttpStatus(exception);
-    }
-    if (isDatabaseUnavailable(exception)) {
-      const message = 'The database is away or overloaded. Try again shortly.';
-      const headers = { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) };
-      return new ApiError('service_unavailable', message, { headers, cause: exception });
-    }
-    const message = `Something went wrong on our side. Tell us the request id ${request.id} if it goes on.`;
-    return new ApiError('internal_error', message, { cause: exception });
-  }
-
   private noSuchRoute(request: FastifyRequest): ApiError {
     const path = pathAskedFor(request.url);
     const methods = this.allowedMethods.of(path);
-    if (methods.length === 0) {
+    // A route of many files answers the method, and still has nothing at this path.
+    if (methods.length === 0 || methods.includes(request.method)) {
       return new ApiError('not_found', `There is nothing at ${path}. The operations are listed at /docs.`);
     }
     const Allow = methods.join(', ');
@@ -93,19 +83,40 @@ export class AppFilter implements ExceptionFilter {
   }
 }
 
+/** What the client is told of an error that was thrown on the way. */
+function explain(exception: unknown, request: FastifyRequest): ApiError {
+  if (exception instanceof ApiError) {
+    return exception;
+  }
+  if (exception instanceof HttpException && exception.getStatus() < 500) {
+    return explainRefusal(exception, request);
+  }
+  if (isDatabaseUnavailable(exception)) {
+    const message = 'The database is away or overloaded. Try again shortly.';
+    const headers = { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) };
+    return new ApiError('service_unavailable', message, { headers, cause: exception });
+  }
+  const message = `Something went wrong on our side. Tell us the request id ${request.id} if it goes on.`;
+  return new ApiError('internal_error', message, { cause: exception });
+}
+
 /** Fastify's refusals of a body or a path, which NestJS wraps. */
-function explainHttpStatus(exception: HttpException): ApiError {
+function explainRefusal(exception: HttpException, request: FastifyRequest): ApiError {
+  const tooLarge = Number(request.headers['content-length']) > request.routeOptions.bodyLimit;
   switch (exception.getStatus()) {
-    case 400:
-      return new ApiError('invalid_request', `The request is invalid: ${exception.message}.`);
     case 404:
     case 414:
       return new ApiError('not_found', 'There is nothing at this path. The operations are listed at /docs.');
     case 413:
-      return new ApiError('payload_too_large', 'The body is larger than 64 KiB.');
     case 415:
-      return new ApiError('unsupported_media_type', 'The body must be JSON, with the header Content-Type: application/json.');
+      // Fastify looks at the type first; what no type could mend is told first.
+      return exception.getStatus() === 413 || tooLarge
+        ? new ApiError('payload_too_large', 'The body is larger than 64 KiB.')
+        : new ApiError(
+            'unsupported_media_type',
+            'The body must be JSON, with the header Content-Type: application/json.',
+          );
     default:
-      return new ApiError('internal_error', 'Something went wrong on our side.', { cause: exception });
+      return new ApiError('invalid_request', `The request is invalid: ${exception.message}.`);
   }
 }

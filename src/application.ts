@@ -31,6 +31,8 @@ export async function createApplication(
     // What comes while the server closes is still answered in form, as long as its connection lives.
     return503OnClosing: false,
     clientErrorHandler: answerParserError,
+    // Node would answer a missing Host by itself, without a body.
+    http: { requireHostHeader: false },
     frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
       reply.header('X-Request-Id', request.id);
       reply.raw.once('finish', () => requestLog.requestCompleted(null, request, reply));
@@ -39,19 +41,28 @@ export async function createApplication(
     ...trustProxy(environment.TRUST_PROXY),
     skipMiddie: true,
   });
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.register(environment, clock), adapter, {
-    logger: nestLogger(logger),
-    bodyParser: false,
-    abortOnError: false,
-    forceCloseConnections: false,
-  });
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AppModule.register(environment, clock),
+    adapter,
+    {
+      logger: nestLogger(logger),
+      bodyParser: false,
+      abortOnError: false,
+      forceCloseConnections: false,
+    },
+  );
   const fastify = adapter.getInstance();
   fastify.decorateRequest('caller', null);
   fastify.decorateRequest('admission', null);
+  fastify.decorateRequest('uncounted', false);
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id);
-    done();
+    done(hostFault(request));
   });
+  // An expectation that is not known may be ignored (RFC 9110, section 10.1.1); Node would answer 417 by itself.
+  fastify.server.on('checkExpectation', (request, response) =>
+    fastify.server.emit('request', request, response),
+  );
   const allowedMethods = app.get(AllowedMethods);
   fastify.addHook('onRoute', ({ method, url }) => allowedMethods.add(method, url));
   fastify.removeAllContentTypeParsers();
@@ -65,6 +76,13 @@ export async function createApplication(
   serveDocuments(app, environment);
   await app.init();
   return app;
+}
+
+/** HTTP/1.1 asks for a Host (RFC 9112, section 3.2). */
+function hostFault({ headers, raw }: FastifyRequest): ApiError | undefined {
+  return headers.host === undefined && raw.httpVersion === '1.1'
+    ? new ApiError('invalid_request', 'An HTTP/1.1 request needs the header Host.')
+    : undefined;
 }
 
 /** Fastify's types know no number of hops; a function says the same: hop 0 is who connects to us. */

@@ -38,6 +38,9 @@ export class Batcher<Ask, Answer> {
       const batch = this.waiting.splice(0, this.maxBatch);
       try {
         const answers = await this.answerAll(batch.map(({ ask }) => ask));
+        if (answers.length !== batch.length) {
+          throw new Error(`Asked ${batch.length}, answered ${answers.length}`);
+        }
         batch.forEach(({ resolve }, index) => resolve(answers[index] as Answer));
       } catch (reason) {
         batch.forEach(({ reject }) => reject(reason));

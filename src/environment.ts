@@ -42,9 +42,7 @@ export const settings = z.object({
   APP_ENV: oneOf(['production', 'staging']).optional(),
   HOST: z.string().min(1, 'must not be empty').optional(),
   PORT: wholeNumber(0, 65_535).default(3000),
-  DATABASE_URL: z
-    .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' })
-    .optional(),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }).optional(),
   DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
   DATA_DIR: z.string().min(1, 'must not be empty').default('.data'),
   PRODUCTION_URL: baseUrl.default('https://api.animal-store.example/v1'),
@@ -76,18 +74,18 @@ export class InvalidEnvironmentError extends Error {}
 export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
   const result = settings.safeParse(given);
-  if (!result.success) {
-    const lines = result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
-    throw new InvalidEnvironmentError(lines.join('\n'));
+  const faults = result.error?.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`) ?? [];
+  const embedded = given['DATABASE_URL'] === undefined;
+  if (embedded && given['NODE_ENV'] === 'production') {
+    faults.push('DATABASE_URL is required when NODE_ENV is production');
+  }
+  if (!embedded && given['APP_ENV'] === undefined) {
+    faults.push('APP_ENV is required with DATABASE_URL: production or staging');
+  }
+  if (!result.success || faults.length > 0) {
+    throw new InvalidEnvironmentError(faults.join('\n'));
   }
   const read = result.data;
-  const embedded = read.DATABASE_URL === undefined;
-  if (embedded && read.NODE_ENV === 'production') {
-    throw new InvalidEnvironmentError('DATABASE_URL is required when NODE_ENV is production');
-  }
-  if (!embedded && read.APP_ENV === undefined) {
-    throw new InvalidEnvironmentError('APP_ENV is required with DATABASE_URL: production or staging');
-  }
   return {
     ...read,
     APP_ENV: read.APP_ENV ?? 'staging',

@@ -10,21 +10,26 @@ export function createLogger(environment: Environment): Logger {
     timestamp: pino.stdTimeFunctions.isoTime,
     ...(process.stdout.isTTY &&
       environment.NODE_ENV !== 'production' && {
-        transport: { target: 'pino-pretty', options: { translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname' } },
+        transport: {
+          target: 'pino-pretty',
+          options: { translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname' },
+        },
       }),
   });
 }
 
 /** NestJS's own lines, in the same log. What it says of its start is of use to its developers alone. */
 export function nestLogger(logger: Logger): LoggerService {
-  const write = (level: 'debug' | 'warn' | 'error' | 'fatal') => (message: unknown, ...rest: unknown[]) => {
-    const context = rest.at(-1);
-    if (message instanceof Error) {
-      logger[level]({ err: message, context }, message.message);
-    } else {
-      logger[level]({ context, ...(rest.length > 1 && { detail: rest.slice(0, -1) }) }, String(message));
-    }
-  };
+  const write =
+    (level: 'debug' | 'warn' | 'error' | 'fatal') =>
+    (message: unknown, ...rest: unknown[]) => {
+      const context = rest.at(-1);
+      if (message instanceof Error) {
+        logger[level]({ err: message, context }, message.message);
+      } else {
+        logger[level]({ context, ...(rest.length > 1 && { detail: rest.slice(0, -1) }) }, String(message));
+      }
+    };
   return {
     log: write('debug'),
     debug: write('debug'),

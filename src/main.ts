@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { createApplication } from './application.js';
 import { KeyService } from './auth/key.service.js';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from './database/embedded-postgres.js';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { applyPendingMigrations } from './database/migrations.js';
 import { PrismaService } from './database/prisma.service.js';
-import { type Environment, InvalidEnvironmentError, readEnvironment } from './environment.js';
+import { type Environment, readEnvironment } from './environment.js';
+import { reasonOf } from './failure.js';
 import { type DemoKeys, seedDemo } from './seed/demo.js';
 
 /** Starts what the settings ask for: the environment, the database, the application. Ends with the process. */
@@ -13,7 +14,8 @@ async function main(): Promise<void> {
     process.loadEnvFile();
   }
   const settings = readEnvironment(process.env);
-  const embedded = settings.DATABASE_URL === undefined ? await startEmbeddedPostgres(settings.DATA_DIR) : null;
+  const embedded =
+    settings.DATABASE_URL === undefined ? await startEmbeddedPostgres(settings.DATA_DIR) : null;
   try {
     const environment = { ...settings, DATABASE_URL: embedded?.url ?? settings.DATABASE_URL };
     if (environment.NODE_ENV !== 'production') {
@@ -53,7 +55,9 @@ async function serve(
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  process.stdout.write(demoKeys === null ? `Animal Store listens on ${address}\n` : welcome(address, demoKeys));
+  process.stdout.write(
+    demoKeys === null ? `Animal Store listens on ${address}\n` : welcome(address, demoKeys),
+  );
 }
 
 function welcome(address: string, keys: DemoKeys): string {
@@ -72,15 +76,8 @@ Try it:
 `;
 }
 
-/** Says why the process cannot go on: one line where that tells all, else the whole error. */
 function fail(error: unknown): void {
-  const text =
-    error instanceof InvalidEnvironmentError
-      ? `The settings are wrong:\n${error.message}`
-      : error instanceof Error
-        ? (error.stack ?? error.message)
-        : String(error);
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${reasonOf(error)}\n`);
   process.exitCode = 1;
 }
 

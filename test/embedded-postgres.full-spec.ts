@@ -1,30 +1,17 @@
 import { type ChildProcess, execFile, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmod,
-  copyFile,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  symlink,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
+import { chmod, copyFile, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { transformFile } from '@swc/core';
 import pg from 'pg';
 import {
   type EmbeddedPostgres,
   findEmbeddedPostgres,
   startEmbeddedPostgres,
-} from '../src/database/embedded-postgres.js';
-import { parsePostmasterPid } from '../src/database/postmaster-pid.js';
+} from '../src/embedded-postgres/embedded-postgres.js';
+import { parsePostmasterPid } from '../src/embedded-postgres/postmaster-pid.js';
 
 const linuxIt = process.platform === 'linux' ? it : it.skip;
 const IN_USE = /in use by another animal-store process \(process \d+.*set DATA_DIR or DATABASE_URL/;
@@ -39,7 +26,6 @@ let children: ChildProcess[] = [];
 beforeAll(async () => {
   parent = await mkdtemp(join(tmpdir(), 'embedded-postgres-'));
   await chmod(parent, 0o700);
-  await compileOwner(join(parent, 'owner'));
   template = join(parent, 'template');
   await (await startEmbeddedPostgres(template)).stop();
 }, 60_000);
@@ -287,7 +273,7 @@ async function processGroup(pid: number): Promise<string[]> {
 
 /** A process that owns the embedded PostgreSQL until it is killed. */
 function startOwner(): ChildProcess {
-  const child = fork(join(parent, 'owner/owner.js'), [dataDir], { execArgv: [] });
+  const child = fork(resolve('test/support/postgres-owner.mjs'), [dataDir], { execArgv: [] });
   children.push(child);
   return child;
 }
@@ -296,30 +282,4 @@ function startOwner(): ChildProcess {
 async function answer(owner: ChildProcess): Promise<string> {
   const [text] = await once(owner, 'message');
   return String(text);
-}
-
-/** Plain JavaScript of what an owner needs, as a process of its own is not run by Jest. */
-async function compileOwner(folder: string): Promise<void> {
-  const source = resolve('src/database');
-  await mkdir(folder);
-  await symlink(resolve('node_modules'), join(folder, 'node_modules'));
-  await writeFile(join(folder, 'package.json'), '{"type":"module"}');
-  for (const name of await readdir(source)) {
-    if (/^(embedded-postgres|postgres-|postmaster-|owner-)[a-z-]*\.ts$/.test(name)) {
-      const { code } = await transformFile(join(source, name), {
-        swcrc: false,
-        jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
-        module: { type: 'es6' },
-      });
-      await writeFile(join(folder, name.replace(/ts$/, 'js')), code);
-    }
-  }
-  await writeFile(
-    join(folder, 'owner.js'),
-    `import { startEmbeddedPostgres } from './embedded-postgres.js';
-     startEmbeddedPostgres(process.argv[2]).then(
-       (postgres) => process.send(postgres.url),
-       (error) => process.send(error.message, () => process.exit(1)),
-     );`,
-  );
 }

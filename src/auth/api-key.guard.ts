@@ -17,7 +17,9 @@ export class ApiKeyGuard implements CanActivate {
     if (this.reflector.getAllAndOverride<boolean>(PUBLIC, [context.getHandler(), context.getClass()])) {
       return true;
     }
-    const { refusal } = await this.authenticator.authenticate(context.switchToHttp().getRequest<FastifyRequest>());
+    const { refusal } = await this.authenticator.authenticate(
+      context.switchToHttp().getRequest<FastifyRequest>(),
+    );
     if (refusal !== null) {
       throw refusal;
     }

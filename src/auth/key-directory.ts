@@ -40,7 +40,7 @@ export class KeyDirectory {
 
   /**
    * @returns the key of this SHA-256, or null when there is none.
-   * @throws Prisma's error when the database is away.
+   * @throws Prisma's error when the database is away, or an error that names a quota which has no numbers.
    */
   async find(hash: Buffer): Promise<KnownKey | null> {
     const id = hash.toString('latin1');
@@ -50,14 +50,16 @@ export class KeyDirectory {
     }
     // The life of an answer begins with the question: what changes while it is under way must not hide longer.
     const start = performance.now();
-    const found = await this.batcher.ask(hash);
-    if (found !== null) {
-      this.cache.set(id, found, { start });
+    const row = await this.batcher.ask(hash);
+    if (row === null) {
+      return null;
     }
+    const found = knownKey(row);
+    this.cache.set(id, found, { start });
     return found;
   }
 
-  private async findAll(hashes: Buffer[]): Promise<(KnownKey | null)[]> {
+  private async findAll(hashes: Buffer[]): Promise<(Row | null)[]> {
     const rows = await this.prisma.$queryRaw<Row[]>`
       SELECT
         k.hash, k.id, k.role::text, k.expires_at, k.revoked_at, k.quota_id, q.plan,
@@ -67,7 +69,7 @@ export class KeyDirectory {
       JOIN quotas q ON q.id = k.quota_id
       JOIN plans p ON p.name = q.plan
       WHERE k.hash = ANY (${hashes}::bytea[])`;
-    const byHash = new Map(rows.map((row) => [Buffer.from(row.hash).toString('latin1'), knownKey(row)]));
+    const byHash = new Map(rows.map((row) => [Buffer.from(row.hash).toString('latin1'), row]));
     return hashes.map((hash) => byHash.get(hash.toString('latin1')) ?? null);
   }
 }

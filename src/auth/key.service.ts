@@ -55,14 +55,16 @@ export class KeyService {
       const names = plans.map(({ name }) => name).join(', ');
       throw new RefusedOrderError(
         names === ''
-          ? 'There are no plans yet; run "npx prisma db seed" first'
-          : `There is no plan "${order.plan}"; the plans are ${names}`,
+          ? 'There are no plans yet: run "npx prisma db seed" first.'
+          : `There is no plan "${order.plan}"; the plans are ${names}.`,
       );
     }
     const perMinute = order.limits?.perMinute ?? plan.perMinute;
     const perDay = order.limits?.perDay ?? plan.perDay;
     if (perMinute === null || perDay === null) {
-      throw new RefusedOrderError(`Plan "${plan.name}" has no numbers of its own; give those per minute and per day`);
+      throw new RefusedOrderError(
+        `Plan "${plan.name}" has no numbers of its own; give those per minute and per day.`,
+      );
     }
     const issued = await this.prisma.apiKey.create({
       data: {

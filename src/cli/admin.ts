@@ -1,12 +1,7 @@
-import { existsSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { type IssuedKey, KeyService, RefusedOrderError } from '../auth/key.service.js';
-import { isDatabaseUnavailable } from '../database/availability.js';
-import { findEmbeddedPostgres } from '../database/embedded-postgres.js';
-import { PrismaService } from '../database/prisma.service.js';
-import { type Environment, InvalidEnvironmentError, readEnvironment } from '../environment.js';
+import { type IssuedKey, KeyService } from '../auth/key.service.js';
+import { runOnDatabase } from './command.js';
 
-const EXIT_REFUSED = 1;
 const EXIT_USAGE = 2;
 
 interface IssueOptions {
@@ -32,7 +27,9 @@ program
   .requiredOption('--plan <plan>', 'free, pro, business or enterprise')
   .option('--per-minute <n>', 'own limit per minute, with --per-day', positiveInteger)
   .option('--per-day <n>', 'own limit per day, with --per-minute', positiveInteger)
-  .addOption(new Option('--role <role>', 'what the key may do').choices(['client', 'admin']).default('client'))
+  .addOption(
+    new Option('--role <role>', 'what the key may do').choices(['client', 'admin']).default('client'),
+  )
   .option('--json', 'print one JSON object, for a program')
   .addHelpText('after', '\nExample:\n  npm run -s admin -- keys issue --name "Ann\'s shop" --plan pro')
   .action(async (options: IssueOptions, command: Command) => {
@@ -41,8 +38,10 @@ program
       command.error('error: --per-minute and --per-day go together', { exitCode: EXIT_USAGE });
     }
     const limits = perMinute !== undefined && perDay !== undefined ? { perMinute, perDay } : undefined;
-    const issued = await withKeys((keys) => keys.issue({ name, plan, role, limits }));
-    process.stdout.write(options.json ? `${JSON.stringify(issued)}\n` : describe(issued));
+    await runOnDatabase(async (prisma, environment) => {
+      const issued = await new KeyService(prisma, environment).issue({ name, plan, role, limits });
+      process.stdout.write(options.json ? `${JSON.stringify(issued)}\n` : describe(issued));
+    });
   });
 
 function someText(text: string): string {
@@ -72,46 +71,11 @@ function describe({ id, key, name, plan, role, perMinute, perDay }: IssuedKey): 
   ].join('\n');
 }
 
-async function withKeys<Result>(work: (keys: KeyService) => Promise<Result>): Promise<Result> {
-  const environment = await databaseEnvironment();
-  const prisma = new PrismaService(environment);
-  try {
-    return await work(new KeyService(prisma, environment));
-  } finally {
-    await prisma.$disconnect();
-  }
-}
-
-/** @throws RefusedOrderError when there is no database to administer. */
-async function databaseEnvironment(): Promise<Environment> {
-  const environment = readEnvironment(process.env);
-  if (environment.DATABASE_URL !== undefined) {
-    return environment;
-  }
-  const url = await findEmbeddedPostgres(environment.DATA_DIR);
-  if (url === null) {
-    throw new RefusedOrderError(
-      `No embedded database runs in ${environment.DATA_DIR}: start the service first ("npm start"), or set DATABASE_URL`,
-    );
-  }
-  return { ...environment, DATABASE_URL: url };
-}
-
-if (existsSync('.env')) {
-  process.loadEnvFile();
-}
 try {
   await program.parseAsync();
 } catch (error) {
-  if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE;
-  } else if (error instanceof RefusedOrderError || error instanceof InvalidEnvironmentError) {
-    process.stderr.write(`${error.message}.\n`);
-    process.exitCode = EXIT_REFUSED;
-  } else if (isDatabaseUnavailable(error)) {
-    process.stderr.write(`The database does not answer: ${(error as Error).message}\n`);
-    process.exitCode = EXIT_REFUSED;
-  } else {
+  if (!(error instanceof CommanderError)) {
     throw error;
   }
+  process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE;
 }

@@ -1,12 +1,9 @@
-import { PrismaService } from '../database/prisma.service.js';
-import { readEnvironment } from '../environment.js';
 import { seedAdministrator } from '../seed/administrator.js';
 import { seedPlans } from '../seed/plans.js';
+import { runOnDatabase } from './command.js';
 
 /** `npx prisma db seed`: plans, and the first administrator's key, printed this once. */
-const environment = readEnvironment(process.env);
-const prisma = new PrismaService(environment);
-try {
+await runOnDatabase(async (prisma, environment) => {
   await seedPlans(prisma);
   const administrator = await seedAdministrator(prisma, environment);
   process.stdout.write('The plans have their numbers.\n');
@@ -15,6 +12,4 @@ try {
       ? 'There is an administrator already.\n'
       : `The administrator's key, shown this once: ${administrator.key}\n`,
   );
-} finally {
-  await prisma.$disconnect();
-}
+});

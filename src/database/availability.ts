@@ -1,24 +1,41 @@
-/** SQLSTATE classes and codes that say "not now" rather than "not so" (PostgreSQL, Appendix A). */
-const UNAVAILABLE_SQLSTATE = /^(08...|53...|57P0.|57014|55P03|25006)$/;
-/** Prisma's codes for: unreachable, timed out, refused, connection closed, pool timed out, too many connections. */
-const UNAVAILABLE_PRISMA_CODE = /^(P1001|P1002|P1008|P1017|P2024|P2037)$/;
-const UNAVAILABLE_SYSTEM_CODE = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENOENT)$/;
+/**
+ * SQLSTATEs that say "not now" rather than "not so" (PostgreSQL, Appendix A): connection lost or refused, resources
+ * exhausted, shutdown, statement or lock timed out, login refused, database gone or closed to connections.
+ */
+const UNAVAILABLE_SQLSTATE = /^(08...|28...|53...|57P0.|57014|55P03|3D000|55000|25006)$/;
+const UNAVAILABLE_SYSTEM_CODE =
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
+/** Prisma's codes for: transaction could not start in time, pool timed out. The rest it tells by the driver's error. */
+const UNAVAILABLE_PRISMA_CODE = /^(P2024|P2028)$/;
+/** What Prisma's adapter makes of a socket's errors. */
+const UNAVAILABLE_KIND = /^(DatabaseNotReachable|SocketTimeout|ConnectionClosed)$/;
 /** What `pg` says without a code. */
 const UNAVAILABLE_MESSAGE =
   /Connection terminated|timeout exceeded when trying to connect|Query read timeout|timeout expired|Client was closed|not queryable/;
 
+/** The parts of an error of `pg`, of Prisma, or of its adapter that tell what the database said. */
+interface DatabaseFailure {
+  code?: unknown;
+  message?: unknown;
+  cause?: unknown;
+  kind?: unknown;
+  originalCode?: unknown;
+  meta?: { driverAdapterError?: unknown };
+  errors?: unknown[];
+}
+
 /** Whether an error of Prisma or `pg` means that the database is away or overloaded, so that a later try may succeed. */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) {
+  if (typeof error !== 'object' || error === null) {
     return false;
   }
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const { code, message, cause, kind, originalCode, meta, errors } = error as DatabaseFailure;
   return (
-    UNAVAILABLE_SQLSTATE.test(code) ||
-    UNAVAILABLE_PRISMA_CODE.test(code) ||
-    UNAVAILABLE_SYSTEM_CODE.test(code) ||
-    UNAVAILABLE_MESSAGE.test(error.message) ||
-    (error.cause !== undefined && isDatabaseUnavailable(error.cause)) ||
-    (error instanceof AggregateError && error.errors.some(isDatabaseUnavailable))
+    UNAVAILABLE_SQLSTATE.test(String(originalCode ?? code)) ||
+    UNAVAILABLE_SYSTEM_CODE.test(String(code)) ||
+    UNAVAILABLE_PRISMA_CODE.test(String(code)) ||
+    UNAVAILABLE_KIND.test(String(kind)) ||
+    UNAVAILABLE_MESSAGE.test(String(message)) ||
+    [cause, meta?.driverAdapterError, ...(errors ?? [])].some(isDatabaseUnavailable)
   );
 }

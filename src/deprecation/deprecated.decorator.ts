@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiOperation } from '@nestjs/swagger';
+import { ApiExtension, ApiOperation } from '@nestjs/swagger';
 
 /** A deprecated operation. Headers, the removal and the OpenAPI document all follow from this one declaration. */
 export interface Deprecation {
@@ -24,4 +24,8 @@ declare module 'fastify' {
  * too. Stands below `@ApiOperation()`, whose description would else be lost.
  */
 export const Deprecated = (deprecation: Deprecation) =>
-  applyDecorators(RouteConfig({ deprecation }), ApiOperation({ deprecated: true }));
+  applyDecorators(
+    RouteConfig({ deprecation }),
+    ApiOperation({ deprecated: true }),
+    ApiExtension('x-sunset', deprecation.removal.toISOString().slice(0, 10)),
+  );

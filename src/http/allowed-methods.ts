@@ -17,6 +17,12 @@ export class AllowedMethods {
 
   /** The methods of this path, in alphabetical order; none when no route has it. */
   of(path: string): string[] {
-    return [...this.methods].filter((method) => this.router.find(method, path) !== null).toSorted();
+    return [...this.methods].filter((method) => this.answers(method, path)).toSorted();
+  }
+
+  /** NestJS takes no empty parameter: `/v1/pets/` is not `/v1/pets/:petId`. */
+  private answers(method: FindMyWay.HTTPMethod, path: string): boolean {
+    const route = this.router.find(method, path);
+    return route !== null && Object.values(route.params).every((value) => value !== '');
   }
 }

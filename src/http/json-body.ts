@@ -17,6 +17,8 @@ export function parseJsonBody(bytes: Buffer): unknown {
     });
   } catch (cause) {
     // Too deep a nesting ends in a RangeError, bad UTF-8 in a TypeError: all mean the same to the client.
-    throw new SyntaxError(cause instanceof SyntaxError ? cause.message : 'not UTF-8, or nested too deeply', { cause });
+    throw new SyntaxError(cause instanceof SyntaxError ? cause.message : 'not UTF-8, or nested too deeply', {
+      cause,
+    });
   }
 }

@@ -1,15 +1,55 @@
 import { z } from 'zod';
 
-/** JSON Schema (draft 2020-12, as OpenAPI 3.1 has it) of a zod schema; a bigint is an int64. */
-export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
-  const { $schema: _, ...converted } = z.toJSONSchema(schema, {
+const sentSchemas = new WeakMap<z.ZodType, z.ZodType>();
+
+/** `schema`, which reads the text of a query parameter, described by what a client is told to send. */
+export function sentAs<Schema extends z.ZodType>(sent: z.ZodType, schema: Schema): Schema {
+  sentSchemas.set(schema, sent);
+  return schema;
+}
+
+/** JSON Schema, draft 2020-12, which is that of OpenAPI 3.1. */
+export type JsonSchema = Record<string, unknown>;
+
+const OPTIONS = {
+  unrepresentable: 'any',
+  override: ({ zodSchema, jsonSchema: made }) => {
+    if (zodSchema._zod.def.type === 'bigint') {
+      Object.assign(made, { type: 'integer', format: 'int64' });
+    }
+  },
+} satisfies z.core.ToJSONSchemaParams;
+
+/** JSON Schema of a zod schema; a bigint is an int64. Schemas with an `id` stand in its `$defs`. */
+export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  const { $schema: _schema, ...converted } = z.toJSONSchema(io === 'input' ? asSent(schema) : schema, {
+    ...OPTIONS,
     io,
-    unrepresentable: 'any',
-    override: ({ zodSchema, jsonSchema: made }) => {
-      if (zodSchema._zod.def.type === 'bigint') {
-        Object.assign(made, { type: 'integer', format: 'int64' });
-      }
-    },
   });
   return converted;
+}
+
+/**
+ * JSON Schemas of all zod schemas that have an `id`, by that.
+ *
+ * @param pathOf the address by which they refer to each other.
+ */
+export function namedJsonSchemas(pathOf: (id: string) => string): Record<string, JsonSchema> {
+  const { schemas } = z.toJSONSchema(z.globalRegistry, { ...OPTIONS, io: 'input', uri: pathOf });
+  return Object.fromEntries(
+    Object.entries(schemas).map(([id, { $schema: _schema, $id: _id, ...converted }]) => [id, converted]),
+  );
+}
+
+function asSent(schema: z.ZodType): z.ZodType {
+  return schema instanceof z.ZodObject ? z.object(fieldsAsSent(schema.shape)) : schema;
+}
+
+function fieldsAsSent(shape: Record<string, z.ZodType>): Record<string, z.ZodType> {
+  return Object.fromEntries(
+    Object.entries(shape).map(([name, field]) => {
+      const sent = sentSchemas.get(field);
+      return [name, sent === undefined ? field : sent.optional().meta(field.meta() ?? {})];
+    }),
+  );
 }

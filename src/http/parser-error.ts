@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { ApiError } from '../errors/api-error.js';
@@ -6,7 +7,10 @@ const NOT_HTTP = new ApiError('invalid_request', 'The request is not valid HTTP/
 
 /** By the code of Node's error. */
 const REFUSALS: Record<string, ApiError> = {
-  HPE_HEADER_OVERFLOW: new ApiError('headers_too_large', 'The request line and headers are larger than 16 KiB.'),
+  HPE_HEADER_OVERFLOW: new ApiError(
+    'headers_too_large',
+    'The request line and headers are larger than 16 KiB.',
+  ),
   ERR_HTTP_REQUEST_TIMEOUT: new ApiError('request_timeout', 'The request did not arrive in time.'),
 };
 
@@ -23,7 +27,7 @@ export function answerParserError(error: Error & { code?: string }, socket: Sock
   if (socket.writable) {
     socket.write(
       `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\nContent-Type: application/json\r\n` +
-        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+        `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${randomUUID()}\r\nConnection: close\r\n\r\n${body}`,
     );
   }
   socket.destroySoon();

@@ -13,7 +13,11 @@ export class RequestLog extends LogController {
   }
 
   /** Never the query, nor a key that somebody put into the path. */
-  override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
+  override requestCompleted(
+    error: Error | null | undefined,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): void {
     request.log.info(
       {
         method: request.method,

@@ -8,7 +8,10 @@ export class ValidationPipe extends StandardSchemaValidationPipe {
     super({
       exceptionFactory: (issues) => {
         const faults = issues.map(({ path = [], message }) =>
-          [...path.map((segment) => String(typeof segment === 'object' ? segment.key : segment)), message].join(' '),
+          [
+            ...path.map((segment) => String(typeof segment === 'object' ? segment.key : segment)),
+            message,
+          ].join(' '),
         );
         return new ApiError('invalid_request', `The request is invalid: ${faults.join('; ')}.`);
       },

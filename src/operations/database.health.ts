@@ -19,9 +19,13 @@ export class DatabaseHealth {
       const pending = await pendingMigrations(this.environment.DATABASE_URL ?? '');
       return pending.length === 0
         ? indicator.up()
-        : indicator.down(`the database lacks the migrations ${pending.join(', ')}; run "npx prisma migrate deploy"`);
+        : indicator.down(
+            `the database lacks the migrations ${pending.join(', ')}; run "npx prisma migrate deploy"`,
+          );
     } catch (error) {
-      return indicator.down(`the database does not answer: ${error instanceof Error ? error.message : String(error)}`);
+      return indicator.down(
+        `the database does not answer: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
   }
 }

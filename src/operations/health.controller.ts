@@ -35,7 +35,9 @@ export class HealthController {
       }
       const { error: down } = error.getResponse() as { error: Record<string, { message: string }> };
       const reasons = Object.values(down).map(({ message }) => message);
-      throw new ApiError('service_unavailable', `Not ready: ${reasons.join('; ')}.`, { headers: { 'Retry-After': '1' } });
+      throw new ApiError('service_unavailable', `Not ready: ${reasons.join('; ')}.`, {
+        headers: { 'Retry-After': '1' },
+      });
     }
     return { status: 'ok' };
   }

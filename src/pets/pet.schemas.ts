@@ -1,49 +1,82 @@
 import { z } from 'zod';
 import { int64 } from '../http/int64.js';
+import { sentAs } from '../http/json-schema.js';
 import { decodeCursor } from './cursor.js';
 
 const STATUSES = ['available', 'pending', 'sold'] as const;
 const STATUS_FAULT = `must be one of ${STATUSES.join(', ')}`;
 const NAME_MAX_LENGTH = 255;
+const LIMIT_MIN = 1;
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 20;
 
-export const PetStatus = z.enum(STATUSES, { error: STATUS_FAULT });
+export const PetStatus = z
+  .enum(STATUSES, { error: STATUS_FAULT })
+  .meta({ id: 'PetStatus', description: 'Availability of the animal.' });
 export type PetStatus = z.infer<typeof PetStatus>;
 
 const name = z
   .string({ error: ({ input }) => (input === undefined ? 'is required' : 'must be a string') })
   .refine((text) => text.trim() !== '', { error: 'must not be blank', abort: true })
-  .refine((text) => Array.from(text).length <= NAME_MAX_LENGTH, `must have at most ${NAME_MAX_LENGTH} characters`)
+  .refine(
+    (text) => Array.from(text).length <= NAME_MAX_LENGTH,
+    `must have at most ${NAME_MAX_LENGTH} characters`,
+  )
   .refine((text) => !text.includes('\0'), 'must not contain the NUL character')
-  .refine((text) => text.isWellFormed(), 'must not contain half of a surrogate pair');
+  .refine((text) => text.isWellFormed(), 'must not contain half of a surrogate pair')
+  .meta({ description: "The animal's name.", minLength: 1, maxLength: NAME_MAX_LENGTH });
+const categoryId = int64.meta({ description: 'Identifier of the category the animal belongs to.' });
 
 /** An animal as a client sends it. Unknown fields are ignored. */
-export const NewPet = z.object(
-  { name, categoryId: int64, status: PetStatus.optional() },
-  { error: 'the body must be a JSON object' },
-);
+export const NewPet = z
+  .object({ name, categoryId, status: PetStatus.optional() }, { error: 'the body must be a JSON object' })
+  .meta({
+    id: 'NewPet',
+    description: 'An animal to add.',
+    examples: [{ name: 'Biscuit', categoryId: 3, status: 'available' }],
+  });
 export type NewPet = z.infer<typeof NewPet>;
 
 /** An animal as it is answered. */
-export const Pet = z.object({ id: int64, name: z.string(), categoryId: int64, status: PetStatus.optional() });
+export const Pet = z
+  .object({
+    id: int64.meta({ description: 'Unique identifier, assigned by the service on creation.' }),
+    name: z.string().meta(name.meta() ?? {}),
+    categoryId,
+    status: PetStatus.optional(),
+  })
+  .meta({
+    id: 'Pet',
+    description: 'An animal that the store offers.',
+    examples: [{ id: 7, name: 'Biscuit', categoryId: 3, status: 'available' }],
+  });
 export type Pet = z.infer<typeof Pet>;
 
 const once = (fault: string) => ({
   error: ({ input }: { input?: unknown }) => (Array.isArray(input) ? 'must be given once' : fault),
 });
 
-const limitFault = `must be an integer from 1 to ${LIMIT_MAX}`;
+const limitFault = `must be an integer from ${LIMIT_MIN} to ${LIMIT_MAX}`;
 const cursorFault = 'is not one that this service gave: follow the Link header of the page before';
 
 export const PetQuery = z.object({
-  limit: z
-    .string(once(limitFault))
-    .regex(/^[1-9]\d{0,2}$/, limitFault)
-    .transform(Number)
-    .refine((limit) => limit <= LIMIT_MAX, limitFault)
-    .default(LIMIT_DEFAULT),
-  status: z.enum(STATUSES, once(STATUS_FAULT)).optional(),
+  limit: sentAs(
+    z.int().min(LIMIT_MIN).max(LIMIT_MAX).default(LIMIT_DEFAULT),
+    z
+      .string(once(limitFault))
+      .regex(/^[1-9]\d{0,2}$/, limitFault)
+      .transform(Number)
+      .refine((limit) => limit <= LIMIT_MAX, limitFault)
+      .default(LIMIT_DEFAULT)
+      .meta({ description: 'Maximum number of animals returned.' }),
+  ),
+  status: sentAs(
+    PetStatus,
+    z
+      .enum(STATUSES, once(STATUS_FAULT))
+      .optional()
+      .meta({ description: 'Returns only animals with this status.' }),
+  ),
   /** The identifier after which the page begins. */
   cursor: z
     .string(once(cursorFault))
@@ -55,6 +88,9 @@ export const PetQuery = z.object({
       }
       return after;
     })
-    .optional(),
+    .optional()
+    .meta({
+      description: 'Where the page begins, as the `Link` header of the page before gives it. Opaque.',
+    }),
 });
 export type PetQuery = z.infer<typeof PetQuery>;

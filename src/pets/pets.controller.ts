@@ -1,22 +1,28 @@
 import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
-import { RouteSchema } from '@nestjs/platform-fastify';
+import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Deprecated } from '../deprecation/deprecated.decorator.js';
 import { ApiError } from '../errors/api-error.js';
-import { parseInt64 } from '../http/int64.js';
+import { int64, parseInt64 } from '../http/int64.js';
 import { jsonSchema } from '../http/json-schema.js';
+import { Answers } from '../openapi/answers.decorator.js';
 import { pageLinks } from './page-links.js';
 import { PetRepository } from './pet.repository.js';
 import { NewPet, Pet, PetQuery } from './pet.schemas.js';
 
 const PATH = '/v1/pets';
 
+@ApiTags('pets')
 @Controller(PATH)
 export class PetsController {
   constructor(private readonly pets: PetRepository) {}
 
   @Get()
-  @RouteSchema({ response: { 200: jsonSchema(Pet.array(), 'output') } })
+  @ApiOperation({
+    summary: 'List animals',
+    description: 'One page of the animals, oldest first, optionally of one status only.',
+  })
+  @Answers({ status: 200, schema: Pet.array(), description: 'A page of animals.', headers: ['PageLinks'] })
   async listPets(
     @Query({ schema: PetQuery }) { limit, status, cursor }: PetQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -28,7 +34,8 @@ export class PetsController {
   }
 
   @Post()
-  @RouteSchema({ response: { 201: jsonSchema(Pet, 'output') } })
+  @ApiOperation({ summary: 'Add an animal', description: 'Adds an animal and gives it its identifier.' })
+  @Answers({ status: 201, schema: Pet, description: 'The animal that was added.', headers: ['Location'] })
   async createPet(
     @Body({ schema: NewPet }) newPet: NewPet,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -39,13 +46,22 @@ export class PetsController {
   }
 
   @Get(':petId')
+  @ApiOperation({
+    summary: 'Get an animal',
+    description: 'Removed on 5 December 2030. Use `GET /pets` with the filter `status` instead.',
+  })
   @Deprecated({
     since: new Date('2025-12-05T00:00:00Z'),
     removal: new Date('2030-12-05T00:00:00Z'),
     replacement: `${PATH}?status=available`,
     documentation: '/docs#/pets/getPet',
   })
-  @RouteSchema({ response: { 200: jsonSchema(Pet, 'output') } })
+  @ApiParam({
+    name: 'petId',
+    description: 'Identifier of the animal to read.',
+    schema: { ...jsonSchema(int64, 'input'), examples: [7] },
+  })
+  @Answers({ status: 200, schema: Pet, description: 'The animal.' })
   async getPet(@Param('petId') petId: string): Promise<Pet> {
     const id = parseInt64(petId);
     const pet = id === null ? null : await this.pets.find(id);

@@ -53,15 +53,21 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
 
   onModuleInit(): void {
     this.sweeper = setInterval(() => {
-      this.sweep().catch((error: unknown) => this.logger.warn(`Old counters were not removed: ${String(error)}`));
+      this.sweep().catch((error: unknown) =>
+        this.logger.warn(`Old counters were not removed: ${String(error)}`),
+      );
     }, SWEEP_INTERVAL_MS).unref();
   }
 
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.sweeper);
-    const client = this.client;
+    const connection = this.client;
     this.client = null;
-    await client?.then((connected) => connected.end());
+    // One that never came about was told to whoever asked by it.
+    await connection?.then(
+      (client) => client.end(),
+      () => {},
+    );
   }
 
   take(ask: Ask): Promise<Admission> {
@@ -95,9 +101,10 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   private async query(sums: Map<string, Sum>): Promise<Row[]> {
-    const client = await this.connection();
+    const connection = this.connection();
     const values = [...sums.values()];
     try {
+      const client = await connection;
       const { rows } = await client.query<Row>({
         name: 'take',
         text: TAKE,
@@ -111,28 +118,35 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
       });
       return rows;
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError)) {
-        // The server has not answered: what is still under way on this connection would hold up the next question.
-        this.client = null;
-        void client.end();
+      if (!(error instanceof pg.DatabaseError) || error.severity === 'FATAL') {
+        // No answer, or the last: what is still under way on this connection would hold up the next question.
+        this.forget(connection);
+        connection.then(
+          (client) => client.end(),
+          () => {},
+        );
       }
       throw error;
     }
   }
 
   private connection(): Promise<pg.Client> {
-    this.client ??= this.connect().catch((error: unknown) => {
-      this.client = null;
-      throw error;
-    });
+    this.client ??= this.connect();
     return this.client;
+  }
+
+  /** Has the next question open a new connection, unless that has happened already. */
+  private forget(connection: Promise<pg.Client>): void {
+    if (this.client === connection) {
+      this.client = null;
+    }
   }
 
   /**
    * A connection of its own, not one of the pool: `synchronous_commit = off` makes counting several times
    * faster and risks no more than the counts of a crashed server's last moments, but would risk animals.
    */
-  private async connect(): Promise<pg.Client> {
+  private connect(): Promise<pg.Client> {
     const client = new pg.Client({
       connectionString: this.environment.DATABASE_URL,
       application_name: 'animal-store counters',
@@ -141,15 +155,24 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
       query_timeout: QUERY_TIMEOUT_MS,
       keepAlive: true,
     });
+    const prepare = async () => {
+      try {
+        await client.connect();
+        await client.query('SET synchronous_commit = off');
+        return client;
+      } catch (error) {
+        this.forget(connection);
+        void client.end();
+        throw error;
+      }
+    };
+    const connection = prepare();
     client.on('error', (error) => {
       this.logger.warn(`The counting connection was lost: ${error.message}`);
+      this.forget(connection);
     });
-    client.on('end', () => {
-      this.client = null;
-    });
-    await client.connect();
-    await client.query('SET synchronous_commit = off');
-    return client;
+    client.on('end', () => this.forget(connection));
+    return connection;
   }
 }
 

@@ -27,6 +27,14 @@ export class RateLimitGuard extends ThrottlerGuard {
   }
 
   /** @throws ApiError `rate_limit_exceeded`. */
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = requestOf(context);
+    const admitted = await super.canActivate(context);
+    // What the route's handler may throw is then not counted either.
+    request.uncounted = request.admission === null;
+    return admitted;
+  }
+
   protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
     const caller = await requestOf(context).caller;
     if (caller === null) {

@@ -12,6 +12,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Made at most once for each request, by `RateLimiter`; null until then. */
     admission: Promise<Admission> | null;
+    /** Whether the route said so by `@SkipThrottle()`; told by `RateLimitGuard`. */
+    uncounted: boolean;
   }
 }
 
@@ -34,8 +36,16 @@ export class RateLimiter {
 
   private askOf(request: FastifyRequest, { client }: Caller): Ask {
     return client === null
-      ? { subject: `address:${networkOf(request.ip)}`, perMinute: this.environment.STRANGER_LIMIT, perDay: null }
-      : { subject: `quota:${client.quota.id}`, perMinute: client.quota.perMinute, perDay: client.quota.perDay };
+      ? {
+          subject: `address:${networkOf(request.ip)}`,
+          perMinute: this.environment.STRANGER_LIMIT,
+          perDay: null,
+        }
+      : {
+          subject: `quota:${client.quota.id}`,
+          perMinute: client.quota.perMinute,
+          perDay: client.quota.perDay,
+        };
   }
 }
 

@@ -11,7 +11,11 @@ const ORDERS = {
   free: { name: 'demo free', plan: 'free' },
   pro: { name: 'demo pro', plan: 'pro' },
   business: { name: 'demo business', plan: 'business' },
-  enterprise: { name: 'demo enterprise', plan: 'enterprise', limits: { perMinute: 5_000, perDay: 1_000_000 } },
+  enterprise: {
+    name: 'demo enterprise',
+    plan: 'enterprise',
+    limits: { perMinute: 5_000, perDay: 1_000_000 },
+  },
   admin: { name: 'demo administrator', plan: 'business', role: 'admin' },
 } satisfies Record<string, KeyOrder>;
 
@@ -69,7 +73,9 @@ async function rememberedKeys(file: string, environment: Environment['APP_ENV'])
   if (remembered !== null && Object.values(remembered).every((key) => keyFault(key, environment) === null)) {
     return remembered;
   }
-  const made = Object.fromEntries(Object.keys(ORDERS).map((name) => [name, generateApiKey(environment)])) as DemoKeys;
+  const made = Object.fromEntries(
+    Object.keys(ORDERS).map((name) => [name, generateApiKey(environment)]),
+  ) as DemoKeys;
   // Renamed into place, so that a crash leaves no half of a file.
   await writeFile(`${file}.new`, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 });
   await rename(`${file}.new`, file);

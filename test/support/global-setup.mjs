@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../../dist/database/embedded-postgres.js';
+import { startEmbeddedPostgres } from '../../dist/embedded-postgres/embedded-postgres.js';
 import { applyPendingMigrations } from '../../dist/database/migrations.js';
 import { PrismaService } from '../../dist/database/prisma.service.js';
 import { seedPlans } from '../../dist/seed/plans.js';

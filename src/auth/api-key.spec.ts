@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { generateApiKey, hashApiKey, keyFault, keyHints } from './api-key.js';
+
+const BASE_62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+// Checksums computed with Python: zlib.crc32 of all before it, in base 62, most significant digit first.
+const STAGING_KEY = 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz04cBps';
+const PRODUCTION_KEY = 'ask_live_0123456789ABCDEFGHIJKLMNOPQRSTUV0YuuGW';
+
+describe('the form of an API key', () => {
+  it.each([
+    ['staging', 'ask_test_'],
+    ['production', 'ask_live_'],
+  ] as const)(
+    'for %s is %s, 32 random base-62 characters and a 6-character checksum',
+    (environment, prefix) => {
+      const keys = Array.from({ length: 200 }, () => generateApiKey(environment));
+      for (const key of keys) {
+        expect(key).toMatch(new RegExp(`^${prefix}[0-9A-Za-z]{38}$`));
+        expect(keyFault(key, environment)).toBeNull();
+      }
+      expect(new Set(keys).size).toBe(keys.length);
+    },
+  );
+
+  it('draws from all 62 characters', () => {
+    const secrets = Array.from({ length: 200 }, () => generateApiKey('staging').slice(9, 41)).join('');
+    expect(new Set(secrets)).toEqual(new Set(BASE_62));
+  });
+
+  it('has the checksum that another implementation of CRC-32 computes', () => {
+    expect(keyFault(STAGING_KEY, 'staging')).toBeNull();
+    expect(keyFault(PRODUCTION_KEY, 'production')).toBeNull();
+  });
+
+  it('does not serve the other environment', () => {
+    expect(keyFault(STAGING_KEY, 'production')).toBe('other_environment');
+    expect(keyFault(PRODUCTION_KEY, 'staging')).toBe('other_environment');
+  });
+
+  it('covers its prefix by its checksum: a key made over to the other environment is malformed', () => {
+    expect(keyFault(STAGING_KEY.replace('ask_test_', 'ask_live_'), 'production')).toBe('malformed');
+  });
+
+  it('shows when any single character was replaced', () => {
+    const key = generateApiKey('staging');
+    const undetected: string[] = [];
+    for (let position = 0; position < key.length; position += 1) {
+      for (const character of `${BASE_62}_- `) {
+        const tampered = key.slice(0, position) + character + key.slice(position + 1);
+        if (tampered !== key && keyFault(tampered, 'staging') !== 'malformed') {
+          undetected.push(tampered);
+        }
+      }
+    }
+    expect(undetected).toEqual([]);
+  });
+
+  it('shows when two neighbouring characters were swapped', () => {
+    const key = generateApiKey('staging');
+    for (let position = 0; position < key.length - 1; position += 1) {
+      const swapped =
+        key.slice(0, position) + key.charAt(position + 1) + key.charAt(position) + key.slice(position + 2);
+      expect(keyFault(swapped, 'staging')).toBe(swapped === key ? null : 'malformed');
+    }
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['one character less', STAGING_KEY.slice(0, -1)],
+    ['one character more', `${STAGING_KEY}0`],
+    ['a line break after it', `${STAGING_KEY}\n`],
+    ['a space before it', ` ${STAGING_KEY}`],
+    ['a prefix in capitals', STAGING_KEY.replace('ask_test_', 'ASK_TEST_')],
+    ['an unknown prefix', STAGING_KEY.replace('ask_test_', 'ask_beta_')],
+    ['a letter outside ASCII', `${STAGING_KEY.slice(0, 20)}é${STAGING_KEY.slice(21)}`],
+    ['two keys', STAGING_KEY + STAGING_KEY],
+  ])('is not met by %s', (_what, text) => {
+    expect(keyFault(text, 'staging')).toBe('malformed');
+  });
+});
+
+describe('what is kept of an API key', () => {
+  it('is its SHA-256', () => {
+    expect(hashApiKey(STAGING_KEY).toString('hex')).toBe(
+      createHash('sha256').update(STAGING_KEY).digest('hex'),
+    );
+  });
+
+  it('and, for its owner to recognise it, its prefix and last four characters', () => {
+    expect(keyHints(STAGING_KEY)).toEqual({ prefix: 'ask_test_', lastFour: STAGING_KEY.slice(-4) });
+    expect(keyHints(PRODUCTION_KEY)).toEqual({ prefix: 'ask_live_', lastFour: PRODUCTION_KEY.slice(-4) });
+  });
+});

@@ -1,0 +1,134 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Batcher } from './batcher.js';
+
+/** One question under way, which the test answers. */
+interface Question {
+  asks: number[];
+  answer(answers: string[]): void;
+  fail(reason: Error): void;
+}
+
+/** A batcher whose questions wait until the test answers them. */
+function underTest(maxBatch?: number): { batcher: Batcher<number, string>; questions: Question[] } {
+  const questions: Question[] = [];
+  const batcher = new Batcher<number, string>(
+    (asks) =>
+      new Promise<string[]>((answer, fail) => {
+        questions.push({ asks, answer, fail });
+      }),
+    maxBatch,
+  );
+  return { batcher, questions };
+}
+
+/** The question of this number, which must be under way. */
+function at(questions: Question[], index: number): Question {
+  const question = questions[index];
+  if (question === undefined) {
+    throw new Error(`There is no question ${index}`);
+  }
+  return question;
+}
+
+const texts = (asks: number[]) => asks.map(String);
+
+describe('a batcher', () => {
+  it('sends a lonely ask at once, within the same turn', () => {
+    const { batcher, questions } = underTest();
+    void batcher.ask(1);
+    expect(questions.map(({ asks }) => asks)).toEqual([[1]]);
+  });
+
+  it('has one question under way, and gathers what arrives meanwhile for the next', async () => {
+    const { batcher, questions } = underTest();
+    const first = batcher.ask(1);
+    const rest = [batcher.ask(2), batcher.ask(3)];
+    await nextTurn();
+    rest.push(batcher.ask(4));
+    expect(questions).toHaveLength(1);
+
+    at(questions, 0).answer(['1']);
+    expect(await first).toBe('1');
+    await nextTurn();
+    expect(questions.map(({ asks }) => asks)).toEqual([[1], [2, 3, 4]]);
+
+    at(questions, 1).answer(['2', '3', '4']);
+    expect(await Promise.all(rest)).toEqual(['2', '3', '4']);
+  });
+
+  it('gives each ask its own answer, in the order in which they arrived', async () => {
+    const batcher = new Batcher(async (asks: number[]) => {
+      await nextTurn();
+      return texts(asks);
+    });
+    const asks = Array.from({ length: 100 }, (_, index) => index);
+    expect(await Promise.all(asks.map((ask) => batcher.ask(ask)))).toEqual(texts(asks));
+  });
+
+  it('is ready for a lonely ask again when all are answered', async () => {
+    const { batcher, questions } = underTest();
+    const first = batcher.ask(1);
+    at(questions, 0).answer(['1']);
+    await first;
+    await nextTurn();
+    void batcher.ask(2);
+    expect(questions.map(({ asks }) => asks)).toEqual([[1], [2]]);
+  });
+
+  it('serves an ask that is made in the very moment another is answered', async () => {
+    const { batcher, questions } = underTest();
+    const chained = batcher.ask(1).then(() => batcher.ask(2));
+    at(questions, 0).answer(['1']);
+    await nextTurn();
+    at(questions, 1).answer(['2']);
+    expect(await chained).toBe('2');
+  });
+
+  it('holds at most so many asks in a question; the rest go with the next, first come first', async () => {
+    const { batcher, questions } = underTest(2);
+    const answers = [1, 2, 3, 4, 5, 6].map((ask) => batcher.ask(ask));
+    const expected = [[1], [2, 3], [4, 5], [6]];
+    for (const [index, asks] of expected.entries()) {
+      expect(questions).toHaveLength(index + 1);
+      expect(at(questions, index).asks).toEqual(asks);
+      at(questions, index).answer(texts(asks));
+      await nextTurn();
+    }
+    expect(await Promise.all(answers)).toEqual(['1', '2', '3', '4', '5', '6']);
+  });
+
+  it('rejects every ask of a question that fails, with its reason, and no other', async () => {
+    const { batcher, questions } = underTest();
+    const outcomes = Promise.allSettled([1, 2, 3].map((ask) => batcher.ask(ask)));
+    at(questions, 0).answer(['1']);
+    await nextTurn();
+    const later = batcher.ask(4);
+    at(questions, 1).fail(new Error('away'));
+    await nextTurn();
+    at(questions, 2).answer(['4']);
+    expect(await outcomes).toEqual([
+      { status: 'fulfilled', value: '1' },
+      { status: 'rejected', reason: new Error('away') },
+      { status: 'rejected', reason: new Error('away') },
+    ]);
+    expect(await later).toBe('4');
+  });
+
+  it('takes a question that throws at once for one that fails, and goes on', async () => {
+    let broken = true;
+    const batcher = new Batcher((asks: number[]) => {
+      if (broken) {
+        throw new Error('at once');
+      }
+      return Promise.resolve(texts(asks));
+    });
+    await expect(batcher.ask(1)).rejects.toThrow('at once');
+    broken = false;
+    expect(await batcher.ask(2)).toBe('2');
+  });
+
+  it('rejects rather than answers nothing when a question has fewer answers than asks', async () => {
+    const batcher = new Batcher((asks: number[]) => Promise.resolve(texts(asks).slice(1)));
+    await expect(batcher.ask(1)).rejects.toBeInstanceOf(Error);
+  });
+});

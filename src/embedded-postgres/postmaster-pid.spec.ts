@@ -1,0 +1,31 @@
+import { parsePostmasterPid } from './postmaster-pid.js';
+
+const complete = [
+  '4509',
+  '/data/postgres',
+  '1795239858',
+  '54999',
+  '',
+  '127.0.0.1',
+  '  2213018        22',
+  'ready   ',
+  '',
+];
+
+describe('parsePostmasterPid', () => {
+  it('reads the process id, the port and whether connections are accepted', () => {
+    expect(parsePostmasterPid(complete.join('\n'))).toEqual({ pid: 4509, port: 54_999, ready: true });
+  });
+
+  it.each(['starting', 'stopping', 'standby'])('takes a server that is %s for not ready', (status) => {
+    expect(parsePostmasterPid(complete.with(7, status).join('\n'))?.ready).toBe(false);
+  });
+
+  it('reads a file that the server has only begun to write', () => {
+    expect(parsePostmasterPid('4509\n/data/postgres\n')).toEqual({ pid: 4509, port: null, ready: false });
+  });
+
+  it.each(['', '\n', 'nonsense', '-4509', '0'])('makes nothing of %j', (text) => {
+    expect(parsePostmasterPid(text)).toBeNull();
+  });
+});

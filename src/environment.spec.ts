@@ -1,0 +1,180 @@
+import { InvalidEnvironmentError, readEnvironment } from './environment.js';
+
+const DATABASE_URL = 'postgresql://store:secret@db.example:5432/store';
+
+/** The lines that tell what is wrong; none when all is well. */
+function faults(variables: Record<string, string>): string[] {
+  try {
+    readEnvironment(variables);
+    return [];
+  } catch (error) {
+    if (!(error instanceof InvalidEnvironmentError)) {
+      throw error;
+    }
+    return error.message.split('\n');
+  }
+}
+
+describe('the settings', () => {
+  it('have a default each, for a service with a database of its own', () => {
+    expect(readEnvironment({})).toEqual({
+      NODE_ENV: 'development',
+      APP_ENV: 'staging',
+      HOST: '127.0.0.1',
+      PORT: 3000,
+      DATABASE_POOL_SIZE: 10,
+      DATA_DIR: '.data',
+      PRODUCTION_URL: 'https://api.animal-store.example/v1',
+      STAGING_URL: 'https://staging.animal-store.example/v1',
+      STRANGER_LIMIT: 300,
+      LOG_LEVEL: 'info',
+    });
+  });
+
+  it('are read as given, numbers as numbers', () => {
+    const given = {
+      NODE_ENV: 'production',
+      APP_ENV: 'production',
+      HOST: '::',
+      PORT: '8080',
+      DATABASE_URL,
+      DATABASE_POOL_SIZE: '25',
+      DATA_DIR: '/var/lib/store',
+      PRODUCTION_URL: 'https://api.example.com/v1',
+      STAGING_URL: 'http://localhost:3000/v1',
+      STRANGER_LIMIT: '1000000',
+      TRUST_PROXY: '2',
+      LOG_LEVEL: 'silent',
+    };
+    expect(readEnvironment(given)).toEqual({
+      ...given,
+      PORT: 8080,
+      DATABASE_POOL_SIZE: 25,
+      STRANGER_LIMIT: 1_000_000,
+      TRUST_PROXY: 2,
+    });
+  });
+
+  it('that are empty count as not set', () => {
+    const empty = {
+      NODE_ENV: '',
+      APP_ENV: '',
+      HOST: '',
+      PORT: '',
+      DATABASE_URL: '',
+      TRUST_PROXY: '',
+      LOG_LEVEL: '',
+    };
+    expect(readEnvironment(empty)).toEqual(readEnvironment({}));
+  });
+
+  it('leave alone what is not theirs', () => {
+    expect(readEnvironment({ PATH: '/usr/bin', HOME: '/root' })).toEqual(readEnvironment({}));
+  });
+
+  it.each([
+    ['NODE_ENV', 'prod', 'NODE_ENV must be one of production, development, test'],
+    ['APP_ENV', 'test', 'APP_ENV must be one of production, staging'],
+    ['PORT', 'http', 'PORT must be a whole number from 0 to 65535'],
+    ['PORT', '65536', 'PORT must be a whole number from 0 to 65535'],
+    ['PORT', '-1', 'PORT must be a whole number from 0 to 65535'],
+    ['PORT', '80.5', 'PORT must be a whole number from 0 to 65535'],
+    ['PORT', '0x50', 'PORT must be a whole number from 0 to 65535'],
+    ['DATABASE_URL', 'mysql://db.example/store', 'DATABASE_URL must be a postgres:// address'],
+    ['DATABASE_URL', 'db.example', 'DATABASE_URL must be a postgres:// address'],
+    ['DATABASE_POOL_SIZE', '0', 'DATABASE_POOL_SIZE must be a whole number from 1 to 1000'],
+    ['DATABASE_POOL_SIZE', '1001', 'DATABASE_POOL_SIZE must be a whole number from 1 to 1000'],
+    ['PRODUCTION_URL', 'https://api.example.com', 'PRODUCTION_URL must end in /v1'],
+    ['PRODUCTION_URL', 'https://api.example.com/v1/', 'PRODUCTION_URL must end in /v1'],
+    ['STAGING_URL', 'ftp://staging.example.com/v1', 'STAGING_URL must be an http(s) address'],
+    ['STRANGER_LIMIT', '0', 'STRANGER_LIMIT must be a whole number from 1 to 1000000'],
+    ['STRANGER_LIMIT', '1e3', 'STRANGER_LIMIT must be a whole number from 1 to 1000000'],
+    ['LOG_LEVEL', 'loud', 'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent'],
+  ])('end with one line that names it when %s is "%s"', (name, value, line) => {
+    expect(faults({ APP_ENV: 'staging', [name]: value })).toEqual([line]);
+  });
+
+  it('name every setting that is wrong', () => {
+    expect(faults({ PORT: 'x', LOG_LEVEL: 'y', STRANGER_LIMIT: '-1', TRUST_PROXY: 'z' }).map(nameOf)).toEqual(
+      ['PORT', 'STRANGER_LIMIT', 'TRUST_PROXY', 'LOG_LEVEL'],
+    );
+  });
+
+  it('name what is missing together with what is wrong', () => {
+    const production = faults({ NODE_ENV: 'production', PORT: 'x' }).map(nameOf);
+    expect(new Set(production)).toEqual(new Set(['DATABASE_URL', 'PORT']));
+    const served = faults({ DATABASE_URL, PORT: 'x' }).map(nameOf);
+    expect(new Set(served)).toEqual(new Set(['APP_ENV', 'PORT']));
+  });
+
+  it('never show a wrong DATABASE_URL, which holds a password', () => {
+    expect(faults({ DATABASE_URL: 'mysql://store:secret@db.example/store' }).join()).not.toContain('secret');
+  });
+});
+
+describe('the database', () => {
+  it('is required in production', () => {
+    expect(faults({ NODE_ENV: 'production', APP_ENV: 'production' })).toEqual([
+      'DATABASE_URL is required when NODE_ENV is production',
+    ]);
+  });
+
+  it('requires APP_ENV when it is given: nobody guesses which keys it holds', () => {
+    expect(faults({ DATABASE_URL })).toEqual([
+      'APP_ENV is required with DATABASE_URL: production or staging',
+    ]);
+    expect(readEnvironment({ DATABASE_URL, APP_ENV: 'production' }).APP_ENV).toBe('production');
+  });
+
+  it('of its own may be either environment', () => {
+    expect(readEnvironment({ APP_ENV: 'production' })).toMatchObject({
+      APP_ENV: 'production',
+      HOST: '127.0.0.1',
+    });
+  });
+
+  it('makes the service listen on every address when it is given, unless HOST says otherwise', () => {
+    expect(readEnvironment({ DATABASE_URL, APP_ENV: 'staging' }).HOST).toBe('0.0.0.0');
+    expect(readEnvironment({ DATABASE_URL, APP_ENV: 'staging', HOST: '10.0.0.5' }).HOST).toBe('10.0.0.5');
+    expect(readEnvironment({ HOST: '0.0.0.0' }).HOST).toBe('0.0.0.0');
+  });
+});
+
+describe('TRUST_PROXY', () => {
+  it.each([
+    ['0', 0],
+    ['1', 1],
+    ['12', 12],
+    ['10.0.0.1', ['10.0.0.1']],
+    ['10.0.0.0/8', ['10.0.0.0/8']],
+    ['10.0.0.0/8, 192.168.0.0/16,2001:db8::/32', ['10.0.0.0/8', '192.168.0.0/16', '2001:db8::/32']],
+    ['::1/128', ['::1/128']],
+    ['0.0.0.0/0', ['0.0.0.0/0']],
+  ])('may be "%s"', (text, value) => {
+    expect(readEnvironment({ TRUST_PROXY: text }).TRUST_PROXY).toEqual(value);
+  });
+
+  it.each([
+    'true',
+    '-1',
+    '1.5',
+    '10.0.0.0/33',
+    '2001:db8::/129',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    '10.0.0.0/x',
+    '10.0.0/8',
+    '10.0.0.1,',
+    ',',
+    'proxy.example',
+    '10.0.0.1 10.0.0.2',
+  ])('may not be "%s"', (text) => {
+    expect(faults({ TRUST_PROXY: text })).toEqual([
+      `TRUST_PROXY must be a number of proxies or a comma-separated list of networks, not "${text}"`,
+    ]);
+  });
+});
+
+function nameOf(line: string): string | undefined {
+  return line.split(' ')[0];
+}

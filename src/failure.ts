@@ -1,0 +1,27 @@
+import pg from 'pg';
+import { RefusedOrderError } from './auth/key.service.js';
+import { isDatabaseUnavailable } from './database/availability.js';
+import { EmbeddedPostgresError } from './embedded-postgres/embedded-postgres-error.js';
+import { InvalidEnvironmentError } from './environment.js';
+
+/** Why a process ends: one line for what a person can mend, else the whole error, as it is a defect. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof InvalidEnvironmentError) {
+    return `The settings are wrong:\n${error.message}`;
+  }
+  if (error instanceof RefusedOrderError || error instanceof EmbeddedPostgresError) {
+    return error.message;
+  }
+  if (error instanceof Error && (error instanceof pg.DatabaseError || isDatabaseUnavailable(error))) {
+    return `The database cannot be used (check DATABASE_URL): ${lastLine(error.message)}`;
+  }
+  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+    return `${error.message}. Set PORT to another, or end what listens there.`;
+  }
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** Prisma's messages begin with the code around the call; what happened stands last. */
+function lastLine(message: string): string {
+  return message.trimEnd().split('\n').at(-1) ?? message;
+}

@@ -1,0 +1,20 @@
+import { applyDecorators } from '@nestjs/common';
+import { RouteSchema } from '@nestjs/platform-fastify';
+import { ApiResponse } from '@nestjs/swagger';
+import type { z } from 'zod';
+import { jsonSchema } from '../http/json-schema.js';
+import { type HeaderKey, referToHeaders } from './headers.js';
+
+interface Answer {
+  status: number;
+  schema: z.ZodType;
+  description: string;
+  headers?: readonly HeaderKey[];
+}
+
+/** What a route answers when all is well: Fastify writes the body by the schema that the document shows. */
+export const Answers = ({ status, schema, description, headers = [] }: Answer) =>
+  applyDecorators(
+    RouteSchema({ response: { [status]: jsonSchema(schema, 'output') } }),
+    ApiResponse({ status, description, standardSchema: schema, headers: referToHeaders(headers) }),
+  );

@@ -1,0 +1,26 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { SwaggerModule } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import type { Environment } from '../environment.js';
+import { createDocument, documentText } from './document.js';
+
+/** Serves the OpenAPI document at `/openapi.json`, and a page to read and try it at `/docs`. */
+export function serveDocuments(app: NestFastifyApplication, environment: Environment): void {
+  const document = createDocument(app, environment);
+  const text = documentText(document);
+  app.getHttpAdapter().get('/openapi.json', (_request: unknown, reply: FastifyReply) => {
+    void reply.type('application/json').send(text);
+  });
+  // What is tried on the page goes to the server that the page came from.
+  const servers = [{ url: '/v1', description: 'This server' }, ...(document.servers ?? [])];
+  SwaggerModule.setup(
+    'docs',
+    app,
+    { ...document, servers },
+    {
+      raw: false,
+      customSiteTitle: 'Animal Store',
+      swaggerOptions: { layout: 'BaseLayout', validatorUrl: null, displayRequestDuration: true },
+    },
+  );
+}

@@ -1,0 +1,114 @@
+import type { OperationObject, ResponseObject } from '@nestjs/swagger';
+import { type ErrorCode, statusOfCode } from '../errors/catalogue.js';
+import { errorReference } from './error.schema.js';
+import { type HeaderKey, referToHeaders } from './headers.js';
+
+/** An error status, and which operations answer it. */
+interface ErrorAnswer {
+  description: string;
+  /** The codes it comes with, and a message of each as an example. They tell the status. */
+  messages: Partial<Record<ErrorCode, string>>;
+  headers?: readonly HeaderKey[];
+  isOf: (operation: OperationObject) => boolean;
+}
+
+const every = () => true;
+const hasBody = ({ requestBody }: OperationObject) => requestBody !== undefined;
+const takesParameters = (place: 'query' | 'path') => (operation: OperationObject) =>
+  operation.parameters?.some((parameter) => 'in' in parameter && parameter.in === place) === true;
+
+const ANSWERS: readonly ErrorAnswer[] = [
+  {
+    description: 'A query parameter is invalid. The message names every one that is.',
+    messages: { invalid_request: 'The request is invalid: limit must be an integer from 1 to 100.' },
+    isOf: takesParameters('query'),
+  },
+  {
+    description:
+      'The body is not JSON, lacks a required field, or has an invalid one. The message names every field that is wrong.',
+    messages: { invalid_request: 'The request is invalid: name is required; categoryId is required.' },
+    isOf: hasBody,
+  },
+  {
+    description: 'The API key is missing or invalid.',
+    messages: {
+      missing_api_key: 'An API key is required. Send it in the header "Authorization: Bearer <API_KEY>".',
+      invalid_api_key: 'The API key is unknown.',
+    },
+    headers: ['WWW-Authenticate'],
+    isOf: every,
+  },
+  {
+    description: 'There is none with this identifier.',
+    messages: { not_found: 'There is no animal with the identifier "7".' },
+    isOf: takesParameters('path'),
+  },
+  {
+    description: 'The operation was removed. The message names its replacement.',
+    messages: {
+      endpoint_removed:
+        'This operation was removed on 2030-12-05. Use GET /v1/pets?status=available instead.',
+    },
+    isOf: ({ deprecated }) => deprecated === true,
+  },
+  {
+    description: 'The body is too large.',
+    messages: { payload_too_large: 'The body is larger than 64 KiB.' },
+    isOf: hasBody,
+  },
+  {
+    description: 'The body is of another content type than JSON.',
+    messages: {
+      unsupported_media_type: 'The body must be JSON, with the header Content-Type: application/json.',
+    },
+    isOf: hasBody,
+  },
+  {
+    description: 'Over the limit. Wait as `Retry-After` tells.',
+    messages: {
+      rate_limit_exceeded:
+        'Over the limit of 60 requests per minute of plan free. Wait 31 seconds before the next request.',
+    },
+    headers: ['Retry-After'],
+    isOf: every,
+  },
+  {
+    description: 'A defect on our side.',
+    messages: {
+      internal_error:
+        'Something went wrong on our side. Tell us the request id 7f9c2f2e-5b0c-4c3a-9a51-0a3a3a5b7c11 if it goes on.',
+    },
+    isOf: every,
+  },
+  {
+    description: 'The service is away or overloaded for a moment. Wait as `Retry-After` tells.',
+    messages: { service_unavailable: 'The database is away or overloaded. Try again shortly.' },
+    headers: ['Retry-After'],
+    isOf: every,
+  },
+];
+
+/** The error responses of an operation, by status: what it takes decides which it has. */
+export function errorResponses(operation: OperationObject): Record<number, ResponseObject> {
+  return Object.fromEntries(
+    ANSWERS.filter(({ isOf }) => isOf(operation)).map((answer) => [statusOf(answer), responseOf(answer)]),
+  );
+}
+
+function statusOf({ messages }: ErrorAnswer): number {
+  const [code] = Object.keys(messages) as [ErrorCode];
+  return statusOfCode[code];
+}
+
+function responseOf(answer: ErrorAnswer): ResponseObject {
+  const { description, messages, headers = [] } = answer;
+  const status = statusOf(answer);
+  const examples = Object.fromEntries(
+    Object.entries(messages).map(([code, message]) => [code, { value: { code, message, status } }]),
+  );
+  return {
+    description,
+    headers: referToHeaders(headers),
+    content: { 'application/json': { schema: errorReference, examples } },
+  };
+}

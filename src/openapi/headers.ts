@@ -1,0 +1,100 @@
+import type { HeadersObject } from '@nestjs/swagger';
+
+/** Every response header the document tells of. One that means two things has a name for each, and `HEADER_NAMES`. */
+export const headers = {
+  'X-Request-Id': {
+    description:
+      'Identifies the request in our log. It is your own `X-Request-Id` where you sent a sane one.',
+    required: true,
+    schema: { type: 'string', maxLength: 128 },
+    example: '7f9c2f2e-5b0c-4c3a-9a51-0a3a3a5b7c11',
+  },
+  'X-RateLimit-Limit': {
+    description: 'The limit of the window with the fewer requests remaining.',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+    example: 60,
+  },
+  'X-RateLimit-Remaining': {
+    description: 'Requests that remain in that window, after this one.',
+    required: true,
+    schema: { type: 'integer', minimum: 0 },
+    example: 59,
+  },
+  'X-RateLimit-Reset': {
+    description: 'Unix time, in seconds, at which that window ends.',
+    required: true,
+    schema: { type: 'integer', format: 'int64' },
+    example: 1_764_892_860,
+  },
+  RateLimit: {
+    description:
+      'All windows in the form of draft-ietf-httpapi-ratelimit-headers-10: `r` requests remain, the window ends in `t` seconds.',
+    required: true,
+    schema: { type: 'string' },
+    example: '"minute";r=59;t=31, "day";r=959;t=52310',
+  },
+  'RateLimit-Policy': {
+    description:
+      'The limits in the form of draft-ietf-httpapi-ratelimit-headers-10: `q` requests in each window of `w` seconds.',
+    required: true,
+    schema: { type: 'string' },
+    example: '"minute";q=60;w=60, "day";q=1000;w=86400',
+  },
+  'Retry-After': {
+    description: 'Whole seconds to wait before the next attempt.',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+    example: 31,
+  },
+  'WWW-Authenticate': {
+    description: 'The challenge of RFC 6750. It has an `error` only where a key was sent.',
+    required: true,
+    schema: { type: 'string' },
+    example: 'Bearer realm="animal-store", error="invalid_token", error_description="The API key is unknown"',
+  },
+  Location: {
+    description: 'Path of what was added.',
+    required: true,
+    schema: { type: 'string', format: 'uri-reference' },
+    example: '/v1/pets/7',
+  },
+  PageLinks: {
+    description:
+      'Links of RFC 8288: `rel="first"` to where the list begins, `rel="next"` to the next page, if any.',
+    required: true,
+    schema: { type: 'string' },
+    example: '</v1/pets?limit=20&cursor=YWZ0ZXI6MjA>; rel="next", </v1/pets?limit=20>; rel="first"',
+  },
+  DeprecationLinks: {
+    description:
+      'Links of RFC 8288: `rel="successor-version"` to what to call instead, `rel="deprecation"` to its documentation.',
+    required: true,
+    schema: { type: 'string' },
+    example:
+      '</v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; rel="deprecation"; type="text/html"',
+  },
+  Deprecation: {
+    description: 'Since when the operation is deprecated: `@` and a Unix time in seconds (RFC 9745).',
+    required: true,
+    schema: { type: 'string', pattern: '^@\\d+$' },
+    example: '@1764892800',
+  },
+  Sunset: {
+    description: 'When the operation is removed: an HTTP date (RFC 8594).',
+    required: true,
+    schema: { type: 'string' },
+    example: 'Thu, 05 Dec 2030 00:00:00 GMT',
+  },
+} satisfies HeadersObject;
+
+export type HeaderKey = keyof typeof headers;
+
+const HEADER_NAMES: Partial<Record<HeaderKey, string>> = { PageLinks: 'Link', DeprecationLinks: 'Link' };
+
+/** References to these headers, by the names they have in a response. */
+export function referToHeaders(keys: readonly HeaderKey[]): HeadersObject {
+  return Object.fromEntries(
+    keys.map((key) => [HEADER_NAMES[key] ?? key, { $ref: `#/components/headers/${key}` }]),
+  );
+}

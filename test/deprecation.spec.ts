@@ -1,0 +1,164 @@
+import { startApplication, type TestApplication } from './support/application.js';
+import { expectError, expectRateLimitHeaders } from './support/expectations.js';
+import { type Answer, send } from './support/http.js';
+
+const REMOVAL = new Date('2030-12-05T00:00:00Z');
+const UNLIMITED = { plan: 'enterprise', limits: { perMinute: 100_000, perDay: 100_000 } };
+
+let store: TestApplication;
+let key: string;
+let path: string;
+
+beforeAll(async () => {
+  store = await startApplication();
+  ({ key } = await store.issue(UNLIMITED));
+  const created = await send(`${store.url}/v1/pets`, {
+    method: 'POST',
+    key,
+    body: { name: 'Rex', categoryId: 7 },
+  });
+  path = created.headers.get('location') ?? '';
+});
+afterAll(() => store.close());
+
+function expectDeprecation({ headers }: Answer): void {
+  expect(headers.get('deprecation')).toBe('@1764892800');
+  expect(headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
+  expect(headers.get('link')).toBe(
+    '</v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; rel="deprecation"; type="text/html"',
+  );
+}
+
+function expectNoDeprecation({ headers }: Answer): void {
+  expect([headers.get('deprecation'), headers.get('sunset')]).toEqual([null, null]);
+  expect(headers.get('link') ?? '').not.toMatch(/successor-version|deprecation/);
+}
+
+describe('every response of getPet tells that it is deprecated, since when, until when and what replaces it:', () => {
+  it('200', async () => {
+    const answer = await send(`${store.url}${path}`, { key });
+    expect(answer.status).toBe(200);
+    expectDeprecation(answer);
+    expectRateLimitHeaders(answer);
+  });
+
+  it('200 of HEAD', async () => {
+    const answer = await send(`${store.url}${path}`, { method: 'HEAD', key });
+    expect([answer.status, answer.text]).toEqual([200, '']);
+    expectDeprecation(answer);
+  });
+
+  it.each(['999999', 'rex', '9223372036854775808'])('404 of %s', async (id) => {
+    const answer = await send(`${store.url}/v1/pets/${id}`, { key });
+    expectError(answer, 404, 'not_found');
+    expectDeprecation(answer);
+  });
+
+  it('401', async () => {
+    for (const credential of [undefined, 'secret']) {
+      const answer = await send(`${store.url}${path}`, { key: credential });
+      expect(answer.status).toBe(401);
+      expectDeprecation(answer);
+      expectRateLimitHeaders(answer);
+    }
+  });
+
+  it('429', async () => {
+    const { key: exhausted } = await store.issue({
+      plan: 'enterprise',
+      limits: { perMinute: 1, perDay: 10 },
+    });
+    expect((await send(`${store.url}${path}`, { key: exhausted })).status).toBe(200);
+    const answer = await send(`${store.url}${path}`, { key: exhausted });
+    expectError(answer, 429, 'rate_limit_exceeded');
+    expectDeprecation(answer);
+    expectRateLimitHeaders(answer);
+  });
+
+  it('500', async () => {
+    await store.database.query('ALTER TABLE pets RENAME COLUMN category_id TO lost');
+    const answer = await send(`${store.url}${path}`, { key });
+    await store.database.query('ALTER TABLE pets RENAME COLUMN lost TO category_id');
+    expectError(answer, 500, 'internal_error');
+    expectDeprecation(answer);
+  });
+});
+
+describe('no other operation says that it is deprecated:', () => {
+  it.each<[string, string, Parameters<typeof send>[1]]>([
+    ['listPets', '/v1/pets', {}],
+    ['the replacement', '/v1/pets?status=available', {}],
+    ['createPet', '/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } }],
+    ['a refusal of listPets', '/v1/pets?limit=0', {}],
+    ['another method of listPets', '/v1/pets', { method: 'DELETE' }],
+    ['another method of the same path', '/v1/pets/1', { method: 'DELETE' }],
+    ['an unknown path', '/v1/dogs', {}],
+    ['health', '/livez', {}],
+  ])('%s', async (_name, target, init) => {
+    expectNoDeprecation(await send(`${store.url}${target}`, { key, ...init }));
+  });
+
+  it('the replacement has its own links and no others', async () => {
+    const { headers } = await send(`${store.url}/v1/pets?status=available`, { key });
+    expect(headers.get('link')).toBe('</v1/pets?limit=20&status=available>; rel="first"');
+  });
+});
+
+describe('getPet', () => {
+  it('still answers just before its removal', async () => {
+    // The clock goes on: a margin of a few seconds, so that the answer is made before the instant.
+    store.clock.travelTo(new Date(REMOVAL.getTime() - 10_000));
+    const answer = await send(`${store.url}${path}`, { key });
+    expect(answer.status).toBe(200);
+    expectDeprecation(answer);
+  });
+
+  it.each([
+    ['from the instant of its removal', REMOVAL],
+    ['ever after', new Date('2099-01-01T00:00:00Z')],
+  ])('answers 410 endpoint_removed, naming its replacement, %s', async (_name, instant) => {
+    store.clock.travelTo(instant);
+    for (const target of [path, '/v1/pets/999999', '/v1/pets/rex']) {
+      const answer = await send(`${store.url}${target}`, { key });
+      expectError(
+        answer,
+        410,
+        'endpoint_removed',
+        'This operation was removed on 2030-12-05. Use GET /v1/pets?status=available instead.',
+      );
+      expectDeprecation(answer);
+      expectRateLimitHeaders(answer);
+    }
+  });
+
+  it('once removed, answers HEAD with 410 too', async () => {
+    store.clock.travelTo(REMOVAL);
+    const answer = await send(`${store.url}${path}`, { method: 'HEAD', key });
+    expect([answer.status, answer.text]).toEqual([410, '']);
+    expectDeprecation(answer);
+  });
+
+  it('once removed, is still authenticated and counted first', async () => {
+    store.clock.travelTo(REMOVAL);
+    const stranger = await send(`${store.url}${path}`);
+    expectError(stranger, 401, 'missing_api_key');
+    expectDeprecation(stranger);
+
+    const { key: single } = await store.issue({ plan: 'enterprise', limits: { perMinute: 1, perDay: 10 } });
+    expectError(await send(`${store.url}${path}`, { key: single }), 410, 'endpoint_removed');
+    const over = await send(`${store.url}${path}`, { key: single });
+    expectError(over, 429, 'rate_limit_exceeded');
+    expectDeprecation(over);
+  });
+
+  it('once removed, leaves its replacement and the rest as they were', async () => {
+    store.clock.travelTo(REMOVAL);
+    const list = await send(`${store.url}/v1/pets`, { key });
+    expect(list.status).toBe(200);
+    expect(list.json[0]).toEqual({ id: 1, name: 'Rex', categoryId: 7 });
+    expectNoDeprecation(list);
+    expect((await send(`${store.url}/v1/pets?status=available`, { key })).status).toBe(200);
+    const body = { name: 'Tom', categoryId: 1 };
+    expect((await send(`${store.url}/v1/pets`, { method: 'POST', key, body })).status).toBe(201);
+  });
+});

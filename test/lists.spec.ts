@@ -1,0 +1,443 @@
+import { encodeCursor } from '../src/pets/cursor.js';
+import { startApplication, type TestApplication } from './support/application.js';
+import { createDatabase, type TestDatabase } from './support/database.js';
+import { expectError, expectRateLimitHeaders } from './support/expectations.js';
+import { type Answer, send } from './support/http.js';
+
+type Status = 'available' | 'pending' | 'sold';
+
+let store: TestApplication;
+let key: string;
+
+beforeAll(async () => {
+  store = await startApplication();
+  ({ key } = await store.issue({ plan: 'enterprise', limits: { perMinute: 100_000, perDay: 100_000 } }));
+});
+afterAll(() => store.close());
+beforeEach(async () => {
+  await store.database.query('TRUNCATE pets RESTART IDENTITY');
+});
+
+/** Adds animals whose names are the numbers of their identifiers; each in turn has one of the given statuses. */
+async function addPets(
+  count: number,
+  statuses: readonly (Status | null)[] = [null],
+  database = store.database,
+): Promise<void> {
+  await database.query(
+    `INSERT INTO pets (name, category_id, status)
+     SELECT n, n, ($2::pet_status[])[1 + (n - 1) % cardinality($2::text[])] FROM generate_series(1, $1) n`,
+    [count, statuses],
+  );
+}
+
+function list(query = ''): Promise<Answer> {
+  return send(`${store.url}/v1/pets${query}`, { key });
+}
+
+const idsOf = ({ json }: Answer): number[] => (json as { id: number }[]).map(({ id }) => id);
+const range = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+/** The targets of a `Link` header by their relation (RFC 8288); throws when it has another form than ours. */
+function linksOf({ headers }: Answer): Record<string, string> {
+  const links: Record<string, string> = {};
+  for (const link of (headers.get('link') ?? '').split(', ')) {
+    const { target, relation } = /^<(?<target>[^<>]+)>; rel="(?<relation>[a-z]+)"$/.exec(link)?.groups ?? {};
+    if (target === undefined || relation === undefined || relation in links) {
+      throw new Error(`Not a link of a list: ${link}`);
+    }
+    links[relation] = target;
+  }
+  return links;
+}
+
+/** Follows `rel="next"` to the end; `between` runs after each page. */
+async function walk(
+  query: string,
+  between: (page: number) => Promise<void> = async () => {},
+): Promise<number[][]> {
+  const pages: number[][] = [];
+  let target: string | undefined = `/v1/pets${query}`;
+  while (target !== undefined) {
+    const answer: Answer = await send(`${store.url}${target}`, { key });
+    expect(answer.status).toBe(200);
+    pages.push(idsOf(answer));
+    target = linksOf(answer)['next'];
+    if (pages.length > 50) {
+      throw new Error('The walk does not end');
+    }
+    await between(pages.length);
+  }
+  return pages;
+}
+
+describe('listPets', () => {
+  it('answers 200 with a bare array of animals', async () => {
+    await store.database.query(
+      `INSERT INTO pets (name, category_id, status) VALUES ('Rex', 9223372036854775807, 'sold'), ('Tom', -1, NULL)`,
+    );
+    const answer = await list();
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(answer.text).toBe(
+      '[{"id":1,"name":"Rex","categoryId":9223372036854775807,"status":"sold"},{"id":2,"name":"Tom","categoryId":-1}]',
+    );
+    expectRateLimitHeaders(answer);
+  });
+
+  it('answers an empty array when there is no animal', async () => {
+    const answer = await list();
+    expect(answer.status).toBe(200);
+    expect(answer.text).toBe('[]');
+    expect(linksOf(answer)).toEqual({ first: '/v1/pets?limit=20' });
+  });
+
+  it('shows the oldest first, whatever order the table has', async () => {
+    await store.database.query(
+      `INSERT INTO pets (id, name, category_id) VALUES (7, 'c', 1), (9007199254740993, 'd', 1), (-3, 'a', 1), (5, 'b', 1)`,
+    );
+    await store.database.query("UPDATE pets SET name = 'A' WHERE id = -3");
+    const { json } = await list();
+    expect(json.map(({ name }: { name: string }) => name)).toEqual(['A', 'b', 'c', 'd']);
+  });
+
+  it('shows 20 unless told otherwise', async () => {
+    await addPets(25);
+    expect(idsOf(await list())).toEqual(range(1, 20));
+  });
+
+  it.each([1, 2, 20, 99, 100])('shows %d when told to', async (limit) => {
+    await addPets(120);
+    expect(idsOf(await list(`?limit=${limit}`))).toEqual(range(1, limit));
+  });
+
+  it.each<Status>(['available', 'pending', 'sold'])(
+    'shows only the animals of status %s when told to',
+    async (status) => {
+      await addPets(12, ['available', 'pending', 'sold', null]);
+      const answer = await list(`?status=${status}`);
+      expect(answer.status).toBe(200);
+      expect(answer.json).toHaveLength(3);
+      expect(answer.json.map((pet: { status: Status }) => pet.status)).toEqual([status, status, status]);
+      expect(idsOf(answer)).toEqual(idsOf(answer).toSorted((a, b) => a - b));
+    },
+  );
+
+  it('ignores parameters it does not know, repeated ones too', async () => {
+    await addPets(3);
+    for (const query of [
+      '?color=brown',
+      '?color=brown&color=black',
+      '?__proto__=1&constructor=2&toString=3&hasOwnProperty=4',
+      '?limit[]=0&Limit=0&LIMIT=x',
+      '?color=%zz',
+      '?&&=&',
+      '?petId=2',
+    ]) {
+      const answer = await list(query);
+      expect([query, answer.status, idsOf(answer)]).toEqual([query, 200, [1, 2, 3]]);
+    }
+  });
+
+  describe('refuses with 400 invalid_request, naming the parameter,', () => {
+    const LIMIT = 'limit must be an integer from 1 to 100';
+    const STATUS = 'status must be one of available, pending, sold';
+    const CURSOR = 'cursor is not one that this service gave: follow the Link header of the page before';
+    const forged = (text: string) => `?cursor=${Buffer.from(text).toString('base64url')}`;
+
+    it.each([
+      ...[
+        '0',
+        '101',
+        '-1',
+        '1000',
+        '',
+        '%20',
+        '1%20',
+        '1.0',
+        '1e1',
+        '%2B5',
+        '+5',
+        '05',
+        '0x5',
+        '5n',
+        'ten',
+        'null',
+        '%zz',
+        '%D9%A5',
+      ].map((limit) => [`?limit=${limit}`, LIMIT]),
+      ['?limit', LIMIT],
+      ['?limit=99999999999999999999', LIMIT],
+      ...['', 'lost', 'SOLD', 'sold%20', 'sold,pending', 'null', 'toString', '%00'].map((status) => [
+        `?status=${status}`,
+        STATUS,
+      ]),
+      ['?status', STATUS],
+      ...['', 'x', '1', 'MQ', '%00', '%zz', 'null', 'toString', 'x'.repeat(2000)].map((cursor) => [
+        `?cursor=${cursor}`,
+        CURSOR,
+      ]),
+      [forged('after:1'), CURSOR],
+      [forged("1' OR '1'='1"), CURSOR],
+      [forged('\0'.repeat(12)), CURSOR],
+      ['?limit=5&limit=5', 'limit must be given once'],
+      ['?limit=5&limit=', 'limit must be given once'],
+      ['?status=sold&status=pending', 'status must be given once'],
+      ['?cursor=x&cursor=x', 'cursor must be given once'],
+      ['?limit=0&status=lost&cursor=x', `${LIMIT}; ${STATUS}; ${CURSOR}`],
+      ['?limit=1&limit=2&status=lost', `limit must be given once; ${STATUS}`],
+    ])('%s', async (query, faults) => {
+      const answer = await list(query);
+      expectError(answer, 400, 'invalid_request', `The request is invalid: ${faults}.`);
+      expectRateLimitHeaders(answer);
+      expect(answer.headers.get('link')).toBeNull();
+    });
+
+    it('a cursor that is changed in any place', async () => {
+      await addPets(300);
+      const cursor = /cursor=([\w-]+)/.exec(linksOf(await list('?limit=100'))['next'] ?? '')?.[1] ?? '';
+      expect(cursor).not.toBe('');
+      const mangled = [
+        cursor.slice(1),
+        cursor.slice(0, -1),
+        `${cursor}=`,
+        `${cursor}A`,
+        ` ${cursor}`,
+        cursor.toLowerCase(),
+      ];
+      for (const each of mangled) {
+        expectError(
+          await list(`?cursor=${encodeURIComponent(each)}`),
+          400,
+          'invalid_request',
+          expect.stringMatching(/cursor/),
+        );
+      }
+    });
+  });
+});
+
+describe('the Link header of a list', () => {
+  it('tells the next and the first page, with the filters in force, as targets that stand after any host', async () => {
+    await addPets(9, ['sold', null, 'pending']);
+    const answer = await list('?status=sold&limit=2&color=brown');
+    expect(answer.headers.get('link')).toMatch(
+      /^<\/v1\/pets\?limit=2&status=sold&cursor=[\w-]+>; rel="next", <\/v1\/pets\?limit=2&status=sold>; rel="first"$/,
+    );
+    const next = await send(`${store.url}${linksOf(answer)['next']}`, { key });
+    expect(idsOf(answer)).toEqual([1, 4]);
+    expect(idsOf(next)).toEqual([7]);
+    expect(linksOf(next)).toEqual({ first: '/v1/pets?limit=2&status=sold' });
+  });
+
+  it('tells the default limit', async () => {
+    await addPets(21);
+    const answer = await list();
+    expect(linksOf(answer)).toEqual({
+      next: expect.stringMatching(/^\/v1\/pets\?limit=20&cursor=[\w-]+$/),
+      first: '/v1/pets?limit=20',
+    });
+  });
+
+  it.each([
+    ['not full', 3, '?limit=4'],
+    ['exactly full', 4, '?limit=4'],
+    ['exactly full, at the greatest limit', 100, '?limit=100'],
+    ['exactly full of its status, though others follow', 8, '?limit=4&status=sold'],
+  ])('tells no next page when this one is %s', async (_name, count, query) => {
+    await addPets(count, query.includes('status') ? ['sold', 'pending'] : [null]);
+    expect(Object.keys(linksOf(await list(query)))).toEqual(['first']);
+  });
+
+  it('tells a next page as soon as one animal more is there', async () => {
+    await addPets(5);
+    const first = await list('?limit=4');
+    const next = await send(`${store.url}${linksOf(first)['next']}`, { key });
+    expect(idsOf(next)).toEqual([5]);
+    expect(linksOf(next)).toEqual({ first: '/v1/pets?limit=4' });
+  });
+});
+
+describe('a walk over all pages', () => {
+  it.each([
+    [1, [1, 1, 1, 1, 1, 1]],
+    [2, [2, 2, 2]],
+    [4, [4, 2]],
+    [100, [6]],
+  ])('sees each animal exactly once, %d at a time', async (limit, lengths) => {
+    await addPets(6);
+    const pages = await walk(`?limit=${limit}`);
+    expect(pages.map(({ length }) => length)).toEqual(lengths);
+    expect(pages.flat()).toEqual(range(1, 6));
+  });
+
+  it('sees each animal that was there exactly once while others are added, and ends with those', async () => {
+    await addPets(10);
+    const pages = await walk('?limit=3', async (page) => {
+      if (page <= 3) {
+        await send(`${store.url}/v1/pets`, { method: 'POST', key, body: { name: 'new', categoryId: 1 } });
+      }
+    });
+    expect(pages.flat()).toEqual(range(1, 13));
+  });
+
+  it('does so with a filter too', async () => {
+    await addPets(20, ['sold', 'available']);
+    const pages = await walk('?limit=3&status=sold', async (page) => {
+      if (page <= 2) {
+        for (const status of ['sold', 'available']) {
+          await send(`${store.url}/v1/pets`, {
+            method: 'POST',
+            key,
+            body: { name: 'new', categoryId: 1, status },
+          });
+        }
+      }
+    });
+    expect(pages.flat()).toEqual([1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23]);
+  });
+
+  it('goes on from the same place when the animal it stopped at is gone', async () => {
+    await addPets(6);
+    const first = await list('?limit=3');
+    await store.database.query('DELETE FROM pets WHERE id = 3');
+    expect(idsOf(await send(`${store.url}${linksOf(first)['next']}`, { key }))).toEqual([4, 5, 6]);
+  });
+
+  it('passes identifiers that a double cannot tell apart', async () => {
+    await store.database.query(
+      `INSERT INTO pets (id, name, category_id) SELECT 9007199254740991 + n, n, n FROM generate_series(1, 6) n`,
+    );
+    const names: string[] = [];
+    let target: string | undefined = '/v1/pets?limit=1';
+    while (target !== undefined && names.length < 10) {
+      const answer: Answer = await send(`${store.url}${target}`, { key });
+      names.push(...answer.json.map(({ name }: { name: string }) => name));
+      target = linksOf(answer)['next'];
+    }
+    expect(names).toEqual(['1', '2', '3', '4', '5', '6']);
+  });
+
+  it('gives the same page for the same cursor, however often', async () => {
+    await addPets(6);
+    const { next } = linksOf(await list('?limit=2'));
+    const answers = await Promise.all([1, 2, 3].map(() => send(`${store.url}${next}`, { key })));
+    expect(answers.map(({ text }) => text)).toEqual(Array(3).fill(answers[0]?.text));
+    expect(answers.map(idsOf)).toEqual([
+      [3, 4],
+      [3, 4],
+      [3, 4],
+    ]);
+  });
+});
+
+describe('with 20,000 animals', () => {
+  const COUNT = 20_000;
+  /** One animal of fifty is sold: who looks for those along the identifiers reads thousands to show a page. */
+  const STATUSES: Status[] = [
+    ...Array<Status>(25).fill('available'),
+    ...Array<Status>(24).fill('pending'),
+    'sold',
+  ];
+  const QUERIES = ['', '&status=available', '&status=pending', '&status=sold'].flatMap((filter) => [
+    `?limit=100${filter}`,
+    `?limit=100${filter}&cursor=${encodeCursor(BigInt(COUNT / 2))}`,
+    `?limit=100${filter}&cursor=${encodeCursor(BigInt((COUNT * 3) / 4))}`,
+  ]);
+
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    await addPets(COUNT, STATUSES, database);
+    await database.query('VACUUM ANALYZE pets');
+  });
+  afterAll(() => database.drop());
+
+  it('a page, the first or a deep one, filtered or not, reads hardly more animals than it shows', async () => {
+    const before = await reads();
+    const reader = await startApplication({ database });
+    const { key: readersKey } = await reader.issue();
+    for (const query of QUERIES) {
+      const { status, json } = await send(`${reader.url}/v1/pets${query}`, { key: readersKey });
+      expect([query, status, json.length]).toEqual([query, 200, 100]);
+    }
+    await reader.close();
+    // PostgreSQL has counted all that a connection read when the connection has ended.
+    await connectionsToEnd();
+    const after = await reads();
+    expect(after.sequentially - before.sequentially).toBe(0);
+    expect(after.byIndex - before.byIndex).toBeGreaterThan(0);
+    expect((after.byIndex - before.byIndex) / QUERIES.length).toBeLessThan(300);
+  });
+
+  it('the plan of each page walks an index, and neither sorts nor scans the table', async () => {
+    const reader = await startApplication({ database });
+    try {
+      const { key: readersKey } = await reader.issue();
+      for (const query of QUERIES) {
+        await send(`${reader.url}/v1/pets${query}`, { key: readersKey });
+        const plan = await planOf(await lastStatementOnPets());
+        const nodes = nodesOf(plan).map((node) => node['Node Type']);
+        expect([query, ...nodes]).toEqual([query, 'Limit', expect.stringMatching(/^Index( Only)? Scan$/)]);
+      }
+    } finally {
+      await reader.close();
+    }
+  });
+
+  /** How many animals were read so far, by PostgreSQL's own count. */
+  async function reads(): Promise<{ sequentially: number; byIndex: number }> {
+    const [row] = await database.query<{ sequentially: number; byIndex: number }>(
+      `SELECT t.seq_tup_read::int AS sequentially, sum(i.idx_tup_read)::int AS "byIndex"
+       FROM pg_stat_user_tables t JOIN pg_stat_user_indexes i USING (relid)
+       WHERE t.relname = 'pets' GROUP BY 1`,
+    );
+    if (row === undefined) {
+      throw new Error('PostgreSQL has no statistics of the table');
+    }
+    return row;
+  }
+
+  async function connectionsToEnd(): Promise<void> {
+    const counting = `SELECT count(*)::int FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name LIKE 'animal-store%'`;
+    while ((await database.query<{ count: number }>(counting))[0]?.count !== 0) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
+  /** What the service last asked of the animals, as PostgreSQL received it. */
+  async function lastStatementOnPets(): Promise<string> {
+    const [row] = await database.query<{ query: string }>(
+      `SELECT query FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name LIKE 'animal-store%' AND query ~* '\\mpets\\M'
+       ORDER BY query_start DESC LIMIT 1`,
+    );
+    if (row === undefined) {
+      throw new Error('No statement of the service names the table');
+    }
+    return row.query;
+  }
+
+  /** The plan that holds whatever the parameters are. */
+  async function planOf(statement: string): Promise<PlanNode> {
+    const [row] = await database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+      `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${statement}`,
+    );
+    if (row === undefined) {
+      throw new Error('PostgreSQL gave no plan');
+    }
+    return row['QUERY PLAN'][0].Plan;
+  }
+});
+
+interface PlanNode {
+  'Node Type': string;
+  Plans?: PlanNode[];
+}
+
+function nodesOf(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+}

@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+import { applyPendingMigrations, pendingMigrations } from '../src/database/migrations.js';
+import { createDatabase, dropDatabase, query, scratchDatabaseUrl } from './support/scratch-database.js';
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+const INIT = '20261121000000_init';
+const run = promisify(execFile);
+
+let databaseUrl: string;
+let folder: string;
+
+beforeEach(async () => {
+  databaseUrl = scratchDatabaseUrl();
+  await createDatabase(databaseUrl);
+  folder = await mkdtemp(path.join(tmpdir(), 'migrations-'));
+  await cp(path.join(ROOT, 'prisma', 'migrations'), folder, { recursive: true });
+});
+
+afterEach(async () => {
+  await dropDatabase(databaseUrl);
+  await rm(folder, { recursive: true });
+});
+
+async function addMigration(name: string, sql: string): Promise<void> {
+  await mkdir(path.join(folder, name));
+  await writeFile(path.join(folder, name, 'migration.sql'), sql);
+}
+
+test('on an empty database every migration is pending, in order', async () => {
+  await addMigration('20991231000000_last', 'SELECT 1');
+  expect(await pendingMigrations(databaseUrl, folder)).toEqual([INIT, '20991231000000_last']);
+});
+
+test('the pending migrations are applied once, and named', async () => {
+  expect(await applyPendingMigrations(databaseUrl)).toEqual([INIT]);
+  expect(await pendingMigrations(databaseUrl)).toEqual([]);
+  expect(await applyPendingMigrations(databaseUrl)).toEqual([]);
+});
+
+test('a migration added later is the only one pending', async () => {
+  await applyPendingMigrations(databaseUrl, folder);
+  await addMigration('20991231000000_last', 'CREATE TABLE last ();');
+  expect(await pendingMigrations(databaseUrl, folder)).toEqual(['20991231000000_last']);
+  expect(await applyPendingMigrations(databaseUrl, folder)).toEqual(['20991231000000_last']);
+});
+
+test('semicolons in comments and function bodies do not end a statement', async () => {
+  await addMigration(
+    '20991231000000_function',
+    `-- One; two.
+     CREATE FUNCTION three() RETURNS integer LANGUAGE plpgsql AS $$ BEGIN RETURN 3; END $$;`,
+  );
+  await applyPendingMigrations(databaseUrl, folder);
+  expect(await query(databaseUrl, 'SELECT three()')).toEqual([{ three: 3 }]);
+});
+
+test('a migration that fails is named with the error of the database, leaves nothing behind, and blocks the next start', async () => {
+  await addMigration('20991231000000_broken', 'CREATE TABLE half (); SELECT 1 / 0;');
+  await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toThrow(
+    /Migration name: 20991231000000_broken[^]*division by zero/,
+  );
+  expect(await query(databaseUrl, "SELECT to_regclass('half') AS half")).toEqual([{ half: null }]);
+
+  await expect(pendingMigrations(databaseUrl, folder)).rejects.toThrow(
+    '20991231000000_broken failed earlier',
+  );
+  await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toThrow(
+    '20991231000000_broken failed earlier',
+  );
+});
+
+test('a failed migration that was declared rolled back is pending again', async () => {
+  await addMigration('20991231000000_broken', 'SELECT 1 / 0;');
+  await applyPendingMigrations(databaseUrl, folder).catch(() => {});
+  await query(databaseUrl, 'UPDATE _prisma_migrations SET rolled_back_at = now() WHERE finished_at IS NULL');
+  expect(await pendingMigrations(databaseUrl, folder)).toEqual(['20991231000000_broken']);
+});
+
+test('no connection is left open', async () => {
+  await applyPendingMigrations(databaseUrl);
+  const others =
+    'SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+  expect(await query(databaseUrl, others)).toEqual([{ count: 0 }]);
+});
+
+test('a server that is not there is an error, not a wait', async () => {
+  await expect(pendingMigrations('postgresql://postgres@127.0.0.1:1/none')).rejects.toThrow('ECONNREFUSED');
+});
+
+test('two processes that start at once on an empty database both succeed, and one of them applies', async () => {
+  const script = path.join(ROOT, 'test', 'support', 'apply-migrations.mjs');
+  const starts = [1, 2].map(() => run(process.execPath, [script, databaseUrl]));
+  const applied = (await Promise.all(starts)).map(({ stdout }) => JSON.parse(stdout) as string[]);
+  expect(applied.toSorted((a, b) => a.length - b.length)).toEqual([[], [INIT]]);
+});

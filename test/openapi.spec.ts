@@ -1,0 +1,168 @@
+import { readFile } from 'node:fs/promises';
+import { readEnvironment } from '../src/environment.js';
+import { startApplication, type TestApplication } from './support/application.js';
+import { type Answer, send } from './support/http.js';
+
+// oxlint-disable-next-line typescript/no-explicit-any
+type Json = any;
+
+describe('the OpenAPI document', () => {
+  let store: TestApplication;
+  let answer: Answer;
+  let document: Json;
+
+  beforeAll(async () => {
+    const { PRODUCTION_URL, STAGING_URL } = readEnvironment({});
+    store = await startApplication({ environment: { PRODUCTION_URL, STAGING_URL } });
+    answer = await send(`${store.url}/openapi.json`);
+    document = answer.json;
+  });
+  afterAll(() => store.close());
+
+  it('is served without a key, as JSON', () => {
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+    expect(document.openapi).toMatch(/^3\.1\./);
+  });
+
+  it('is the committed openapi.json to the letter (if not: npm run openapi)', async () => {
+    const committed = await readFile('openapi.json', 'utf8');
+    expect(document).toEqual(JSON.parse(committed));
+    expect(answer.text).toBe(committed);
+  });
+
+  it('refers only to what it has', () => {
+    const references = referencesIn(document);
+    expect(references.length).toBeGreaterThan(0);
+    expect(references.filter((reference) => resolve(document, reference) === undefined)).toEqual([]);
+  });
+
+  it('lists both environments, and paths relative to them', () => {
+    expect(document.servers.map(({ url }: { url: string }) => url)).toEqual([
+      'https://api.animal-store.example/v1',
+      'https://staging.animal-store.example/v1',
+    ]);
+    expect(Object.keys(document.paths)).toEqual(['/pets', '/pets/{petId}']);
+  });
+
+  it.each([
+    ['listPets', '/pets', 'get', [200, 400, 401, 429, 500, 503]],
+    ['createPet', '/pets', 'post', [201, 400, 401, 413, 415, 429, 500, 503]],
+    ['getPet', '/pets/{petId}', 'get', [200, 401, 404, 410, 429, 500, 503]],
+  ])('tells every status and header of %s', (operationId, path, method, statuses) => {
+    const operation = document.paths[path][method];
+    expect(operation.operationId).toBe(operationId);
+    expect(Object.keys(operation.responses).map(Number)).toEqual(statuses);
+    for (const [status, response] of Object.entries<Json>(operation.responses)) {
+      expect(Object.keys(response.headers)).toEqual(
+        expect.arrayContaining(headersOf(operationId, Number(status))),
+      );
+    }
+  });
+
+  it('tells the bounds of limit as the number that a client sends', () => {
+    const limit = document.paths['/pets'].get.parameters.find(
+      ({ name }: { name: string }) => name === 'limit',
+    );
+    expect(limit).toMatchObject({ in: 'query', required: false });
+    expect(limit.schema).toMatchObject({ type: 'integer', minimum: 1, maximum: 100, default: 20 });
+    expect(limit.schema).not.toHaveProperty('pattern');
+  });
+
+  it('has 64-bit identifiers, required fields and bounds of an animal', () => {
+    const { NewPet, Pet, PetStatus } = document.components.schemas;
+    expect(PetStatus.enum).toEqual(['available', 'pending', 'sold']);
+    expect(NewPet.required).toEqual(['name', 'categoryId']);
+    expect(NewPet.properties.name).toMatchObject({ type: 'string', minLength: 1, maxLength: 255 });
+    expect(NewPet.properties.categoryId).toMatchObject({ type: 'integer', format: 'int64' });
+    expect(Pet.required).toEqual(['id', 'name', 'categoryId']);
+    expect(Pet.properties.id).toMatchObject({ type: 'integer', format: 'int64' });
+    expect(document.paths['/pets/{petId}'].get.parameters).toMatchObject([
+      { name: 'petId', in: 'path', required: true, schema: { type: 'integer', format: 'int64' } },
+    ]);
+  });
+
+  it('knows exactly three fields of an error', () => {
+    const { properties, required, additionalProperties } = document.components.schemas.Error;
+    expect(Object.keys(properties)).toEqual(['code', 'message', 'status']);
+    expect(required).toEqual(['code', 'message', 'status']);
+    expect(additionalProperties).toBe(false);
+  });
+
+  it('asks for a bearer key everywhere, and marks getPet alone as deprecated', () => {
+    expect(document.security).toEqual([{ apiKey: [] }]);
+    expect(document.components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' });
+    expect(document.paths['/pets/{petId}'].get).toMatchObject({ deprecated: true, 'x-sunset': '2030-12-05' });
+    expect(document.paths['/pets'].get).not.toHaveProperty('deprecated');
+    expect(document.paths['/pets'].post).not.toHaveProperty('deprecated');
+  });
+});
+
+describe('the reference page', () => {
+  let store: TestApplication;
+
+  beforeAll(async () => {
+    store = await startApplication();
+  });
+  afterAll(() => store.close());
+
+  it('is served without a key, with everything it loads, from here', async () => {
+    const page = await send(`${store.url}/docs`);
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toMatch(/^text\/html/);
+    const addresses = [...page.text.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, address]) => address ?? '');
+    expect(addresses.length).toBeGreaterThan(0);
+    for (const address of addresses) {
+      const asset = new URL(address, `${store.url}/docs`);
+      expect(asset.origin).toBe(store.url);
+      expect([address, (await send(asset.href)).status]).toEqual([address, 200]);
+    }
+  });
+
+  it('tries operations out on the server it came from', async () => {
+    const { text } = await send(`${store.url}/docs/swagger-ui-init.js`);
+    expect(/"servers": \[\s*\{\s*"url": "([^"]*)"/.exec(text)?.[1]).toBe('/v1');
+  });
+
+  it.each(['/docs-json', '/docs-yaml'])('has no second document at %s', async (path) => {
+    expect((await send(`${store.url}${path}`)).status).toBe(404);
+  });
+
+  it.each(['/docs', '/openapi.json'])('%s answers GET and HEAD alone', async (path) => {
+    expect((await send(`${store.url}${path}`, { method: 'HEAD' })).status).toBe(200);
+    const refused = await send(`${store.url}${path}`, { method: 'POST' });
+    expect(refused.status).toBe(405);
+    expect(refused.headers.get('allow')).toBe('GET, HEAD');
+  });
+});
+
+function headersOf(operationId: string, status: number): string[] {
+  return [
+    'X-Request-Id',
+    'X-RateLimit-Limit',
+    'X-RateLimit-Remaining',
+    'X-RateLimit-Reset',
+    'RateLimit',
+    'RateLimit-Policy',
+    ...(status === 401 ? ['WWW-Authenticate'] : []),
+    ...(status === 429 || status === 503 ? ['Retry-After'] : []),
+    ...(status === 201 ? ['Location'] : []),
+    ...(operationId === 'listPets' && status === 200 ? ['Link'] : []),
+    ...(operationId === 'getPet' ? ['Deprecation', 'Sunset', 'Link'] : []),
+  ];
+}
+
+function referencesIn(value: Json): string[] {
+  if (typeof value !== 'object' || value === null) {
+    return [];
+  }
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === '$ref' && typeof inner === 'string' ? [inner] : referencesIn(inner),
+  );
+}
+
+/** What a reference of the form `#/a/b` points to; undefined when there is nothing, or it is of another form. */
+function resolve(document: Json, reference: string): Json {
+  const [root, ...steps] = reference.split('/');
+  return root === '#' ? steps.reduce((place, step) => place?.[step], document) : undefined;
+}

@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { KeyService } from '../src/auth/key.service.js';
+import { PrismaService } from '../src/database/prisma.service.js';
+import { createDatabase, type TestDatabase } from './support/database.js';
+import { type Answer, send } from './support/http.js';
+
+const MAIN = path.resolve(import.meta.dirname, '..', 'dist', 'main.js');
+const MINUTE_MS = 60_000;
+/** More than the burst takes: with so much of a minute left, it happens within that minute. */
+const BURST_MS = 10_000;
+
+interface Replica {
+  process: ChildProcess;
+  url: string;
+}
+
+/** A process of the service, as an operator starts it, once it listens. */
+async function startReplica(databaseUrl: string): Promise<Replica> {
+  const child = spawn(process.execPath, [MAIN], {
+    env: {
+      PATH: process.env['PATH'],
+      APP_ENV: 'staging',
+      DATABASE_URL: databaseUrl,
+      HOST: '127.0.0.1',
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /^Animal Store listens on (http:\S+)$/.exec(line)?.[1];
+    if (url !== undefined) {
+      return { process: child, url };
+    }
+  }
+  throw new Error('The process ended before it listened');
+}
+
+describe('two processes over one database', () => {
+  let database: TestDatabase;
+  let replicas: Replica[] = [];
+  let key: string;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 1 });
+    ({ key } = await new KeyService(prisma, { APP_ENV: 'staging' }).issue({ name: 'test', plan: 'free' }));
+    await prisma.$disconnect();
+    replicas = await Promise.all([startReplica(database.url), startReplica(database.url)]);
+  });
+  afterAll(async () => {
+    await Promise.all(
+      replicas.map(async ({ process: child }) => {
+        const ended = once(child, 'exit');
+        child.kill('SIGTERM');
+        await ended;
+      }),
+    );
+    await database.drop();
+  });
+
+  it('serve exactly 60 of 200 requests that a Free key sends at once, and burn exactly 60 of its day', async () => {
+    // These processes have the real clock: what is left of this minute must be enough.
+    const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS);
+    if (leftMs < BURST_MS) {
+      await pause(leftMs);
+    }
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => send(`${replicas[index % 2]?.url}/v1/pets`, { key })),
+    );
+    const served = answers.filter(({ status }) => status === 200);
+    const refused = answers.filter(({ status }) => status === 429);
+
+    expect(new Set(answers.map(({ headers }) => headers.get('ratelimit-policy')))).toEqual(
+      new Set(['"minute";q=60;w=60, "day";q=1000;w=86400']),
+    );
+    expect(served).toHaveLength(60);
+    expect(refused).toHaveLength(140);
+    expect(served.map(remaining).toSorted((a, b) => b - a)).toEqual(
+      Array.from({ length: 60 }, (_, index) => 59 - index),
+    );
+    for (const answer of refused) {
+      expect(remaining(answer)).toBe(0);
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      // So many refusals within a minute start a ban, where bans are on.
+      expect(answer.json).toEqual({
+        code: expect.stringMatching(/^(rate_limit_exceeded|api_key_banned)$/),
+        message: expect.any(String),
+        status: 429,
+      });
+    }
+    expect(await database.query('SELECT minute_used, day_used FROM rate_limit_counters')).toEqual([
+      { minute_used: 60, day_used: 60 },
+    ]);
+  });
+});
+
+const remaining = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining'));

@@ -1,0 +1,210 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { createDatabase, type TestDatabase } from './support/database.js';
+import { send } from './support/http.js';
+import { run, ServiceProcess } from './support/service-process.js';
+
+describe('with a database of its own', () => {
+  let dataDir: string;
+  let service: ServiceProcess;
+
+  beforeAll(async () => {
+    dataDir = path.join(await mkdtemp(path.join(tmpdir(), 'animal-store-start-')), 'data');
+  });
+  afterAll(async () => {
+    await service.kill('SIGTERM');
+    await rm(path.dirname(dataDir), { recursive: true });
+  });
+
+  const start = async () => {
+    service = new ServiceProcess('main.js', { DATA_DIR: dataDir });
+    return service.listening();
+  };
+  const keysPrinted = () =>
+    Array.from(service.stdout.matchAll(/^ {2}(\w+) +(ask_test_\w{38})$/gm), ([, name, key]) => [name, key]);
+  const pidFile = () => readFile(path.join(dataDir, 'postgres', 'postmaster.pid'), 'utf8');
+  /** PostgreSQL removes its file as the last thing of a clean end. */
+  const postgresEnded = () => expect(pidFile()).rejects.toThrow('ENOENT');
+
+  let keys: unknown;
+
+  it('prints the addresses, a key for each plan and for an administrator, and a curl line that works when pasted', async () => {
+    const url = await start();
+    await service.says(/Try it:\n.*\n/);
+    expect(service.stdout).toContain(`${url}/docs`);
+    keys = keysPrinted();
+    expect(keys).toEqual([
+      ['free', expect.any(String)],
+      ['pro', expect.any(String)],
+      ['business', expect.any(String)],
+      ['enterprise', expect.any(String)],
+      ['admin', expect.any(String)],
+    ]);
+    const line = /^ {2}(curl .*)$/m.exec(service.stdout)?.[1] ?? '';
+    const { stdout } = await promisify(execFile)('sh', ['-c', line]);
+    expect(stdout).toMatch(/^HTTP\/1.1 200 OK/);
+    expect(stdout).toContain('"name":"Biscuit"');
+  });
+
+  it('listens on 127.0.0.1 alone, and keeps the keys in a file that only its owner reads', async () => {
+    expect(service.stdout).toMatch(/listens on http:\/\/127\.0\.0\.1:/);
+    expect((await stat(path.join(dataDir, 'demo-keys.json'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('issues a key from the terminal while it runs', async () => {
+    const { code, stdout } = await run(
+      'cli/admin.js',
+      { DATA_DIR: dataDir },
+      'keys',
+      'issue',
+      '--name',
+      'x',
+      '--plan',
+      'pro',
+      '--json',
+    );
+    expect(code).toBe(0);
+    const { key } = JSON.parse(stdout);
+    const { status, headers } = await send(`${await service.listening()}/v1/pets`, { key });
+    expect(status).toBe(200);
+    expect(headers.get('x-ratelimit-limit')).toBe('300');
+  });
+
+  it('refuses a second process on the same data, and says why', async () => {
+    const { code, stderr } = await run('main.js', { DATA_DIR: dataDir });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/in use by another/);
+  });
+
+  it('stops cleanly at Ctrl-C, its PostgreSQL with it', async () => {
+    const { code } = await service.interrupt();
+    expect(code).toBe(0);
+    await postgresEnded();
+    // It was told to end by us alone, and ended in order.
+    expect(await readFile(path.join(dataDir, 'postgres.log'), 'utf8')).toMatch(
+      /received fast shutdown request[^]*database system is shut down\n$/,
+    );
+  });
+
+  it('keeps everything over a second start, and prints the same keys', async () => {
+    const url = await start();
+    await service.says(/Try it:/);
+    expect(keysPrinted()).toEqual(keys);
+    const key = /^ {2}business +(\S+)$/m.exec(service.stdout)?.[1];
+    const { json } = await send(`${url}/v1/pets?limit=100`, { key });
+    expect(json).toHaveLength(36);
+  });
+
+  it('recovers by itself after SIGKILL, with what it had acknowledged', async () => {
+    const key = /^ {2}business +(\S+)$/m.exec(service.stdout)?.[1];
+    const { json: pet } = await send(`${await service.listening()}/v1/pets`, {
+      method: 'POST',
+      key,
+      body: { name: 'Last', categoryId: 1 },
+    });
+    await service.kill('SIGKILL');
+    const url = await start();
+    const { status, json } = await send(`${url}/v1/pets/${pet.id}`, { key });
+    expect(status).toBe(200);
+    expect(json).toEqual(pet);
+  });
+
+  it('recovers by itself after its PostgreSQL was killed too', async () => {
+    const pid = Number((await pidFile()).split('\n')[0]);
+    await service.kill('SIGKILL');
+    process.kill(pid, 'SIGKILL');
+    const key = /^ {2}business +(\S+)$/m.exec(service.stdout)?.[1];
+    const url = await start();
+    expect((await send(`${url}/v1/pets`, { key })).status).toBe(200);
+  });
+
+  it('stops cleanly at SIGTERM, its PostgreSQL with it', async () => {
+    const { code, signal } = await service.kill('SIGTERM');
+    expect([code, signal]).toEqual([0, null]);
+    await postgresEnded();
+  });
+});
+
+describe('with DATABASE_URL', () => {
+  let database: TestDatabase;
+  const started: ServiceProcess[] = [];
+
+  beforeEach(async () => {
+    database = await createDatabase('template0');
+  });
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map((service) => service.kill('SIGTERM')));
+    await database.drop();
+  });
+
+  const start = (env: Record<string, string>) => {
+    const service = new ServiceProcess('main.js', {
+      DATABASE_URL: database.url,
+      APP_ENV: 'staging',
+      HOST: '127.0.0.1',
+      ...env,
+    });
+    started.push(service);
+    return service;
+  };
+
+  it('applies the migrations, also when two processes start at once on an empty database, and seeds nothing', async () => {
+    const urls = await Promise.all([start({}).listening(), start({}).listening()]);
+    for (const url of urls) {
+      expect(await send(`${url}/readyz`)).toMatchObject({ status: 200, json: { status: 'ok' } });
+    }
+    expect(await database.query('SELECT count(*)::int FROM plans')).toEqual([{ count: 0 }]);
+    expect(await database.query('SELECT count(*)::int FROM _prisma_migrations')).toEqual([{ count: 1 }]);
+  });
+
+  it('never migrates in production: the process lives, and says in /readyz what is missing', async () => {
+    const url = await start({ NODE_ENV: 'production' }).listening();
+    const { status, json, headers } = await send(`${url}/readyz`);
+    expect(status).toBe(503);
+    expect(headers.get('retry-after')).toBe('1');
+    expect(json).toEqual({
+      code: 'service_unavailable',
+      message: expect.stringMatching(/lacks the migrations \d+_init; run "npx prisma migrate deploy"/),
+      status: 503,
+    });
+    expect(await send(`${url}/livez`)).toMatchObject({ status: 200, json: { status: 'ok' } });
+    expect(await database.query("SELECT to_regclass('pets')::text AS pets")).toEqual([{ pets: null }]);
+  });
+
+  it('logs one line of JSON for each request, with its id and never with a key', async () => {
+    const service = start({});
+    const url = await service.listening();
+    await run('cli/seed.js', { DATABASE_URL: database.url, APP_ENV: 'staging' });
+    const issue = ['keys', 'issue', '--name', 'x', '--plan', 'pro', '--json'];
+    const issued = await run('cli/admin.js', { DATABASE_URL: database.url, APP_ENV: 'staging' }, ...issue);
+    const { key } = JSON.parse(issued.stdout);
+    await send(`${url}/v1/pets?api_key=${key}`, { key, headers: { 'X-Request-Id': 'in-the-log' } });
+    await send(`${url}/v1/${key}`, { key });
+    await send(`${url}/v1/pets/%zz${key}`, { key });
+    await service.says(/%zz/);
+    expect(service.stdout).not.toContain(key);
+    const lines = service.stdout.split('\n').filter((line) => line.includes('"path":"/v1'));
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ method: 'GET', path: '/v1/pets', status: 200, requestId: 'in-the-log' }),
+      expect.objectContaining({ method: 'GET', path: '/v1/ask_test_…', status: 404 }),
+      expect.objectContaining({ method: 'GET', path: '/v1/pets/%zzask_test_…', status: 404 }),
+    ]);
+  });
+});
+
+describe('a start that cannot be', () => {
+  it.each([
+    ['PORT', '70000', 'PORT must be a whole number from 0 to 65535'],
+    ['NODE_ENV', 'production', 'DATABASE_URL is required when NODE_ENV is production'],
+    ['DATABASE_URL', 'mysql://localhost/x', 'DATABASE_URL must be a postgres:// address'],
+    ['DATABASE_URL', 'postgres://localhost/x', 'APP_ENV is required with DATABASE_URL'],
+  ])('ends with a line that names %s=%s', async (name, value, line) => {
+    const { code, stderr } = await run('main.js', { [name]: value });
+    expect(code).toBe(1);
+    expect(stderr).toContain(line);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+});

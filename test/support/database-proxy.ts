@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import net from 'node:net';
+
+export interface DatabaseProxy {
+  url: string;
+  /** Cuts every connection and refuses new ones, as a server that has stopped. */
+  goAway(): void;
+  /** Keeps every connection, takes new ones, and passes nothing on, as a server that hangs. */
+  hang(): void;
+  comeBack(): Promise<void>;
+  close(): void;
+}
+
+/** A way to a database that a test can cut. */
+export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
+  const target = new URL(databaseUrl);
+  const sockets = new Set<net.Socket>();
+  let hanging = false;
+  const server = net.createServer((near) => {
+    const far = net.connect(Number(target.port), target.hostname);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from);
+      from.on('data', (chunk) => {
+        if (!hanging) {
+          to.write(chunk);
+        }
+      });
+      from.on('error', () => from.destroy());
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as net.AddressInfo;
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${port}`;
+  const goAway = () => {
+    server.close();
+    for (const socket of sockets) {
+      socket.destroy();
+    }
+  };
+  return {
+    url: url.href,
+    goAway,
+    hang: () => {
+      hanging = true;
+    },
+    comeBack: async () => {
+      hanging = false;
+      if (!server.listening) {
+        server.listen(port, '127.0.0.1');
+        await once(server, 'listening');
+      }
+    },
+    close: goAway,
+  };
+}

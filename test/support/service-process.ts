@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import path from 'node:path';
+
+const ROOT = path.join(__dirname, '..', '..');
+const PATIENCE_MS = 30_000;
+
+/** What a process said and how it ended. */
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Settings of this machine that the service must not inherit. */
+const CLEAN = { DATABASE_URL: '', APP_ENV: '', NODE_ENV: '', HOST: '', PORT: '0', LOG_LEVEL: 'info' };
+
+/** The built service, or one of its commands, as a process. */
+export class ServiceProcess {
+  private readonly child: ChildProcess;
+  stdout = '';
+  stderr = '';
+  readonly ended: Promise<Ended>;
+
+  /** @param script below `dist`. */
+  constructor(script: string, env: Record<string, string>, args: string[] = []) {
+    this.child = spawn(process.execPath, [path.join(ROOT, 'dist', script), ...args], {
+      env: { ...process.env, ...CLEAN, ...env },
+      // A group of its own, as a terminal gives it: Ctrl-C reaches the whole group.
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
+    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
+    this.ended = new Promise((resolve) => {
+      this.child.once('close', (code, signal) =>
+        resolve({ code, signal, stdout: this.stdout, stderr: this.stderr }),
+      );
+    });
+  }
+
+  get pid(): number {
+    if (this.child.pid === undefined) {
+      throw new Error('The process did not start');
+    }
+    return this.child.pid;
+  }
+
+  /** The address it listens on. */
+  async listening(): Promise<string> {
+    const match = await this.says(/Animal Store listens on (http:\/\/[^\s,]+)/);
+    return match[1] ?? '';
+  }
+
+  /** Waits until the process has said this on standard output. */
+  async says(pattern: RegExp): Promise<RegExpExecArray> {
+    const deadline = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const match = pattern.exec(this.stdout);
+      if (match !== null) {
+        return match;
+      }
+      const ended = await Promise.race([this.ended, new Promise((resolve) => setTimeout(resolve, 20, null))]);
+      if (ended !== null || Date.now() > deadline) {
+        throw new Error(`The process never said ${String(pattern)}:\n${this.stdout}\n${this.stderr}`);
+      }
+    }
+  }
+
+  kill(signal: NodeJS.Signals): Promise<Ended> {
+    this.child.kill(signal);
+    return this.ended;
+  }
+
+  /** What Ctrl-C does: a SIGINT to every process of the terminal's group. */
+  interrupt(): Promise<Ended> {
+    process.kill(-this.pid, 'SIGINT');
+    return this.ended;
+  }
+}
+
+/** Runs a command of the service to its end. */
+export function run(script: string, env: Record<string, string>, ...args: string[]): Promise<Ended> {
+  return new ServiceProcess(script, env, args).ended;
+}
