@@ -38,7 +38,10 @@ export class AppFilter implements ExceptionFilter {
     if (deprecation !== undefined) {
       reply.headers(deprecationHeaders(deprecation));
     }
-    if (error.status >= 500) {
+    if (error.code === 'service_unavailable') {
+      // Not a defect, and told by every request while it lasts: no stack.
+      request.log.warn({ reason: String(error.cause) }, error.message);
+    } else if (error.status >= 500) {
       request.log.error({ err: error.cause }, error.message);
     }
     await reply
@@ -91,6 +94,9 @@ function explain(exception: unknown, request: FastifyRequest): ApiError {
   if (exception instanceof HttpException && exception.getStatus() < 500) {
     return explainRefusal(exception, request);
   }
+  if (isBrokenRequest(exception)) {
+    return new ApiError('invalid_request', 'The body did not arrive whole.');
+  }
   if (isDatabaseUnavailable(exception)) {
     const message = 'The database is away or overloaded. Try again shortly.';
     const headers = { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) };
@@ -100,10 +106,16 @@ function explain(exception: unknown, request: FastifyRequest): ApiError {
   return new ApiError('internal_error', message, { cause: exception });
 }
 
+/** Whether the client's connection broke off while its body was read: a fault of the request's, not of the database's socket. */
+function isBrokenRequest(exception: unknown): boolean {
+  return exception instanceof Error && 'statusCode' in exception && exception.statusCode === 400;
+}
+
 /** Fastify's refusals of a body or a path, which NestJS wraps. */
 function explainRefusal(exception: HttpException, request: FastifyRequest): ApiError {
   const tooLarge = Number(request.headers['content-length']) > request.routeOptions.bodyLimit;
   switch (exception.getStatus()) {
+    case 403:
     case 404:
     case 414:
       return new ApiError('not_found', 'There is nothing at this path. The operations are listed at /docs.');

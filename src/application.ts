@@ -7,6 +7,7 @@ import { Clock } from './clock.js';
 import type { Environment } from './environment.js';
 import { ApiError } from './errors/api-error.js';
 import { AllowedMethods } from './http/allowed-methods.js';
+import { Connections } from './http/connections.js';
 import { answerParserError } from './http/parser-error.js';
 import { parseJsonBody } from './http/json-body.js';
 import { requestId } from './http/request-id.js';
@@ -15,6 +16,13 @@ import { createLogger, nestLogger } from './logger.js';
 import { serveDocuments } from './openapi/documents.js';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
+/** For all of a request to arrive; then it is 408. */
+const REQUEST_TIMEOUT_MS = 30_000;
+/** For its headers alone. Node takes the shorter of both for the headers, so this is never the longer. */
+const HEADERS_TIMEOUT_MS = 20_000;
+const TIMEOUT_CHECK_INTERVAL_MS = 5_000;
+/** For requests under way when the server closes. */
+const CLOSE_GRACE_MS = 5_000;
 
 /** Builds the service, ready to listen. */
 export async function createApplication(
@@ -32,7 +40,12 @@ export async function createApplication(
     return503OnClosing: false,
     clientErrorHandler: answerParserError,
     // Node would answer a missing Host by itself, without a body.
-    http: { requireHostHeader: false },
+    http: {
+      requireHostHeader: false,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
+    },
+    requestTimeout: REQUEST_TIMEOUT_MS,
     frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
       reply.header('X-Request-Id', request.id);
       reply.raw.once('finish', () => requestLog.requestCompleted(null, request, reply));
@@ -58,6 +71,11 @@ export async function createApplication(
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id);
     done(hostFault(request));
+  });
+  const connections = new Connections(fastify.server);
+  fastify.addHook('preClose', (done) => {
+    connections.end(CLOSE_GRACE_MS);
+    done();
   });
   // An expectation that is not known may be ignored (RFC 9110, section 10.1.1); Node would answer 417 by itself.
   fastify.server.on('checkExpectation', (request, response) =>

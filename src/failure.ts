@@ -15,9 +15,6 @@ export function reasonOf(error: unknown): string {
   if (error instanceof Error && (error instanceof pg.DatabaseError || isDatabaseUnavailable(error))) {
     return `The database cannot be used (check DATABASE_URL): ${lastLine(error.message)}`;
   }
-  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-    return `${error.message}. Set PORT to another, or end what listens there.`;
-  }
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 

@@ -1,15 +1,21 @@
 import { existsSync } from 'node:fs';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApplication } from './application.js';
 import { KeyService } from './auth/key.service.js';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
+import { startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { applyPendingMigrations } from './database/migrations.js';
 import { PrismaService } from './database/prisma.service.js';
-import { type Environment, readEnvironment } from './environment.js';
+import { type Environment, InvalidEnvironmentError, readEnvironment } from './environment.js';
 import { reasonOf } from './failure.js';
 import { type DemoKeys, seedDemo } from './seed/demo.js';
 
-/** Starts what the settings ask for: the environment, the database, the application. Ends with the process. */
+/** The way of the process: settings, database, application; and, once it is asked to stop, back again. */
 async function main(): Promise<void> {
+  // First of all, so that a signal during the start stops in order too.
+  const stopAsked = new Promise<void>((resolve) => {
+    process.on('SIGTERM', resolve);
+    process.on('SIGINT', resolve);
+  });
   if (existsSync('.env')) {
     process.loadEnvFile();
   }
@@ -22,10 +28,18 @@ async function main(): Promise<void> {
       await applyPendingMigrations(environment.DATABASE_URL ?? '');
     }
     const demoKeys = embedded === null ? null : await fillDemo(environment);
-    await serve(environment, embedded, demoKeys);
-  } catch (error) {
+    const app = await createApplication(environment);
+    try {
+      const address = await listen(app, environment);
+      process.stdout.write(
+        demoKeys === null ? `Animal Store listens on ${address}\n` : welcome(address, demoKeys),
+      );
+      await stopAsked;
+    } finally {
+      await app.close();
+    }
+  } finally {
     await embedded?.stop();
-    throw error;
   }
 }
 
@@ -38,26 +52,17 @@ async function fillDemo(environment: Environment): Promise<DemoKeys> {
   }
 }
 
-async function serve(
-  environment: Environment,
-  embedded: EmbeddedPostgres | null,
-  demoKeys: DemoKeys | null,
-): Promise<void> {
-  const app = await createApplication(environment);
-  await app.listen(environment.PORT, environment.HOST);
-  const address = await app.getUrl();
-  let stopping: Promise<void> | null = null;
-  const stop = () => {
-    stopping ??= app
-      .close()
-      .then(() => embedded?.stop())
-      .catch(fail);
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-  process.stdout.write(
-    demoKeys === null ? `Animal Store listens on ${address}\n` : welcome(address, demoKeys),
-  );
+/** @throws InvalidEnvironmentError when nobody can listen on this address. */
+async function listen(app: NestFastifyApplication, { HOST, PORT }: Environment): Promise<string> {
+  try {
+    await app.listen(PORT, HOST);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new InvalidEnvironmentError(`HOST ${HOST} and PORT ${PORT} cannot be listened on: ${reason}`, {
+      cause,
+    });
+  }
+  return app.getUrl();
 }
 
 function welcome(address: string, keys: DemoKeys): string {

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -121,7 +123,33 @@ describe('with a database of its own', () => {
     expect((await send(`${url}/v1/pets`, { key })).status).toBe(200);
   });
 
-  it('stops cleanly at SIGTERM, its PostgreSQL with it', async () => {
+  it('stops cleanly when it is told to during its start', async () => {
+    await service.kill('SIGTERM');
+    service = new ServiceProcess('main.js', { DATA_DIR: dataDir });
+    // PostgreSQL runs as soon as it writes its file; the service listens much later.
+    while (!(await pidFile().catch(() => '')).includes('ready')) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(service.stdout).not.toContain('listens');
+    const { code, signal } = await service.kill('SIGTERM');
+    expect([code, signal]).toEqual([0, null]);
+    await postgresEnded();
+    await start();
+  });
+
+  it('stops cleanly at SIGTERM, its PostgreSQL with it, whatever connections clients hold open', async () => {
+    const { hostname, port } = new URL(await service.listening());
+    const beginnings = ['', 'GET /v1/pets HTT', 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'];
+    const sockets = await Promise.all(
+      beginnings.map(async (beginning) => {
+        const socket = connect(Number(port), hostname);
+        socket.on('error', () => {});
+        await new Promise((resolve) => socket.once('connect', resolve));
+        socket.write(beginning);
+        return socket;
+      }),
+    );
+    await new Promise((resolve) => sockets[2]?.once('data', resolve));
     const { code, signal } = await service.kill('SIGTERM');
     expect([code, signal]).toEqual([0, null]);
     await postgresEnded();
@@ -174,6 +202,36 @@ describe('with DATABASE_URL', () => {
     expect(await database.query("SELECT to_regclass('pets')::text AS pets")).toEqual([{ pets: null }]);
   });
 
+  it('answers all who ask at once whether it is ready, without crowding the database', async () => {
+    const url = await start({}).listening();
+    const answers = await Promise.all(Array.from({ length: 300 }, () => send(`${url}/readyz`)));
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  });
+
+  it('gives a body thirty seconds to arrive, then answers 408 in form', async () => {
+    const { hostname, port } = new URL(await start({}).listening());
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+    );
+    const [answer] = await once(socket.setEncoding('utf8'), 'data');
+    expect(answer).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n/);
+    expect(answer).toMatch(/\{"code":"request_timeout","message":"[^"]+","status":408\}$/);
+  });
+
+  it('does not log a client that goes away in the middle of its body as an outage', async () => {
+    const service = start({});
+    const { hostname, port } = new URL(await service.listening());
+    const socket = connect(Number(port), hostname);
+    socket.end(
+      'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+    );
+    await once(socket.resume(), 'close');
+    await send(`http://${hostname}:${port}/livez`);
+    await service.says(/"path":"\/livez"/);
+    expect(service.stdout).not.toMatch(/"level":[45]0|database/);
+  });
+
   it('logs one line of JSON for each request, with its id and never with a key', async () => {
     const service = start({});
     const url = await service.listening();
@@ -183,26 +241,36 @@ describe('with DATABASE_URL', () => {
     const { key } = JSON.parse(issued.stdout);
     await send(`${url}/v1/pets?api_key=${key}`, { key, headers: { 'X-Request-Id': 'in-the-log' } });
     await send(`${url}/v1/${key}`, { key });
+    await send(`${url}/v1/${key.replace('a', '%61')}`, { key, headers: { 'X-Request-Id': key } });
     await send(`${url}/v1/pets/%zz${key}`, { key });
     await service.says(/%zz/);
-    expect(service.stdout).not.toContain(key);
+    expect(service.stdout).not.toContain(key.slice(1));
     const lines = service.stdout.split('\n').filter((line) => line.includes('"path":"/v1'));
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       expect.objectContaining({ method: 'GET', path: '/v1/pets', status: 200, requestId: 'in-the-log' }),
       expect.objectContaining({ method: 'GET', path: '/v1/ask_test_…', status: 404 }),
+      expect.objectContaining({ method: 'GET', path: '/v1/%61sk_test_…', status: 404 }),
       expect.objectContaining({ method: 'GET', path: '/v1/pets/%zzask_test_…', status: 404 }),
     ]);
   });
 });
 
 describe('a start that cannot be', () => {
+  let dataDir: string;
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(path.join(tmpdir(), 'animal-store-start-'));
+  });
+  afterAll(() => rm(dataDir, { recursive: true }));
+
   it.each([
     ['PORT', '70000', 'PORT must be a whole number from 0 to 65535'],
     ['NODE_ENV', 'production', 'DATABASE_URL is required when NODE_ENV is production'],
+    ['HOST', '999.1.1.1', 'HOST 999.1.1.1 and PORT 0 cannot be listened on'],
     ['DATABASE_URL', 'mysql://localhost/x', 'DATABASE_URL must be a postgres:// address'],
     ['DATABASE_URL', 'postgres://localhost/x', 'APP_ENV is required with DATABASE_URL'],
   ])('ends with a line that names %s=%s', async (name, value, line) => {
-    const { code, stderr } = await run('main.js', { [name]: value });
+    const { code, stderr } = await run('main.js', { DATA_DIR: dataDir, [name]: value });
     expect(code).toBe(1);
     expect(stderr).toContain(line);
     expect(stderr).not.toMatch(/^\s+at /m);

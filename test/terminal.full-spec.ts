@@ -65,7 +65,7 @@ describe('the terminal command', () => {
 
   it.each([
     [['keys', 'issue', '--plan', 'free'], "required option '--name <name>' not specified"],
-    [['keys', 'issue', '--name', ' ', '--plan', 'free'], 'It must not be empty'],
+    [['keys', 'issue', '--name', ' ', '--plan', 'free'], 'It must be 1 to 255 characters'],
     [
       ['keys', 'issue', '--name', 'x', '--plan', 'free', '--per-minute', '0', '--per-day', '5'],
       'whole number from 1',

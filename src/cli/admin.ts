@@ -45,8 +45,8 @@ program
   });
 
 function someText(text: string): string {
-  if (text.trim() === '') {
-    throw new InvalidArgumentError('It must not be empty.');
+  if (!/^[^\p{Cc}]{1,255}$/u.test(text) || text.trim() === '') {
+    throw new InvalidArgumentError('It must be 1 to 255 characters of text, without control characters.');
   }
   return text;
 }

@@ -38,7 +38,7 @@ const SETTINGS = {
 
 /** Another server was starting or stopping, or another program took the port: the next try may well succeed. */
 const PASSING_TROUBLE =
-  /could not bind|lock file .* (already exists|is empty)|pre-existing shared memory block/;
+  /could not bind|(lock|PID) file .* (already exists|is empty)|pre-existing shared memory block/;
 
 /**
  * Starts the server of a cluster on a free port, and waits until it accepts connections.
@@ -66,7 +66,7 @@ export async function startServer(place: ServerPlace): Promise<string | null> {
   const failure =
     `Starting the embedded PostgreSQL in ${clusterFolder} failed (pg_ctl, exit code ${result.code}):\n` +
     `${result.output}\nThe end of ${logFile}:\n${log}`;
-  if (PASSING_TROUBLE.test(log)) {
+  if (PASSING_TROUBLE.test(result.output + log)) {
     return failure;
   }
   throw new EmbeddedPostgresError(failure);

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-const SANE = /^[\w.:+/=@-]{1,128}$/;
+/** Nor is a key sane that somebody put there by mistake: the id is logged. */
+const SANE = /^(?!.*sk_(live|test)_)[\w.:+/=@-]{1,128}$/;
 
 /** The client's own `X-Request-Id` when it is sane, so that both sides' logs meet; else a new one. */
 export function requestId(request: IncomingMessage): string {

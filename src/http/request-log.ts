@@ -1,6 +1,7 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 
-const API_KEY = /ask_(live|test)_[0-9A-Za-z]+/g;
+/** Also where its first letter is an escape. */
+const API_KEY = /sk_(live|test)_[0-9A-Za-z]+/g;
 
 /** Logs one line for each request, when it is answered. */
 export class RequestLog extends LogController {
@@ -21,7 +22,7 @@ export class RequestLog extends LogController {
     request.log.info(
       {
         method: request.method,
-        path: request.url.split('?', 1)[0]?.replace(API_KEY, 'ask_$1_…'),
+        path: request.url.split('?', 1)[0]?.replace(API_KEY, 'sk_$1_…'),
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
         address: request.ip,

@@ -11,6 +11,8 @@ import { windowState } from './windows.js';
 const TAKE = readFileSync(new URL('./take.sql', import.meta.url), 'utf8');
 const SWEEP = readFileSync(new URL('./sweep.sql', import.meta.url), 'utf8');
 const SWEEP_INTERVAL_MS = 60_000;
+/** Rows that one statement removes at the most, so that counting never waits long behind it. */
+const SWEEP_BATCH = 5_000;
 const CONNECT_TIMEOUT_MS = 2000;
 /** The server gives up first, so that an answer which is late is not also lost. */
 const STATEMENT_TIMEOUT_MS = 2000;
@@ -77,7 +79,10 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   /** Removes rows whose windows are over. */
   async sweep(): Promise<void> {
     const client = await this.connection();
-    await client.query(SWEEP, [this.clock.storeOffsetMs]);
+    let removed: number | null;
+    do {
+      ({ rowCount: removed } = await client.query(SWEEP, [this.clock.storeOffsetMs, SWEEP_BATCH]));
+    } while (removed === SWEEP_BATCH);
   }
 
   private async takeAll(asks: Ask[]): Promise<Admission[]> {
