@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import pg from 'pg';
 import { KeyDirectory } from '../src/auth/key-directory.js';
 import { generateApiKey, hashApiKey } from '../src/auth/api-key.js';
 import { KeyService } from '../src/auth/key.service.js';
@@ -137,8 +138,11 @@ describe('authentication', () => {
       const expiresAt = new Date(store.clock.now() + 3_600_000);
       const expiring = await store.issue({ expiresAt });
       expect((await send(pets, { key: expiring.key })).status).toBe(200);
-      store.clock.travelTo(expiresAt);
+      store.clock.stopAt(new Date(expiresAt.getTime() - 1));
+      expect((await send(pets, { key: expiring.key })).status).toBe(200);
+      store.clock.stopAt(expiresAt);
       expect(told(await send(pets, { key: expiring.key }))).toEqual(invalid(DESCRIPTIONS.expired));
+      store.clock.goOn();
     });
   });
 
@@ -356,6 +360,22 @@ describe('the directory of keys', () => {
     const queries = jest.spyOn(prisma, '$queryRaw');
     expect((await directory.find(hashApiKey(key)))?.client.keyId).toBe(id);
     expect(queries).not.toHaveBeenCalled();
+  });
+
+  it('remembers a key from the question on, not from a late answer', async () => {
+    const directory = new KeyDirectory(prisma);
+    const { id, key } = await keys.issue({ name: 'test', plan: 'free' });
+    const holder = new pg.Client({ connectionString: database.url });
+    await holder.connect();
+    await holder.query('BEGIN; LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE');
+    const late = directory.find(hashApiKey(key));
+    // Longer than a key is remembered.
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    await holder.query('COMMIT');
+    await holder.end();
+    expect((await late)?.revokedAt).toBeNull();
+    await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
+    expect((await directory.find(hashApiKey(key)))?.revokedAt).not.toBeNull();
   });
 
   it('remembers no unknown key, and of known ones no more than its bound', async () => {

@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { generateApiKey, keyFault } from '../auth/api-key.js';
-import type { KeyOrder, KeyService } from '../auth/key.service.js';
+import { type KeyOrder, type KeyService, RefusedOrderError } from '../auth/key.service.js';
 import type { PrismaService } from '../database/prisma.service.js';
 import type { Environment } from '../environment.js';
 import { seedPlans } from './plans.js';
@@ -89,6 +89,8 @@ async function readKeys(file: string): Promise<DemoKeys | null> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
       return null;
     }
-    throw new Error(`${file} cannot be read; remove it to get new demonstration keys`, { cause: error });
+    throw new RefusedOrderError(`${file} cannot be read; remove it to get new demonstration keys.`, {
+      cause: error,
+    });
   }
 }

@@ -4,8 +4,21 @@ import { Clock } from '../../src/clock.js';
 export class TestClock extends Clock {
   override storeOffsetMs = 0;
 
+  private stoppedAtMs: number | null = null;
+
   override now(): number {
-    return Date.now() + this.storeOffsetMs;
+    return this.stoppedAtMs ?? Date.now() + this.storeOffsetMs;
+  }
+
+  /** Stops this process's time at an instant, to the millisecond. */
+  stopAt(instant: Date): void {
+    this.travelTo(instant);
+    this.stoppedAtMs = instant.getTime();
+  }
+
+  /** Has it go on from where it stopped. */
+  goOn(): void {
+    this.stoppedAtMs = null;
   }
 
   /** Moves to an instant, for this process and the store alike. */

@@ -1,15 +1,36 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../../dist/embedded-postgres/embedded-postgres.js';
+import {
+  findEmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../dist/embedded-postgres/embedded-postgres.js';
 import { applyPendingMigrations } from '../../dist/database/migrations.js';
 import { PrismaService } from '../../dist/database/prisma.service.js';
 import { seedPlans } from '../../dist/seed/plans.js';
 
+const PREFIX = 'animal-store-test-';
+
+/** Ends what a run left behind that was killed: its PostgreSQL outlives it, in a session of its own. */
+async function removeAbandoned() {
+  for (const name of await readdir(tmpdir())) {
+    const dataDir = path.join(tmpdir(), name);
+    if (name.startsWith(PREFIX) && (await findEmbeddedPostgres(dataDir)) !== null) {
+      const abandoned = await startEmbeddedPostgres(dataDir).catch(() => null);
+      // Null when its run is still going.
+      if (abandoned !== null) {
+        await abandoned.stop();
+        await rm(dataDir, { recursive: true });
+      }
+    }
+  }
+}
+
 /** Starts one PostgreSQL for all tests, with a template of which every test file's database is a copy. */
 export default async function setUp() {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'animal-store-test-'));
+  await removeAbandoned();
+  const dataDir = await mkdtemp(path.join(tmpdir(), PREFIX));
   const postgres = await startEmbeddedPostgres(dataDir);
   globalThis.testPostgres = { dataDir, postgres };
   const template = new URL(postgres.url);
