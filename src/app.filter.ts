@@ -40,7 +40,7 @@ export class AppFilter implements ExceptionFilter {
     }
     if (error.code === 'service_unavailable') {
       // Not a defect, and told by every request while it lasts: no stack.
-      request.log.warn({ reason: String(error.cause) }, error.message);
+      request.log.warn(error.cause instanceof Error ? { reason: error.cause.message } : {}, error.message);
     } else if (error.status >= 500) {
       request.log.error({ err: error.cause }, error.message);
     }
