@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 
@@ -91,4 +92,16 @@ export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
     APP_ENV: read.APP_ENV ?? 'staging',
     HOST: read.HOST ?? (embedded ? '127.0.0.1' : '0.0.0.0'),
   };
+}
+
+/**
+ * Reads the settings of this process: its variables, and for what they leave open the file `.env`.
+ *
+ * @throws InvalidEnvironmentError naming every setting that is wrong.
+ */
+export function readProcessEnvironment(): Environment {
+  if (existsSync('.env')) {
+    process.loadEnvFile();
+  }
+  return readEnvironment(process.env);
 }

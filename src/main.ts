@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApplication } from './application.js';
 import { KeyService } from './auth/key.service.js';
 import { startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { applyPendingMigrations } from './database/migrations.js';
 import { PrismaService } from './database/prisma.service.js';
-import { type Environment, InvalidEnvironmentError, readEnvironment } from './environment.js';
+import { type Environment, InvalidEnvironmentError, readProcessEnvironment } from './environment.js';
 import { reasonOf } from './failure.js';
 import { type DemoKeys, seedDemo } from './seed/demo.js';
 
@@ -16,10 +15,7 @@ async function main(): Promise<void> {
     process.on('SIGTERM', resolve);
     process.on('SIGINT', resolve);
   });
-  if (existsSync('.env')) {
-    process.loadEnvFile();
-  }
-  const settings = readEnvironment(process.env);
+  const settings = readProcessEnvironment();
   const embedded =
     settings.DATABASE_URL === undefined ? await startEmbeddedPostgres(settings.DATA_DIR) : null;
   try {

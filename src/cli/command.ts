@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
 import { RefusedOrderError } from '../auth/key.service.js';
 import { findEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.js';
 import { PrismaService } from '../database/prisma.service.js';
-import { type Environment, readEnvironment } from '../environment.js';
+import { type Environment, readProcessEnvironment } from '../environment.js';
 import { reasonOf } from '../failure.js';
 
 const EXIT_REFUSED = 1;
@@ -15,9 +14,6 @@ export async function runOnDatabase(
   work: (prisma: PrismaService, environment: Environment) => Promise<void>,
 ): Promise<void> {
   try {
-    if (existsSync('.env')) {
-      process.loadEnvFile();
-    }
     const environment = await databaseEnvironment();
     const prisma = new PrismaService(environment);
     try {
@@ -32,7 +28,7 @@ export async function runOnDatabase(
 }
 
 async function databaseEnvironment(): Promise<Environment> {
-  const environment = readEnvironment(process.env);
+  const environment = readProcessEnvironment();
   if (environment.DATABASE_URL !== undefined) {
     return environment;
   }
