@@ -37,13 +37,16 @@ const wholeNumber = (from: number, to: number) =>
 const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z.enum(values, { error: `must be one of ${values.join(', ')}` });
 
+const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' });
+
 /** Every setting, its default and its check. `.env.example` explains them. */
 export const settings = z.object({
   NODE_ENV: oneOf(['production', 'development', 'test']).default('development'),
   APP_ENV: oneOf(['production', 'staging']).optional(),
   HOST: z.string().min(1, 'must not be empty').optional(),
   PORT: wholeNumber(0, 65_535).default(3000),
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }).optional(),
+  DATABASE_URL: postgresUrl.optional(),
+  DIRECT_DATABASE_URL: postgresUrl.optional(),
   DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
   DATA_DIR: z.string().min(1, 'must not be empty').default('.data'),
   PRODUCTION_URL: baseUrl.default('https://api.animal-store.example/v1'),

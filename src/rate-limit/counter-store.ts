@@ -17,4 +17,19 @@ export abstract class CounterStore {
    * @throws the driver's error when the store is away.
    */
   abstract take(ask: Ask): Promise<Admission>;
+
+  /**
+   * The subjects that are banned now, and until when.
+   *
+   * @throws the driver's error when the store is away.
+   */
+  abstract bans(): Promise<Map<string, Date>>;
+
+  /**
+   * Ends a subject's ban. It holds for the next request, wherever that arrives.
+   *
+   * @returns until when the ban would have lasted, or null when there was none.
+   * @throws the driver's error when the store is away.
+   */
+  abstract liftBan(subject: string): Promise<Date | null>;
 }

@@ -76,6 +76,33 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     return this.batcher.ask(ask);
   }
 
+  async bans(): Promise<Map<string, Date>> {
+    const client = await this.connection();
+    const { rows } = await client.query<{ subject: string; banned_until: Date }>(
+      `SELECT subject, banned_until FROM rate_limit_counters
+       WHERE banned_until > statement_timestamp() + make_interval(secs => $1::float8 / 1000)`,
+      [this.clock.storeOffsetMs],
+    );
+    return new Map(rows.map(({ subject, banned_until }) => [subject, banned_until]));
+  }
+
+  async liftBan(subject: string): Promise<Date | null> {
+    const client = await this.connection();
+    const { rows } = await client.query<{ banned_until: Date }>(
+      `WITH ban AS (
+         SELECT subject, banned_until FROM rate_limit_counters
+         WHERE subject = $2 AND banned_until > statement_timestamp() + make_interval(secs => $1::float8 / 1000)
+         FOR UPDATE
+       )
+       UPDATE rate_limit_counters AS stored
+       SET banned_until = statement_timestamp() + make_interval(secs => $1::float8 / 1000)
+       FROM ban WHERE stored.subject = ban.subject
+       RETURNING ban.banned_until`,
+      [this.clock.storeOffsetMs, subject],
+    );
+    return rows[0]?.banned_until ?? null;
+  }
+
   /** Removes rows whose windows are over. */
   async sweep(): Promise<void> {
     const client = await this.connection();
