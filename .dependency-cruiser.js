@@ -40,7 +40,7 @@ export default {
       comment: 'What decides needs neither framework nor database.',
       severity: 'error',
       from: {
-        path: '^src/(auth/api-key|rate-limit/(windows|headers|address|admission)|deprecation/(headers|removal)|pets/(cursor|page-links))\\.ts$',
+        path: '^src/(auth/api-key|rate-limit/(windows|headers|address|admission)|deprecation/(headers|removal)|http/(cursor|page-links))\\.ts$',
       },
       to: { path: 'node_modules/(@nestjs|@prisma|fastify|pg)/', dependencyTypesNot: ['type-only'] },
     },

@@ -1,14 +1,11 @@
 import { z } from 'zod';
-import { int64 } from '../http/int64.js';
+import { int64, parseInt64 } from '../http/int64.js';
 import { sentAs } from '../http/json-schema.js';
-import { decodeCursor } from './cursor.js';
+import { cursorParameter, limitParameter, once } from '../http/page-query.js';
 
 const STATUSES = ['available', 'pending', 'sold'] as const;
 const STATUS_FAULT = `must be one of ${STATUSES.join(', ')}`;
 const NAME_MAX_LENGTH = 255;
-const LIMIT_MIN = 1;
-const LIMIT_MAX = 100;
-const LIMIT_DEFAULT = 20;
 
 export const PetStatus = z
   .enum(STATUSES, { error: STATUS_FAULT })
@@ -52,24 +49,8 @@ export const Pet = z
   });
 export type Pet = z.infer<typeof Pet>;
 
-const once = (fault: string) => ({
-  error: ({ input }: { input?: unknown }) => (Array.isArray(input) ? 'must be given once' : fault),
-});
-
-const limitFault = `must be an integer from ${LIMIT_MIN} to ${LIMIT_MAX}`;
-const cursorFault = 'is not one that this service gave: follow the Link header of the page before';
-
 export const PetQuery = z.object({
-  limit: sentAs(
-    z.int().min(LIMIT_MIN).max(LIMIT_MAX).default(LIMIT_DEFAULT),
-    z
-      .string(once(limitFault))
-      .regex(/^[1-9]\d{0,2}$/, limitFault)
-      .transform(Number)
-      .refine((limit) => limit <= LIMIT_MAX, limitFault)
-      .default(LIMIT_DEFAULT)
-      .meta({ description: 'Maximum number of animals returned.' }),
-  ),
+  limit: limitParameter('Maximum number of animals returned.'),
   status: sentAs(
     PetStatus,
     z
@@ -78,19 +59,6 @@ export const PetQuery = z.object({
       .meta({ description: 'Returns only animals with this status.' }),
   ),
   /** The identifier after which the page begins. */
-  cursor: z
-    .string(once(cursorFault))
-    .transform((cursor, context) => {
-      const after = decodeCursor(cursor);
-      if (after === null) {
-        context.addIssue({ code: 'custom', message: cursorFault });
-        return z.NEVER;
-      }
-      return after;
-    })
-    .optional()
-    .meta({
-      description: 'Where the page begins, as the `Link` header of the page before gives it. Opaque.',
-    }),
+  cursor: cursorParameter(parseInt64),
 });
 export type PetQuery = z.infer<typeof PetQuery>;

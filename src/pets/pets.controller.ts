@@ -5,8 +5,8 @@ import { Deprecated } from '../deprecation/deprecated.decorator.js';
 import { ApiError } from '../errors/api-error.js';
 import { int64, parseInt64 } from '../http/int64.js';
 import { jsonSchema } from '../http/json-schema.js';
+import { pageLinks } from '../http/page-links.js';
 import { Answers } from '../openapi/answers.decorator.js';
-import { pageLinks } from './page-links.js';
 import { PetRepository } from './pet.repository.js';
 import { NewPet, Pet, PetQuery } from './pet.schemas.js';
 
@@ -28,8 +28,7 @@ export class PetsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Pet[]> {
     const { pets, more } = await this.pets.page({ limit, status, after: cursor });
-    const filters = { limit: String(limit), ...(status && { status }) };
-    reply.header('Link', pageLinks(PATH, filters, more ? (pets.at(-1)?.id ?? null) : null));
+    reply.header('Link', pageLinks(PATH, { limit, status }, more ? String(pets.at(-1)?.id) : null));
     return pets;
   }
 
