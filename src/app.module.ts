@@ -1,8 +1,10 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { AdminModule } from './admin/admin.module.js';
 import { AppFilter } from './app.filter.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
+import { RoleGuard } from './auth/role.guard.js';
 import type { Clock } from './clock.js';
 import { DatabaseModule } from './database/database.module.js';
 import { DeprecationInterceptor } from './deprecation/deprecation.interceptor.js';
@@ -17,10 +19,11 @@ import { SettingsModule } from './settings.module.js';
 
 /** The whole service. The providers stand in the order in which a request passes them. */
 @Module({
-  imports: [DatabaseModule, AuthModule, RateLimitModule, PetsModule, OperationsModule],
+  imports: [DatabaseModule, AuthModule, RateLimitModule, PetsModule, AdminModule, OperationsModule],
   providers: [
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
+    { provide: APP_GUARD, useClass: RoleGuard },
     { provide: APP_INTERCEPTOR, useClass: RateLimitInterceptor },
     { provide: APP_INTERCEPTOR, useClass: DeprecationInterceptor },
     { provide: APP_PIPE, useClass: ValidationPipe },

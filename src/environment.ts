@@ -49,6 +49,8 @@ export const settings = z.object({
   DIRECT_DATABASE_URL: postgresUrl.optional(),
   DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
   DATA_DIR: z.string().min(1, 'must not be empty').default('.data'),
+  ADMIN_API_KEY: z.string().optional(),
+  SEED_FILE: z.string().optional(),
   PRODUCTION_URL: baseUrl.default('https://api.animal-store.example/v1'),
   STAGING_URL: baseUrl.default('https://staging.animal-store.example/v1'),
   STRANGER_LIMIT: wholeNumber(1, 1_000_000).default(300),

@@ -1,6 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { KeyService } from './admin/key.service.js';
 import { createApplication } from './application.js';
-import { KeyService } from './auth/key.service.js';
 import { startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { applyPendingMigrations } from './database/migrations.js';
 import { PrismaService } from './database/prisma.service.js';
@@ -23,9 +23,10 @@ async function main(): Promise<void> {
     if (environment.NODE_ENV !== 'production') {
       await applyPendingMigrations(environment.DATABASE_URL ?? '');
     }
-    const demoKeys = embedded === null ? null : await fillDemo(environment);
     const app = await createApplication(environment);
     try {
+      const demoKeys =
+        embedded === null ? null : await seedDemo(app.get(PrismaService), app.get(KeyService), environment);
       const address = await listen(app, environment);
       process.stdout.write(
         demoKeys === null ? `Animal Store listens on ${address}\n` : welcome(address, demoKeys),
@@ -36,15 +37,6 @@ async function main(): Promise<void> {
     }
   } finally {
     await embedded?.stop();
-  }
-}
-
-async function fillDemo(environment: Environment): Promise<DemoKeys> {
-  const prisma = new PrismaService(environment);
-  try {
-    return await seedDemo(prisma, new KeyService(prisma, environment), environment);
-  } finally {
-    await prisma.$disconnect();
   }
 }
 

@@ -2,11 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { KeyDirectory } from '../src/auth/key-directory.js';
 import { generateApiKey, hashApiKey } from '../src/auth/api-key.js';
-import { KeyService } from '../src/auth/key.service.js';
 import { PrismaService } from '../src/database/prisma.service.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { type Answer, send } from './support/http.js';
+import { issueKey } from './support/keys.js';
 
 const DESCRIPTIONS = {
   malformed: 'The API key is malformed; check that it was copied whole',
@@ -244,10 +244,9 @@ describe('authentication', () => {
     });
 
     it('is not remembered when it found nothing: a key works at once when it is issued', async () => {
-      const keys = new KeyService(store.app.get(PrismaService), { APP_ENV: 'staging' });
       const later = generateApiKey('staging');
       expect(told(await send(pets, { key: later }))).toEqual(invalid(DESCRIPTIONS.unknown));
-      await keys.issue({ name: 'later', plan: 'free' }, later);
+      await issueKey(store.database, {}, later);
       expect((await send(pets, { key: later })).status).toBe(200);
     });
   });
@@ -280,7 +279,7 @@ describe('a change of a key holds within a second on every replica', () => {
 
   it('its revocation, though it was in use until then', async () => {
     const limits = { perMinute: 1_000_000, perDay: 1_000_000 };
-    const issued = await (replicas[0] as TestApplication).issue({ plan: 'enterprise', limits });
+    const issued = await (replicas[0] as TestApplication).issue({ plan: 'enterprise', ...limits });
     const before = await untilAll(issued.key, ({ status }) => status === 200);
     expect(before.map(({ status }) => status)).toEqual([200, 200]);
     await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [issued.id]);
@@ -321,12 +320,10 @@ describe('a change of a key holds within a second on every replica', () => {
 describe('the directory of keys', () => {
   let database: TestDatabase;
   let prisma: PrismaService;
-  let keys: KeyService;
 
   beforeAll(async () => {
     database = await createDatabase();
     prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 4 });
-    keys = new KeyService(prisma, { APP_ENV: 'staging' });
   });
   afterAll(async () => {
     await prisma.$disconnect();
@@ -336,9 +333,7 @@ describe('the directory of keys', () => {
 
   it('sends look-ups that arrive together as one question, and gives each its own answer', async () => {
     const directory = new KeyDirectory(prisma);
-    const issued = await Promise.all(
-      Array.from({ length: 20 }, () => keys.issue({ name: 'test', plan: 'free' })),
-    );
+    const issued = await Promise.all(Array.from({ length: 20 }, () => issueKey(database)));
     const queries = jest.spyOn(prisma, '$queryRaw');
     const strangers = Array.from({ length: 20 }, () => randomBytes(32));
     const found = await Promise.all([
@@ -355,7 +350,7 @@ describe('the directory of keys', () => {
 
   it('remembers a known key, so that the next request asks nothing', async () => {
     const directory = new KeyDirectory(prisma);
-    const { id, key } = await keys.issue({ name: 'test', plan: 'free' });
+    const { id, key } = await issueKey(database);
     await directory.find(hashApiKey(key));
     const queries = jest.spyOn(prisma, '$queryRaw');
     expect((await directory.find(hashApiKey(key)))?.client.keyId).toBe(id);
@@ -364,7 +359,7 @@ describe('the directory of keys', () => {
 
   it('remembers a key from the question on, not from a late answer', async () => {
     const directory = new KeyDirectory(prisma);
-    const { id, key } = await keys.issue({ name: 'test', plan: 'free' });
+    const { id, key } = await issueKey(database);
     const holder = new pg.Client({ connectionString: database.url });
     await holder.connect();
     await holder.query('BEGIN; LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE');
@@ -401,8 +396,8 @@ describe('the directory of keys', () => {
 
   it("lets a quota that lacks its numbers spoil its own key's look-up alone", async () => {
     const directory = new KeyDirectory(prisma);
-    const good = await keys.issue({ name: 'good', plan: 'free' });
-    const broken = await keys.issue({ name: 'broken', plan: 'free' });
+    const good = await issueKey(database);
+    const broken = await issueKey(database);
     await database.query(
       "UPDATE quotas SET plan = 'enterprise' WHERE id = (SELECT quota_id FROM api_keys WHERE id = $1)",
       [broken.id],

@@ -3,7 +3,7 @@ import { expectError, expectRateLimitHeaders } from './support/expectations.js';
 import { type Answer, send } from './support/http.js';
 
 const REMOVAL = new Date('2030-12-05T00:00:00Z');
-const UNLIMITED = { plan: 'enterprise', limits: { perMinute: 100_000, perDay: 100_000 } };
+const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
 
 let store: TestApplication;
 let key: string;
@@ -66,7 +66,8 @@ describe('every response of getPet tells that it is deprecated, since when, unti
   it('429', async () => {
     const { key: exhausted } = await store.issue({
       plan: 'enterprise',
-      limits: { perMinute: 1, perDay: 10 },
+      perMinute: 1,
+      perDay: 10,
     });
     expect((await send(`${store.url}${path}`, { key: exhausted })).status).toBe(200);
     const answer = await send(`${store.url}${path}`, { key: exhausted });
@@ -144,7 +145,7 @@ describe('getPet', () => {
     expectError(stranger, 401, 'missing_api_key');
     expectDeprecation(stranger);
 
-    const { key: single } = await store.issue({ plan: 'enterprise', limits: { perMinute: 1, perDay: 10 } });
+    const { key: single } = await store.issue({ plan: 'enterprise', perMinute: 1, perDay: 10 });
     expectError(await send(`${store.url}${path}`, { key: single }), 410, 'endpoint_removed');
     const over = await send(`${store.url}${path}`, { key: single });
     expectError(over, 429, 'rate_limit_exceeded');

@@ -7,7 +7,7 @@ import { expectError, expectNoRateLimitHeaders, expectRateLimitHeaders } from '.
 import { type Answer, send } from './support/http.js';
 import { type RawAnswer, sendRaw } from './support/raw-http.js';
 
-const GENEROUS = { plan: 'enterprise', limits: { perMinute: 100_000, perDay: 100_000 } };
+const GENEROUS = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
 const MALFORMED = '{"name":';
 const PET = { name: 'Rex', categoryId: 7 };
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
@@ -33,7 +33,7 @@ const ask = (target: string, init: Init = {}): Promise<Answer> => send(`${store.
 
 /** A key that has used all that it may. */
 async function exhaustedKey(): Promise<string> {
-  const { key: exhausted } = await store.issue({ plan: 'enterprise', limits: { perMinute: 1, perDay: 10 } });
+  const { key: exhausted } = await store.issue({ plan: 'enterprise', perMinute: 1, perDay: 10 });
   expect((await ask('/v1/pets', { key: exhausted })).status).toBe(200);
   return exhausted;
 }
@@ -127,7 +127,11 @@ describe('401 invalid_api_key', () => {
   });
 
   it('answers a key that has expired', async () => {
-    const { key: expired } = await store.issue({ expiresAt: new Date(store.clock.now() - 1) });
+    const { key: expired, id } = await store.issue();
+    await store.database.query('UPDATE api_keys SET expires_at = to_timestamp($2) WHERE id = $1', [
+      id,
+      (store.clock.now() - 1) / 1000,
+    ]);
     const answer = await ask('/v1/pets', { key: expired });
     expectError(answer, 401, 'invalid_api_key', 'The API key has expired.');
     expect(answer.headers.get('www-authenticate')).toBe(

@@ -11,7 +11,7 @@ let key: string;
 
 beforeAll(async () => {
   store = await startApplication();
-  ({ key } = await store.issue({ plan: 'enterprise', limits: { perMinute: 100_000, perDay: 100_000 } }));
+  ({ key } = await store.issue({ plan: 'enterprise', perMinute: 100_000, perDay: 100_000 }));
 });
 afterAll(() => store.close());
 beforeEach(async () => {

@@ -4,7 +4,7 @@ import { Test } from '@nestjs/testing';
 import { SkipThrottle } from '@nestjs/throttler';
 import { AppModule } from '../src/app.module.js';
 import { generateApiKey, hashApiKey, keyHints } from '../src/auth/api-key.js';
-import type { IssuedKey } from '../src/auth/key.service.js';
+import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { ApiError } from '../src/errors/api-error.js';
 import { ENVIRONMENT } from '../src/environment.js';
 import { startApplication, type TestApplication } from './support/application.js';
@@ -41,8 +41,7 @@ describe("a quota's limits", () => {
   afterAll(() => store.close());
 
   /** A key whose quota has its own two numbers. */
-  const issue = (perMinute: number, perDay: number) =>
-    store.issue({ plan: 'enterprise', limits: { perMinute, perDay } });
+  const issue = (perMinute: number, perDay: number) => store.issue({ plan: 'enterprise', perMinute, perDay });
 
   /** So many requests one after another, all at this instant: a slow machine must not reach the next second. */
   async function sendTimes(count: number, key: string): Promise<Answer[]> {
@@ -89,7 +88,7 @@ describe("a quota's limits", () => {
     );
 
     it("as its own numbers where it has some, in place of the plan's", async () => {
-      const { key } = await store.issue({ plan: 'free', limits: { perMinute: 7, perDay: 70 } });
+      const { key } = await store.issue({ plan: 'free', perMinute: 7, perDay: 70 });
       const answer = await send(pets, { key });
       expect(answer.status).toBe(200);
       expect(limitHeaders(answer)).toEqual([
@@ -338,7 +337,8 @@ describe("a quota's limits", () => {
       const { key } = await store.issue({
         role: 'admin',
         plan: 'enterprise',
-        limits: { perMinute: 3, perDay: 100 },
+        perMinute: 3,
+        perDay: 100,
       });
       await sendTimes(3, key);
       const { status, headers, json } = await send(`${store.url}/admin/nothing`, { key });

@@ -3,10 +3,9 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import { KeyService } from '../src/auth/key.service.js';
-import { PrismaService } from '../src/database/prisma.service.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { type Answer, send } from './support/http.js';
+import { issueKey } from './support/keys.js';
 
 const MAIN = path.resolve(import.meta.dirname, '..', 'dist', 'main.js');
 const MINUTE_MS = 60_000;
@@ -47,9 +46,7 @@ describe('two processes over one database', () => {
 
   beforeAll(async () => {
     database = await createDatabase();
-    const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 1 });
-    ({ key } = await new KeyService(prisma, { APP_ENV: 'staging' }).issue({ name: 'test', plan: 'free' }));
-    await prisma.$disconnect();
+    ({ key } = await issueKey(database));
     replicas = await Promise.all([startReplica(database.url), startReplica(database.url)]);
   });
   afterAll(async () => {

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { ApiError } from '../errors/api-error.js';
+import type { ApiError } from '../errors/api-error.js';
 import type { Admission } from '../rate-limit/admission.js';
 import { rateLimitExceeded, RateLimiter } from '../rate-limit/rate-limiter.js';
 import { Authenticator } from './authenticator.js';
 import { isAdministrative } from './protected-path.js';
+import { forbidden } from './role.guard.js';
 
 /** What a request under a protected path is told, whatever it asks for. */
 export interface Judgement {
@@ -35,7 +36,7 @@ export class Gate {
       return { admission, refusal: caller.refusal };
     }
     if (isAdministrative(request) && caller.client.role !== 'admin') {
-      return { admission, refusal: new ApiError('forbidden', 'This needs an API key whose role is admin.') };
+      return { admission, refusal: forbidden() };
     }
     return { admission, refusal: null };
   }

@@ -10,6 +10,7 @@ export const statusOfCode = {
   not_found: 404,
   method_not_allowed: 405,
   request_timeout: 408,
+  conflict: 409,
   endpoint_removed: 410,
   payload_too_large: 413,
   unsupported_media_type: 415,

@@ -15,7 +15,11 @@ const OPTIONS = {
   unrepresentable: 'any',
   override: ({ zodSchema, jsonSchema: made }) => {
     if (zodSchema._zod.def.type === 'bigint') {
-      Object.assign(made, { type: 'integer', format: 'int64' });
+      Object.assign(made, { type: 'integer', format: made.format ?? 'int64' });
+    }
+    if (made.format === 'date-time') {
+      // The format says it; zod's pattern of all dates there can be says it to nobody.
+      delete made.pattern;
     }
   },
 } satisfies z.core.ToJSONSchemaParams;

@@ -22,6 +22,9 @@ response, tell us its \`X-Request-Id\`.
 
 **Integers.** Identifiers are 64-bit. Read them with a parser that keeps all their digits.`;
 
+/** The tag of all that needs an administrator's key. */
+export const ADMINISTRATION_TAG = 'administration';
+
 /** What the document says of the interface as a whole. */
 export const about = {
   openapi: '3.1.0',
@@ -31,7 +34,13 @@ export const about = {
     description: DESCRIPTION,
     license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
   },
-  tags: [{ name: 'pets', description: 'The animals that the store offers.' }],
+  tags: [
+    { name: 'pets', description: 'The animals that the store offers.' },
+    {
+      name: ADMINISTRATION_TAG,
+      description: 'Keys, plans, usage and the audit. For keys whose role is `admin`; others are told 403.',
+    },
+  ],
   security: [{ apiKey: [] }],
 } satisfies Partial<OpenAPIObject>;
 

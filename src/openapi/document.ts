@@ -8,10 +8,11 @@ import { headers } from './headers.js';
 import { completeOperation } from './operation.js';
 
 const PREFIX = '/v1';
+const ADMINISTRATION = '/admin';
 
 type Servers = Pick<Environment, 'PRODUCTION_URL' | 'STAGING_URL'>;
 
-/** The OpenAPI document: the routes under `/v1`, with the schemas that validate and write their bodies. */
+/** The OpenAPI document: the routes that need a key, with the schemas that validate and write their bodies. */
 export function createDocument(
   app: INestApplication,
   { PRODUCTION_URL, STAGING_URL }: Servers,
@@ -22,13 +23,14 @@ export function createDocument(
       schema: schemaOf(schema as z.ZodType, schemaType),
     }),
   });
+  const servers = [
+    { url: PRODUCTION_URL, description: 'Production' },
+    { url: STAGING_URL, description: 'Staging, for trying things out; it has keys of its own' },
+  ];
   return {
     ...about,
-    servers: [
-      { url: PRODUCTION_URL, description: 'Production' },
-      { url: STAGING_URL, description: 'Staging, for trying things out; it has keys of its own' },
-    ],
-    paths: publicPaths(paths),
+    servers,
+    paths: { ...publicPaths(paths), ...administrativePaths(paths, servers) },
     components: {
       securitySchemes,
       headers,
@@ -52,16 +54,34 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): object {
   return own;
 }
 
-/** The paths relative to the servers, whose addresses have the prefix. What is not under it is not public. */
+/** The public paths, relative to the servers, whose addresses have the prefix. */
 function publicPaths(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
   return Object.fromEntries(
-    Object.entries(paths)
-      .filter(([path]) => path.startsWith(`${PREFIX}/`))
-      .map(([path, operations]) => [
-        path.slice(PREFIX.length),
-        Object.fromEntries(
-          Object.entries(operations).map(([method, operation]) => [method, completeOperation(operation)]),
-        ),
-      ]),
+    pathsUnder(PREFIX, paths).map(([path, operations]) => [path.slice(PREFIX.length), operations]),
   );
+}
+
+/** The paths of administration, which stand beside the prefix and so have servers of their own. */
+function administrativePaths(
+  paths: OpenAPIObject['paths'],
+  servers: { url: string; description: string }[],
+): OpenAPIObject['paths'] {
+  const roots = servers.map(({ url, description }) => ({ url: url.slice(0, -PREFIX.length), description }));
+  return Object.fromEntries(
+    pathsUnder(ADMINISTRATION, paths).map(([path, operations]) => [path, { servers: roots, ...operations }]),
+  );
+}
+
+function pathsUnder(
+  prefix: string,
+  paths: OpenAPIObject['paths'],
+): [path: string, operations: OpenAPIObject['paths'][string]][] {
+  return Object.entries(paths)
+    .filter(([path]) => path.startsWith(`${prefix}/`))
+    .map(([path, operations]) => [
+      path,
+      Object.fromEntries(
+        Object.entries(operations).map(([method, operation]) => [method, completeOperation(operation)]),
+      ),
+    ]);
 }

@@ -1,5 +1,5 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { SwaggerModule } from '@nestjs/swagger';
+import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { Environment } from '../environment.js';
 import { createDocument, documentText } from './document.js';
@@ -12,11 +12,20 @@ export function serveDocuments(app: NestFastifyApplication, environment: Environ
     void reply.type('application/json').send(text);
   });
   // What is tried on the page goes to the server that the page came from.
-  const servers = [{ url: '/v1', description: 'This server' }, ...(document.servers ?? [])];
+  const here = (url: string, servers: OpenAPIObject['servers'] = []) => [
+    { url, description: 'This server' },
+    ...servers,
+  ];
+  const paths = Object.fromEntries(
+    Object.entries(document.paths).map(([path, item]) => [
+      path,
+      item.servers === undefined ? item : { ...item, servers: here('/', item.servers) },
+    ]),
+  );
   SwaggerModule.setup(
     'docs',
     app,
-    { ...document, servers },
+    { ...document, paths, servers: here('/v1', document.servers) },
     {
       raw: false,
       customSiteTitle: 'Animal Store',

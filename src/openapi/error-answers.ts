@@ -1,5 +1,6 @@
 import type { OperationObject, ResponseObject } from '@nestjs/swagger';
 import { type ErrorCode, statusOfCode } from '../errors/catalogue.js';
+import { ADMINISTRATION_TAG } from './about.js';
 import { errorReference } from './error.schema.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
 
@@ -14,6 +15,7 @@ interface ErrorAnswer {
 
 const every = () => true;
 const hasBody = ({ requestBody }: OperationObject) => requestBody !== undefined;
+const isAdministrative = ({ tags = [] }: OperationObject) => tags.includes(ADMINISTRATION_TAG);
 const takesParameters = (place: 'query' | 'path') => (operation: OperationObject) =>
   operation.parameters?.some((parameter) => 'in' in parameter && parameter.in === place) === true;
 
@@ -39,9 +41,20 @@ const ANSWERS: readonly ErrorAnswer[] = [
     isOf: every,
   },
   {
+    description: 'The API key is valid, but its role is not `admin`.',
+    messages: { forbidden: 'This needs an API key whose role is admin.' },
+    isOf: isAdministrative,
+  },
+  {
     description: 'There is none with this identifier.',
     messages: { not_found: 'There is no animal with the identifier "7".' },
     isOf: takesParameters('path'),
+  },
+  {
+    description: 'What it is about does not allow it now. The message says why, and what to do.',
+    messages: { conflict: 'The key is revoked, so it cannot be rotated. Issue a new one.' },
+    // The route says so itself, by `@ApiConflictResponse()`.
+    isOf: ({ responses }) => responses['409'] !== undefined,
   },
   {
     description: 'The operation was removed. The message names its replacement.',

@@ -59,6 +59,12 @@ export const headers = {
     schema: { type: 'string', format: 'uri-reference' },
     example: '/v1/pets/7',
   },
+  'Cache-Control': {
+    description: 'Nobody may keep this response: it shows a secret.',
+    required: true,
+    schema: { type: 'string' },
+    example: 'no-store',
+  },
   PageLinks: {
     description:
       'Links of RFC 8288: `rel="first"` to where the list begins, `rel="next"` to the next page, if any.',

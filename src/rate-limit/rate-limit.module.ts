@@ -8,6 +8,6 @@ import { RateLimiter } from './rate-limiter.js';
   // One throttler stands for both windows. Its numbers are not used: the quota of each request has its own.
   imports: [ThrottlerModule.forRoot([{ limit: 0, ttl: 0 }])],
   providers: [{ provide: CounterStore, useClass: PostgresCounterStore }, RateLimiter],
-  exports: [RateLimiter],
+  exports: [RateLimiter, CounterStore],
 })
 export class RateLimitModule {}

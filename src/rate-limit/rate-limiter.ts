@@ -6,6 +6,7 @@ import { ApiError } from '../errors/api-error.js';
 import { networkOf } from './address.js';
 import type { Admission } from './admission.js';
 import { type Ask, CounterStore } from './counter-store.js';
+import { networkSubject, quotaSubject } from './subject.js';
 import { retryAfterSeconds } from './windows.js';
 
 declare module 'fastify' {
@@ -37,12 +38,12 @@ export class RateLimiter {
   private askOf(request: FastifyRequest, { client }: Caller): Ask {
     return client === null
       ? {
-          subject: `address:${networkOf(request.ip)}`,
+          subject: networkSubject(networkOf(request.ip)),
           perMinute: this.environment.STRANGER_LIMIT,
           perDay: null,
         }
       : {
-          subject: `quota:${client.quota.id}`,
+          subject: quotaSubject(client.quota.id),
           perMinute: client.quota.perMinute,
           perDay: client.quota.perDay,
         };

@@ -1,25 +1,41 @@
-import { type IssuedKey, KeyService } from '../auth/key.service.js';
-import type { PrismaService } from '../database/prisma.service.js';
-import type { Environment } from '../environment.js';
+import { TERMINAL } from '../admin/audit.js';
+import type { KeyService } from '../admin/key.service.js';
+import { keyFault } from '../auth/api-key.js';
+import type { Database } from '../database/atomically.js';
+import { type Environment, InvalidEnvironmentError } from '../environment.js';
 
-/** Any number that all processes agree on: who holds this lock may look for an administrator and make one. */
-const LOCK = 7_446_220_112;
+const ORDER = { name: 'administrator', plan: 'business', role: 'admin' } as const;
 
 /**
- * Issues the first administrator's key.
+ * Issues the first administrator's key: the one given, else a new one.
  *
- * @returns null when there is an administrator already, revoked or not.
+ * @returns what there is to say of it.
+ * @throws InvalidEnvironmentError when the key given is none of this environment, or is a client's.
  */
 export async function seedAdministrator(
-  prisma: PrismaService,
-  environment: Pick<Environment, 'APP_ENV'>,
-): Promise<IssuedKey | null> {
-  return prisma.$transaction(async (transaction) => {
-    await transaction.$executeRaw`SELECT pg_advisory_xact_lock(${LOCK})`;
-    if ((await transaction.apiKey.count({ where: { role: 'admin' } })) > 0) {
-      return null;
-    }
-    const keys = new KeyService(transaction, environment);
-    return keys.issue({ name: 'administrator', plan: 'business', role: 'admin' });
-  });
+  database: Database,
+  keys: KeyService,
+  { ADMIN_API_KEY: given, APP_ENV }: Pick<Environment, 'ADMIN_API_KEY' | 'APP_ENV'>,
+): Promise<string> {
+  const fault = given === undefined ? null : keyFault(given, APP_ENV);
+  if (fault !== null) {
+    throw new InvalidEnvironmentError(
+      fault === 'malformed'
+        ? 'ADMIN_API_KEY is malformed; check that it was copied whole'
+        : `ADMIN_API_KEY is a key for another environment; APP_ENV is ${APP_ENV}`,
+    );
+  }
+  const known = given !== undefined && (await keys.knows(given));
+  if ((await database.apiKey.count({ where: { role: 'admin' } })) > 0) {
+    return given === undefined || known
+      ? 'There is an administrator already.'
+      : 'There is an administrator already: ADMIN_API_KEY was not used.';
+  }
+  if (known) {
+    throw new InvalidEnvironmentError("ADMIN_API_KEY is a client's key; give one that is not in use");
+  }
+  const { key } = await keys.issue(ORDER, TERMINAL, given);
+  return given === undefined
+    ? `The administrator's key, shown this once: ${key}`
+    : "ADMIN_API_KEY is the administrator's key.";
 }

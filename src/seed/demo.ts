@@ -1,10 +1,13 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { TERMINAL } from '../admin/audit.js';
+import type { KeyOrder } from '../admin/key.schemas.js';
+import type { KeyService } from '../admin/key.service.js';
 import { generateApiKey, keyFault } from '../auth/api-key.js';
-import { type KeyOrder, type KeyService, RefusedOrderError } from '../auth/key.service.js';
+
 import type { PrismaService } from '../database/prisma.service.js';
-import type { Environment } from '../environment.js';
+import { type Environment, InvalidEnvironmentError } from '../environment.js';
 import { seedPlans } from './plans.js';
 
 const ORDERS = {
@@ -14,7 +17,8 @@ const ORDERS = {
   enterprise: {
     name: 'demo enterprise',
     plan: 'enterprise',
-    limits: { perMinute: 5_000, perDay: 1_000_000 },
+    perMinute: 5_000,
+    perDay: 1_000_000,
   },
   admin: { name: 'demo administrator', plan: 'business', role: 'admin' },
 } satisfies Record<string, KeyOrder>;
@@ -52,7 +56,7 @@ export async function seedDemo(
   for (const [name, order] of Object.entries(ORDERS)) {
     const key = demoKeys[name as keyof DemoKeys];
     if (!(await keys.knows(key))) {
-      await keys.issue(order, key);
+      await keys.issue(order, TERMINAL, key);
     }
   }
   if ((await prisma.pet.count()) === 0) {
@@ -89,7 +93,7 @@ async function readKeys(file: string): Promise<DemoKeys | null> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
       return null;
     }
-    throw new RefusedOrderError(`${file} cannot be read; remove it to get new demonstration keys.`, {
+    throw new InvalidEnvironmentError(`${file} cannot be read; remove it to get new demonstration keys.`, {
       cause: error,
     });
   }

@@ -1,4 +1,4 @@
-import type { PrismaService } from '../database/prisma.service.js';
+import type { Database } from '../database/atomically.js';
 
 /** The plans and their numbers (interface, section 8.2). Enterprise is custom: each of its quotas has its own. */
 const PLANS = [
@@ -8,9 +8,7 @@ const PLANS = [
   { name: 'enterprise', perMinute: null, perDay: null },
 ];
 
-/** Brings the plans to their numbers, however often it runs. */
-export async function seedPlans(prisma: PrismaService): Promise<void> {
-  for (const plan of PLANS) {
-    await prisma.plan.upsert({ where: { name: plan.name }, create: plan, update: plan });
-  }
+/** Makes the plans that are missing. Numbers that an administrator has set since stay. */
+export async function seedPlans(database: Database): Promise<void> {
+  await database.plan.createMany({ data: PLANS, skipDuplicates: true });
 }

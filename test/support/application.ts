@@ -1,7 +1,8 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApplication } from '../../src/application.js';
-import { type IssuedKey, type KeyOrder, KeyService } from '../../src/auth/key.service.js';
-import { PrismaService } from '../../src/database/prisma.service.js';
+import { TERMINAL } from '../../src/admin/audit.js';
+import type { IssuedKey, KeyOrder } from '../../src/admin/key.schemas.js';
+import { KeyService } from '../../src/admin/key.service.js';
 import { type Environment, readEnvironment } from '../../src/environment.js';
 import { TestClock } from './clock.js';
 import { createDatabase, type TestDatabase } from './database.js';
@@ -37,13 +38,13 @@ export async function startApplication({ environment, database }: Options = {}):
   };
   const app = await createApplication(settings, clock);
   await app.listen(0, '127.0.0.1');
-  const keys = new KeyService(app.get(PrismaService), settings);
+  const keys = app.get(KeyService);
   return {
     url: await app.getUrl(),
     app,
     database: store,
     clock,
-    issue: (order) => keys.issue({ name: 'test', plan: 'free', ...order }),
+    issue: (order) => keys.issue({ name: 'test', plan: 'free', ...order }, TERMINAL),
     close: async () => {
       await app.close();
       if (database === undefined) {

@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { AdminServicesModule } from './admin-services.module.js';
+import { AuditController } from './audit.controller.js';
+import { KeysController } from './keys.controller.js';
+import { PlansController } from './plans.controller.js';
+
+/** Administration by HTTP. */
+@Module({
+  imports: [AdminServicesModule],
+  controllers: [KeysController, PlansController, AuditController],
+})
+export class AdminModule {}

@@ -1,0 +1,36 @@
+import { Controller, Get, Query, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { pageLinks } from '../http/page-links.js';
+import { ADMINISTRATION_TAG } from '../openapi/about.js';
+import { Answers } from '../openapi/answers.decorator.js';
+import { AuditEntry, AuditQuery } from './audit.schemas.js';
+import { AuditService } from './audit.service.js';
+
+const PATH = '/admin/audit';
+
+@ApiTags(ADMINISTRATION_TAG)
+@Controller(PATH)
+export class AuditController {
+  constructor(private readonly audit: AuditService) {}
+
+  @Get()
+  @ApiOperation({
+    summary: 'List what was done',
+    description: 'One page of what administrators did, newest first.',
+  })
+  @Answers({
+    status: 200,
+    schema: AuditEntry.array(),
+    description: 'A page of the audit.',
+    headers: ['PageLinks'],
+  })
+  async listAudit(
+    @Query({ schema: AuditQuery }) { limit, cursor }: AuditQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<AuditEntry[]> {
+    const { entries, more } = await this.audit.page(limit, cursor);
+    reply.header('Link', pageLinks(PATH, { limit }, more ? (entries.at(-1)?.id ?? null) : null));
+    return entries;
+  }
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { parseInt64 } from '../http/int64.js';
+import { cursorParameter, limitParameter } from '../http/page-query.js';
+
+const facts = z.record(z.string(), z.unknown());
+
+export const AuditEntry = z
+  .object({
+    id: z.string().meta({ description: 'Identifier of the entry.' }),
+    at: z.string().meta({ description: 'When it was done.', format: 'date-time' }),
+    actor: z.string().meta({ description: "Who did it: the id of an administrator's key, or `terminal`." }),
+    action: z.string().meta({ description: 'What was done.' }),
+    subject: z.string().meta({ description: 'On what: `key:ID` or `plan:NAME`.' }),
+    before: facts
+      .nullable()
+      .meta({ description: 'The facts that changed; null where there was nothing before.' }),
+    after: facts.meta({ description: 'The same facts after it.' }),
+  })
+  .meta({
+    id: 'AuditEntry',
+    description: 'What an administrator did.',
+    examples: [
+      {
+        id: '12',
+        at: '2026-11-21T08:30:00.000Z',
+        actor: 'terminal',
+        action: 'plan.changed',
+        subject: 'plan:free',
+        before: { perMinute: 60, perDay: 1000 },
+        after: { perMinute: 120, perDay: 3000 },
+      },
+    ],
+  });
+export type AuditEntry = z.infer<typeof AuditEntry>;
+
+export const AuditQuery = z.object({
+  limit: limitParameter('Maximum number of entries returned.'),
+  /** The id before which the page begins. */
+  cursor: cursorParameter(parseInt64),
+});
+export type AuditQuery = z.infer<typeof AuditQuery>;

@@ -1,0 +1,34 @@
+import type { Prisma } from '../database/generated/client.js';
+
+/** Who acts: the id of an administrator's key, or the terminal. */
+export type Actor = string;
+export const TERMINAL: Actor = 'terminal';
+
+/** What can be done, and is written down. */
+export type Action =
+  | 'key.issued'
+  | 'key.rotated'
+  | 'key.revoked'
+  | 'key.expiry_changed'
+  | 'key.plan_changed'
+  | 'key.unbanned'
+  | 'plan.created'
+  | 'plan.changed';
+
+/** What was done, by whom and on what. Facts hold neither keys nor hashes. */
+export interface Deed {
+  actor: Actor;
+  action: Action;
+  /** `key:ID` or `plan:NAME`. */
+  subject: string;
+  before: Prisma.InputJsonObject | null;
+  after: Prisma.InputJsonObject;
+}
+
+/** Writes a deed down, in the transaction that does it: one is not without the other. */
+export async function writeDown(
+  transaction: Prisma.TransactionClient,
+  { before, ...deed }: Deed,
+): Promise<void> {
+  await transaction.auditEntry.create({ data: { ...deed, ...(before !== null && { before }) } });
+}

@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { sentAs } from '../http/json-schema.js';
+import { cursorParameter, limitParameter, once } from '../http/page-query.js';
+import { bothOrNone, ownLimits } from './limits.schema.js';
+
+const NAME_MAX_LENGTH = 255;
+const ROLES = ['client', 'admin'] as const;
+const OVERLAP_MAX_SECONDS = 31_536_000n;
+const OVERLAP_FAULT = `must be an integer from 0 to ${OVERLAP_MAX_SECONDS}, written as digits`;
+const BODY_FAULT = { error: 'the body must be a JSON object' };
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const text = (error = 'must be a string') =>
+  z.string({ error: ({ input }) => (input === undefined ? 'is required' : error) });
+
+export const keyName = text()
+  .refine((name) => name.trim() !== '', { error: 'must not be blank', abort: true })
+  .refine(
+    (name) => Array.from(name).length <= NAME_MAX_LENGTH,
+    `must have at most ${NAME_MAX_LENGTH} characters`,
+  )
+  .refine((name) => name.isWellFormed() && !/\p{Cc}/u.test(name), 'must be text without control characters')
+  .meta({ description: 'What the key is for.', minLength: 1, maxLength: NAME_MAX_LENGTH });
+const planName = text().meta({ description: 'Name of the plan.' });
+const KeyRole = z
+  .enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` })
+  .meta({ description: 'What the key may do: `admin` may also administer.' });
+
+/** An instant to come, from its text (RFC 3339). */
+export const instant = z.iso
+  .datetime({ offset: true, error: 'must be a date-time with its offset, such as 2027-01-01T00:00:00Z' })
+  .transform((value) => new Date(value));
+
+const expiresAt = instant.meta({
+  description: 'From when on the key is no longer valid.',
+  format: 'date-time',
+});
+
+export const KeyOrder = z
+  .object(
+    {
+      name: keyName,
+      plan: planName,
+      ...ownLimits,
+      role: KeyRole.optional(),
+      expiresAt: expiresAt.optional(),
+    },
+    BODY_FAULT,
+  )
+  .superRefine(bothOrNone)
+  .meta({
+    id: 'KeyOrder',
+    description: 'A key to issue, on a quota of its own.',
+    examples: [{ name: "Ann's shop", plan: 'pro' }],
+  });
+export type KeyOrder = z.infer<typeof KeyOrder>;
+
+export const PlanChange = z
+  .object({ plan: planName, ...ownLimits }, BODY_FAULT)
+  .superRefine(bothOrNone)
+  .meta({
+    id: 'PlanChange',
+    description:
+      "The plan that a key's quota is on from now on, and its own numbers, if any. Counts are kept.",
+    examples: [{ plan: 'enterprise', perMinute: 5_000, perDay: 1_000_000 }],
+  });
+export type PlanChange = z.infer<typeof PlanChange>;
+
+export const Rotation = z
+  .object(
+    {
+      overlapSeconds: z
+        .bigint({ error: OVERLAP_FAULT })
+        .refine((value) => value >= 0n && value <= OVERLAP_MAX_SECONDS, OVERLAP_FAULT)
+        .transform(Number)
+        .optional()
+        .meta({
+          description: 'How long both keys work. 24 hours when not given; 0 ends the old key at once.',
+          format: 'int32',
+          minimum: 0,
+          maximum: Number(OVERLAP_MAX_SECONDS),
+        }),
+      expiresAt: expiresAt
+        .optional()
+        .meta({ description: 'When the successor expires; when not given, as the old key was to.' }),
+    },
+    BODY_FAULT,
+  )
+  .meta({
+    id: 'Rotation',
+    description: 'How a key is succeeded by a new one.',
+    examples: [{ overlapSeconds: 3600 }],
+  });
+export type Rotation = z.infer<typeof Rotation>;
+
+const when = (description: string) => z.string().meta({ description, format: 'date-time' });
+
+/** A key as administrators see it: all but the key. */
+export const Key = z
+  .object({
+    id: z.string().meta({ description: 'Identifier of the key.', format: 'uuid' }),
+    name: z.string().meta(keyName.meta() ?? {}),
+    role: KeyRole,
+    state: z.enum(['active', 'expired', 'revoked']).meta({ description: 'Whether the key is valid now.' }),
+    prefix: z.string().meta({ description: 'How the key begins.' }),
+    lastFour: z.string().meta({ description: 'How the key ends.' }),
+    quotaId: z
+      .string()
+      .meta({ description: 'Identifier of its quota. A key and its successor share one.', format: 'uuid' }),
+    plan: planName,
+    perMinute: z.int32().min(1).meta({ description: 'Requests per UTC minute, in force.' }),
+    perDay: z.int32().min(1).meta({ description: 'Requests per UTC day, in force.' }),
+    ownLimits: z
+      .boolean()
+      .meta({ description: "Whether these numbers are the quota's own, not the plan's." }),
+    bannedUntil: when('Until when the quota is banned; null when it is not.').nullable(),
+    createdAt: when('When the key was issued.'),
+    expiresAt: when('When the key expires; null for never.').nullable(),
+    revokedAt: when('When the key was revoked; null when it was not.').nullable(),
+    predecessorId: z.string().nullable().meta({ description: 'The key that this one succeeds, if any.' }),
+    successorId: z.string().nullable().meta({ description: 'The key that succeeds this one, if any.' }),
+  })
+  .meta({ id: 'Key', description: 'An API key, without the key itself.' });
+export type Key = z.infer<typeof Key>;
+
+/** A key as it is shown when it is issued, this once. */
+export const IssuedKey = z
+  .object({ ...Key.shape, key: z.string().meta({ description: 'The key. It is not shown again.' }) })
+  .meta({ id: 'IssuedKey', description: 'A new API key.' });
+export type IssuedKey = z.infer<typeof IssuedKey>;
+
+export const KeyQuery = z.object({
+  limit: limitParameter('Maximum number of keys returned.'),
+  plan: z
+    .string(once('must be the name of a plan'))
+    .optional()
+    .meta({ description: 'Only keys on this plan.' }),
+  banned: sentAs(
+    z.boolean(),
+    z
+      .enum(['true', 'false'], once('must be true or false'))
+      .transform((value) => value === 'true')
+      .optional()
+      .meta({ description: 'Only keys whose quota is banned now, or only those whose is not.' }),
+  ),
+  /** The id after which the page begins. */
+  cursor: cursorParameter((position) => (isKeyId(position) ? position : null)),
+});
+export type KeyQuery = z.infer<typeof KeyQuery>;
+
+/** Whether a text can be the id of a key: a UUID. */
+export function isKeyId(value: string): boolean {
+  return UUID.test(value);
+}

@@ -1,0 +1,124 @@
+import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { ApiBody, ApiConflictResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Administrator } from '../auth/administrator.decorator.js';
+import { pageLinks } from '../http/page-links.js';
+import { ADMINISTRATION_TAG } from '../openapi/about.js';
+import { Answers } from '../openapi/answers.decorator.js';
+import { IssuedKey, Key, KeyOrder, KeyQuery, PlanChange, Rotation } from './key.schemas.js';
+import { KeyService } from './key.service.js';
+
+const PATH = '/admin/keys';
+
+const KeyId = () =>
+  ApiParam({ name: 'id', description: 'Identifier of the key.', schema: { type: 'string', format: 'uuid' } });
+
+@ApiTags(ADMINISTRATION_TAG)
+@Controller(PATH)
+export class KeysController {
+  constructor(private readonly keys: KeyService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'List keys', description: 'One page of the keys, oldest first.' })
+  @Answers({ status: 200, schema: Key.array(), description: 'A page of keys.', headers: ['PageLinks'] })
+  async listKeys(
+    @Query({ schema: KeyQuery }) { limit, plan, banned, cursor }: KeyQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Key[]> {
+    const { keys, more } = await this.keys.page({ limit, plan, banned, after: cursor });
+    reply.header('Link', pageLinks(PATH, { limit, plan, banned }, more ? (keys.at(-1)?.id ?? null) : null));
+    return keys;
+  }
+
+  @Post()
+  @ApiOperation({
+    summary: 'Issue a key',
+    description: 'Issues a key on a quota of its own. It is shown this once.',
+  })
+  @Answers({
+    status: 201,
+    schema: IssuedKey,
+    description: 'The new key.',
+    headers: ['Location', 'Cache-Control'],
+  })
+  async issueKey(
+    @Body({ schema: KeyOrder }) order: KeyOrder,
+    @Administrator() actor: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<IssuedKey> {
+    return shownOnce(await this.keys.issue(order, actor), reply);
+  }
+
+  @Get(':id')
+  @KeyId()
+  @ApiOperation({ summary: 'Get a key', description: 'All of a key but the key itself.' })
+  @Answers({ status: 200, schema: Key, description: 'The key.' })
+  getKey(@Param('id') id: string): Promise<Key> {
+    return this.keys.find(id);
+  }
+
+  @Patch(':id')
+  @KeyId()
+  @ApiOperation({
+    summary: "Change a key's plan",
+    description: 'Puts the quota of the key on a plan, with the numbers given or with those of the plan.',
+  })
+  @Answers({ status: 200, schema: Key, description: 'The key as it is now.' })
+  changePlan(
+    @Param('id') id: string,
+    @Body({ schema: PlanChange }) change: PlanChange,
+    @Administrator() actor: string,
+  ): Promise<Key> {
+    return this.keys.changePlan(id, change, actor);
+  }
+
+  @Post(':id/rotate')
+  @ApiBody({ required: false })
+  @ApiConflictResponse()
+  @KeyId()
+  @ApiOperation({
+    summary: 'Rotate a key',
+    description: 'Issues a successor on the same quota. Both keys work until the overlap ends.',
+  })
+  @Answers({
+    status: 201,
+    schema: IssuedKey,
+    description: 'The successor.',
+    headers: ['Location', 'Cache-Control'],
+  })
+  async rotateKey(
+    @Param('id') id: string,
+    @Body({ schema: Rotation.prefault({}) }) { overlapSeconds, expiresAt }: Rotation,
+    @Administrator() actor: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<IssuedKey> {
+    const overlapMs = overlapSeconds === undefined ? undefined : overlapSeconds * 1000;
+    return shownOnce(await this.keys.rotate(id, { overlapMs, expiresAt }, actor), reply);
+  }
+
+  @Post(':id/revoke')
+  @HttpCode(200)
+  @KeyId()
+  @ApiOperation({ summary: 'Revoke a key', description: 'Takes the key back at once and for good.' })
+  @Answers({ status: 200, schema: Key, description: 'The revoked key.' })
+  revokeKey(@Param('id') id: string, @Administrator() actor: string): Promise<Key> {
+    return this.keys.revoke(id, actor);
+  }
+
+  @Post(':id/unban')
+  @HttpCode(200)
+  @KeyId()
+  @ApiOperation({
+    summary: 'Lift a ban',
+    description: 'Ends the ban of the quota of the key, if there is one.',
+  })
+  @Answers({ status: 200, schema: Key, description: 'The key, not banned.' })
+  unbanKey(@Param('id') id: string, @Administrator() actor: string): Promise<Key> {
+    return this.keys.unban(id, actor);
+  }
+}
+
+function shownOnce(issued: IssuedKey, reply: FastifyReply): IssuedKey {
+  reply.headers({ Location: `${PATH}/${issued.id}`, 'Cache-Control': 'no-store' });
+  return issued;
+}

@@ -1,0 +1,41 @@
+import type { Database } from '../database/atomically.js';
+import { ApiError } from '../errors/api-error.js';
+import type { Limits } from './limits.schema.js';
+
+/** The plan and the own numbers that a quota is to have. */
+export interface QuotaPlan {
+  plan: string;
+  perMinute?: Limits['perMinute'] | undefined;
+  perDay?: Limits['perDay'] | undefined;
+}
+
+/**
+ * The columns of a quota on this plan.
+ *
+ * @throws ApiError `invalid_request` when there is no such plan, when it has no numbers of its own and none are given, or
+ *   when one number is given without the other.
+ */
+export async function planForQuota(database: Database, order: QuotaPlan) {
+  const { plan: name } = order;
+  const perMinute = order.perMinute ?? null;
+  const perDay = order.perDay ?? null;
+  const plan = await database.plan.findUnique({ where: { name } });
+  if (plan === null) {
+    throw new ApiError('invalid_request', await noSuchPlan(database, name));
+  }
+  if ((perMinute === null) !== (perDay === null)) {
+    throw new ApiError('invalid_request', 'Give both numbers, per minute and per day, or neither.');
+  }
+  if (plan.perMinute === null && perMinute === null) {
+    const message = `Plan "${name}" has no numbers of its own; give those per minute and per day.`;
+    throw new ApiError('invalid_request', message);
+  }
+  return { planName: name, perMinute, perDay };
+}
+
+async function noSuchPlan(database: Database, name: string): Promise<string> {
+  const plans = await database.plan.findMany({ orderBy: { name: 'asc' } });
+  return plans.length === 0
+    ? 'There are no plans yet: run "npx prisma db seed" first.'
+    : `There is no plan "${name}"; the plans are ${plans.map((plan) => plan.name).join(', ')}.`;
+}

@@ -1,0 +1,68 @@
+import { Body, Controller, Get, HttpStatus, Param, Put, Query, Res } from '@nestjs/common';
+import { ApiConflictResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Administrator } from '../auth/administrator.decorator.js';
+import { pageLinks } from '../http/page-links.js';
+import { ADMINISTRATION_TAG } from '../openapi/about.js';
+import { Answers } from '../openapi/answers.decorator.js';
+import type { Limits } from './limits.schema.js';
+import { Plan, PlanLimits, PlanQuery } from './plan.schemas.js';
+import { PlanService } from './plan.service.js';
+
+const PATH = '/admin/plans';
+
+const PlanName = () =>
+  ApiParam({
+    name: 'plan',
+    description: 'Name of the plan.',
+    schema: { type: 'string', examples: ['free'] },
+  });
+
+@ApiTags(ADMINISTRATION_TAG)
+@Controller(PATH)
+export class PlansController {
+  constructor(private readonly plans: PlanService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'List plans', description: 'One page of the plans, by name.' })
+  @Answers({ status: 200, schema: Plan.array(), description: 'A page of plans.', headers: ['PageLinks'] })
+  async listPlans(
+    @Query({ schema: PlanQuery }) { limit, cursor }: PlanQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Plan[]> {
+    const { plans, more } = await this.plans.page(limit, cursor);
+    reply.header('Link', pageLinks(PATH, { limit }, more ? (plans.at(-1)?.name ?? null) : null));
+    return plans;
+  }
+
+  @Get(':plan')
+  @PlanName()
+  @ApiOperation({ summary: 'Get a plan', description: 'The numbers that a plan gives.' })
+  @Answers({ status: 200, schema: Plan, description: 'The plan.' })
+  getPlan(@Param('plan') name: string): Promise<Plan> {
+    return this.plans.find(name);
+  }
+
+  @Put(':plan')
+  @ApiConflictResponse()
+  @PlanName()
+  @ApiOperation({
+    summary: 'Set a plan',
+    description:
+      'Gives a plan its numbers, and makes it where there is none of this name. They hold within a second.',
+  })
+  @Answers({ status: 200, schema: Plan, description: 'The plan as it is now.' })
+  @Answers({ status: 201, schema: Plan, description: 'The plan that was made.', headers: ['Location'] })
+  async setPlan(
+    @Param('plan') name: string,
+    @Body({ schema: PlanLimits }) limits: Limits,
+    @Administrator() actor: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Plan> {
+    const { plan, created } = await this.plans.set(name, limits, actor);
+    if (created) {
+      reply.status(HttpStatus.CREATED).header('Location', `${PATH}/${plan.name}`);
+    }
+    return plan;
+  }
+}

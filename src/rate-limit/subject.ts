@@ -1,0 +1,16 @@
+const QUOTA = 'quota:';
+
+/** Whose windows a counter store keeps: here a quota's. */
+export function quotaSubject(quotaId: string): string {
+  return QUOTA + quotaId;
+}
+
+/** Whose windows a counter store keeps: here those of a stranger's network. */
+export function networkSubject(network: string): string {
+  return `address:${network}`;
+}
+
+/** The id of the quota that a subject is, or null when it is a network. */
+export function quotaIdOf(subject: string): string | null {
+  return subject.startsWith(QUOTA) ? subject.slice(QUOTA.length) : null;
+}

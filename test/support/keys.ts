@@ -1,0 +1,20 @@
+import { TERMINAL } from '../../src/admin/audit.js';
+import type { IssuedKey, KeyOrder } from '../../src/admin/key.schemas.js';
+import { KeyService } from '../../src/admin/key.service.js';
+import { openServices } from '../../src/cli/services.js';
+import { readEnvironment } from '../../src/environment.js';
+import type { TestDatabase } from './database.js';
+
+/** Issues a key where no application of the test runs. */
+export async function issueKey(
+  { url }: TestDatabase,
+  order: Partial<KeyOrder> = {},
+  key?: string,
+): Promise<IssuedKey> {
+  const services = await openServices(readEnvironment({ APP_ENV: 'staging', DATABASE_URL: url }));
+  try {
+    return await services.get(KeyService).issue({ name: 'test', plan: 'free', ...order }, TERMINAL, key);
+  } finally {
+    await services.close();
+  }
+}
