@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
-import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExtension, ApiOperation } from '@nestjs/swagger';
+import { AddRouteConfig } from '../http/route-config.decorator.js';
 
 /** A deprecated operation. Headers, the removal and the OpenAPI document all follow from this one declaration. */
 export interface Deprecation {
@@ -25,7 +25,7 @@ declare module 'fastify' {
  */
 export const Deprecated = (deprecation: Deprecation) =>
   applyDecorators(
-    RouteConfig({ deprecation }),
+    AddRouteConfig({ deprecation }),
     ApiOperation({ deprecated: true }),
     ApiExtension('x-sunset', deprecation.removal.toISOString().slice(0, 10)),
   );

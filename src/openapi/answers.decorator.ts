@@ -3,6 +3,7 @@ import { RouteSchema } from '@nestjs/platform-fastify';
 import { ApiResponse } from '@nestjs/swagger';
 import type { z } from 'zod';
 import { jsonSchema } from '../http/json-schema.js';
+import { AddRouteConfig } from '../http/route-config.decorator.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
 
 interface Answer {
@@ -12,9 +13,19 @@ interface Answer {
   headers?: readonly HeaderKey[];
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The operation's name, the `operationId` of the document. */
+    operation?: string;
+  }
+}
+
 /** What a route answers when all is well: Fastify writes the body by the schema that the document shows. */
-export const Answers = ({ status, schema, description, headers = [] }: Answer) =>
-  applyDecorators(
-    RouteSchema({ response: { [status]: jsonSchema(schema, 'output') } }),
-    ApiResponse({ status, description, standardSchema: schema, headers: referToHeaders(headers) }),
-  );
+export const Answers =
+  ({ status, schema, description, headers = [] }: Answer): MethodDecorator =>
+  (target, name, descriptor) =>
+    applyDecorators(
+      RouteSchema({ response: { [status]: jsonSchema(schema, 'output') } }),
+      ApiResponse({ status, description, standardSchema: schema, headers: referToHeaders(headers) }),
+      AddRouteConfig({ operation: String(name) }),
+    )(target, name, descriptor);
