@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { isDatabaseUnavailable } from './database/availability.js';
+import { databaseReason, isDatabaseUnavailable } from './database/availability.js';
 import { EmbeddedPostgresError } from './embedded-postgres/embedded-postgres-error.js';
 import { InvalidEnvironmentError } from './environment.js';
 import { ApiError } from './errors/api-error.js';
@@ -13,12 +13,7 @@ export function reasonOf(error: unknown): string {
     return error.message;
   }
   if (error instanceof Error && (error instanceof pg.DatabaseError || isDatabaseUnavailable(error))) {
-    return `The database cannot be used (check DATABASE_URL): ${lastLine(error.message)}`;
+    return `The database cannot be used (check DATABASE_URL): ${databaseReason(error)}`;
   }
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
-/** Prisma's messages begin with the code around the call; what happened stands last. */
-function lastLine(message: string): string {
-  return message.trimEnd().split('\n').at(-1) ?? message;
 }

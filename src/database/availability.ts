@@ -39,3 +39,9 @@ export function isDatabaseUnavailable(error: unknown): boolean {
     [cause, meta?.driverAdapterError, ...(errors ?? [])].some(isDatabaseUnavailable)
   );
 }
+
+/** What happened, on one line, of an error of Prisma or `pg`: Prisma's messages begin with the code around the call. */
+export function databaseReason(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.trimEnd().split('\n').at(-1) ?? message;
+}
