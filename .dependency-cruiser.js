@@ -30,6 +30,22 @@ export default {
       },
     })),
     {
+      name: 'usage-is-beside-the-way',
+      comment:
+        'It learns of a request what the request itself carries; who serves requests knows nothing of it.',
+      severity: 'error',
+      from: { path: '^src/usage/' },
+      to: {
+        path: `^src/(${way.filter((room) => room !== 'database').join('|')}|operations|openapi|seed|cli)/`,
+      },
+    },
+    {
+      name: 'the-way-knows-nothing-of-usage',
+      severity: 'error',
+      from: { path: `^src/(${way.join('|')}|operations|openapi|seed)/` },
+      to: { path: '^src/usage/' },
+    },
+    {
       name: 'leaves-import-leaves',
       severity: 'error',
       from: { path: '^src/(errors|http)/|^src/(batcher|client|clock|environment)\\.ts$' },
@@ -40,7 +56,7 @@ export default {
       comment: 'What decides needs neither framework nor database.',
       severity: 'error',
       from: {
-        path: '^src/(auth/api-key|rate-limit/(windows|headers|address|admission)|deprecation/(headers|removal)|http/(cursor|page-links))\\.ts$',
+        path: '^src/(auth/api-key|rate-limit/(windows|headers|address|admission|subject)|deprecation/(headers|removal)|http/(cursor|page-links)|usage/(periods|tally)|admin/key\\.view|duration)\\.ts$',
       },
       to: { path: 'node_modules/(@nestjs|@prisma|fastify|pg)/', dependencyTypesNot: ['type-only'] },
     },

@@ -16,10 +16,19 @@ import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimitInterceptor } from './rate-limit/rate-limit.interceptor.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
 import { SettingsModule } from './settings.module.js';
+import { UsageModule } from './usage/usage.module.js';
 
 /** The whole service. The providers stand in the order in which a request passes them. */
 @Module({
-  imports: [DatabaseModule, AuthModule, RateLimitModule, PetsModule, AdminModule, OperationsModule],
+  imports: [
+    DatabaseModule,
+    AuthModule,
+    RateLimitModule,
+    PetsModule,
+    AdminModule,
+    UsageModule,
+    OperationsModule,
+  ],
   providers: [
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },

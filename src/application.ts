@@ -14,6 +14,7 @@ import { requestId } from './http/request-id.js';
 import { RequestLog } from './http/request-log.js';
 import { createLogger, nestLogger } from './logger.js';
 import { serveDocuments } from './openapi/documents.js';
+import { UsageRecorder } from './usage/usage.recorder.js';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
 /** For all of a request to arrive; then it is 408. */
@@ -48,7 +49,11 @@ export async function createApplication(
     requestTimeout: REQUEST_TIMEOUT_MS,
     frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
       reply.header('X-Request-Id', request.id);
-      reply.raw.once('finish', () => requestLog.requestCompleted(null, request, reply));
+      // No hook sees these.
+      reply.raw.once('finish', () => {
+        requestLog.requestCompleted(null, request, reply);
+        app.get(UsageRecorder).record(request, reply);
+      });
       void app.get(AppFilter).answer(error, request, reply);
     },
     ...trustProxy(environment.TRUST_PROXY),
@@ -71,6 +76,13 @@ export async function createApplication(
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id);
     done(hostFault(request));
+  });
+  // Not onResponse, which never comes when the client has gone: what was counted is recorded, whether its answer arrived
+  // or not.
+  const usage = app.get(UsageRecorder);
+  fastify.addHook('onSend', (request, reply, _payload, done) => {
+    usage.record(request, reply);
+    done();
   });
   const connections = new Connections(fastify.server);
   fastify.addHook('preClose', (done) => {

@@ -1,0 +1,10 @@
+-- Removes recorders that have written nothing for a week: longer than any of them tries the same batch again.
+--
+-- $1 as $4 of record.sql.
+DELETE FROM usage_recorders
+WHERE id IN (
+  SELECT id
+  FROM usage_recorders
+  WHERE written_at < statement_timestamp() + make_interval(secs => $1::float8 / 1000, days => -7)
+  FOR UPDATE SKIP LOCKED
+)

@@ -1,0 +1,117 @@
+import type { Client } from '../client.js';
+import { type AnsweredRequest, Tally } from './tally.js';
+
+const NOON_MS = Date.UTC(2027, 2, 5, 12);
+
+function client(keyId: string): Client {
+  return {
+    keyId,
+    role: 'client',
+    quota: { id: `quota of ${keyId}`, plan: 'free', perMinute: 60, perDay: 1000 },
+  };
+}
+
+function request(facts: Partial<AnsweredRequest> = {}): AnsweredRequest {
+  return {
+    client: client('a'),
+    operation: 'listPets',
+    deprecated: false,
+    status: 200,
+    atMs: NOON_MS,
+    ...facts,
+  };
+}
+
+function tallyOf(...requests: AnsweredRequest[]): Tally {
+  const tally = new Tally(100);
+  for (const each of requests) {
+    expect(tally.add(each)).toBe(true);
+  }
+  return tally;
+}
+
+describe('a tally', () => {
+  it.each([
+    [200, { succeeded: 1 }],
+    [204, { succeeded: 1 }],
+    [299, { succeeded: 1 }],
+    [300, { redirected: 1 }],
+    [304, { redirected: 1 }],
+    [400, { clientErrors: 1 }],
+    [429, { clientErrors: 1, refusals: 1 }],
+    [499, { clientErrors: 1 }],
+    [500, { serverErrors: 1 }],
+    [503, { serverErrors: 1 }],
+  ])('counts status %d by its class', (status, counts) => {
+    expect(tallyOf(request({ status })).entries).toEqual([
+      {
+        keyId: 'a',
+        quotaId: 'quota of a',
+        minute: NOON_MS / 60_000,
+        operation: 'listPets',
+        deprecated: false,
+        succeeded: 0,
+        redirected: 0,
+        clientErrors: 0,
+        serverErrors: 0,
+        refusals: 0,
+        lastAtMs: NOON_MS,
+        ...counts,
+      },
+    ]);
+  });
+
+  it('adds up what has the key, the operation and the minute in common, and keeps the rest apart', () => {
+    const { entries } = tallyOf(
+      request(),
+      request({ client: client('b') }),
+      request({ operation: 'getPet', deprecated: true }),
+      request({ atMs: NOON_MS - 1 }),
+      request({ atMs: NOON_MS + 59_999.9 }),
+      request({ atMs: NOON_MS + 60_000 }),
+      request({ status: 404 }),
+    );
+    expect(
+      entries.map(({ keyId, operation, deprecated, minute, succeeded, clientErrors }) => [
+        [keyId, operation, deprecated, minute - NOON_MS / 60_000],
+        [succeeded, clientErrors],
+      ]),
+    ).toEqual([
+      [
+        ['a', 'listPets', false, 0],
+        [2, 1],
+      ],
+      [
+        ['b', 'listPets', false, 0],
+        [1, 0],
+      ],
+      [
+        ['a', 'getPet', true, 0],
+        [1, 0],
+      ],
+      [
+        ['a', 'listPets', false, -1],
+        [1, 0],
+      ],
+      [
+        ['a', 'listPets', false, 1],
+        [1, 0],
+      ],
+    ]);
+  });
+
+  it('keeps the latest time, in whatever order the requests are answered', () => {
+    const { entries } = tallyOf(request({ atMs: NOON_MS + 7 }), request({ atMs: NOON_MS + 2 }));
+    expect(entries).toMatchObject([{ succeeded: 2, lastAtMs: NOON_MS + 7 }]);
+  });
+
+  it('that is full still adds to the entries it has, and takes no other', () => {
+    const tally = new Tally(1);
+    expect(tally.add(request())).toBe(true);
+    expect(tally.add(request({ client: client('b') }))).toBe(false);
+    expect(tally.add(request({ operation: 'createPet' }))).toBe(false);
+    expect(tally.add(request({ atMs: NOON_MS + 60_000 }))).toBe(false);
+    expect(tally.add(request())).toBe(true);
+    expect(tally.entries).toMatchObject([{ keyId: 'a', succeeded: 2 }]);
+  });
+});

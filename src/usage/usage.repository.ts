@@ -1,0 +1,168 @@
+import { readFileSync } from 'node:fs';
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../clock.js';
+import { PrismaService } from '../database/prisma.service.js';
+import { KEPT_HOURS, type Period, PERIODS } from './periods.js';
+import type { TallyEntry } from './tally.js';
+
+const RECORD = readFileSync(new URL('./record.sql', import.meta.url), 'utf8');
+const SWEEP = readFileSync(new URL('./sweep.sql', import.meta.url), 'utf8');
+const SWEEP_RECORDERS = readFileSync(new URL('./sweep-recorders.sql', import.meta.url), 'utf8');
+/** Rows that one statement removes at the most, so that recording never waits long behind it. */
+const SWEEP_BATCH = 5_000;
+
+/** Entries that are written together, once. */
+export interface UsageBatch {
+  /** The UUID of the process that recorded them. */
+  recorderId: string;
+  /** Greater than that of every batch which this recorder sealed before. */
+  number: number;
+  entries: readonly TallyEntry[];
+}
+
+/** What one key has asked of one operation in one UTC minute, hour or day. */
+export interface Usage {
+  startsAt: Date;
+  keyId: string;
+  quotaId: string;
+  /** The operation's name in the OpenAPI document; `none` for requests that met no operation. */
+  operation: string;
+  /** Whether the operation was deprecated then. */
+  deprecated: boolean;
+  /** All of them, whatever they were answered. */
+  requests: number;
+  succeeded: number;
+  redirected: number;
+  clientErrors: number;
+  serverErrors: number;
+  /** Those of the client errors that were 429. */
+  refusals: number;
+  lastAt: Date;
+}
+
+/** The place of a row in the order of a page; a row itself is one. */
+export type UsagePosition = Pick<Usage, 'startsAt' | 'keyId' | 'operation' | 'deprecated'>;
+
+/** Which usage a page shows: `limit` rows of one period, after the one at `after`, newest first. */
+export interface PageOfUsage {
+  period: Period;
+  /** Only what started then or later. */
+  since: Date;
+  /** Only that of this key, a UUID. */
+  keyId?: string | undefined;
+  limit: number;
+  after?: UsagePosition | undefined;
+}
+
+/** A client that calls, or has called, an operation which was deprecated then. */
+export interface DeprecatedCalls {
+  operation: string;
+  keyId: string;
+  /** Null when the key was removed by hand. */
+  keyName: string | null;
+  quotaId: string;
+  requests: number;
+  lastAt: Date;
+}
+
+@Injectable()
+export class UsageRepository {
+  constructor(
+    private readonly prisma: PrismaService,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Adds a batch to its minutes, hours and days. One that was added already is not added again, so whoever does not know
+   * what became of it may simply try again.
+   *
+   * @throws the database's error.
+   */
+  async add({ recorderId, number, entries }: UsageBatch): Promise<void> {
+    const { storeOffsetMs } = this.clock;
+    await this.prisma.$executeRawUnsafe(RECORD, recorderId, number, JSON.stringify(entries), storeOffsetMs);
+  }
+
+  /**
+   * One page, newest first, then by key and operation; and whether more follow. The next page is the one after its last row.
+   *
+   * @throws the database's error.
+   */
+  async page({
+    period,
+    since,
+    keyId,
+    limit,
+    after,
+  }: PageOfUsage): Promise<{ usage: Usage[]; more: boolean }> {
+    const rows = await this.prisma.usage.findMany({
+      where: {
+        period,
+        startsAt: { gte: since },
+        ...(keyId !== undefined && { keyId }),
+        ...(after && { AND: behind(after) }),
+      },
+      orderBy: [{ startsAt: 'desc' }, { keyId: 'asc' }, { operation: 'asc' }, { deprecated: 'asc' }],
+      omit: { period: true },
+      take: limit + 1,
+    });
+    const usage = rows.slice(0, limit).map((row) => ({
+      ...row,
+      requests: row.succeeded + row.redirected + row.clientErrors + row.serverErrors,
+    }));
+    return { usage, more: rows.length > limit };
+  }
+
+  /**
+   * Who has called deprecated operations in all the days that are kept, by operation and key; the latest caller first.
+   *
+   * @throws the database's error.
+   */
+  deprecatedCalls(): Promise<DeprecatedCalls[]> {
+    return this.prisma.$queryRaw<DeprecatedCalls[]>`
+      SELECT
+        usage.operation,
+        usage.key_id AS "keyId",
+        api_keys.name AS "keyName",
+        min(usage.quota_id::text) AS "quotaId",
+        sum(usage.succeeded + usage.redirected + usage.client_errors + usage.server_errors)::float8 AS requests,
+        max(usage.last_at) AS "lastAt"
+      FROM usage LEFT JOIN api_keys ON api_keys.id = usage.key_id
+      WHERE usage.period = 'day' AND usage.deprecated
+      GROUP BY usage.operation, usage.key_id, api_keys.name
+      ORDER BY max(usage.last_at) DESC, usage.operation, usage.key_id`;
+  }
+
+  /**
+   * Removes what is kept long enough: so many rows of each period, and no more, that it is done in a moment.
+   *
+   * @returns whether there may be more to remove.
+   * @throws the database's error.
+   */
+  async sweep(): Promise<boolean> {
+    const { storeOffsetMs } = this.clock;
+    let more = false;
+    for (const period of PERIODS) {
+      const kept = KEPT_HOURS[period];
+      const removed = await this.prisma.$executeRawUnsafe(SWEEP, period, kept, storeOffsetMs, SWEEP_BATCH);
+      more ||= removed === SWEEP_BATCH;
+    }
+    await this.prisma.$executeRawUnsafe(SWEEP_RECORDERS, storeOffsetMs);
+    return more;
+  }
+}
+
+/** The condition of the rows that follow a position in the order of a page. The first part is what the index is read by. */
+function behind({ startsAt, keyId, operation, deprecated }: UsagePosition) {
+  return [
+    { startsAt: { lte: startsAt } },
+    {
+      OR: [
+        { startsAt: { lt: startsAt } },
+        { keyId: { gt: keyId } },
+        { keyId, operation: { gt: operation } },
+        ...(deprecated ? [] : [{ keyId, operation, deprecated: true }]),
+      ],
+    },
+  ];
+}

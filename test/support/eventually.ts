@@ -1,0 +1,19 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+const PAUSE_MS = 5;
+
+/** Tries until the expectation holds; past the deadline it fails as it failed last. */
+export async function eventually(expectation: () => Promise<void>, deadlineMs = 5000): Promise<void> {
+  const deadline = performance.now() + deadlineMs;
+  for (;;) {
+    try {
+      await expectation();
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) {
+        throw error;
+      }
+    }
+    await pause(PAUSE_MS);
+  }
+}

@@ -1,0 +1,835 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import net from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import pg from 'pg';
+import type { IssuedKey } from '../src/auth/key.service.js';
+import { PrismaService } from '../src/database/prisma.service.js';
+import type { TallyEntry } from '../src/usage/tally.js';
+import { UsageRecorder } from '../src/usage/usage.recorder.js';
+import { type Usage, UsageRepository } from '../src/usage/usage.repository.js';
+import { UsageSweeper } from '../src/usage/usage.sweeper.js';
+import { startApplication, type TestApplication } from './support/application.js';
+import { TestClock } from './support/clock.js';
+import { createDatabase, type TestDatabase } from './support/database.js';
+import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.js';
+import { eventually } from './support/eventually.js';
+import { send } from './support/http.js';
+import { sendRaw } from './support/raw-http.js';
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+/** Half a minute into a minute, an hour and a day that all began at other instants. */
+const HALF_PAST = new Date('2027-03-05T12:34:30.000Z');
+const UNLIMITED = { plan: 'enterprise', limits: { perMinute: 100_000, perDay: 100_000 } };
+const NEW_PET = { name: 'Rex', categoryId: 7 };
+const ALL = { since: new Date(0), limit: 1000 };
+
+const NONE = { succeeded: 0, redirected: 0, clientErrors: 0, serverErrors: 0, refusals: 0 };
+const counts = ({
+  operation,
+  deprecated,
+  succeeded,
+  redirected,
+  clientErrors,
+  serverErrors,
+  refusals,
+}: Usage) => ({
+  operation,
+  deprecated,
+  succeeded,
+  redirected,
+  clientErrors,
+  serverErrors,
+  refusals,
+});
+const fresh = (operation: string, some: Partial<typeof NONE>) => ({
+  operation,
+  deprecated: false,
+  ...NONE,
+  ...some,
+});
+const legacy = (operation: string, some: Partial<typeof NONE>) => ({
+  operation,
+  deprecated: true,
+  ...NONE,
+  ...some,
+});
+
+/** Of the statements under way in this database, so many wait for another. */
+async function expectLocksWaitedFor(database: TestDatabase, count: number): Promise<void> {
+  const waiting = await database.query(
+    "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+  );
+  expect(waiting).toHaveLength(count);
+}
+
+describe('of a request, its key has recorded', () => {
+  let store: TestApplication;
+  let key: IssuedKey;
+
+  beforeAll(async () => {
+    store = await startApplication();
+  });
+  beforeEach(async () => {
+    store.clock.travelTo(HALF_PAST);
+    key = await store.issue(UNLIMITED);
+  });
+  afterAll(() => store.close());
+
+  /** What is recorded of a key by the minute, once everything that was answered is written. */
+  async function recorded({ id }: IssuedKey) {
+    await store.app.get(UsageRecorder).flush();
+    const { usage } = await store.app.get(UsageRepository).page({ ...ALL, period: 'minute', keyId: id });
+    return usage.map(counts);
+  }
+
+  it.each<[string, string, Parameters<typeof send>[1], number, ReturnType<typeof fresh>]>([
+    ['200', '/v1/pets', {}, 200, fresh('listPets', { succeeded: 1 })],
+    ['200 of HEAD', '/v1/pets', { method: 'HEAD' }, 200, fresh('listPets', { succeeded: 1 })],
+    ['201', '/v1/pets', { method: 'POST', body: NEW_PET }, 201, fresh('createPet', { succeeded: 1 })],
+    ['400 of a parameter', '/v1/pets?limit=0', {}, 400, fresh('listPets', { clientErrors: 1 })],
+    [
+      '400 of a field',
+      '/v1/pets',
+      { method: 'POST', body: {} },
+      400,
+      fresh('createPet', { clientErrors: 1 }),
+    ],
+    [
+      '400 of a body that is no JSON',
+      '/v1/pets',
+      { method: 'POST', body: '{' },
+      400,
+      fresh('createPet', { clientErrors: 1 }),
+    ],
+    [
+      '413',
+      '/v1/pets',
+      { method: 'POST', body: { ...NEW_PET, more: 'x'.repeat(70_000) } },
+      413,
+      fresh('createPet', { clientErrors: 1 }),
+    ],
+    [
+      '415',
+      '/v1/pets',
+      { method: 'POST', body: 'Rex', headers: { 'Content-Type': 'text/plain' } },
+      415,
+      fresh('createPet', { clientErrors: 1 }),
+    ],
+    ['403 of administration', '/admin/keys', {}, 403, fresh('none', { clientErrors: 1 })],
+    ['404 of an unknown path', '/v1/dogs', {}, 404, fresh('none', { clientErrors: 1 })],
+    ['404 of no path at all', '/v1/pets/', {}, 404, fresh('none', { clientErrors: 1 })],
+    ['404 of a path that cannot be decoded', '/v1/%E0%A4%A', {}, 404, fresh('none', { clientErrors: 1 })],
+    ['404 of a deprecated operation', '/v1/pets/999999', {}, 404, legacy('getPet', { clientErrors: 1 })],
+    ['405', '/v1/pets', { method: 'DELETE' }, 405, fresh('none', { clientErrors: 1 })],
+  ])('its operation and class: %s', async (_name, path, init, status, expected) => {
+    expect((await send(`${store.url}${path}`, { key: key.key, ...init })).status).toBe(status);
+    expect(await recorded(key)).toEqual([expected]);
+  });
+
+  it('that it called a deprecated operation, once it was added to what the key has recorded', async () => {
+    const created = await send(`${store.url}/v1/pets`, { method: 'POST', key: key.key, body: NEW_PET });
+    const pet = `${store.url}${created.headers.get('location')}`;
+    expect((await send(pet, { key: key.key })).status).toBe(200);
+    expect((await send(pet, { method: 'HEAD', key: key.key })).status).toBe(200);
+    expect(await recorded(key)).toEqual([
+      fresh('createPet', { succeeded: 1 }),
+      legacy('getPet', { succeeded: 2 }),
+    ]);
+  });
+
+  it('its refusal, which is one of the client errors', async () => {
+    const single = await store.issue({ plan: 'enterprise', limits: { perMinute: 1, perDay: 10 } });
+    for (const status of [200, 429, 429]) {
+      expect((await send(`${store.url}/v1/pets`, { key: single.key })).status).toBe(status);
+    }
+    expect((await send(`${store.url}/v1/dogs`, { key: single.key })).status).toBe(429);
+    expect(await recorded(single)).toEqual([
+      fresh('listPets', { succeeded: 1, clientErrors: 2, refusals: 2 }),
+      fresh('none', { clientErrors: 1, refusals: 1 }),
+    ]);
+  });
+
+  it('our defects', async () => {
+    await store.database.query('ALTER TABLE pets RENAME COLUMN category_id TO lost');
+    const answer = await send(`${store.url}/v1/pets`, { key: key.key });
+    await store.database.query('ALTER TABLE pets RENAME COLUMN lost TO category_id');
+    expect(answer.status).toBe(500);
+    expect(await recorded(key)).toEqual([fresh('listPets', { serverErrors: 1 })]);
+  });
+
+  it('that the counters were away', async () => {
+    await store.database.query('ALTER TABLE rate_limit_counters RENAME TO lost');
+    const answer = await send(`${store.url}/v1/pets`, { key: key.key });
+    await store.database.query('ALTER TABLE lost RENAME TO rate_limit_counters');
+    expect(answer.status).toBeGreaterThanOrEqual(500);
+    expect(await recorded(key)).toEqual([fresh('listPets', { serverErrors: 1 })]);
+  });
+
+  it('itself once, as it was counted once, when its client did not wait for the answer', async () => {
+    const holder = new pg.Client({ connectionString: store.database.url });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('LOCK TABLE pets');
+    const { hostname, port } = new URL(store.url);
+    const socket = net.connect(Number(port), hostname);
+    socket.write(`GET /v1/pets HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${key.key}\r\n\r\n`);
+    await eventually(() => expectLocksWaitedFor(store.database, 1));
+    socket.destroy();
+    await once(socket, 'close');
+    await holder.query('COMMIT');
+    await holder.end();
+    await eventually(async () => expect(await recorded(key)).toEqual([fresh('listPets', { succeeded: 1 })]));
+    const counters = await store.database.query(
+      `SELECT day_used FROM rate_limit_counters JOIN api_keys ON subject = 'quota:' || quota_id WHERE api_keys.id = $1`,
+      [key.id],
+    );
+    expect(counters).toEqual([{ day_used: 1 }]);
+  });
+
+  it('nothing when it has no valid key, or none is asked of it', async () => {
+    await store.app.get(UsageRecorder).flush();
+    const before = await store.database.query('SELECT * FROM usage ORDER BY key_id, period, operation');
+    for (const [path, credential, status] of [
+      ['/v1/pets', undefined, 401],
+      ['/v1/pets', 'secret', 401],
+      ['/v1/pets', `${key.key.slice(0, -1)}_`, 401],
+      ['/v1/dogs', undefined, 401],
+      ['/livez', key.key, 200],
+      ['/openapi.json', key.key, 200],
+      ['/elsewhere', key.key, 404],
+    ] as const) {
+      expect((await send(`${store.url}${path}`, { key: credential })).status).toBe(status);
+    }
+    expect((await sendRaw(store.url, 'no HTTP\r\n\r\n')).status).toBe(400);
+    await store.app.get(UsageRecorder).flush();
+    expect(await store.database.query('SELECT * FROM usage ORDER BY key_id, period, operation')).toEqual(
+      before,
+    );
+  });
+});
+
+describe('usage', () => {
+  let store: TestApplication;
+
+  beforeAll(async () => {
+    store = await startApplication();
+  });
+  beforeEach(() => store.clock.travelTo(HALF_PAST));
+  afterAll(() => store.close());
+
+  it('is kept by UTC minute, hour and day, with the time of its last request', async () => {
+    const key = await store.issue(UNLIMITED);
+    for (const instant of [
+      '2027-03-05T12:34:30Z',
+      '2027-03-05T12:35:10Z',
+      '2027-03-05T23:59:10Z',
+      '2027-03-06T00:00:00Z',
+    ]) {
+      store.clock.travelTo(new Date(instant));
+      await send(`${store.url}/v1/pets`, { key: key.key });
+    }
+    await store.app.get(UsageRecorder).flush();
+    const kept = async (period: 'minute' | 'hour' | 'day') => {
+      const { usage } = await store.app.get(UsageRepository).page({ ...ALL, period, keyId: key.id });
+      for (const { startsAt, lastAt, requests } of usage) {
+        expect(lastAt.getTime()).toBeGreaterThanOrEqual(startsAt.getTime());
+        expect(requests).toBeGreaterThan(0);
+      }
+      return usage.map(({ startsAt, requests }) => [startsAt.toISOString(), requests]);
+    };
+    expect(await kept('minute')).toEqual([
+      ['2027-03-06T00:00:00.000Z', 1],
+      ['2027-03-05T23:59:00.000Z', 1],
+      ['2027-03-05T12:35:00.000Z', 1],
+      ['2027-03-05T12:34:00.000Z', 1],
+    ]);
+    expect(await kept('hour')).toEqual([
+      ['2027-03-06T00:00:00.000Z', 1],
+      ['2027-03-05T23:00:00.000Z', 1],
+      ['2027-03-05T12:00:00.000Z', 2],
+    ]);
+    expect(await kept('day')).toEqual([
+      ['2027-03-06T00:00:00.000Z', 1],
+      ['2027-03-05T00:00:00.000Z', 3],
+    ]);
+    const [latest] = (await store.app.get(UsageRepository).page({ ...ALL, period: 'day', keyId: key.id }))
+      .usage;
+    expect((latest?.lastAt.getTime() ?? 0) - Date.parse('2027-03-06T00:00:00Z')).toBeLessThan(10 * SECOND_MS);
+  });
+
+  it('is written at most a second after its answer, by nobody being asked to', async () => {
+    const key = await store.issue(UNLIMITED);
+    for (let sent = 1; sent <= 5; sent += 1) {
+      await send(`${store.url}/v1/pets`, { key: key.key });
+      await eventually(async () => {
+        const [row] = await store.database.query(
+          "SELECT succeeded FROM usage WHERE key_id = $1 AND period = 'minute'",
+          [key.id],
+        );
+        expect(row).toEqual({ succeeded: sent });
+      }, SECOND_MS);
+    }
+  });
+
+  it("is of the store's minute, in which it was counted, not of this process's", async () => {
+    const key = await store.issue(UNLIMITED);
+    store.clock.stopAt(HALF_PAST);
+    store.clock.storeOffsetMs += 5 * MINUTE_MS;
+    await send(`${store.url}/v1/pets`, { key: key.key });
+    store.clock.goOn();
+    await store.app.get(UsageRecorder).flush();
+    const { usage } = await store.app.get(UsageRepository).page({ ...ALL, period: 'minute', keyId: key.id });
+    expect(usage).toMatchObject([{ startsAt: new Date('2027-03-05T12:39:00Z'), requests: 1 }]);
+    const [counter] = await store.database.query(
+      `SELECT minute FROM rate_limit_counters JOIN api_keys ON subject = 'quota:' || quota_id WHERE api_keys.id = $1`,
+      [key.id],
+    );
+    expect(counter).toEqual({ minute: Date.parse('2027-03-05T12:39:00Z') / MINUTE_MS });
+  });
+});
+
+describe('the end of the process', () => {
+  let database: TestDatabase;
+  let store: TestApplication;
+  let key: string;
+
+  beforeEach(async () => {
+    database = await createDatabase();
+    store = await startApplication({ database });
+    ({ key } = await store.issue(UNLIMITED));
+  });
+  afterEach(() => database.drop());
+
+  const stored = () => database.query("SELECT succeeded FROM usage WHERE period = 'minute'");
+
+  it('writes what is not written yet', async () => {
+    for (let sent = 0; sent < 5; sent += 1) {
+      expect((await send(`${store.url}/v1/pets`, { key })).status).toBe(200);
+    }
+    await store.app.close();
+    expect(await stored()).toEqual([{ succeeded: 5 }]);
+  });
+
+  it('writes what is answered while it ends', async () => {
+    const holder = new pg.Client({ connectionString: database.url });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('LOCK TABLE pets');
+    const answer = sendRaw(
+      store.url,
+      `GET /v1/pets HTTP/1.1\r\nHost: test\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+    );
+    await eventually(() => expectLocksWaitedFor(database, 1));
+    const closed = store.app.close();
+    await eventually(() => expect(fetch(`${store.url}/livez`)).rejects.toThrow('fetch failed'));
+    await holder.query('COMMIT');
+    await holder.end();
+    expect((await answer).status).toBe(200);
+    await closed;
+    expect(await stored()).toEqual([{ succeeded: 1 }]);
+  });
+});
+
+describe('a database that is away', () => {
+  let database: TestDatabase;
+  let proxy: DatabaseProxy;
+  let store: TestApplication;
+  let recorder: UsageRecorder;
+  let key: IssuedKey;
+  let warnings: jest.SpyInstance;
+
+  beforeEach(async () => {
+    database = await createDatabase();
+    proxy = await startDatabaseProxy(database.url);
+    store = await startApplication({ database, environment: { DATABASE_URL: proxy.url } });
+    store.clock.travelTo(HALF_PAST);
+    recorder = store.app.get(UsageRecorder);
+    warnings = jest.spyOn(recorder['logger'], 'warn').mockImplementation();
+    key = await store.issue(UNLIMITED);
+  });
+  afterEach(async () => {
+    await store.close();
+    proxy.close();
+    await database.drop();
+  });
+
+  const call = () => send(`${store.url}/v1/pets`, { key: key.key });
+
+  /** So that something is lost if the recorder forgets it now; returns how many calls that took. */
+  async function callUntilSomethingWaits(): Promise<number> {
+    let sent = 0;
+    do {
+      await call();
+      sent += 1;
+    } while (recorder['waitingRequests']() === 0);
+    return sent;
+  }
+
+  /** All requests that are stored, which is the same number by whatever period. */
+  async function stored(): Promise<number> {
+    const rows = await database.query<{ sum: number }>(
+      'SELECT sum(succeeded + client_errors + server_errors)::int AS sum FROM usage GROUP BY period',
+    );
+    const sums = rows.map(({ sum }) => sum);
+    expect(new Set(sums).size).toBeLessThanOrEqual(1);
+    return sums[0] ?? 0;
+  }
+
+  it('loses nothing of what was recorded, and is told of once, when it goes and when it is back', async () => {
+    const sent = await callUntilSomethingWaits();
+    proxy.goAway();
+    // Two attempts fail, and one line says so.
+    await recorder.flush();
+    await recorder.flush();
+    expect(warnings.mock.calls).toEqual([
+      [expect.stringMatching(/^Usage cannot be written, and waits until it can: .+$/)],
+    ]);
+    await proxy.comeBack();
+    await eventually(async () => expect((await call()).status).toBe(200));
+    await eventually(async () => expect(warnings.mock.lastCall).toEqual(['Usage is written again']));
+    await recorder.flush();
+    const [listed] = await database.query<{ succeeded: number }>(
+      "SELECT sum(succeeded)::int AS succeeded FROM usage WHERE period = 'day'",
+    );
+    expect(listed).toEqual({ succeeded: sent + 1 });
+    expect(warnings).toHaveBeenCalledTimes(2);
+  });
+
+  describe('and has taken the answer to a batch along', () => {
+    let holder: pg.Client;
+
+    /** Has the connection break while the server is at a batch, and does not notice that nobody waits for its answer. */
+    beforeEach(async () => {
+      await call();
+      await recorder.flush();
+      expect(await stored()).toBe(1);
+      holder = new pg.Client({ connectionString: database.url });
+      await holder.connect();
+      await holder.query('BEGIN');
+      await holder.query('SELECT 1 FROM usage FOR UPDATE');
+      await call();
+      await eventually(() => expectLocksWaitedFor(database, 1));
+      proxy.goAway();
+      await recorder.flush();
+      expect(warnings).toHaveBeenCalledTimes(1);
+    });
+
+    async function expectAddedOnce(): Promise<void> {
+      await eventually(async () => expect(warnings.mock.lastCall).toEqual(['Usage is written again']));
+      expect(await stored()).toBe(2);
+      await eventually(async () => expect((await call()).status).toBe(200));
+      await recorder.flush();
+      expect(await database.query("SELECT succeeded FROM usage WHERE period = 'day'")).toEqual([
+        { succeeded: 3 },
+      ]);
+    }
+
+    it('has it tried again after it was carried out, and added once', async () => {
+      await holder.query('COMMIT');
+      await holder.end();
+      await eventually(async () => expect(await stored()).toBe(2));
+      await proxy.comeBack();
+      await expectAddedOnce();
+    });
+
+    it('has it tried again while it is still being carried out, and added once', async () => {
+      await proxy.comeBack();
+      await eventually(() => expectLocksWaitedFor(database, 2));
+      await holder.query('COMMIT');
+      await holder.end();
+      await expectAddedOnce();
+    });
+  });
+
+  it('when the process ends has it told how much could not be written', async () => {
+    const errors = jest.spyOn(recorder['logger'], 'error').mockImplementation();
+    await callUntilSomethingWaits();
+    const waiting = recorder['waitingRequests']();
+    proxy.goAway();
+    await store.app.close();
+    expect(errors.mock.calls).toEqual([
+      [`The usage of ${waiting} requests could not be written before the end`],
+    ]);
+  });
+
+  it('has no more memory taken than 50 000 entries need; one line says so, and another how much was left out', async () => {
+    const errors = jest.spyOn(recorder['logger'], 'error').mockImplementation();
+    const quota = { id: randomUUID(), plan: 'free', perMinute: 60, perDay: 1000 };
+    const record = (keyId: string) => {
+      const request = {
+        caller: Promise.resolve({ client: { keyId, role: 'client', quota }, refusal: null }),
+        admission: null,
+        routeOptions: { config: { operation: 'listPets' } },
+      };
+      recorder.record(request as unknown as FastifyRequest, { statusCode: 200 } as FastifyReply);
+    };
+    proxy.goAway();
+    const last = randomUUID();
+    for (let entry = 1; entry < 50_000; entry += 1) {
+      record(randomUUID());
+    }
+    record(last);
+    await eventually(async () => expect(recorder['waitingRequests']()).toBe(50_000));
+    expect(errors).not.toHaveBeenCalled();
+    for (let more = 0; more < 7; more += 1) {
+      record(randomUUID());
+    }
+    // What has an entry still has room.
+    record(last);
+    await eventually(async () => expect(recorder['waitingRequests']()).toBe(50_001));
+    expect(errors.mock.calls).toEqual([
+      [expect.stringMatching(/^No more usage is recorded than fits the 50000 /)],
+    ]);
+
+    await proxy.comeBack();
+    await eventually(
+      async () =>
+        expect(warnings.mock.lastCall).toEqual(['Usage is written again; 7 requests were not recorded']),
+      20_000,
+    );
+    expect(await stored()).toBe(50_001);
+    expect(errors).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('over one database,', () => {
+  const NOON_MS = Date.UTC(2027, 2, 5, 12);
+  let database: TestDatabase;
+  let clock: TestClock;
+  let prismas: PrismaService[];
+  let repository: UsageRepository;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+  });
+  beforeEach(async () => {
+    await database.query('TRUNCATE usage, usage_recorders');
+    clock = new TestClock();
+    prismas = [];
+    repository = open();
+  });
+  afterEach(() => Promise.all(prismas.map((prisma) => prisma.$disconnect())));
+  afterAll(() => database.drop());
+
+  /** The repository of one more replica. */
+  function open(): UsageRepository {
+    const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
+    prismas.push(prisma);
+    return new UsageRepository(prisma, clock);
+  }
+
+  const entry = (facts: Partial<TallyEntry>): TallyEntry => ({
+    keyId: randomUUID(),
+    quotaId: randomUUID(),
+    minute: NOON_MS / MINUTE_MS,
+    operation: 'listPets',
+    deprecated: false,
+    ...NONE,
+    succeeded: 1,
+    lastAtMs: NOON_MS,
+    ...facts,
+  });
+
+  it('two recorders that write the same rows in opposite order never wait in a circle, and add up', async () => {
+    const other = open();
+    const ids = [randomUUID(), randomUUID()] as const;
+    const entries = Array.from({ length: 200 }, (_, index) =>
+      entry({ minute: NOON_MS / MINUTE_MS + (index % 7) }),
+    );
+    const more = Array.from({ length: 500 }, () => entry({}));
+    for (let number = 1; number <= 25; number += 1) {
+      await Promise.all([
+        repository.add({ recorderId: ids[0], number, entries }),
+        // Its batch has rows of its own too, so that nothing but the order asked for makes it the same.
+        other.add({ recorderId: ids[1], number, entries: [...more, ...entries.toReversed()] }),
+      ]);
+    }
+    const rows = await database.query(
+      `SELECT period::text, count(*)::int, min(succeeded), max(succeeded) FROM usage
+       WHERE key_id = ANY ($1::uuid[]) GROUP BY period ORDER BY usage.period`,
+      [entries.map(({ keyId }) => keyId)],
+    );
+    expect(rows).toEqual(
+      ['minute', 'hour', 'day'].map((period) => ({ period, count: 200, min: 50, max: 50 })),
+    );
+  });
+
+  it('a batch is added once however often and late it is tried, also at once', async () => {
+    const recorderId = randomUUID();
+    const one = entry({});
+    const first = { recorderId, number: 1, entries: [one] };
+    await Promise.all([repository.add(first), open().add(first), open().add(first)]);
+    await repository.add({ recorderId, number: 2, entries: [one] });
+    await repository.add(first);
+    // Another recorder's batch of the same number is another batch.
+    await repository.add({ ...first, recorderId: randomUUID() });
+    const rows = await database.query<{ succeeded: number }>('SELECT succeeded FROM usage');
+    expect(rows.map(({ succeeded }) => succeeded)).toEqual([3, 3, 3]);
+  });
+
+  it('the numbers of every class are added, and the last time is the latest', async () => {
+    const one = entry({ succeeded: 1, redirected: 2, clientErrors: 3, serverErrors: 4, refusals: 2 });
+    for (const lastAtMs of [NOON_MS + 2, NOON_MS + 7.6, NOON_MS + 5]) {
+      await repository.add({ recorderId: randomUUID(), number: 1, entries: [{ ...one, lastAtMs }] });
+    }
+    for (const period of ['minute', 'hour', 'day'] as const) {
+      expect((await repository.page({ ...ALL, period })).usage).toEqual([
+        {
+          startsAt: new Date(period === 'day' ? Date.UTC(2027, 2, 5) : NOON_MS),
+          keyId: one.keyId,
+          quotaId: one.quotaId,
+          operation: 'listPets',
+          deprecated: false,
+          requests: 30,
+          succeeded: 3,
+          redirected: 6,
+          clientErrors: 9,
+          serverErrors: 12,
+          refusals: 6,
+          lastAt: new Date(NOON_MS + 8),
+        },
+      ]);
+    }
+  });
+
+  describe('a page', () => {
+    const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()].toSorted() as [
+      string,
+      string,
+      string,
+    ];
+    const minute = NOON_MS / MINUTE_MS;
+    /** In the order of a page. */
+    const places: [number, string, string, boolean][] = [
+      [minute + 2, second, 'listPets', false],
+      [minute + 1, first, 'createPet', false],
+      [minute + 1, first, 'getPet', false],
+      [minute + 1, first, 'getPet', true],
+      [minute + 1, first, 'listPets', false],
+      [minute + 1, second, 'getPet', true],
+      [minute + 1, third, 'createPet', false],
+      [minute, first, 'createPet', false],
+      [minute, third, 'none', false],
+    ];
+    const placeOf = ({ startsAt, keyId, operation, deprecated }: Usage) => [
+      startsAt.getTime() / MINUTE_MS,
+      keyId,
+      operation,
+      deprecated,
+    ];
+
+    beforeEach(() =>
+      repository.add({
+        recorderId: randomUUID(),
+        number: 1,
+        entries: places.map(([at, keyId, operation, deprecated]) =>
+          entry({ minute: at, keyId, operation, deprecated }),
+        ),
+      }),
+    );
+
+    /** All rows, read by pages of this many. */
+    async function walk(limit: number, keyId?: string): Promise<Usage[]> {
+      const rows: Usage[] = [];
+      for (;;) {
+        const { usage, more } = await repository.page({
+          period: 'minute',
+          since: new Date(0),
+          limit,
+          keyId,
+          after: rows.at(-1),
+        });
+        rows.push(...usage);
+        expect(usage.length <= limit && (usage.length === limit || !more)).toBe(true);
+        if (!more) {
+          return rows;
+        }
+      }
+    }
+
+    it.each([1, 2, 3, 8, 9, 10])(
+      'of %d is followed by the next: the walk sees every row once, newest first',
+      async (limit) => {
+        expect((await walk(limit)).map(placeOf)).toEqual(places);
+      },
+    );
+
+    it.each([1, 2, 100])('of %d of one key has its rows alone', async (limit) => {
+      expect((await walk(limit, first)).map(placeOf)).toEqual(places.filter(([, keyId]) => keyId === first));
+    });
+
+    it('has only what started since', async () => {
+      const since = new Date((minute + 1) * MINUTE_MS);
+      const { usage, more } = await repository.page({ period: 'minute', since, limit: 7 });
+      expect([usage.map(placeOf), more]).toEqual([places.slice(0, 7), false]);
+      expect(
+        await repository.page({ period: 'minute', since: new Date(since.getTime() + 1), limit: 7 }),
+      ).toMatchObject({
+        usage: [{ keyId: second }],
+        more: false,
+      });
+    });
+
+    it('is read by an index, of one key and of all', async () => {
+      await database.query(
+        `INSERT INTO usage SELECT key, key, 'minute', to_timestamp(n * 60), 'listPets', false, 1, 0, 0, 0, 0, now()
+         FROM generate_series(1, 10000) AS n, unnest($1::uuid[]) AS key`,
+        [[second, ...Array.from({ length: 3 }, () => randomUUID())]],
+      );
+      await database.query('ANALYZE usage');
+      const at = new Date(5000 * MINUTE_MS);
+      const middle = { startsAt: at, keyId: second, operation: 'listPets', deprecated: false };
+      for (const some of [{}, { keyId: second }, { after: middle }, { keyId: second, after: middle }]) {
+        const sent = jest.spyOn(pg.Client.prototype, 'query');
+        await repository.page({ ...ALL, limit: 100, period: 'minute', ...some });
+        const [query] = sent.mock.calls.flat() as unknown as { text: string; values: unknown[] }[];
+        sent.mockRestore();
+        const plan = await database.query(`EXPLAIN ${query?.text}`, query?.values);
+        const lines = plan.map((line) => String(line['QUERY PLAN'])).join('\n');
+        expect(lines).toMatch(/Index (Only )?Scan Backward using/);
+        expect(lines).not.toMatch(/Seq Scan|^Sort|-> +Sort/m);
+      }
+    });
+  });
+
+  it('the callers of deprecated operations are told, the latest first, and whoever calls none is not', async () => {
+    const store = await startApplication({ database });
+    const named = await store.issue({ name: 'Nightly import' });
+    await store.close();
+    const gone = entry({ deprecated: true, operation: 'getPet', lastAtMs: NOON_MS + 5000 });
+    const [known] = await database.query<{ quota_id: string }>(
+      'SELECT quota_id FROM api_keys WHERE id = $1',
+      [named.id],
+    );
+    const of = { keyId: named.id, quotaId: known?.quota_id ?? '' };
+    const days = [0, 1, 2].map((day) =>
+      entry({
+        ...of,
+        deprecated: true,
+        operation: 'getPet',
+        minute: (NOON_MS - day * DAY_MS) / MINUTE_MS,
+        lastAtMs: NOON_MS - day * DAY_MS,
+        clientErrors: day,
+      }),
+    );
+    await repository.add({
+      recorderId: randomUUID(),
+      number: 1,
+      entries: [...days, gone, entry(of), entry({ ...of, operation: 'getPet', lastAtMs: NOON_MS + 9000 })],
+    });
+    expect(await repository.deprecatedCalls()).toEqual([
+      {
+        operation: 'getPet',
+        keyId: gone.keyId,
+        keyName: null,
+        quotaId: gone.quotaId,
+        requests: 1,
+        lastAt: new Date(NOON_MS + 5000),
+      },
+      { operation: 'getPet', ...of, keyName: 'Nightly import', requests: 6, lastAt: new Date(NOON_MS) },
+    ]);
+  });
+
+  describe('the sweep', () => {
+    const NOW = new Date('2028-03-05T12:34:30.000Z');
+
+    beforeEach(() => clock.travelTo(NOW));
+
+    async function insert(period: string, startsAt: string): Promise<void> {
+      await database.query(
+        "INSERT INTO usage VALUES ($1, $1, $2, $3, 'listPets', false, 1, 0, 0, 0, 0, now())",
+        [randomUUID(), period, startsAt],
+      );
+    }
+
+    async function left(): Promise<[string, string][]> {
+      const rows = await database.query<{ period: string; starts_at: Date }>(
+        'SELECT period::text, starts_at FROM usage ORDER BY usage.period, starts_at',
+      );
+      return rows.map(({ period, starts_at }) => [period, starts_at.toISOString()]);
+    }
+
+    it.each([
+      ['minutes 48 hours', 'minute', '2028-03-03T12:33:00.000Z', '2028-03-03T12:34:00.000Z'],
+      ['hours 35 days', 'hour', '2028-01-30T11:00:00.000Z', '2028-01-30T12:00:00.000Z'],
+      ['days 400 days', 'day', '2027-01-29T00:00:00.000Z', '2027-01-30T00:00:00.000Z'],
+    ])('keeps %s after they are over, to the row', async (_name, period, over, kept) => {
+      await insert(period, '2026-01-01T00:00:00Z');
+      await insert(period, over);
+      await insert(period, kept);
+      await insert(period, NOW.toISOString());
+      expect(await repository.sweep()).toBe(false);
+      expect((await left()).map(([, startsAt]) => startsAt)).toEqual([kept, '2028-03-05T12:34:30.000Z']);
+    });
+
+    it('removes so many rows at once and says that there are more, until there are none', async () => {
+      await database.query(
+        `INSERT INTO usage SELECT gen_random_uuid(), gen_random_uuid(), 'minute', to_timestamp(n * 60), 'listPets', false, 1, 0, 0, 0, 0, now()
+         FROM generate_series(1, 7000) AS n`,
+      );
+      expect(await repository.sweep()).toBe(true);
+      expect(await left()).toHaveLength(2000);
+      expect(await repository.sweep()).toBe(false);
+      expect(await left()).toEqual([]);
+    });
+
+    it('skips rows that somebody is writing, rather than wait for them', async () => {
+      await insert('minute', '2026-01-01T00:00:00.000Z');
+      await insert('minute', '2026-01-02T00:00:00.000Z');
+      const holder = new pg.Client({ connectionString: database.url });
+      await holder.connect();
+      await holder.query('BEGIN');
+      await holder.query("UPDATE usage SET succeeded = 2 WHERE starts_at = '2026-01-02T00:00:00Z'");
+      await repository.sweep();
+      expect(await left()).toEqual([['minute', '2026-01-02T00:00:00.000Z']]);
+      await holder.query('COMMIT');
+      await holder.end();
+      await repository.sweep();
+      expect(await left()).toEqual([]);
+    });
+
+    it('removes recorders that wrote nothing for a week', async () => {
+      const ids = [randomUUID(), randomUUID()] as const;
+      await repository.add({ recorderId: ids[0], number: 1, entries: [entry({})] });
+      clock.travel(7 * DAY_MS - HOUR_MS);
+      await repository.add({ recorderId: ids[1], number: 1, entries: [entry({})] });
+      const known = async () =>
+        (await database.query<{ id: string }>('SELECT id FROM usage_recorders')).map(({ id }) => id);
+      await repository.sweep();
+      expect((await known()).toSorted()).toEqual(ids.toSorted());
+      clock.travel(HOUR_MS + SECOND_MS);
+      await repository.sweep();
+      expect(await known()).toEqual([ids[1]]);
+    });
+
+    it('happens every minute, by itself', async () => {
+      await insert('minute', '2026-01-01T00:00:00Z');
+      jest.useFakeTimers({
+        doNotFake: [
+          'setTimeout',
+          'clearTimeout',
+          'setImmediate',
+          'clearImmediate',
+          'nextTick',
+          'queueMicrotask',
+          'Date',
+          'performance',
+          'hrtime',
+        ],
+      });
+      const sweeper = new UsageSweeper(repository);
+      sweeper.onModuleInit();
+      jest.advanceTimersByTime(MINUTE_MS - 1);
+      await insert('minute', '2026-01-02T00:00:00Z');
+      expect(await left()).toHaveLength(2);
+      jest.advanceTimersByTime(1);
+      jest.useRealTimers();
+      await eventually(async () => expect(await left()).toEqual([]));
+      await sweeper.onApplicationShutdown();
+    });
+  });
+});
