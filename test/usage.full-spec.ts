@@ -1,0 +1,197 @@
+import { type IssuedKey, KeyService } from '../src/auth/key.service.js';
+import { PrismaService } from '../src/database/prisma.service.js';
+import { createDatabase, type TestDatabase } from './support/database.js';
+import { send } from './support/http.js';
+import { ServiceProcess } from './support/service-process.js';
+
+const LOAD_MS = 5000;
+/** Clients at once of each process. */
+const CLIENTS = 12;
+/** What a process that is killed may lose. */
+const MAY_BE_LOST_MS = 1000;
+
+interface Call {
+  operation: string;
+  deprecated: boolean;
+  path: string;
+  init?: Parameters<typeof send>[1];
+}
+
+const pet = { name: 'Rex', categoryId: 7 };
+const CALLS: readonly Call[] = [
+  { operation: 'listPets', deprecated: false, path: '/v1/pets?limit=1' },
+  { operation: 'listPets', deprecated: false, path: '/v1/pets?limit=1', init: { method: 'HEAD' } },
+  { operation: 'listPets', deprecated: false, path: '/v1/pets?limit=0' },
+  { operation: 'createPet', deprecated: false, path: '/v1/pets', init: { method: 'POST', body: pet } },
+  { operation: 'createPet', deprecated: false, path: '/v1/pets', init: { method: 'POST', body: '{' } },
+  { operation: 'getPet', deprecated: true, path: '/v1/pets/1' },
+  { operation: 'getPet', deprecated: true, path: '/v1/pets/9223372036854775807' },
+  { operation: 'none', deprecated: false, path: '/v1/dogs' },
+  { operation: 'none', deprecated: false, path: '/v1/pets', init: { method: 'DELETE' } },
+];
+
+/** A request that was answered. */
+interface Answered extends Call {
+  keyId: string;
+  status: number;
+  atMs: number;
+}
+
+interface Sum {
+  requests: number;
+  succeeded: number;
+  redirected: number;
+  clientErrors: number;
+  serverErrors: number;
+  refusals: number;
+}
+
+type Sums = Record<string, Sum>;
+
+/** By key and operation. */
+function sumsOf(answers: readonly Answered[]): Sums {
+  const sums: Sums = {};
+  for (const { keyId, operation, deprecated, status } of answers) {
+    const sum = (sums[`${keyId} ${operation} ${deprecated}`] ??= {
+      requests: 0,
+      succeeded: 0,
+      redirected: 0,
+      clientErrors: 0,
+      serverErrors: 0,
+      refusals: 0,
+    });
+    sum.requests += 1;
+    sum.succeeded += Number(status < 300);
+    sum.redirected += Number(status >= 300 && status < 400);
+    sum.clientErrors += Number(status >= 400 && status < 500);
+    sum.serverErrors += Number(status >= 500);
+    sum.refusals += Number(status === 429);
+  }
+  return sums;
+}
+
+describe('two processes over one database, under load,', () => {
+  let database: TestDatabase;
+  let keys: IssuedKey[];
+  let replicas: ServiceProcess[];
+  let urls: string[];
+
+  beforeEach(async () => {
+    database = await createDatabase();
+    const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 1 });
+    const service = new KeyService(prisma, { APP_ENV: 'staging' });
+    const issue = (perMinute: number) =>
+      service.issue({ name: 'test', plan: 'enterprise', limits: { perMinute, perDay: 1_000_000 } });
+    keys = [await issue(1_000_000), await issue(1_000_000), await issue(50)];
+    await prisma.$disconnect();
+    replicas = Array.from(
+      { length: 2 },
+      () =>
+        new ServiceProcess('main.js', {
+          APP_ENV: 'staging',
+          DATABASE_URL: database.url,
+          HOST: '127.0.0.1',
+          LOG_LEVEL: 'warn',
+        }),
+    );
+    urls = await Promise.all(replicas.map((replica) => replica.listening()));
+  });
+  afterEach(async () => {
+    await Promise.all(replicas.map((replica) => replica.kill('SIGKILL')));
+    await database.drop();
+  });
+
+  /** Has some clients call a process with these keys until told to stop; answers gather, and what failed is counted. */
+  function load(url: string, using: readonly IssuedKey[]) {
+    const answers: Answered[] = [];
+    const end = new AbortController();
+    let sent = 0;
+    const run = async (client: number) => {
+      for (let turn = client; !end.signal.aborted; turn += 1) {
+        const call = CALLS[turn % CALLS.length] as Call;
+        const { id, key } = using[Math.floor(turn / CALLS.length + client) % using.length] as IssuedKey;
+        sent += 1;
+        try {
+          const { status } = await send(`${url}${call.path}`, { ...call.init, key });
+          answers.push({ ...call, keyId: id, status, atMs: performance.now() });
+        } catch {
+          // The process was killed.
+          return;
+        }
+      }
+    };
+    const clients = Array.from({ length: CLIENTS }, (_, client) => run(client));
+    return {
+      answers,
+      sent: () => sent,
+      stop: async () => {
+        end.abort();
+        await Promise.all(clients);
+      },
+    };
+  }
+
+  async function stored(period: 'minute' | 'hour' | 'day'): Promise<Sums> {
+    const rows = await database.query<Sum & { name: string }>(
+      `SELECT
+         concat_ws(' ', key_id, operation, CASE WHEN deprecated THEN 'true' ELSE 'false' END) AS name,
+         sum(succeeded + redirected + client_errors + server_errors)::int AS requests,
+         sum(succeeded)::int AS succeeded,
+         sum(redirected)::int AS redirected,
+         sum(client_errors)::int AS "clientErrors",
+         sum(server_errors)::int AS "serverErrors",
+         sum(refusals)::int AS refusals
+       FROM usage WHERE period = $1 GROUP BY 1`,
+      [period],
+    );
+    return Object.fromEntries(rows.map(({ name, ...sum }) => [name, sum]));
+  }
+
+  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+  it('record every request once: by key, operation and class, in all three periods, once they have ended', async () => {
+    const loads = urls.map((url) => load(url, keys));
+    await pause(LOAD_MS);
+    await Promise.all(loads.map(({ stop }) => stop()));
+    const ends = await Promise.all(replicas.map((replica) => replica.kill('SIGTERM')));
+    expect(loads.map(({ sent }) => sent())).toEqual(loads.map(({ answers }) => answers.length));
+    expect(ends.map(({ code, stderr }) => [code, stderr])).toEqual([
+      [0, ''],
+      [0, ''],
+    ]);
+    const expected = sumsOf(loads.flatMap(({ answers }) => answers));
+    expect(Object.keys(expected)).toHaveLength(keys.length * 4);
+    expect(Object.values(expected).reduce((sum, { requests }) => sum + requests, 0)).toBeGreaterThan(500);
+    expect(Object.values(expected).reduce((sum, { refusals }) => sum + refusals, 0)).toBeGreaterThan(50);
+    for (const period of ['minute', 'hour', 'day'] as const) {
+      expect([period, await stored(period)]).toEqual([period, expected]);
+    }
+  });
+
+  it('of which one is killed, lose nothing that was answered more than a second before', async () => {
+    const [killed, other] = [load(urls[0] ?? '', keys.slice(0, 1)), load(urls[1] ?? '', keys.slice(1, 2))];
+    await pause(LOAD_MS);
+    const killedAtMs = performance.now();
+    await replicas[0]?.kill('SIGKILL');
+    await Promise.all([killed.stop(), other.stop()]);
+    await replicas[1]?.kill('SIGTERM');
+
+    const sums = await stored('minute');
+    expect(await stored('hour')).toEqual(sums);
+    expect(await stored('day')).toEqual(sums);
+    expect(sums).toMatchObject(sumsOf(other.answers));
+
+    const due = sumsOf(killed.answers.filter(({ atMs }) => atMs <= killedAtMs - MAY_BE_LOST_MS));
+    const answered = sumsOf(killed.answers);
+    expect(Object.keys(due)).toHaveLength(4);
+    for (const [name, least] of Object.entries(due)) {
+      for (const count of Object.keys(least) as (keyof Sum)[]) {
+        expect(sums[name]?.[count]).toBeGreaterThanOrEqual(least[count]);
+        // Those that were under way when it was killed may be there too, though nobody saw their answer.
+        expect(sums[name]?.[count]).toBeLessThanOrEqual((answered[name]?.[count] ?? 0) + CLIENTS);
+      }
+    }
+    const ofKilled = Object.keys(due).reduce((sum, name) => sum + (sums[name]?.requests ?? 0), 0);
+    expect(ofKilled).toBeLessThanOrEqual(killed.sent());
+  });
+});
