@@ -25,7 +25,7 @@ export default {
       severity: 'error',
       from: { path: `^src/${room}/` },
       to: {
-        path: `^src/(${way.slice(0, index + 1).join('|')}|operations|openapi|seed|cli)/`,
+        path: `^src/(${way.slice(0, index + 1).join('|')}|operations|openapi|admin|seed|cli)/`,
         pathNot: '\\.decorator\\.ts$',
       },
     })),
@@ -36,7 +36,7 @@ export default {
       severity: 'error',
       from: { path: '^src/usage/' },
       to: {
-        path: `^src/(${way.filter((room) => room !== 'database').join('|')}|operations|openapi|seed|cli)/`,
+        path: `^src/(${way.filter((room) => room !== 'database').join('|')}|operations|openapi|admin|seed|cli)/`,
       },
     },
     {
@@ -46,10 +46,25 @@ export default {
       to: { path: '^src/usage/' },
     },
     {
+      name: 'administration-is-beside-the-way',
+      comment:
+        'Of the way it knows how keys are made, whose windows are counted, and what its routes declare.',
+      severity: 'error',
+      from: { path: '^src/admin/' },
+      to: {
+        path: '^src/(auth|rate-limit|deprecation|pets|operations|seed|cli)/',
+        pathNot:
+          '\\.decorator\\.ts$|^src/auth/api-key\\.ts$|^src/rate-limit/(counter-store|subject|rate-limit\\.module)\\.ts$',
+      },
+    },
+    {
       name: 'leaves-import-leaves',
       severity: 'error',
-      from: { path: '^src/(errors|http)/|^src/(batcher|client|clock|environment)\\.ts$' },
-      to: { path: '^src/', pathNot: '^src/(errors|http)/|^src/(batcher|client|clock|environment)\\.ts$' },
+      from: { path: '^src/(errors|http)/|^src/(batcher|client|clock|duration|environment)\\.ts$' },
+      to: {
+        path: '^src/',
+        pathNot: '^src/(errors|http)/|^src/(batcher|client|clock|duration|environment)\\.ts$',
+      },
     },
     {
       name: 'rules-are-pure',

@@ -1,7 +1,7 @@
-import { type IssuedKey, KeyService } from '../src/auth/key.service.js';
-import { PrismaService } from '../src/database/prisma.service.js';
+import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { send } from './support/http.js';
+import { issueKey } from './support/keys.js';
 import { ServiceProcess } from './support/service-process.js';
 
 const LOAD_MS = 5000;
@@ -78,12 +78,9 @@ describe('two processes over one database, under load,', () => {
 
   beforeEach(async () => {
     database = await createDatabase();
-    const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 1 });
-    const service = new KeyService(prisma, { APP_ENV: 'staging' });
     const issue = (perMinute: number) =>
-      service.issue({ name: 'test', plan: 'enterprise', limits: { perMinute, perDay: 1_000_000 } });
+      issueKey(database, { plan: 'enterprise', perMinute, perDay: 1_000_000 });
     keys = [await issue(1_000_000), await issue(1_000_000), await issue(50)];
-    await prisma.$disconnect();
     replicas = Array.from(
       { length: 2 },
       () =>

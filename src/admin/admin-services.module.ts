@@ -1,13 +1,15 @@
 import { Module } from '@nestjs/common';
 import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
+import { UsageModule } from '../usage/usage.module.js';
 import { AuditService } from './audit.service.js';
 import { KeyService } from './key.service.js';
 import { PlanService } from './plan.service.js';
+import { UsageService } from './usage.service.js';
 
 /** What administrators do: one set of services, for HTTP and for the terminal. */
 @Module({
-  imports: [RateLimitModule],
-  providers: [KeyService, PlanService, AuditService],
-  exports: [KeyService, PlanService, AuditService],
+  imports: [RateLimitModule, UsageModule],
+  providers: [KeyService, PlanService, UsageService, AuditService],
+  exports: [KeyService, PlanService, UsageService, AuditService],
 })
 export class AdminServicesModule {}

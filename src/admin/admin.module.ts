@@ -3,10 +3,11 @@ import { AdminServicesModule } from './admin-services.module.js';
 import { AuditController } from './audit.controller.js';
 import { KeysController } from './keys.controller.js';
 import { PlansController } from './plans.controller.js';
+import { UsageController } from './usage.controller.js';
 
 /** Administration by HTTP. */
 @Module({
   imports: [AdminServicesModule],
-  controllers: [KeysController, PlansController, AuditController],
+  controllers: [KeysController, PlansController, UsageController, AuditController],
 })
 export class AdminModule {}

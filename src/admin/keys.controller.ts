@@ -1,17 +1,15 @@
 import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
-import { ApiBody, ApiConflictResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiConflictResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Administrator } from '../auth/administrator.decorator.js';
 import { pageLinks } from '../http/page-links.js';
 import { ADMINISTRATION_TAG } from '../openapi/about.js';
 import { Answers } from '../openapi/answers.decorator.js';
+import { KeyId } from './key-id.decorator.js';
 import { IssuedKey, Key, KeyOrder, KeyQuery, PlanChange, Rotation } from './key.schemas.js';
 import { KeyService } from './key.service.js';
 
 const PATH = '/admin/keys';
-
-const KeyId = () =>
-  ApiParam({ name: 'id', description: 'Identifier of the key.', schema: { type: 'string', format: 'uuid' } });
 
 @ApiTags(ADMINISTRATION_TAG)
 @Controller(PATH)

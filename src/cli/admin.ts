@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { auditCommand } from './audit.command.js';
+import { deprecationsCommand } from './deprecations.command.js';
 import { keysCommand } from './keys.command.js';
 import { plansCommand } from './plans.command.js';
+import { usageCommand } from './usage.command.js';
 
 const EXIT_USAGE = 2;
 
@@ -16,7 +18,9 @@ const program = new Command('animal-store')
   )
   .addCommand(keysCommand())
   .addCommand(plansCommand())
-  .addCommand(auditCommand());
+  .addCommand(usageCommand())
+  .addCommand(auditCommand())
+  .addCommand(deprecationsCommand());
 
 throwUsageErrors(program);
 

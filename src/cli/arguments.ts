@@ -3,21 +3,24 @@ import type { z } from 'zod';
 import { instant, keyName } from '../admin/key.schemas.js';
 import { parseDuration } from '../duration.js';
 
-const INT32_MAX = 2_147_483_647;
-
 /** What a command's option or argument must be. Each throws InvalidArgumentError, which commander tells as wrong usage. */
 
 export function nameArgument(text: string): string {
   return checked(keyName, text);
 }
 
-export function positiveInteger(text: string): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || value < 1 || value > INT32_MAX) {
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${INT32_MAX}.`);
-  }
-  return value;
-}
+/** A whole number from 1 to `max`. */
+export const countArgument =
+  (max: number) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < 1 || value > max) {
+      throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
+    }
+    return value;
+  };
+
+export const positiveInteger = countArgument(2_147_483_647);
 
 /** @returns milliseconds. */
 export function durationArgument(text: string): number {
@@ -37,5 +40,5 @@ function checked<Value>(schema: z.ZodType<Value>, text: string): Value {
   if (error !== undefined) {
     throw new InvalidArgumentError(`It ${error.issues.map(({ message }) => message).join(', and ')}.`);
   }
-  return data as Value;
+  return data;
 }

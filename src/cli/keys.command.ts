@@ -1,13 +1,13 @@
 import { Command, Option } from 'commander';
 import { TERMINAL } from '../admin/audit.js';
 import type { IssuedKey, Key } from '../admin/key.schemas.js';
-import { KeyService, type PageOfKeys } from '../admin/key.service.js';
+import { KeyService } from '../admin/key.service.js';
 import { durationArgument, instantArgument, nameArgument, positiveInteger } from './arguments.js';
+import { everyPage } from './every-page.js';
 import { printFacts, printJson, printTable } from './output.js';
 import { withServices } from './services.js';
 
 const EXIT_USAGE = 2;
-const PAGE = 1000;
 
 interface Format {
   json?: true;
@@ -58,7 +58,11 @@ export function keysCommand(): Command {
     )
     .action(async ({ json, plan, banned }: Format & { plan?: string; banned?: true }) => {
       await withServices(async (services) => {
-        const all = await everyKey(services.get(KeyService), { plan, banned });
+        const service = services.get(KeyService);
+        const all = await everyPage<Key>(async (limit, last) => {
+          const page = await service.page({ plan, banned, limit, after: last?.id });
+          return { entries: page.keys, more: page.more };
+        });
         if (json) {
           printJson(all);
         } else {
@@ -182,17 +186,6 @@ async function onKey(json: true | undefined, work: (service: KeyService) => Prom
       printFacts(factsOf(key));
     }
   });
-}
-
-async function everyKey(service: KeyService, filter: Pick<PageOfKeys, 'plan' | 'banned'>): Promise<Key[]> {
-  const all: Key[] = [];
-  let more = true;
-  while (more) {
-    const page = await service.page({ ...filter, limit: PAGE, after: all.at(-1)?.id });
-    all.push(...page.keys);
-    more = page.more;
-  }
-  return all;
 }
 
 function printIssued(issued: IssuedKey, json: true | undefined): void {

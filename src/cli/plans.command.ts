@@ -3,10 +3,9 @@ import { TERMINAL } from '../admin/audit.js';
 import type { Plan } from '../admin/plan.schemas.js';
 import { PlanService } from '../admin/plan.service.js';
 import { positiveInteger } from './arguments.js';
+import { everyPage } from './every-page.js';
 import { printJson, printTable } from './output.js';
 import { withServices } from './services.js';
-
-const PAGE = 1000;
 
 /** `plans …` */
 export function plansCommand(): Command {
@@ -18,7 +17,11 @@ export function plansCommand(): Command {
     .addHelpText('after', '\nExample:\n  animal-store plans list')
     .action(async ({ json }: { json?: true }) => {
       await withServices(async (services) => {
-        const all = await everyPlan(services.get(PlanService));
+        const service = services.get(PlanService);
+        const all = await everyPage<Plan>(async (limit, last) => {
+          const page = await service.page(limit, last?.name);
+          return { entries: page.plans, more: page.more };
+        });
         if (json) {
           printJson(all);
         } else {
@@ -57,15 +60,4 @@ function printPlans(plans: Plan[]): void {
     ['plan', 'per minute', 'per day'],
     plans.map(({ name, perMinute, perDay }) => [name, perMinute ?? 'custom', perDay ?? 'custom']),
   );
-}
-
-async function everyPlan(service: PlanService): Promise<Plan[]> {
-  const all: Plan[] = [];
-  let more = true;
-  while (more) {
-    const page = await service.page(PAGE, all.at(-1)?.name);
-    all.push(...page.plans);
-    more = page.more;
-  }
-  return all;
 }

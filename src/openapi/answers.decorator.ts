@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { RouteSchema } from '@nestjs/platform-fastify';
 import { ApiResponse } from '@nestjs/swagger';
+import type { FastifySchema } from 'fastify';
 import type { z } from 'zod';
 import { jsonSchema } from '../http/json-schema.js';
 import { AddRouteConfig } from '../http/route-config.decorator.js';
@@ -20,12 +21,19 @@ declare module 'fastify' {
   }
 }
 
-/** What a route answers when all is well: Fastify writes the body by the schema that the document shows. */
+/**
+ * What a route answers when all is well: Fastify writes the body by the schema that the document shows. Once for each
+ * status that a route answers.
+ */
 export const Answers =
   ({ status, schema, description, headers = [] }: Answer): MethodDecorator =>
-  (target, name, descriptor) =>
+  (target, name, descriptor) => {
+    const { KEY } = RouteSchema({});
+    const others = Reflect.getMetadata(KEY, descriptor.value as object) as FastifySchema | undefined;
+    const response = { ...(others?.response as object), [status]: jsonSchema(schema, 'output') };
     applyDecorators(
-      RouteSchema({ response: { [status]: jsonSchema(schema, 'output') } }),
+      RouteSchema({ response }),
       ApiResponse({ status, description, standardSchema: schema, headers: referToHeaders(headers) }),
       AddRouteConfig({ operation: String(name) }),
     )(target, name, descriptor);
+  };

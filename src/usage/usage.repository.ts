@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../clock.js';
+import { Prisma, type Usage as Row } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { KEPT_HOURS, type Period, PERIODS } from './periods.js';
 import type { TallyEntry } from './tally.js';
@@ -65,6 +66,9 @@ export interface DeprecatedCalls {
   lastAt: Date;
 }
 
+/** The place of a caller in the order of a page; a caller itself is one. */
+export type DeprecatedCallsPosition = Pick<DeprecatedCalls, 'lastAt' | 'operation' | 'keyId'>;
+
 @Injectable()
 export class UsageRepository {
   constructor(
@@ -106,20 +110,20 @@ export class UsageRepository {
       omit: { period: true },
       take: limit + 1,
     });
-    const usage = rows.slice(0, limit).map((row) => ({
-      ...row,
-      requests: row.succeeded + row.redirected + row.clientErrors + row.serverErrors,
-    }));
-    return { usage, more: rows.length > limit };
+    return { usage: rows.slice(0, limit).map(usageOf), more: rows.length > limit };
   }
 
   /**
-   * Who has called deprecated operations in all the days that are kept, by operation and key; the latest caller first.
+   * One page of who has called deprecated operations in all the days that are kept, by operation and key; the latest
+   * caller first. The next page is the one after its last entry.
    *
    * @throws the database's error.
    */
-  deprecatedCalls(): Promise<DeprecatedCalls[]> {
-    return this.prisma.$queryRaw<DeprecatedCalls[]>`
+  async deprecatedCalls(
+    limit: number,
+    after?: DeprecatedCallsPosition,
+  ): Promise<{ calls: DeprecatedCalls[]; more: boolean }> {
+    const calls = await this.prisma.$queryRaw<DeprecatedCalls[]>`
       SELECT
         usage.operation,
         usage.key_id AS "keyId",
@@ -130,7 +134,10 @@ export class UsageRepository {
       FROM usage LEFT JOIN api_keys ON api_keys.id = usage.key_id
       WHERE usage.period = 'day' AND usage.deprecated
       GROUP BY usage.operation, usage.key_id, api_keys.name
-      ORDER BY max(usage.last_at) DESC, usage.operation, usage.key_id`;
+      HAVING ${after === undefined ? Prisma.sql`true` : follows(after)}
+      ORDER BY max(usage.last_at) DESC, usage.operation, usage.key_id
+      LIMIT ${limit + 1}`;
+    return { calls: calls.slice(0, limit), more: calls.length > limit };
   }
 
   /**
@@ -165,4 +172,30 @@ function behind({ startsAt, keyId, operation, deprecated }: UsagePosition) {
       ],
     },
   ];
+}
+
+function usageOf({
+  succeeded,
+  redirected,
+  clientErrors,
+  serverErrors,
+  refusals,
+  ...row
+}: Omit<Row, 'period'>): Usage {
+  return {
+    ...row,
+    requests: Number(succeeded + redirected + clientErrors + serverErrors),
+    succeeded: Number(succeeded),
+    redirected: Number(redirected),
+    clientErrors: Number(clientErrors),
+    serverErrors: Number(serverErrors),
+    refusals: Number(refusals),
+  };
+}
+
+/** The condition of the callers that follow a position in the order of a page. */
+function follows({ lastAt, operation, keyId }: DeprecatedCallsPosition): Prisma.Sql {
+  return Prisma.sql`
+    max(usage.last_at) < ${lastAt}
+    OR (max(usage.last_at) = ${lastAt} AND (usage.operation, usage.key_id) > (${operation}, ${keyId}::uuid))`;
 }

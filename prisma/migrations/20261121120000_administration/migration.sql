@@ -18,11 +18,11 @@ CREATE TABLE "usage" (
     "starts_at" TIMESTAMPTZ(0) NOT NULL,
     "operation" TEXT NOT NULL,
     "deprecated" BOOLEAN NOT NULL,
-    "succeeded" INTEGER NOT NULL,
-    "redirected" INTEGER NOT NULL,
-    "client_errors" INTEGER NOT NULL,
-    "server_errors" INTEGER NOT NULL,
-    "refusals" INTEGER NOT NULL,
+    "succeeded" BIGINT NOT NULL,
+    "redirected" BIGINT NOT NULL,
+    "client_errors" BIGINT NOT NULL,
+    "server_errors" BIGINT NOT NULL,
+    "refusals" BIGINT NOT NULL,
     "last_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "usage_pkey" PRIMARY KEY ("key_id","period","starts_at","operation","deprecated")

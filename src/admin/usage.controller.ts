@@ -1,0 +1,85 @@
+import { Controller, Get, Param, Query, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { pageLinks } from '../http/page-links.js';
+import { ADMINISTRATION_TAG } from '../openapi/about.js';
+import { Answers } from '../openapi/answers.decorator.js';
+import { KeyId } from './key-id.decorator.js';
+import {
+  DeprecatedCalls,
+  deprecatedCallsPosition,
+  DeprecatedCallsQuery,
+  Usage,
+  usagePosition,
+  UsageQuery,
+} from './usage.schemas.js';
+import { UsageService } from './usage.service.js';
+
+@ApiTags(ADMINISTRATION_TAG)
+@Controller('/admin')
+export class UsageController {
+  constructor(private readonly usage: UsageService) {}
+
+  @Get('usage')
+  @ApiOperation({
+    summary: 'List usage',
+    description: 'One page of what all keys have asked for, newest first. At most a second late.',
+  })
+  @Answers({ status: 200, schema: Usage.array(), description: 'A page of usage.', headers: ['PageLinks'] })
+  async listUsage(
+    @Query({ schema: UsageQuery }) { cursor, ...filters }: UsageQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Usage[]> {
+    const page = await this.usage.page({ ...filters, after: cursor });
+    return linked('/admin/usage', filters, page, reply);
+  }
+
+  @Get('keys/:id/usage')
+  @KeyId()
+  @ApiOperation({
+    summary: 'List the usage of a key',
+    description: 'One page of what a key has asked for, newest first. At most a second late.',
+  })
+  @Answers({ status: 200, schema: Usage.array(), description: 'A page of usage.', headers: ['PageLinks'] })
+  async listUsageOfKey(
+    @Param('id') id: string,
+    @Query({ schema: UsageQuery }) { cursor, ...filters }: UsageQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Usage[]> {
+    const page = await this.usage.pageOfKey(id, { ...filters, after: cursor });
+    return linked(`/admin/keys/${id}/usage`, filters, page, reply);
+  }
+
+  @Get('deprecations')
+  @ApiOperation({
+    summary: 'List who calls deprecated operations',
+    description: 'One page of the keys that have called a deprecated operation, the latest caller first.',
+  })
+  @Answers({
+    status: 200,
+    schema: DeprecatedCalls.array(),
+    description: 'A page of callers.',
+    headers: ['PageLinks'],
+  })
+  async listDeprecatedCalls(
+    @Query({ schema: DeprecatedCallsQuery }) { limit, cursor }: DeprecatedCallsQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<DeprecatedCalls[]> {
+    const { calls, more } = await this.usage.deprecatedCalls(limit, cursor);
+    const last = calls.at(-1);
+    const position = more && last !== undefined ? deprecatedCallsPosition(last) : null;
+    reply.header('Link', pageLinks('/admin/deprecations', { limit }, position));
+    return calls;
+  }
+}
+
+function linked(
+  path: string,
+  filters: Omit<UsageQuery, 'cursor'>,
+  { usage, more }: { usage: Usage[]; more: boolean },
+  reply: FastifyReply,
+): Usage[] {
+  const last = usage.at(-1);
+  reply.header('Link', pageLinks(path, filters, more && last !== undefined ? usagePosition(last) : null));
+  return usage;
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { countParameter, cursorParameter, limitParameter, once } from '../http/page-query.js';
+import { sentAs } from '../http/json-schema.js';
+import { PERIODS } from '../usage/periods.js';
+import type { DeprecatedCallsPosition, UsagePosition } from '../usage/usage.repository.js';
+import { isKeyId } from './key.schemas.js';
+
+export const DAYS_MAX = 400;
+export const DAYS_DEFAULT = 7;
+const PERIOD_DEFAULT = 'day';
+const SEPARATOR = '|';
+
+const count = (description: string) => z.int().min(0).meta({ description });
+const uuid = (description: string) => z.string().meta({ description, format: 'uuid' });
+const when = (description: string) => z.string().meta({ description, format: 'date-time' });
+
+/** What one key has asked of one operation in one UTC minute, hour or day. */
+export const Usage = z
+  .object({
+    startsAt: when('When the minute, hour or day began.'),
+    keyId: uuid('Identifier of the key.'),
+    quotaId: uuid('Identifier of its quota.'),
+    operation: z.string().meta({
+      description: 'The operation, as its `operationId`; `none` for requests that met no operation.',
+    }),
+    deprecated: z.boolean().meta({ description: 'Whether the operation was deprecated then.' }),
+    requests: count('All requests, whatever their answer.'),
+    refusals: count('Those answered 429.'),
+    statuses: z
+      .object({
+        '2xx': count('Those that succeeded.'),
+        '3xx': count('Those answered with a redirection, or 304.'),
+        '4xx': count("Those answered with a client's error, refusals too."),
+        '5xx': count("Those answered with a server's error."),
+      })
+      .meta({ description: 'Requests by the class of their status.' }),
+    lastAt: when('When the last of them came.'),
+  })
+  .meta({
+    id: 'Usage',
+    description: 'What one key has asked of one operation in one UTC minute, hour or day.',
+  });
+export type Usage = z.infer<typeof Usage>;
+
+export const UsageQuery = z.object({
+  limit: limitParameter('Maximum number of entries returned.'),
+  days: countParameter(
+    DAYS_MAX,
+    DAYS_DEFAULT,
+    'How many UTC days, today among them. Minutes are kept for 48 hours, hours for 35 days, days for 400.',
+  ),
+  period: sentAs(
+    z.enum(PERIODS).default(PERIOD_DEFAULT),
+    z
+      .enum(PERIODS, once(`must be one of ${PERIODS.join(', ')}`))
+      .default(PERIOD_DEFAULT)
+      .meta({ description: 'By which periods of UTC time the requests are counted.' }),
+  ),
+  /** The entry after which the page begins. */
+  cursor: cursorParameter(readUsagePosition),
+});
+export type UsageQuery = z.infer<typeof UsageQuery>;
+
+/** The text of a place among the usage, for a cursor. */
+export function usagePosition({ startsAt, keyId, operation, deprecated }: Usage): string {
+  return [startsAt, keyId, operation, deprecated].join(SEPARATOR);
+}
+
+function readUsagePosition(text: string): UsagePosition | null {
+  const [startsAt = '', keyId = '', operation = '', deprecated] = text.split(SEPARATOR);
+  const instant = new Date(startsAt);
+  return isKeyId(keyId) && !Number.isNaN(instant.getTime())
+    ? { startsAt: instant, keyId, operation, deprecated: deprecated === 'true' }
+    : null;
+}
+
+/** A key that has called a deprecated operation. */
+export const DeprecatedCalls = z
+  .object({
+    operation: z.string().meta({ description: 'The deprecated operation, as its `operationId`.' }),
+    keyId: uuid('Identifier of the key.'),
+    keyName: z
+      .string()
+      .nullable()
+      .meta({ description: 'What the key is for; null when it was removed by hand.' }),
+    quotaId: uuid('Identifier of its quota.'),
+    requests: count('How often it called, in the 400 days that are kept.'),
+    lastAt: when('When it last called.'),
+  })
+  .meta({ id: 'DeprecatedCalls', description: 'A key that has called a deprecated operation.' });
+export type DeprecatedCalls = z.infer<typeof DeprecatedCalls>;
+
+export const DeprecatedCallsQuery = z.object({
+  limit: limitParameter('Maximum number of entries returned.'),
+  /** The entry after which the page begins. */
+  cursor: cursorParameter(readDeprecatedCallsPosition),
+});
+export type DeprecatedCallsQuery = z.infer<typeof DeprecatedCallsQuery>;
+
+/** The text of a place among the callers of deprecated operations, for a cursor. */
+export function deprecatedCallsPosition({ lastAt, operation, keyId }: DeprecatedCalls): string {
+  return [lastAt, operation, keyId].join(SEPARATOR);
+}
+
+function readDeprecatedCallsPosition(text: string): DeprecatedCallsPosition | null {
+  const [lastAt = '', operation = '', keyId = ''] = text.split(SEPARATOR);
+  const instant = new Date(lastAt);
+  return isKeyId(keyId) && !Number.isNaN(instant.getTime()) ? { lastAt: instant, operation, keyId } : null;
+}

@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../clock.js';
+import type { Period } from '../usage/periods.js';
+import {
+  type DeprecatedCallsPosition,
+  type Usage as Recorded,
+  type UsagePosition,
+  UsageRepository,
+} from '../usage/usage.repository.js';
+import { KeyService } from './key.service.js';
+import type { DeprecatedCalls, Usage } from './usage.schemas.js';
+
+const DAY_MS = 86_400_000;
+
+/** Which usage a page shows: `limit` entries, newest first, of the last UTC `days`, today among them. */
+export interface UsageOrder {
+  period: Period;
+  days: number;
+  limit: number;
+  after?: UsagePosition | undefined;
+}
+
+/** Shows what keys have asked for. */
+@Injectable()
+export class UsageService {
+  constructor(
+    private readonly repository: UsageRepository,
+    private readonly keys: KeyService,
+    private readonly clock: Clock,
+  ) {}
+
+  /** One page of the usage of all keys, and whether more follows. */
+  page(order: UsageOrder): Promise<{ usage: Usage[]; more: boolean }> {
+    return this.read(order);
+  }
+
+  /**
+   * One page of the usage of one key, and whether more follows.
+   *
+   * @throws ApiError `not_found`.
+   */
+  async pageOfKey(id: string, order: UsageOrder): Promise<{ usage: Usage[]; more: boolean }> {
+    const { id: keyId } = await this.keys.find(id);
+    return this.read(order, keyId);
+  }
+
+  /** One page of the keys that have called deprecated operations, the latest caller first, and whether more follow. */
+  async deprecatedCalls(
+    limit: number,
+    after?: DeprecatedCallsPosition,
+  ): Promise<{ calls: DeprecatedCalls[]; more: boolean }> {
+    const { calls, more } = await this.repository.deprecatedCalls(limit, after);
+    return { calls: calls.map((each) => ({ ...each, lastAt: each.lastAt.toISOString() })), more };
+  }
+
+  private async read({ period, days, limit, after }: UsageOrder, keyId?: string) {
+    const today = Math.floor(this.clock.now() / DAY_MS);
+    const since = new Date((today - days + 1) * DAY_MS);
+    const { usage, more } = await this.repository.page({ period, since, keyId, limit, after });
+    return { usage: usage.map(viewOf), more };
+  }
+}
+
+function viewOf(recorded: Recorded): Usage {
+  const { startsAt, lastAt, succeeded, redirected, clientErrors, serverErrors, ...rest } = recorded;
+  return {
+    ...rest,
+    startsAt: startsAt.toISOString(),
+    lastAt: lastAt.toISOString(),
+    statuses: { '2xx': succeeded, '3xx': redirected, '4xx': clientErrors, '5xx': serverErrors },
+  };
+}

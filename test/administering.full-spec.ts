@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { createDatabase, type TestDatabase } from './support/database.js';
+import { ServiceProcess } from './support/service-process.js';
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+const run = promisify(execFile);
+
+/** The commands of the walk from an empty database to a rotated key, block by block, as they are written. */
+async function blocksOfTheWalk(): Promise<string[]> {
+  const text = await readFile(path.join(ROOT, 'docs', 'administering.md'), 'utf8');
+  const walk = text.slice(text.indexOf('## From an empty database'), text.indexOf('## Commands and routes'));
+  return [...walk.matchAll(/```sh\n(.*?)```/gs)].map(([, commands = '']) => commands);
+}
+
+describe('docs/administering.md', () => {
+  let database: TestDatabase;
+  let folder: string;
+  let service: ServiceProcess | undefined;
+
+  beforeAll(async () => {
+    database = await createDatabase('template0');
+    folder = await mkdtemp(path.join(tmpdir(), 'administering-'));
+    for (const name of ['package.json', 'prisma.config.ts', 'prisma']) {
+      await cp(path.join(ROOT, name), path.join(folder, name), { recursive: true });
+    }
+    for (const name of ['node_modules', 'dist']) {
+      await symlink(path.join(ROOT, name), path.join(folder, name), 'junction');
+    }
+  });
+  afterAll(async () => {
+    await service?.kill('SIGTERM');
+    await database.drop();
+    await rm(folder, { recursive: true });
+  });
+
+  it('walks from an empty database to a rotated key by the very commands that it shows', async () => {
+    const [setUp = '', ...rest] = await blocksOfTheWalk();
+    // The reader's own database, and where the service listens, are another here.
+    const [, ...prepare] = setUp.split('\n');
+    const env = { ...process.env, DATABASE_URL: database.url, APP_ENV: 'production', NO_COLOR: '1' };
+    const shell = (commands: string) =>
+      run('bash', ['-euo', 'pipefail', '-c', commands], { cwd: folder, env });
+
+    const seeded = await shell(prepare.join('\n'));
+    expect(seeded.stdout).toMatch(/The administrator's key, shown this once: ask_live_\w{38}\n/);
+
+    service = new ServiceProcess('main.js', {
+      DATABASE_URL: database.url,
+      APP_ENV: 'production',
+      HOST: '127.0.0.1',
+    });
+    const url = await service.listening();
+    const { stdout } = await shell(rest.join('\n').replaceAll('http://localhost:3000', url));
+
+    expect(stdout.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 200']);
+    expect(stdout.match(/^x-api-key-expires: .*GMT/gim)).toHaveLength(1);
+    // Both keys took from one quota.
+    expect(stdout.match(/^x-ratelimit-remaining: \d+/gim)).toEqual(
+      [299, 298, 297].map((remaining) => `x-ratelimit-remaining: ${remaining}`),
+    );
+    expect(stdout).toMatch(/ listPets +2 +2 +0 +0 +0 +0 /);
+    expect(stdout.match(/ key\.(issued|rotated|revoked) /g)).toEqual([
+      ' key.revoked ',
+      ' key.rotated ',
+      ' key.issued ',
+      ' key.issued ',
+    ]);
+    expect(stdout).not.toContain('None.');
+  });
+});
