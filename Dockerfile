@@ -18,6 +18,8 @@ RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
 COPY --from=build /app/dist dist
 # Only to tell which migrations a database lacks.
 COPY prisma/migrations prisma/migrations
+# The terminal of administration, as `animal-store …`.
+RUN chmod +x dist/cli/admin.js && ln -s /app/dist/cli/admin.js /usr/local/bin/animal-store
 USER node
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \

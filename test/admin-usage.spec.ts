@@ -1,0 +1,194 @@
+import { UsageRecorder } from '../src/usage/usage.recorder.js';
+import type { IssuedKey } from '../src/admin/key.schemas.js';
+import { startApplication, type TestApplication } from './support/application.js';
+import { expectError, expectRateLimitHeaders } from './support/expectations.js';
+import { type Answer, send } from './support/http.js';
+
+const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
+const NOON = new Date('2027-03-05T12:00:30.000Z');
+const DAY_MS = 86_400_000;
+
+let store: TestApplication;
+let admin: IssuedKey;
+let ann: IssuedKey;
+let bob: IssuedKey;
+
+/** Requests of Ann and Bob on three days, each answered and recorded. */
+beforeAll(async () => {
+  store = await startApplication();
+  store.clock.travelTo(NOON);
+  admin = await store.issue({ role: 'admin', ...UNLIMITED });
+  ann = await store.issue({ name: 'Ann', ...UNLIMITED });
+  bob = await store.issue({ name: 'Bob', plan: 'enterprise', perMinute: 1, perDay: 100 });
+  for (const daysAgo of [7, 1, 0]) {
+    store.clock.travelTo(new Date(NOON.getTime() - daysAgo * DAY_MS));
+    await send(`${store.url}/v1/pets`, { key: ann.key });
+    await send(`${store.url}/v1/pets/999`, { key: ann.key });
+    await send(`${store.url}/v1/pets`, { key: bob.key });
+    await send(`${store.url}/v1/pets`, { key: bob.key });
+  }
+  await recorded();
+});
+afterAll(() => store.close());
+
+/** The first may have been under way already. */
+async function recorded(): Promise<void> {
+  await store.app.get(UsageRecorder).flush();
+  await store.app.get(UsageRecorder).flush();
+}
+
+const get = (path: string, key = admin.key) => send(`${store.url}${path}`, { key });
+
+const next = ({ headers }: Answer) => /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+
+async function walk(path: string): Promise<unknown[]> {
+  const all: unknown[] = [];
+  for (let page: string | undefined = path; page !== undefined;) {
+    const answer = await get(page);
+    expect(answer.status).toBe(200);
+    all.push(...answer.json);
+    page = next(answer);
+  }
+  return all;
+}
+
+const day = (date: string) => `${date}T00:00:00.000Z`;
+const entry = (key: IssuedKey, startsAt: string, operation: string, counts: Record<string, number>) => ({
+  startsAt,
+  keyId: key.id,
+  quotaId: key.quotaId,
+  operation,
+  deprecated: operation === 'getPet',
+  requests: counts['requests'],
+  refusals: counts['refusals'] ?? 0,
+  statuses: { '2xx': counts['2xx'] ?? 0, '3xx': 0, '4xx': counts['4xx'] ?? 0, '5xx': 0 },
+  lastAt: expect.stringMatching(/^2027-03-0\dT12:00:\d\d\.\d{3}Z$/),
+});
+
+const annOn = (date: string) => [
+  entry(ann, day(date), 'getPet', { requests: 1, '4xx': 1 }),
+  entry(ann, day(date), 'listPets', { requests: 1, '2xx': 1 }),
+];
+const bobOn = (date: string) => [
+  entry(bob, day(date), 'listPets', { requests: 2, refusals: 1, '2xx': 1, '4xx': 1 }),
+];
+
+describe('GET /admin/usage', () => {
+  it('tells what every key asked for in the last seven days, newest first, with the rate-limit headers', async () => {
+    const answer = await get('/admin/usage');
+    expect(answer.status).toBe(200);
+    expectRateLimitHeaders(answer);
+    expect(answer.json.filter(({ keyId }: { keyId: string }) => keyId !== admin.id)).toEqual([
+      ...annOn('2027-03-05'),
+      ...bobOn('2027-03-05'),
+      ...annOn('2027-03-04'),
+      ...bobOn('2027-03-04'),
+    ]);
+  });
+
+  it('counts days as UTC days, today among them', async () => {
+    const started = async (days: number) => {
+      const { json } = await get(`/admin/keys/${ann.id}/usage?days=${days}`);
+      return [...new Set(json.map(({ startsAt }: { startsAt: string }) => startsAt.slice(0, 10)))];
+    };
+    expect(await started(1)).toEqual(['2027-03-05']);
+    expect(await started(7)).toEqual(['2027-03-05', '2027-03-04']);
+    expect(await started(8)).toEqual(['2027-03-05', '2027-03-04', '2027-02-26']);
+  });
+
+  it.each([
+    ['minute', '2027-03-05T12:00:00.000Z'],
+    ['hour', '2027-03-05T12:00:00.000Z'],
+    ['day', '2027-03-05T00:00:00.000Z'],
+  ])('counts by the %s', async (period, startsAt) => {
+    const { json } = await get(`/admin/keys/${ann.id}/usage?days=1&period=${period}`);
+    expect(json).toMatchObject([
+      { startsAt, operation: 'getPet', requests: 1 },
+      { startsAt, operation: 'listPets', requests: 1 },
+    ]);
+  });
+
+  it('is walked page by page, each entry once, with its filters kept', async () => {
+    const whole = (await get(`/admin/keys/${ann.id}/usage?days=400&limit=100`)).json;
+    expect(whole).toHaveLength(6);
+    expect(await walk(`/admin/keys/${ann.id}/usage?days=400&limit=1`)).toEqual(whole);
+    expect(next(await get(`/admin/keys/${ann.id}/usage?days=400&limit=2&period=hour`))).toMatch(
+      new RegExp(`^/admin/keys/${ann.id}/usage\\?limit=2&days=400&period=hour&cursor=[\\w-]+$`),
+    );
+  });
+
+  it('has none for a key that has asked for nothing, and 404 where there is no such key', async () => {
+    const { id } = await store.issue();
+    expect((await get(`/admin/keys/${id}/usage`)).json).toEqual([]);
+    expectError(
+      await get('/admin/keys/nobody/usage'),
+      404,
+      'not_found',
+      'There is no key with the id "nobody".',
+    );
+    const nobody = '00000000-0000-7000-8000-000000000000';
+    expectError(await get(`/admin/keys/${nobody}/usage`), 404, 'not_found');
+  });
+
+  it.each([
+    ['days=0', 'days must be an integer from 1 to 400'],
+    ['days=401', 'days must be an integer from 1 to 400'],
+    ['days=1.5', 'days must be an integer from 1 to 400'],
+    ['days=1&days=2', 'days must be given once'],
+    ['period=week', 'period must be one of minute, hour, day'],
+    ['limit=101', 'limit must be an integer from 1 to 100'],
+    [
+      'cursor=nonsense',
+      'cursor is not one that this service gave: follow the Link header of the page before',
+    ],
+  ])('refuses ?%s', async (query, fault) => {
+    for (const path of ['/admin/usage', `/admin/keys/${ann.id}/usage`]) {
+      const answer = await get(`${path}?${query}`);
+      expectError(answer, 400, 'invalid_request', `The request is invalid: ${fault}.`);
+    }
+  });
+});
+
+describe('GET /admin/deprecations', () => {
+  it('tells which keys called which deprecated operation, how often, and when last; the latest first', async () => {
+    store.clock.travelTo(new Date(NOON.getTime() + 3_600_000));
+    await send(`${store.url}/v1/pets/1`, { key: admin.key });
+    await recorded();
+    const callers = [
+      {
+        operation: 'getPet',
+        keyId: admin.id,
+        keyName: 'test',
+        quotaId: admin.quotaId,
+        requests: 1,
+        lastAt: expect.stringMatching(/^2027-03-05T13:00:3\d\.\d{3}Z$/),
+      },
+      {
+        operation: 'getPet',
+        keyId: ann.id,
+        keyName: 'Ann',
+        quotaId: ann.quotaId,
+        requests: 3,
+        lastAt: expect.stringMatching(/^2027-03-05T12:00:3\d\.\d{3}Z$/),
+      },
+    ];
+    const answer = await get('/admin/deprecations');
+    expect({ status: answer.status, body: answer.json }).toEqual({ status: 200, body: callers });
+    expectRateLimitHeaders(answer);
+    expect(await walk('/admin/deprecations?limit=1')).toEqual(callers);
+  });
+
+  it('refuses a cursor of another list', async () => {
+    const other = next(await get('/admin/usage?limit=1'))?.split('cursor=')[1];
+    expectError(await get(`/admin/deprecations?cursor=${other}`), 400, 'invalid_request');
+  });
+});
+
+it.each(['/admin/usage', '/admin/keys/x/usage', '/admin/deprecations'])(
+  'a client may not see %s',
+  async (path) => {
+    const answer = await get(path, ann.key);
+    expectError(answer, 403, 'forbidden', 'This needs an API key whose role is admin.');
+    expectRateLimitHeaders(answer);
+  },
+);
