@@ -1,5 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Authenticator } from './auth/authenticator.js';
+import { expiryHeader } from './auth/expiry-header.js';
 import { Gate } from './auth/gate.js';
 import { isProtected, pathAskedFor } from './auth/protected-path.js';
 import { Clock } from './clock.js';
@@ -21,6 +23,7 @@ const UNAVAILABLE_RETRY_SECONDS = 1;
 @Injectable()
 export class AppFilter implements ExceptionFilter {
   constructor(
+    private readonly authenticator: Authenticator,
     private readonly gate: Gate,
     private readonly clock: Clock,
     private readonly allowedMethods: AllowedMethods,
@@ -60,9 +63,17 @@ export class AppFilter implements ExceptionFilter {
     }
   }
 
-  /** Why the request goes no further whatever it asks for, in the order of the contract; sets the rate-limit headers. */
+  /**
+   * Why the request goes no further whatever it asks for, in the order of the contract; sets the headers that tell of
+   * its key and its limits.
+   */
   private async refusal(request: FastifyRequest, reply: FastifyReply): Promise<ApiError | null> {
     if (isProtected(request) && !request.uncounted) {
+      const { client } = await this.authenticator.authenticate(request);
+      if (client !== null) {
+        // Before the request is counted: where that fails, the key is known all the same.
+        reply.headers(expiryHeader(client));
+      }
       const { admission, refusal } = await this.gate.judge(request);
       reply.headers(rateLimitHeaders(admission));
       if (refusal !== null) {

@@ -14,6 +14,8 @@ export type KeyRole = 'client' | 'admin';
 export interface Client {
   keyId: string;
   role: KeyRole;
+  /** When the key stops being valid, or null for one that never does. */
+  expiresAt: Date | null;
   quota: Quota;
 }
 

@@ -57,7 +57,10 @@ describe('the OpenAPI document', () => {
       expect(Object.keys(response.headers)).toEqual(
         expect.arrayContaining(headersOf(operationId, Number(status))),
       );
+      // No key is valid there.
+      expect('X-Api-Key-Expires' in response.headers).toBe(status !== '401');
     }
+    expect(document.components.headers['X-Api-Key-Expires'].required).toBe(false);
   });
 
   it('tells the bounds of limit as the number that a client sends', () => {

@@ -1,10 +1,11 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Authenticator } from './authenticator.js';
+import { expiryHeader } from './expiry-header.js';
 import { PUBLIC } from './public.decorator.js';
 
-/** Lets in who has a valid API key. */
+/** Lets in who has a valid API key, and tells on the response when the key expires. */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
   constructor(
@@ -17,12 +18,12 @@ export class ApiKeyGuard implements CanActivate {
     if (this.reflector.getAllAndOverride<boolean>(PUBLIC, [context.getHandler(), context.getClass()])) {
       return true;
     }
-    const { refusal } = await this.authenticator.authenticate(
-      context.switchToHttp().getRequest<FastifyRequest>(),
-    );
+    const http = context.switchToHttp();
+    const { client, refusal } = await this.authenticator.authenticate(http.getRequest<FastifyRequest>());
     if (refusal !== null) {
       throw refusal;
     }
+    http.getResponse<FastifyReply>().headers(expiryHeader(client));
     return true;
   }
 }

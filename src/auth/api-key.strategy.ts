@@ -36,12 +36,12 @@ export class ApiKeyStrategy extends PassportStrategy(Strategy, 'bearer') {
     return known === null ? [false, 'The API key is unknown'] : this.verify(known);
   }
 
-  private verify({ client, expiresAt, revokedAt }: KnownKey): Verification {
+  private verify({ client, revokedAt }: KnownKey): Verification {
     const now = this.clock.now();
     if (revokedAt !== null && revokedAt.getTime() <= now) {
       return [false, 'The API key was revoked'];
     }
-    if (expiresAt !== null && expiresAt.getTime() <= now) {
+    if (client.expiresAt !== null && client.expiresAt.getTime() <= now) {
       return [false, 'The API key has expired'];
     }
     return [client];

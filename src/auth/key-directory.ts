@@ -7,7 +7,6 @@ import { PrismaService } from '../database/prisma.service.js';
 /** A key as it is stored, with the numbers in force for its quota. */
 export interface KnownKey {
   client: Client;
-  expiresAt: Date | null;
   revokedAt: Date | null;
 }
 
@@ -59,10 +58,13 @@ export class KeyDirectory {
     return found;
   }
 
+  /** `-infinity` is long ago and the year 10000 is never, as a `Date` knows no infinity and an HTTP date no fifth digit. */
   private async findAll(hashes: Buffer[]): Promise<(Row | null)[]> {
     const rows = await this.prisma.$queryRaw<Row[]>`
       SELECT
-        k.hash, k.id, k.role::text, k.expires_at, k.revoked_at, k.quota_id, q.plan,
+        k.hash, k.id, k.role::text, k.quota_id, q.plan,
+        CASE WHEN k.expires_at < '10000-01-01 00:00+00' THEN greatest(k.expires_at, 'epoch') END AS expires_at,
+        CASE WHEN k.revoked_at < '10000-01-01 00:00+00' THEN greatest(k.revoked_at, 'epoch') END AS revoked_at,
         coalesce(q.per_minute, p.per_minute) AS per_minute,
         coalesce(q.per_day, p.per_day) AS per_day
       FROM api_keys k
@@ -82,9 +84,9 @@ function knownKey(row: Row): KnownKey {
     client: {
       keyId: row.id,
       role: row.role,
+      expiresAt: row.expires_at,
       quota: { id: row.quota_id, plan: row.plan, perMinute: row.per_minute, perDay: row.per_day },
     },
-    expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
   };
 }

@@ -3,6 +3,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 const DESCRIPTION = `The animals of a store: list them, add one, read one.
 
 **Keys.** Every request carries an API key: \`Authorization: Bearer <API_KEY>\`. A key is for one environment.
+While a key that expires still works, every response tells until when, in \`X-Api-Key-Expires\`.
 
 **Limits.** Requests are counted per UTC minute and per UTC day. Every response tells where you stand, in
 \`X-RateLimit-*\` and in \`RateLimit\`. Over a limit the answer is 429; wait as \`Retry-After\` tells before you try again, and

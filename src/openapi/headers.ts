@@ -9,6 +9,13 @@ export const headers = {
     schema: { type: 'string', maxLength: 128 },
     example: '7f9c2f2e-5b0c-4c3a-9a51-0a3a3a5b7c11',
   },
+  'X-Api-Key-Expires': {
+    description:
+      'When your API key stops being valid: an HTTP date (RFC 9110, section 5.6.7), rounded down to the second. Absent where it never does.',
+    required: false,
+    schema: { type: 'string' },
+    example: 'Thu, 05 Dec 2030 00:00:00 GMT',
+  },
   'X-RateLimit-Limit': {
     description: 'The limit of the window with the fewer requests remaining.',
     required: true,

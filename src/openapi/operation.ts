@@ -10,21 +10,30 @@ const OF_EVERY_RESPONSE: readonly HeaderKey[] = [
   'RateLimit',
   'RateLimit-Policy',
 ];
+/** Of every response to a valid key; those of this status are to none. */
+const OF_VALID_KEY: readonly HeaderKey[] = ['X-Api-Key-Expires'];
+const NO_VALID_KEY_STATUS = '401';
 const OF_DEPRECATED: readonly HeaderKey[] = ['Deprecation', 'Sunset', 'DeprecationLinks'];
 /** An operation that says nothing else is stable. */
 const STABLE = { 'x-stability': 'stable' };
 
 /** Adds to what an operation says of itself what the service answers for all of them: errors, headers, stability. */
 export function completeOperation(operation: OperationObject): OperationObject {
-  const shared = referToHeaders(
-    operation.deprecated ? [...OF_EVERY_RESPONSE, ...OF_DEPRECATED] : OF_EVERY_RESPONSE,
-  );
   const responses: ResponsesObject = {};
   for (const [status, response] of Object.entries({ ...operation.responses, ...errorResponses(operation) })) {
     if (response !== undefined) {
+      const shared = referToHeaders(sharedHeaders(operation, status));
       responses[status] =
         '$ref' in response ? response : { ...response, headers: { ...response.headers, ...shared } };
     }
   }
   return { ...STABLE, ...operation, responses };
+}
+
+function sharedHeaders({ deprecated }: OperationObject, status: string): HeaderKey[] {
+  return [
+    ...OF_EVERY_RESPONSE,
+    ...(status === NO_VALID_KEY_STATUS ? [] : OF_VALID_KEY),
+    ...(deprecated ? OF_DEPRECATED : []),
+  ];
 }

@@ -1,0 +1,114 @@
+import { PetRepository } from '../src/pets/pet.repository.js';
+import { startApplication, type TestApplication } from './support/application.js';
+import { type Answer, send } from './support/http.js';
+
+const EXPIRES_AT = new Date('2099-12-31T23:59:58.987Z');
+const TEXT = 'Thu, 31 Dec 2099 23:59:58 GMT';
+const PET = { name: 'Rex', categoryId: 7 };
+
+type Init = NonNullable<Parameters<typeof send>[1]>;
+
+describe('X-Api-Key-Expires', () => {
+  let store: TestApplication;
+  let expiring: string;
+  let lasting: string;
+
+  beforeAll(async () => {
+    store = await startApplication();
+    ({ key: expiring } = await store.issue({ plan: 'business', expiresAt: EXPIRES_AT }));
+    ({ key: lasting } = await store.issue({ plan: 'business' }));
+  });
+  afterAll(() => store.close());
+  afterEach(() => jest.restoreAllMocks());
+
+  const told = ({ status, headers }: Answer) => [status, headers.get('x-api-key-expires')];
+
+  /** The same request with a key that expires and with one that does not. */
+  async function expectTold(status: number, path: string, init: Init = {}): Promise<void> {
+    expect(told(await send(`${store.url}${path}`, { key: expiring, ...init }))).toEqual([status, TEXT]);
+    expect(told(await send(`${store.url}${path}`, { key: lasting, ...init }))).toEqual([status, null]);
+  }
+
+  it.each<[string, number, string, Init]>([
+    ['a list', 200, '/v1/pets', {}],
+    ['HEAD', 200, '/v1/pets', { method: 'HEAD' }],
+    ['a new animal', 201, '/v1/pets', { method: 'POST', body: PET }],
+    ['an invalid query', 400, '/v1/pets?limit=0', {}],
+    ['an invalid body', 400, '/v1/pets', { method: 'POST', body: {} }],
+    ['a body that is not JSON', 400, '/v1/pets', { method: 'POST', body: '{' }],
+    ['a path for administrators', 403, '/admin/keys', {}],
+    ['an unknown animal', 404, '/v1/pets/999999', {}],
+    ['an unknown path', 404, '/v1/nothing', {}],
+    ['a malformed escape', 404, '/v1/%zz', {}],
+    ['another method', 405, '/v1/pets', { method: 'DELETE' }],
+    ['a body too large', 413, '/v1/pets', { method: 'POST', body: `"${'x'.repeat(70_000)}"` }],
+    [
+      'another type',
+      415,
+      '/v1/pets',
+      { method: 'POST', body: 'x', headers: { 'Content-Type': 'text/plain' } },
+    ],
+  ])(
+    'is on the answer to %s (%d) where the key expires, and only there',
+    async (_what, status, path, init) => {
+      await expectTold(status, path, init);
+    },
+  );
+
+  it('is on 429, of an operation and of an unknown path', async () => {
+    const limits = { perMinute: 1, perDay: 1 };
+    const { key } = await store.issue({ plan: 'enterprise', limits, expiresAt: EXPIRES_AT });
+    expect(told(await send(`${store.url}/v1/pets`, { key }))).toEqual([200, TEXT]);
+    expect(told(await send(`${store.url}/v1/pets`, { key }))).toEqual([429, TEXT]);
+    expect(told(await send(`${store.url}/v1/nothing`, { key }))).toEqual([429, TEXT]);
+  });
+
+  it('is on the answer to a defect', async () => {
+    jest.spyOn(store.app.get(PetRepository), 'page').mockRejectedValue(new Error('a defect'));
+    await expectTold(500, '/v1/pets');
+  });
+
+  it('is there though the request cannot be counted', async () => {
+    await store.database.query('ALTER TABLE rate_limit_counters RENAME TO counters_away');
+    try {
+      await expectTold(500, '/v1/pets');
+      await expectTold(500, '/v1/nothing');
+    } finally {
+      await store.database.query('ALTER TABLE counters_away RENAME TO rate_limit_counters');
+    }
+  });
+
+  it('is not on 401: of an expired key, of none, of an unknown one', async () => {
+    const { key } = await store.issue({ expiresAt: new Date(store.clock.now() - 1) });
+    for (const path of ['/v1/pets', '/v1/nothing', '/admin/keys']) {
+      expect(told(await send(`${store.url}${path}`, { key }))).toEqual([401, null]);
+      expect(told(await send(`${store.url}${path}`))).toEqual([401, null]);
+      expect(told(await send(`${store.url}${path}`, { key: 'letmein' }))).toEqual([401, null]);
+    }
+  });
+
+  it('is not on what needs no key', async () => {
+    expect(told(await send(`${store.url}/livez`, { key: expiring }))).toEqual([200, null]);
+    expect(told(await send(`${store.url}/nothing`, { key: expiring }))).toEqual([404, null]);
+  });
+
+  it.each(['infinity', '12345-01-01'])('is not there where SQL has set the expiry to %s', async (text) => {
+    const { id, key } = await store.issue();
+    await store.database.query(`UPDATE api_keys SET expires_at = '${text}' WHERE id = $1`, [id]);
+    expect(told(await send(`${store.url}/v1/pets`, { key }))).toEqual([200, null]);
+  });
+
+  it.each(['expires_at', 'revoked_at'])(
+    'is not there where SQL has set %s to -infinity: the key has ended',
+    async (column) => {
+      const { id, key } = await store.issue();
+      await store.database.query(`UPDATE api_keys SET ${column} = '-infinity' WHERE id = $1`, [id]);
+      expect(told(await send(`${store.url}/v1/pets`, { key }))).toEqual([401, null]);
+    },
+  );
+
+  it('is on 410, once an operation is removed', async () => {
+    store.clock.travelTo(new Date('2031-01-01T00:00:30Z'));
+    await expectTold(410, '/v1/pets/1');
+  });
+});
