@@ -38,6 +38,7 @@ describe('the settings', () => {
       HOST: '::',
       PORT: '8080',
       DATABASE_URL,
+      DIRECT_DATABASE_URL: 'postgresql://store:secret@db.example:6432/store',
       DATABASE_POOL_SIZE: '25',
       DATA_DIR: '/var/lib/store',
       PRODUCTION_URL: 'https://api.example.com/v1',
@@ -62,6 +63,7 @@ describe('the settings', () => {
       HOST: '',
       PORT: '',
       DATABASE_URL: '',
+      DIRECT_DATABASE_URL: '',
       TRUST_PROXY: '',
       LOG_LEVEL: '',
     };
@@ -124,6 +126,12 @@ describe('the database', () => {
       'APP_ENV is required with DATABASE_URL: production or staging',
     ]);
     expect(readEnvironment({ DATABASE_URL, APP_ENV: 'production' }).APP_ENV).toBe('production');
+  });
+
+  it('has a direct address only where it has an address', () => {
+    expect(faults({ DIRECT_DATABASE_URL: DATABASE_URL })).toEqual([
+      'DIRECT_DATABASE_URL needs DATABASE_URL: it is another way to the same database',
+    ]);
   });
 
   it('of its own may be either environment', () => {

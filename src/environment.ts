@@ -85,6 +85,10 @@ export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
   if (embedded && given['NODE_ENV'] === 'production') {
     faults.push('DATABASE_URL is required when NODE_ENV is production');
   }
+  if (embedded && given['DIRECT_DATABASE_URL'] !== undefined) {
+    // Else changes would be listened for in a database that is not the one in use.
+    faults.push('DIRECT_DATABASE_URL needs DATABASE_URL: it is another way to the same database');
+  }
   if (!embedded && given['APP_ENV'] === undefined) {
     faults.push('APP_ENV is required with DATABASE_URL: production or staging');
   }
