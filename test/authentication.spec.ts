@@ -1,12 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
-import pg from 'pg';
+import { setTimeout as pause } from 'node:timers/promises';
 import { KeyDirectory } from '../src/auth/key-directory.js';
 import { generateApiKey, hashApiKey } from '../src/auth/api-key.js';
+import { KeyWatch } from '../src/auth/key-watch.js';
 import { PrismaService } from '../src/database/prisma.service.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { type Answer, send } from './support/http.js';
 import { issueKey } from './support/keys.js';
+import { until } from './support/until.js';
 
 const DESCRIPTIONS = {
   malformed: 'The API key is malformed; check that it was copied whole',
@@ -317,22 +319,34 @@ describe('a change of a key holds within a second on every replica', () => {
   });
 });
 
+/** Hears nothing, and does not know it. */
+class DeafWatch extends KeyWatch {
+  override holds(): boolean {
+    return true;
+  }
+}
+
 describe('the directory of keys', () => {
   let database: TestDatabase;
   let prisma: PrismaService;
+  let watch: KeyWatch;
 
   beforeAll(async () => {
     database = await createDatabase();
     prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 4 });
+    watch = new KeyWatch({ DATABASE_URL: database.url });
+    watch.onModuleInit();
+    await until(() => watch.holds(watch.generation));
   });
   afterAll(async () => {
+    await watch.onApplicationShutdown();
     await prisma.$disconnect();
     await database.drop();
   });
   afterEach(() => jest.restoreAllMocks());
 
   it('sends look-ups that arrive together as one question, and gives each its own answer', async () => {
-    const directory = new KeyDirectory(prisma);
+    const directory = new KeyDirectory(prisma, watch);
     const issued = await Promise.all(Array.from({ length: 20 }, () => issueKey(database)));
     const queries = jest.spyOn(prisma, '$queryRaw');
     const strangers = Array.from({ length: 20 }, () => randomBytes(32));
@@ -349,7 +363,7 @@ describe('the directory of keys', () => {
   });
 
   it('remembers a known key, so that the next request asks nothing', async () => {
-    const directory = new KeyDirectory(prisma);
+    const directory = new KeyDirectory(prisma, watch);
     const { id, key } = await issueKey(database);
     await directory.find(hashApiKey(key));
     const queries = jest.spyOn(prisma, '$queryRaw');
@@ -357,24 +371,47 @@ describe('the directory of keys', () => {
     expect(queries).not.toHaveBeenCalled();
   });
 
-  it('remembers a key from the question on, not from a late answer', async () => {
-    const directory = new KeyDirectory(prisma);
+  it('remembers no key whose change was told while it was looked up', async () => {
+    const directory = new KeyDirectory(prisma, watch);
     const { id, key } = await issueKey(database);
-    const holder = new pg.Client({ connectionString: database.url });
-    await holder.connect();
-    await holder.query('BEGIN; LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE');
-    const late = directory.find(hashApiKey(key));
-    // Longer than a key is remembered.
-    await new Promise((resolve) => setTimeout(resolve, 600));
-    await holder.query('COMMIT');
-    await holder.end();
-    expect((await late)?.revokedAt).toBeNull();
+    const ask = prisma.$queryRaw.bind(prisma);
+    jest.spyOn(prisma, '$queryRaw').mockImplementationOnce((async (...question: Parameters<typeof ask>) => {
+      const answer = await ask(...question);
+      const { generation } = watch;
+      await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
+      await until(() => watch.generation > generation);
+      return answer;
+    }) as typeof ask);
+    expect((await directory.find(hashApiKey(key)))?.revokedAt).toBeNull();
+    expect((await directory.find(hashApiKey(key)))?.revokedAt).not.toBeNull();
+  });
+
+  it('remembers no key for longer than 10 s from the question on, even if no change is ever told', async () => {
+    const directory = new KeyDirectory(prisma, new DeafWatch({ DATABASE_URL: database.url }));
+    const { id, key } = await issueKey(database);
+    let nowMs = performance.now();
+    jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
+    /** The cache looks at the clock once a millisecond at the most. */
+    const pass = async (ms: number) => {
+      nowMs += ms;
+      await pause(5);
+    };
+    const ask = prisma.$queryRaw.bind(prisma);
+    jest.spyOn(prisma, '$queryRaw').mockImplementationOnce((async (...question: Parameters<typeof ask>) => {
+      const answer = await ask(...question);
+      await pass(6000);
+      return answer;
+    }) as typeof ask);
+    await directory.find(hashApiKey(key));
     await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
+    await pass(3900);
+    expect((await directory.find(hashApiKey(key)))?.revokedAt).toBeNull();
+    await pass(200);
     expect((await directory.find(hashApiKey(key)))?.revokedAt).not.toBeNull();
   });
 
   it('remembers no unknown key, and of known ones no more than its bound', async () => {
-    const directory = new KeyDirectory(prisma);
+    const directory = new KeyDirectory(prisma, watch);
     const cache = directory['cache'];
     await Promise.all(Array.from({ length: 1000 }, () => directory.find(randomBytes(32))));
     expect(cache.size).toBe(0);
@@ -395,7 +432,7 @@ describe('the directory of keys', () => {
   });
 
   it("lets a quota that lacks its numbers spoil its own key's look-up alone", async () => {
-    const directory = new KeyDirectory(prisma);
+    const directory = new KeyDirectory(prisma, watch);
     const good = await issueKey(database);
     const broken = await issueKey(database);
     await database.query(

@@ -4,10 +4,11 @@ import { ApiKeyStrategy } from './api-key.strategy.js';
 import { Authenticator } from './authenticator.js';
 import { Gate } from './gate.js';
 import { KeyDirectory } from './key-directory.js';
+import { KeyWatch } from './key-watch.js';
 
 @Module({
   imports: [RateLimitModule],
-  providers: [KeyDirectory, ApiKeyStrategy, Authenticator, Gate],
+  providers: [KeyWatch, KeyDirectory, ApiKeyStrategy, Authenticator, Gate],
   exports: [Authenticator, Gate],
 })
 export class AuthModule {}

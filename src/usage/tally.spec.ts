@@ -7,6 +7,7 @@ function client(keyId: string): Client {
   return {
     keyId,
     role: 'client',
+    expiresAt: null,
     quota: { id: `quota of ${keyId}`, plan: 'free', perMinute: 60, perDay: 1000 },
   };
 }

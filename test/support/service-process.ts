@@ -13,7 +13,15 @@ export interface Ended {
 }
 
 /** Settings of this machine that the service must not inherit. */
-const CLEAN = { DATABASE_URL: '', APP_ENV: '', NODE_ENV: '', HOST: '', PORT: '0', LOG_LEVEL: 'info' };
+const CLEAN = {
+  DATABASE_URL: '',
+  DIRECT_DATABASE_URL: '',
+  APP_ENV: '',
+  NODE_ENV: '',
+  HOST: '',
+  PORT: '0',
+  LOG_LEVEL: 'info',
+};
 
 /** The built service, or one of its commands, as a process. */
 export class ServiceProcess {

@@ -1,0 +1,271 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
+import pg from 'pg';
+import { KeyWatch } from '../src/auth/key-watch.js';
+import type { IssuedKey } from '../src/admin/key.schemas.js';
+import { PrismaService } from '../src/database/prisma.service.js';
+import type { Environment } from '../src/environment.js';
+import { startApplication, type TestApplication } from './support/application.js';
+import { createDatabase, type TestDatabase } from './support/database.js';
+import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.js';
+import { type Answer, send } from './support/http.js';
+import { staleness } from './support/staleness.js';
+import { until } from './support/until.js';
+
+const PROMISE_MS = 1000;
+const WIDE = { plan: 'wide' };
+const LOST = 'Changes of keys are not heard, so every key is looked up';
+const FOUND = 'Changes of keys are heard again';
+
+/** A service, with a count of its questions to the database for keys. */
+class Service {
+  private readonly questions: jest.SpyInstance;
+
+  constructor(readonly store: TestApplication) {
+    this.questions = jest.spyOn(store.app.get(PrismaService), '$queryRaw');
+  }
+
+  get lookUps(): number {
+    return this.questions.mock.calls.length;
+  }
+
+  ask(key: string): Promise<Answer> {
+    return send(`${this.store.url}/v1/pets`, { key });
+  }
+
+  /** Asks until an answer needs no look-up. */
+  async remembers(key: string): Promise<void> {
+    await until(async () => {
+      const before = this.lookUps;
+      await this.ask(key);
+      return this.lookUps === before;
+    });
+  }
+
+  /** Asks until each answer needs a look-up. */
+  async remembersNothing(key: string): Promise<void> {
+    await until(async () => {
+      const before = this.lookUps;
+      await this.ask(key);
+      await this.ask(key);
+      return this.lookUps === before + 2;
+    });
+  }
+}
+
+let database: TestDatabase;
+let services: Service[];
+let warnings: jest.SpyInstance;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  await database.query("INSERT INTO plans VALUES ('wide', 1000000, 1000000), ('wider', 2000000, 2000000)");
+});
+afterAll(() => database.drop());
+
+beforeEach(() => {
+  services = [];
+  warnings = jest.spyOn(Logger.prototype, 'warn');
+});
+afterEach(async () => {
+  await Promise.all(services.map(({ store }) => store.close()));
+  jest.restoreAllMocks();
+});
+
+async function start(environment: Partial<Environment> = {}): Promise<Service> {
+  const service = new Service(await startApplication({ database, environment }));
+  services.push(service);
+  return service;
+}
+
+const warned = (text: string) =>
+  warnings.mock.calls.map(([message]) => String(message)).filter((message) => message.startsWith(text));
+
+const revoke = ({ id }: IssuedKey) =>
+  database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
+
+const isServed = ({ status }: Answer) => status === 200;
+
+describe('a change by SQL of a key that is remembered holds within a second', () => {
+  const quotaOf = (id: string) => `(SELECT quota_id FROM api_keys WHERE id = '${id}')`;
+  const told = ({ status, headers }: Answer) =>
+    [status, headers.get('x-ratelimit-limit'), headers.get('x-api-key-expires')].join();
+
+  it.each<[string, (id: string) => string, string]>([
+    ['its revocation', (id) => `UPDATE api_keys SET revoked_at = now() WHERE id = '${id}'`, '401,300,'],
+    [
+      'its expiry',
+      (id) => `UPDATE api_keys SET expires_at = now() - interval '1 s' WHERE id = '${id}'`,
+      '401,300,',
+    ],
+    [
+      'an expiry to come',
+      (id) => `UPDATE api_keys SET expires_at = '2090-01-01T00:00:00.500Z' WHERE id = '${id}'`,
+      '200,1000000,Sun, 01 Jan 2090 00:00:00 GMT',
+    ],
+    ['its removal', (id) => `DELETE FROM api_keys WHERE id = '${id}'`, '401,300,'],
+    ['the removal of all keys', () => 'TRUNCATE api_keys', '401,300,'],
+    ['another plan', (id) => `UPDATE quotas SET plan = 'wider' WHERE id = ${quotaOf(id)}`, '200,2000000,'],
+    [
+      'numbers of its own',
+      (id) => `UPDATE quotas SET per_minute = 3000000, per_day = 3000000 WHERE id = ${quotaOf(id)}`,
+      '200,3000000,',
+    ],
+    [
+      'other numbers of its plan',
+      () => "UPDATE plans SET per_minute = 4000000, per_day = 4000000 WHERE name = 'wide'",
+      '200,4000000,',
+    ],
+  ])('%s', async (_what, statement, expected) => {
+    const service = await start();
+    const issued = await service.store.issue(WIDE);
+    await service.remembers(issued.key);
+    const before = told(await service.ask(issued.key));
+    expect(before).toBe('200,1000000,');
+    await database.query(statement(issued.id));
+    const { staleMs, answer } = await staleness(
+      service.store.url,
+      issued.key,
+      (next) => told(next) === before,
+    );
+    expect(staleMs).toBeLessThan(PROMISE_MS);
+    expect(told(answer)).toBe(expected);
+  });
+
+  afterEach(() =>
+    database.query("UPDATE plans SET per_minute = 1000000, per_day = 1000000 WHERE name = 'wide'"),
+  );
+});
+
+describe('a key that is remembered', () => {
+  it('is looked up once for a hundred requests', async () => {
+    const service = await start();
+    const { key } = await service.store.issue(WIDE);
+    await service.remembers(key);
+    const before = service.lookUps;
+    for (let request = 0; request < 100; request += 1) {
+      expect((await service.ask(key)).status).toBe(200);
+    }
+    // None, unless this machine stands still for so long that an echo is late.
+    expect(service.lookUps - before).toBeLessThanOrEqual(2);
+  });
+
+  it('is not one whose look-up was under way when it changed', async () => {
+    const service = await start();
+    const issued = await service.store.issue(WIDE);
+    const watch = service.store.app.get(KeyWatch);
+    await until(() => watch.holds(watch.generation));
+    // A look-up then waits, when it has its snapshot and has still to answer.
+    await database.query(`
+      ALTER TABLE plans RENAME TO plans_kept;
+      CREATE VIEW plans AS SELECT plans_kept.* FROM plans_kept, pg_advisory_xact_lock_shared(7) AS held;`);
+    const holder = new pg.Client({ connectionString: database.url });
+    await holder.connect();
+    try {
+      await holder.query('SELECT pg_advisory_lock(7)');
+      const late = service.ask(issued.key);
+      await until(async () => {
+        const waiting = await database.query(
+          "SELECT FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname = current_database()",
+        );
+        return waiting.length === 1;
+      });
+      const { generation } = watch;
+      await revoke(issued);
+      await until(() => watch.generation > generation);
+      await holder.query('SELECT pg_advisory_unlock(7)');
+      // It came before the revocation.
+      expect((await late).status).toBe(200);
+      expect((await service.ask(issued.key)).status).toBe(401);
+    } finally {
+      await holder.end();
+      await database.query('DROP VIEW plans; ALTER TABLE plans_kept RENAME TO plans');
+    }
+  });
+});
+
+describe('the connection that hears of changes', () => {
+  let proxy: DatabaseProxy;
+
+  beforeEach(async () => {
+    proxy = await startDatabaseProxy(database.url);
+  });
+  afterEach(() => proxy.close());
+
+  it('when it hangs, hides no revocation; when it is back, keys are remembered again', async () => {
+    const service = await start({ DIRECT_DATABASE_URL: proxy.url });
+    const [issued, other] = [await service.store.issue(WIDE), await service.store.issue(WIDE)];
+    await service.remembers(issued.key);
+    proxy.hang();
+    await revoke(issued);
+    const { staleMs, answer } = await staleness(service.store.url, issued.key, isServed);
+    expect(staleMs).toBeLessThan(PROMISE_MS);
+    expect(answer.status).toBe(401);
+    await service.remembersNothing(other.key);
+    await proxy.comeBack();
+    await service.remembers(other.key);
+    expect(warned(LOST)).toHaveLength(1);
+    expect(warned(FOUND)).toHaveLength(1);
+  });
+
+  it('when it is cut, leaves every key to be looked up, and says so once', async () => {
+    const service = await start({ DIRECT_DATABASE_URL: proxy.url });
+    const issued = await service.store.issue(WIDE);
+    await service.remembers(issued.key);
+    expect(warnings).not.toHaveBeenCalled();
+    proxy.goAway();
+    await service.remembersNothing(issued.key);
+    expect((await service.ask(issued.key)).status).toBe(200);
+    // Long enough for more than one attempt.
+    await pause(2500);
+    expect(warned(LOST)).toHaveLength(1);
+    // What changes meanwhile is never heard of.
+    await revoke(issued);
+    await proxy.comeBack();
+    await until(() => warned(FOUND).length === 1);
+    expect((await service.ask(issued.key)).status).toBe(401);
+    expect(warned(LOST)).toHaveLength(1);
+  });
+
+  it('when PostgreSQL ends it, is opened again, and the log has the reason', async () => {
+    const service = await start();
+    const { key } = await service.store.issue(WIDE);
+    await service.remembers(key);
+    await database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE application_name = 'animal-store key changes' AND datname = current_database()`,
+    );
+    await until(() => warned(FOUND).length === 1);
+    expect(warned(LOST)).toEqual([`${LOST}: terminating connection due to administrator command`]);
+    await service.remembers(key);
+  });
+
+  it('when it cannot be opened at the start, holds up neither the start nor the end', async () => {
+    proxy.hang();
+    const begin = performance.now();
+    const service = await start({ DIRECT_DATABASE_URL: proxy.url });
+    const { key } = await service.store.issue(WIDE);
+    await service.remembersNothing(key);
+    expect((await service.ask(key)).status).toBe(200);
+    services = [];
+    await service.store.close();
+    // It tries for two seconds, at the least.
+    expect(performance.now() - begin).toBeLessThan(1900);
+    expect(warnings).not.toHaveBeenCalled();
+  });
+
+  it('when the service ends, ends', async () => {
+    const service = await start();
+    const { key } = await service.store.issue(WIDE);
+    await service.remembers(key);
+    services = [];
+    await service.store.close();
+    await until(async () => {
+      const connections = await database.query(
+        "SELECT FROM pg_stat_activity WHERE application_name LIKE 'animal-store%' AND datname = current_database()",
+      );
+      return connections.length === 0;
+    });
+    expect(warnings).not.toHaveBeenCalled();
+  });
+});

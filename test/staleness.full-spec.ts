@@ -1,0 +1,113 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { IssuedKey } from '../src/admin/key.schemas.js';
+import { createDatabase, type TestDatabase } from './support/database.js';
+import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.js';
+import { type Answer, send } from './support/http.js';
+import { issueKey } from './support/keys.js';
+import { ServiceProcess } from './support/service-process.js';
+import { staleness } from './support/staleness.js';
+import { until } from './support/until.js';
+
+const PROMISE_MS = 1000;
+const ROUNDS = 20;
+/** Each waits for the connection to come back. */
+const FROZEN_ROUNDS = 5;
+const LIMITS = { perMinute: 1_000_000, perDay: 1_000_000 };
+
+describe('two processes over one database, each with a way of its own to hear of changes', () => {
+  let database: TestDatabase;
+  let proxy: DatabaseProxy;
+  let replicas: ServiceProcess[] = [];
+  let urls: string[];
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    proxy = await startDatabaseProxy(database.url);
+    const settings = {
+      DATABASE_URL: database.url,
+      DIRECT_DATABASE_URL: proxy.url,
+      APP_ENV: 'staging',
+      HOST: '127.0.0.1',
+      LOG_LEVEL: 'warn',
+    };
+    replicas = [new ServiceProcess('main.js', settings), new ServiceProcess('main.js', settings)];
+    urls = await Promise.all(replicas.map((replica) => replica.listening()));
+  });
+  afterAll(async () => {
+    await Promise.all(replicas.map((replica) => replica.kill('SIGTERM')));
+    proxy.close();
+    await database.drop();
+  });
+
+  /** A key that all replicas have served for longer than it takes them to hear again. */
+  async function keyInUse(): Promise<IssuedKey> {
+    const issued = await issueKey(database, { plan: 'enterprise', ...LIMITS });
+    const end = performance.now() + 500 + Math.random() * 300;
+    while (performance.now() < end) {
+      const answers = await Promise.all(urls.map((url) => send(`${url}/v1/pets`, { key: issued.key })));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    }
+    return issued;
+  }
+
+  /** Revokes the key by SQL; for how many milliseconds each replica served it all the same. */
+  async function stalenessOfRevocation({ id, key }: IssuedKey): Promise<number[]> {
+    await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
+    const isServed = ({ status }: Answer) => status === 200;
+    const ended = await Promise.all(urls.map((url) => staleness(url, key, isServed)));
+    expect(ended.map(({ answer }) => answer.status)).toEqual([401, 401]);
+    return ended.map(({ staleMs }) => staleMs);
+  }
+
+  function expectKept(what: string, measuredMs: number[]): void {
+    const sorted = measuredMs.toSorted((a, b) => a - b).map(Math.round);
+    process.stdout.write(
+      `Staleness ${what}: median ${sorted[sorted.length >> 1]} ms, worst ${sorted.at(-1)} ms of ${sorted.length}\n`,
+    );
+    expect(Math.max(...measuredMs)).toBeLessThan(PROMISE_MS);
+  }
+
+  it(`a revocation holds on both within a second, ${ROUNDS} times`, async () => {
+    const measuredMs: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      measuredMs.push(...(await stalenessOfRevocation(await keyInUse())));
+    }
+    expectKept('of a revocation', measuredMs);
+  });
+
+  it('also while the connections that would hear of it are frozen', async () => {
+    const heardAgain = () => replicas.map(({ stdout }) => stdout.split('heard again').length - 1);
+    const measuredMs: number[] = [];
+    for (let round = 1; round <= FROZEN_ROUNDS; round += 1) {
+      const issued = await keyInUse();
+      proxy.hang();
+      measuredMs.push(...(await stalenessOfRevocation(issued)));
+      // Frozen for longer than an echo may take.
+      await pause(1000);
+      await proxy.comeBack();
+      await until(() => heardAgain().every((times) => times === round));
+    }
+    expectKept('while frozen', measuredMs);
+    // Else no replica remembered anything, and there was nothing to measure.
+    expect(Math.max(...measuredMs)).toBeGreaterThan(200);
+  });
+
+  it('a process that slept while a key was revoked does not serve it when it wakes', async () => {
+    const [sleeper] = replicas as [ServiceProcess];
+    for (let round = 0; round < 5; round += 1) {
+      const issued = await keyInUse();
+      process.kill(sleeper.pid, 'SIGSTOP');
+      try {
+        await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [issued.id]);
+        await pause(PROMISE_MS);
+        const first = send(`${urls[0]}/v1/pets`, { key: issued.key });
+        // So that it lies there, before any word of the database is read.
+        await pause(50);
+        process.kill(sleeper.pid, 'SIGCONT');
+        expect((await first).status).toBe(401);
+      } finally {
+        process.kill(sleeper.pid, 'SIGCONT');
+      }
+    }
+  });
+});
