@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
 import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from './support/free-port.js';
 import { run, ServiceProcess } from './support/service-process.js';
 import { send } from './support/http.js';
 
@@ -17,14 +16,6 @@ async function oldestPostgres(): Promise<string | null> {
   const majors = await readdir(DEBIAN).catch(() => []);
   const [oldest] = majors.map(Number).toSorted((a, b) => a - b);
   return oldest === undefined ? null : path.join(DEBIAN, String(oldest), 'bin');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 describe('a PostgreSQL older than the embedded one', () => {

@@ -1,0 +1,157 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { Logger } from '@nestjs/common';
+import { KeyWatch } from '../src/auth/key-watch.js';
+import { PrismaService } from '../src/database/prisma.service.js';
+import { startApplication } from './support/application.js';
+import { createDatabase, type TestDatabase } from './support/database.js';
+import { freePort } from './support/free-port.js';
+import { send } from './support/http.js';
+import { until } from './support/until.js';
+
+const PGBOUNCER = '/usr/sbin/pgbouncer';
+const NOBODY = 65_534;
+
+const isInstalled = () =>
+  promisify(execFile)(PGBOUNCER, ['--version']).then(
+    () => true,
+    () => false,
+  );
+
+/** A PgBouncer before a database. It refuses to be root. */
+async function startPgBouncer(databaseUrl: string, poolMode: string, folder: string) {
+  const { hostname, port, username, password, pathname } = new URL(databaseUrl);
+  const listenPort = await freePort();
+  const settings = path.join(folder, `${poolMode}.ini`);
+  await writeFile(
+    settings,
+    `[databases]
+${pathname.slice(1)} = host=${hostname} port=${port} user=${username} password=${decodeURIComponent(password)}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${listenPort}
+unix_socket_dir =
+auth_type = any
+pool_mode = ${poolMode}
+ignore_startup_parameters = statement_timeout
+`,
+  );
+  const asNobody = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
+  const command = [...(process.getuid?.() === 0 ? asNobody : []), PGBOUNCER, settings];
+  const [program = PGBOUNCER, ...args] = command;
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (log += text));
+  await until(() => {
+    if (child.exitCode !== null) {
+      throw new Error(`PgBouncer did not start:\n${log}`);
+    }
+    return log.includes('process up');
+  });
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${listenPort}`;
+  return { child, url: url.href };
+}
+
+describe('a connection through PgBouncer, which may lose the word of changes', () => {
+  let installed: boolean;
+  let folder: string;
+  let database: TestDatabase;
+  let poolers: ChildProcess[] = [];
+
+  beforeAll(async () => {
+    installed = await isInstalled();
+    if (!installed) {
+      if (process.env['CI'] !== undefined) {
+        throw new Error(`No PgBouncer of Debian at ${PGBOUNCER}: install the package pgbouncer`);
+      }
+      process.stderr.write('Skipped: no PgBouncer of Debian on this machine (package pgbouncer).\n');
+      return;
+    }
+    folder = await mkdtemp(path.join(tmpdir(), 'pgbouncer-'));
+    if (process.getuid?.() === 0) {
+      await chown(folder, NOBODY, NOBODY);
+    }
+    database = await createDatabase();
+  });
+  afterAll(async () => {
+    if (installed) {
+      await Promise.all(
+        poolers.map(async (pooler) => {
+          pooler.kill('SIGTERM');
+          await once(pooler, 'exit');
+        }),
+      );
+      await database.drop();
+      await rm(folder, { recursive: true });
+    }
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  it.each(['transaction', 'session', 'statement'])(
+    'is found out (pool_mode = %s): every key is looked up, and the log says once what is wrong',
+    async (poolMode) => {
+      if (!installed) {
+        return;
+      }
+      const { child, url } = await startPgBouncer(database.url, poolMode, folder);
+      poolers.push(child);
+      const warnings = jest.spyOn(Logger.prototype, 'warn');
+      const store = await startApplication({ database, environment: { DIRECT_DATABASE_URL: url } });
+      try {
+        const watch = store.app.get(KeyWatch);
+        const { id, key } = await store.issue({ plan: 'business' });
+        await until(() => warnings.mock.calls.length > 0);
+        // Long enough for more than one attempt.
+        await pause(2500);
+        expect(warnings.mock.calls).toEqual([
+          [
+            'Changes of keys are not heard, so every key is looked up: a pooler is in the way; ' +
+              "DIRECT_DATABASE_URL must be the address of PostgreSQL itself, not a pooler's",
+          ],
+        ]);
+        expect(watch.holds(watch.generation)).toBe(false);
+        const questions = jest.spyOn(store.app.get(PrismaService), '$queryRaw');
+        for (let request = 1; request <= 3; request += 1) {
+          expect((await send(`${store.url}/v1/pets`, { key })).status).toBe(200);
+          expect(questions).toHaveBeenCalledTimes(request);
+        }
+        await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
+        expect((await send(`${store.url}/v1/pets`, { key })).status).toBe(401);
+      } finally {
+        await store.close();
+      }
+    },
+  );
+
+  it('does no harm where DIRECT_DATABASE_URL goes past it', async () => {
+    if (!installed) {
+      return;
+    }
+    const { child, url } = await startPgBouncer(database.url, 'transaction', folder);
+    poolers.push(child);
+    const store = await startApplication({
+      database,
+      environment: { DATABASE_URL: url, DIRECT_DATABASE_URL: database.url },
+    });
+    try {
+      const watch = store.app.get(KeyWatch);
+      await until(() => watch.holds(watch.generation));
+      const { id, key } = await store.issue({ plan: 'business' });
+      for (let request = 1; request <= 20; request += 1) {
+        expect((await send(`${store.url}/v1/pets`, { key })).status).toBe(200);
+      }
+      const { generation } = watch;
+      await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
+      await until(() => watch.generation > generation);
+      expect((await send(`${store.url}/v1/pets`, { key })).status).toBe(401);
+    } finally {
+      await store.close();
+    }
+  });
+});
