@@ -57,7 +57,7 @@ describe('X-Api-Key-Expires', () => {
 
   it('is on 429, of an operation and of an unknown path', async () => {
     const limits = { perMinute: 1, perDay: 1 };
-    const { key } = await store.issue({ plan: 'enterprise', limits, expiresAt: EXPIRES_AT });
+    const { key } = await store.issue({ plan: 'enterprise', ...limits, expiresAt: EXPIRES_AT });
     expect(told(await send(`${store.url}/v1/pets`, { key }))).toEqual([200, TEXT]);
     expect(told(await send(`${store.url}/v1/pets`, { key }))).toEqual([429, TEXT]);
     expect(told(await send(`${store.url}/v1/nothing`, { key }))).toEqual([429, TEXT]);
@@ -79,7 +79,11 @@ describe('X-Api-Key-Expires', () => {
   });
 
   it('is not on 401: of an expired key, of none, of an unknown one', async () => {
-    const { key } = await store.issue({ expiresAt: new Date(store.clock.now() - 1) });
+    const { id, key } = await store.issue();
+    await store.database.query('UPDATE api_keys SET expires_at = to_timestamp($2) WHERE id = $1', [
+      id,
+      (store.clock.now() - 1) / 1000,
+    ]);
     for (const path of ['/v1/pets', '/v1/nothing', '/admin/keys']) {
       expect(told(await send(`${store.url}${path}`, { key }))).toEqual([401, null]);
       expect(told(await send(`${store.url}${path}`))).toEqual([401, null]);

@@ -1,18 +1,14 @@
 import { execFile } from 'node:child_process';
-import { readdirSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
 import { applyPendingMigrations, pendingMigrations } from '../src/database/migrations.js';
+import { OWN_MIGRATIONS } from './support/own-migrations.js';
 import { createDatabase, dropDatabase, query, scratchDatabaseUrl } from './support/scratch-database.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
-/** The project's own migrations, oldest first. */
-const OWN = readdirSync(path.join(ROOT, 'prisma', 'migrations'))
-  .filter((name) => /^\d{14}_/.test(name))
-  .toSorted();
 const run = promisify(execFile);
 
 let databaseUrl: string;
@@ -37,11 +33,11 @@ async function addMigration(name: string, sql: string): Promise<void> {
 
 test('on an empty database every migration is pending, in order', async () => {
   await addMigration('20991231000000_last', 'SELECT 1');
-  expect(await pendingMigrations(databaseUrl, folder)).toEqual([...OWN, '20991231000000_last']);
+  expect(await pendingMigrations(databaseUrl, folder)).toEqual([...OWN_MIGRATIONS, '20991231000000_last']);
 });
 
 test('the pending migrations are applied once, and named', async () => {
-  expect(await applyPendingMigrations(databaseUrl)).toEqual(OWN);
+  expect(await applyPendingMigrations(databaseUrl)).toEqual(OWN_MIGRATIONS);
   expect(await pendingMigrations(databaseUrl)).toEqual([]);
   expect(await applyPendingMigrations(databaseUrl)).toEqual([]);
 });
@@ -100,5 +96,5 @@ test('two processes that start at once on an empty database both succeed, and on
   const script = path.join(ROOT, 'test', 'support', 'apply-migrations.mjs');
   const starts = [1, 2].map(() => run(process.execPath, [script, databaseUrl]));
   const applied = (await Promise.all(starts)).map(({ stdout }) => JSON.parse(stdout) as string[]);
-  expect(applied.toSorted((a, b) => a.length - b.length)).toEqual([[], OWN]);
+  expect(applied.toSorted((a, b) => a.length - b.length)).toEqual([[], OWN_MIGRATIONS]);
 });
