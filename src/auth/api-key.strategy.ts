@@ -36,12 +36,11 @@ export class ApiKeyStrategy extends PassportStrategy(Strategy, 'bearer') {
     return known === null ? [false, 'The API key is unknown'] : this.verify(known);
   }
 
-  private verify({ client, revokedAt }: KnownKey): Verification {
-    const now = this.clock.now();
-    if (revokedAt !== null && revokedAt.getTime() <= now) {
+  private verify({ client, revoked }: KnownKey): Verification {
+    if (revoked) {
       return [false, 'The API key was revoked'];
     }
-    if (client.expiresAt !== null && client.expiresAt.getTime() <= now) {
+    if (client.expiresAt !== null && client.expiresAt.getTime() <= this.clock.now()) {
       return [false, 'The API key has expired'];
     }
     return [client];

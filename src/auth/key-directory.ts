@@ -8,7 +8,8 @@ import { KeyWatch } from './key-watch.js';
 /** A key as it is stored, with the numbers in force for its quota. */
 export interface KnownKey {
   client: Client;
-  revokedAt: Date | null;
+  /** For good, and from now on, whatever clock the time of it was taken from. */
+  revoked: boolean;
 }
 
 /** What a look-up found, and the generation of `KeyWatch` in which it was asked for. */
@@ -22,7 +23,7 @@ interface Row {
   id: string;
   role: KeyRole;
   expires_at: Date | null;
-  revoked_at: Date | null;
+  revoked: boolean;
   quota_id: string;
   plan: string;
   per_minute: number | null;
@@ -78,7 +79,7 @@ export class KeyDirectory {
       SELECT
         k.hash, k.id, k.role::text, k.quota_id, q.plan,
         CASE WHEN k.expires_at < '10000-01-01 00:00+00' THEN greatest(k.expires_at, 'epoch') END AS expires_at,
-        CASE WHEN k.revoked_at < '10000-01-01 00:00+00' THEN greatest(k.revoked_at, 'epoch') END AS revoked_at,
+        k.revoked_at IS NOT NULL AS revoked,
         coalesce(q.per_minute, p.per_minute) AS per_minute,
         coalesce(q.per_day, p.per_day) AS per_day
       FROM api_keys k
@@ -101,6 +102,6 @@ function knownKey(row: Row): KnownKey {
       expiresAt: row.expires_at,
       quota: { id: row.quota_id, plan: row.plan, perMinute: row.per_minute, perDay: row.per_day },
     },
-    revokedAt: row.revoked_at,
+    revoked: row.revoked,
   };
 }
