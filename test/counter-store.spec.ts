@@ -343,6 +343,24 @@ describe('a window', () => {
 });
 
 describe('many at once', () => {
+  it('take their rows in the order of their subjects, whatever the order of the asks', async () => {
+    const [first, second, third] = [newSubject(), newSubject(), newSubject()].toSorted((a, b) =>
+      a.subject.localeCompare(b.subject),
+    ) as [Ask, Ask, Ask];
+    await Promise.all([first, second, third].map((ask) => store.take(ask)));
+    let held: Promise<Admission[]> | undefined;
+    await holding(async (holder) => {
+      const lock = 'SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE NOWAIT';
+      await holder.query(lock, [first.subject]);
+      held = Promise.all([newSubject(), third, second, first].map((ask) => store.take(ask)));
+      await until(async () => (await countingBackends()).some(({ waits }) => waits));
+      // Who waits for the first has none of the others yet.
+      await holder.query(lock, [second.subject]);
+      await holder.query(lock, [third.subject]);
+    });
+    expect(admitted((await held) ?? [])).toHaveLength(4);
+  });
+
   it('never wait for each other in a circle, though two replicas name the same subjects in opposite order', async () => {
     const known = Array.from({ length: 60 }, () => newSubject(1000, 1000));
     const other = open();
