@@ -27,6 +27,7 @@ describe('the settings', () => {
       PRODUCTION_URL: 'https://api.animal-store.example/v1',
       STAGING_URL: 'https://staging.animal-store.example/v1',
       STRANGER_LIMIT: 300,
+      BAN_DURATIONS: [60_000, 300_000, 3_600_000, 86_400_000],
       LOG_LEVEL: 'info',
     });
   });
@@ -44,6 +45,7 @@ describe('the settings', () => {
       PRODUCTION_URL: 'https://api.example.com/v1',
       STAGING_URL: 'http://localhost:3000/v1',
       STRANGER_LIMIT: '1000000',
+      BAN_DURATIONS: '30s',
       TRUST_PROXY: '2',
       LOG_LEVEL: 'silent',
     };
@@ -52,6 +54,7 @@ describe('the settings', () => {
       PORT: 8080,
       DATABASE_POOL_SIZE: 25,
       STRANGER_LIMIT: 1_000_000,
+      BAN_DURATIONS: [30_000],
       TRUST_PROXY: 2,
     });
   });
@@ -64,6 +67,7 @@ describe('the settings', () => {
       PORT: '',
       DATABASE_URL: '',
       DIRECT_DATABASE_URL: '',
+      BAN_DURATIONS: '',
       TRUST_PROXY: '',
       LOG_LEVEL: '',
     };
@@ -179,6 +183,42 @@ describe('TRUST_PROXY', () => {
   ])('may not be "%s"', (text) => {
     expect(faults({ TRUST_PROXY: text })).toEqual([
       `TRUST_PROXY must be a number of proxies or a comma-separated list of networks, not "${text}"`,
+    ]);
+  });
+});
+
+describe('BAN_DURATIONS', () => {
+  it.each([
+    ['1m,5m,1h,24h', [60_000, 300_000, 3_600_000, 86_400_000]],
+    ['90s, 2d', [90_000, 172_800_000]],
+    ['1s', [1000]],
+    ['365d', [31_536_000_000]],
+    ['none', []],
+  ])('may be "%s"', (text, value) => {
+    expect(readEnvironment({ BAN_DURATIONS: text }).BAN_DURATIONS).toEqual(value);
+  });
+
+  it.each([
+    '60',
+    '1w',
+    '1M',
+    '1 m',
+    '0s',
+    '-1m',
+    '1.5h',
+    '1e1s',
+    '366d',
+    '1m,',
+    ',1m',
+    ',',
+    '1m,none',
+    'None',
+    'off',
+    '1m 5m',
+    '1m;5m',
+  ])('may not be "%s"', (text) => {
+    expect(faults({ BAN_DURATIONS: text })).toEqual([
+      `BAN_DURATIONS must be none or a comma-separated list of durations from 1s to 365d such as 1m,5m,1h,24h, not "${text}"`,
     ]);
   });
 });

@@ -23,6 +23,28 @@ const trustProxy = z.string().transform((text, context) => {
   return networks;
 });
 
+const MS_OF_UNIT = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const LONGEST_BAN_MS = 365 * MS_OF_UNIT.d;
+
+/** How long each ban lasts, in milliseconds; none where nobody is ever banned. */
+const banDurations = z.string().transform((text, context) => {
+  if (text === 'none') {
+    return [];
+  }
+  const durationsMs = text.split(',').map((duration) => {
+    const [, count, unit] = /^(\d+)([smhd])$/.exec(duration.trim()) ?? [];
+    return Number(count) * MS_OF_UNIT[unit as keyof typeof MS_OF_UNIT];
+  });
+  if (!durationsMs.every((ms) => ms > 0 && ms <= LONGEST_BAN_MS)) {
+    context.addIssue({
+      code: 'custom',
+      message: `must be none or a comma-separated list of durations from 1s to 365d such as 1m,5m,1h,24h, not "${text}"`,
+    });
+    return z.NEVER;
+  }
+  return durationsMs;
+});
+
 const baseUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
   .regex(/\/v1$/, 'must end in /v1');
@@ -54,6 +76,7 @@ export const settings = z.object({
   PRODUCTION_URL: baseUrl.default('https://api.animal-store.example/v1'),
   STAGING_URL: baseUrl.default('https://staging.animal-store.example/v1'),
   STRANGER_LIMIT: wholeNumber(1, 1_000_000).default(300),
+  BAN_DURATIONS: banDurations.prefault('1m,5m,1h,24h'),
   TRUST_PROXY: trustProxy.optional(),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
