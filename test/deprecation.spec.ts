@@ -66,9 +66,10 @@ describe('every response of getPet tells that it is deprecated, since when, unti
   it('429', async () => {
     const { key: exhausted } = await store.issue({
       plan: 'enterprise',
-      perMinute: 1,
+      perMinute: 2,
       perDay: 10,
     });
+    expect((await send(`${store.url}${path}`, { key: exhausted })).status).toBe(200);
     expect((await send(`${store.url}${path}`, { key: exhausted })).status).toBe(200);
     const answer = await send(`${store.url}${path}`, { key: exhausted });
     expectError(answer, 429, 'rate_limit_exceeded');
@@ -145,9 +146,10 @@ describe('getPet', () => {
     expectError(stranger, 401, 'missing_api_key');
     expectDeprecation(stranger);
 
-    const { key: single } = await store.issue({ plan: 'enterprise', perMinute: 1, perDay: 10 });
-    expectError(await send(`${store.url}${path}`, { key: single }), 410, 'endpoint_removed');
-    const over = await send(`${store.url}${path}`, { key: single });
+    const { key: narrow } = await store.issue({ plan: 'enterprise', perMinute: 2, perDay: 10 });
+    expectError(await send(`${store.url}${path}`, { key: narrow }), 410, 'endpoint_removed');
+    expectError(await send(`${store.url}${path}`, { key: narrow }), 410, 'endpoint_removed');
+    const over = await send(`${store.url}${path}`, { key: narrow });
     expectError(over, 429, 'rate_limit_exceeded');
     expectDeprecation(over);
   });

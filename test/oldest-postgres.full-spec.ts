@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from './support/free-port.js';
 import { run, ServiceProcess } from './support/service-process.js';
@@ -9,6 +10,9 @@ import { send } from './support/http.js';
 
 const DEBIAN = '/usr/lib/postgresql';
 const NOBODY = 65_534;
+const MINUTE_MS = 60_000;
+/** More than it takes until a key is banned: with so much of a minute left, it happens within that minute. */
+const BURST_MS = 15_000;
 const execute = promisify(execFile);
 
 /** The oldest PostgreSQL that this machine has of Debian, or null. */
@@ -81,7 +85,7 @@ describe('a PostgreSQL older than the embedded one', () => {
     }
   });
 
-  it('is migrated, seeded, and counts exactly', async () => {
+  it('is migrated, seeded, counts exactly, and bans', async () => {
     if (bin === null) {
       return;
     }
@@ -103,6 +107,34 @@ describe('a PostgreSQL older than the embedded one', () => {
       );
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(59);
       expect(answers.filter(({ status }) => status === 429)).toHaveLength(141);
+
+      // This process has the real clock: what is left of this minute must be enough.
+      const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS);
+      if (leftMs < BURST_MS) {
+        await pause(leftMs);
+      }
+      const narrow = [
+        '--name',
+        'y',
+        '--plan',
+        'enterprise',
+        '--per-minute',
+        '5',
+        '--per-day',
+        '100',
+        '--json',
+      ];
+      const issued = await run('cli/admin.js', settings, 'keys', 'issue', ...narrow);
+      const codes: unknown[] = [];
+      for (let sent = 0; sent < 12; sent += 1) {
+        const { json } = await send(`${url}/v1/pets`, { key: JSON.parse(issued.stdout).key });
+        codes.push(json.code);
+      }
+      expect(codes).toEqual([
+        ...Array(5).fill(undefined),
+        ...Array(4).fill('rate_limit_exceeded'),
+        ...Array(3).fill('api_key_banned'),
+      ]);
     } finally {
       await service.kill('SIGTERM');
     }

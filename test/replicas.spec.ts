@@ -60,7 +60,7 @@ describe('two processes over one database', () => {
     await database.drop();
   });
 
-  it('serve exactly 60 of 200 requests that a Free key sends at once, and burn exactly 60 of its day', async () => {
+  it('serve exactly 60 of 200 requests that a Free key sends at once, burn exactly 60 of its day, and start one ban', async () => {
     // These processes have the real clock: what is left of this minute must be enough.
     const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS);
     if (leftMs < BURST_MS) {
@@ -83,17 +83,26 @@ describe('two processes over one database', () => {
     for (const answer of refused) {
       expect(remaining(answer)).toBe(0);
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-      // So many refusals within a minute start a ban, where bans are on.
       expect(answer.json).toEqual({
-        code: expect.stringMatching(/^(rate_limit_exceeded|api_key_banned)$/),
+        code: expect.any(String),
         message: expect.any(String),
         status: 429,
       });
     }
-    expect(await database.query('SELECT minute_used, day_used FROM rate_limit_counters')).toEqual([
-      { minute_used: 60, day_used: 60 },
-    ]);
+    // The 60th refusal starts a ban, whichever process it reaches; each before it is told its own number.
+    const [warned, banned] = ['rate_limit_exceeded', 'api_key_banned'].map((code) =>
+      refused.filter(({ json }) => json.code === code),
+    ) as [Answer[], Answer[]];
+    expect(warned.map(refusalsLeft).toSorted((a, b) => b - a)).toEqual(
+      Array.from({ length: 59 }, (_, index) => 59 - index),
+    );
+    expect(banned).toHaveLength(81);
+    expect(new Set(banned.map(({ headers }) => headers.get('x-ratelimit-reset'))).size).toBe(1);
+    expect(
+      await database.query('SELECT minute_used, day_used, refusals, ban_step FROM rate_limit_counters'),
+    ).toEqual([{ minute_used: 60, day_used: 60, refusals: 0, ban_step: 1 }]);
   });
 });
 
 const remaining = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining'));
+const refusalsLeft = ({ json }: Answer) => Number(/\b(\d+) refusals? remain/.exec(json.message)?.[1]);

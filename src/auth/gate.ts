@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { ApiError } from '../errors/api-error.js';
 import type { Admission } from '../rate-limit/admission.js';
-import { rateLimitExceeded, RateLimiter } from '../rate-limit/rate-limiter.js';
+import { rateLimitError, RateLimiter } from '../rate-limit/rate-limiter.js';
 import { Authenticator } from './authenticator.js';
 import { isAdministrative } from './protected-path.js';
 import { forbidden } from './role.guard.js';
@@ -30,7 +30,7 @@ export class Gate {
     const caller = await this.authenticator.authenticate(request);
     const admission = await this.rateLimiter.admit(request, caller);
     if (!admission.admitted) {
-      return { admission, refusal: rateLimitExceeded(admission, caller) };
+      return { admission, refusal: rateLimitError(admission, caller) };
     }
     if (caller.client === null) {
       return { admission, refusal: caller.refusal };

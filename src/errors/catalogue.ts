@@ -15,6 +15,7 @@ export const statusOfCode = {
   payload_too_large: 413,
   unsupported_media_type: 415,
   rate_limit_exceeded: 429,
+  api_key_banned: 429,
   headers_too_large: 431,
   internal_error: 500,
   service_unavailable: 503,

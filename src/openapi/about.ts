@@ -7,7 +7,7 @@ While a key that expires still works, every response tells until when, in \`X-Ap
 
 **Limits.** Requests are counted per UTC minute and per UTC day. Every response tells where you stand, in
 \`X-RateLimit-*\` and in \`RateLimit\`. Over a limit the answer is 429; wait as \`Retry-After\` tells before you try again, and
-longer each time.
+longer each time. A key that goes on without waiting, for as many requests as its limit per minute, is banned for a while.
 
 | Plan | Requests per minute | Requests per day |
 |---|---|---|

@@ -77,10 +77,12 @@ const ANSWERS: readonly ErrorAnswer[] = [
     isOf: hasBody,
   },
   {
-    description: 'Over the limit. Wait as `Retry-After` tells.',
+    description: 'Over the limit, or banned for going on when it was. Wait as `Retry-After` tells.',
     messages: {
       rate_limit_exceeded:
-        'Over the limit of 60 requests per minute of plan free. Wait 31 seconds before the next request.',
+        'Over the limit of 60 requests per minute of plan free. Wait 31 seconds before the next request. 59 refusals remain within this minute until the API key is banned.',
+      api_key_banned:
+        'This API key is banned until 2027-03-05T12:35:30Z, because too many requests followed a 429 within one minute. Send none for 60 seconds. After any later 429 wait as Retry-After tells, or the key is banned again.',
     },
     headers: ['Retry-After'],
     isOf: every,

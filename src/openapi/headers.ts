@@ -29,7 +29,7 @@ export const headers = {
     example: 59,
   },
   'X-RateLimit-Reset': {
-    description: 'Unix time, in seconds, at which that window ends.',
+    description: 'Unix time, in seconds, at which that window ends; while banned, at which the ban does.',
     required: true,
     schema: { type: 'integer', format: 'int64' },
     example: 1_764_892_860,

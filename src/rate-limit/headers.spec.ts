@@ -1,5 +1,5 @@
 import { rateLimitHeaders } from './headers.js';
-import { windowState } from './windows.js';
+import { type WindowState, windowState } from './windows.js';
 
 const nowMs = Date.UTC(2027, 2, 5, 12, 34, 29, 500);
 const minuteEnd = String(Date.UTC(2027, 2, 5, 12, 35) / 1000);
@@ -10,9 +10,13 @@ const minute = (limit: number, used: number) =>
   windowState('minute', Math.floor(nowMs / 60_000), limit, used);
 const day = (limit: number, used: number) => windowState('day', Math.floor(nowMs / 86_400_000), limit, used);
 
+/** The headers of a request that met no ban. */
+const headersOf = (admitted: boolean, windows: WindowState[]) =>
+  rateLimitHeaders({ admitted, windows, nowMs, refusalsUntilBan: 60, ban: null });
+
 describe('the rate-limit headers', () => {
   it('tell the tightest window, and both windows in the IETF form', () => {
-    expect(rateLimitHeaders({ admitted: true, windows: [minute(60, 1), day(1000, 41)], nowMs })).toEqual({
+    expect(headersOf(true, [minute(60, 1), day(1000, 41)])).toEqual({
       'X-RateLimit-Limit': '60',
       'X-RateLimit-Remaining': '59',
       'X-RateLimit-Reset': minuteEnd,
@@ -22,9 +26,7 @@ describe('the rate-limit headers', () => {
   });
 
   it('tell the day once it has fewer requests remaining than the minute', () => {
-    expect(
-      rateLimitHeaders({ admitted: true, windows: [minute(60, 1), day(1000, 950)], nowMs }),
-    ).toMatchObject({
+    expect(headersOf(true, [minute(60, 1), day(1000, 950)])).toMatchObject({
       'X-RateLimit-Limit': '1000',
       'X-RateLimit-Remaining': '50',
       'X-RateLimit-Reset': dayEnd,
@@ -32,9 +34,7 @@ describe('the rate-limit headers', () => {
   });
 
   it('tell the day, which resets later, on a tie', () => {
-    expect(
-      rateLimitHeaders({ admitted: true, windows: [minute(60, 10), day(1000, 950)], nowMs }),
-    ).toMatchObject({
+    expect(headersOf(true, [minute(60, 10), day(1000, 950)])).toMatchObject({
       'X-RateLimit-Limit': '1000',
       'X-RateLimit-Remaining': '50',
       'X-RateLimit-Reset': dayEnd,
@@ -42,7 +42,7 @@ describe('the rate-limit headers', () => {
   });
 
   it('of a stranger tell the minute alone', () => {
-    expect(rateLimitHeaders({ admitted: true, windows: [minute(300, 300)], nowMs })).toEqual({
+    expect(headersOf(true, [minute(300, 300)])).toEqual({
       'X-RateLimit-Limit': '300',
       'X-RateLimit-Remaining': '0',
       'X-RateLimit-Reset': minuteEnd,
@@ -53,13 +53,13 @@ describe('the rate-limit headers', () => {
 
   it('have Retry-After on a refusal alone: the last admitted request has none', () => {
     const windows = [minute(60, 60), day(1000, 60)];
-    expect(rateLimitHeaders({ admitted: true, windows, nowMs })).not.toHaveProperty('Retry-After');
-    expect(rateLimitHeaders({ admitted: false, windows, nowMs })).toMatchObject({ 'Retry-After': '31' });
+    expect(headersOf(true, windows)).not.toHaveProperty('Retry-After');
+    expect(headersOf(false, windows)).toMatchObject({ 'Retry-After': '31' });
   });
 
   it('have the wait for the day on its refusal, while the minute still has room', () => {
     const windows = [minute(60, 3), day(1000, 1000)];
-    expect(rateLimitHeaders({ admitted: false, windows, nowMs })).toMatchObject({
+    expect(headersOf(false, windows)).toMatchObject({
       'X-RateLimit-Remaining': '0',
       'X-RateLimit-Reset': dayEnd,
       'Retry-After': String(secondsOfDayLeft),
@@ -68,7 +68,7 @@ describe('the rate-limit headers', () => {
 
   it('have the later wait when both windows refuse', () => {
     const windows = [minute(60, 60), day(1000, 1000)];
-    expect(rateLimitHeaders({ admitted: false, windows, nowMs })).toMatchObject({
+    expect(headersOf(false, windows)).toMatchObject({
       'X-RateLimit-Limit': '1000',
       'X-RateLimit-Reset': dayEnd,
       'Retry-After': String(secondsOfDayLeft),
@@ -77,9 +77,57 @@ describe('the rate-limit headers', () => {
 
   it('never tell a negative number', () => {
     const windows = [minute(10, 60), day(20, 60)];
-    expect(rateLimitHeaders({ admitted: false, windows, nowMs })).toMatchObject({
+    expect(headersOf(false, windows)).toMatchObject({
       'X-RateLimit-Remaining': '0',
       RateLimit: `"minute";r=0;t=31, "day";r=0;t=${secondsOfDayLeft}`,
+    });
+  });
+
+  describe('of a request that a ban refuses', () => {
+    /** Half past the next minute, and so many milliseconds. */
+    const halfPastNext = (milliseconds: number) => Date.UTC(2027, 2, 5, 12, 35, 30, milliseconds);
+    const whileBanned = (windows: WindowState[], untilMs: number) =>
+      rateLimitHeaders({
+        admitted: false,
+        windows,
+        nowMs,
+        refusalsUntilBan: 0,
+        ban: { untilMs, started: false },
+      });
+
+    it('have nothing remaining in any window until the ban ends, rounded up to a second', () => {
+      expect(whileBanned([minute(60, 1), day(1000, 41)], halfPastNext(1))).toEqual({
+        'X-RateLimit-Limit': '60',
+        'X-RateLimit-Remaining': '0',
+        'X-RateLimit-Reset': String(halfPastNext(1000) / 1000),
+        'RateLimit-Policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
+        RateLimit: '"minute";r=0;t=62, "day";r=0;t=62',
+        'Retry-After': '61',
+      });
+    });
+
+    it('tell the end of the ban, and in RateLimit the later end of a day that is used up', () => {
+      expect(whileBanned([minute(60, 1), day(1000, 1000)], halfPastNext(0))).toEqual({
+        'X-RateLimit-Limit': '1000',
+        'X-RateLimit-Remaining': '0',
+        'X-RateLimit-Reset': String(halfPastNext(0) / 1000),
+        'RateLimit-Policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
+        RateLimit: `"minute";r=0;t=61, "day";r=0;t=${secondsOfDayLeft}`,
+        'Retry-After': '61',
+      });
+    });
+
+    it('tell the end of the ban where that comes before the end of the minute', () => {
+      expect(whileBanned([minute(60, 60), day(1000, 60)], nowMs + 10_000)).toMatchObject({
+        'X-RateLimit-Limit': '60',
+        'X-RateLimit-Reset': String(Math.ceil((nowMs + 10_000) / 1000)),
+        RateLimit: '"minute";r=0;t=31, "day";r=0;t=11',
+        'Retry-After': '10',
+      });
+    });
+
+    it('ask for one second at least, also when the ban is ending', () => {
+      expect(whileBanned([minute(60, 1)], nowMs)).toMatchObject({ 'Retry-After': '1' });
     });
   });
 });

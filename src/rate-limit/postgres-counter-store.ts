@@ -5,10 +5,12 @@ import { Batcher } from '../batcher.js';
 import { Clock } from '../clock.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import type { Admission } from './admission.js';
+import { standingOf } from './ban.js';
 import { type Ask, CounterStore } from './counter-store.js';
 import { windowState } from './windows.js';
 
 const TAKE = readFileSync(new URL('./take.sql', import.meta.url), 'utf8');
+const LIFT_BAN = readFileSync(new URL('./lift-ban.sql', import.meta.url), 'utf8');
 const SWEEP = readFileSync(new URL('./sweep.sql', import.meta.url), 'utf8');
 const SWEEP_INTERVAL_MS = 60_000;
 /** Rows that one statement removes at the most, so that counting never waits long behind it. */
@@ -21,6 +23,9 @@ const QUERY_TIMEOUT_MS = 3000;
 interface Row {
   subject: string;
   granted: number;
+  refused: number;
+  refusals: number;
+  banned_until: Date | null;
   minute: number;
   minute_used: number;
   day: number;
@@ -77,6 +82,9 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   async bans(): Promise<Map<string, Date>> {
+    if (this.environment.BAN_DURATIONS.length === 0) {
+      return new Map();
+    }
     const client = await this.connection();
     const { rows } = await client.query<{ subject: string; banned_until: Date }>(
       `SELECT subject, banned_until FROM rate_limit_counters
@@ -88,18 +96,10 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
 
   async liftBan(subject: string): Promise<Date | null> {
     const client = await this.connection();
-    const { rows } = await client.query<{ banned_until: Date }>(
-      `WITH ban AS (
-         SELECT subject, banned_until FROM rate_limit_counters
-         WHERE subject = $2 AND banned_until > statement_timestamp() + make_interval(secs => $1::float8 / 1000)
-         FOR UPDATE
-       )
-       UPDATE rate_limit_counters AS stored
-       SET banned_until = statement_timestamp() + make_interval(secs => $1::float8 / 1000)
-       FROM ban WHERE stored.subject = ban.subject
-       RETURNING ban.banned_until`,
-      [this.clock.storeOffsetMs, subject],
-    );
+    const { rows } = await client.query<{ banned_until: Date }>(LIFT_BAN, [
+      this.clock.storeOffsetMs,
+      subject,
+    ]);
     return rows[0]?.banned_until ?? null;
   }
 
@@ -128,8 +128,29 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
       }
       const place = served.get(subject) ?? 0;
       served.set(subject, place + 1);
-      return admissionOf(row, sum, place);
+      const admission = this.admissionOf(row, sum, place);
+      if (admission.ban?.started === true) {
+        this.logger.warn(`${subject} is banned until ${new Date(admission.ban.untilMs).toISOString()}`);
+      }
+      return admission;
     });
+  }
+
+  /** The admission of the ask that is number `place` (from 0) among those of its subject in the batch. */
+  private admissionOf(row: Row, { perMinute, perDay }: Sum, place: number): Admission {
+    const admitted = place < row.granted;
+    const laterInBatch = admitted ? row.granted - place - 1 : 0;
+    const minute = windowState('minute', row.minute, perMinute, row.minute_used - laterInBatch);
+    const windows =
+      perDay === null ? [minute] : [minute, windowState('day', row.day, perDay, row.day_used - laterInBatch)];
+    const { granted, refused, refusals, banned_until: bannedUntil } = row;
+    const canBeBanned = perDay !== null && this.environment.BAN_DURATIONS.length > 0;
+    const { refusalsUntilBan, ban } = standingOf(
+      { granted, refused, refusals, bannedUntil },
+      place,
+      canBeBanned ? perMinute : null,
+    );
+    return { admitted, windows, nowMs: row.now_ms, refusalsUntilBan, ban };
   }
 
   private async query(sums: Map<string, Sum>): Promise<Row[]> {
@@ -146,6 +167,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
           values.map(({ perMinute }) => perMinute),
           values.map(({ perDay }) => perDay),
           this.clock.storeOffsetMs,
+          this.environment.BAN_DURATIONS,
         ],
       });
       return rows;
@@ -206,14 +228,4 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     client.on('end', () => this.forget(connection));
     return connection;
   }
-}
-
-/** The admission of the ask that is number `place` (from 0) among those of its subject in the batch. */
-function admissionOf(row: Row, { perMinute, perDay }: Sum, place: number): Admission {
-  const admitted = place < row.granted;
-  const laterInBatch = admitted ? row.granted - place - 1 : 0;
-  const minute = windowState('minute', row.minute, perMinute, row.minute_used - laterInBatch);
-  const windows =
-    perDay === null ? [minute] : [minute, windowState('day', row.day, perDay, row.day_used - laterInBatch)];
-  return { admitted, windows, nowMs: row.now_ms };
 }

@@ -9,7 +9,7 @@ import {
   type ThrottlerStorage,
 } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
-import { RateLimiter, rateLimitExceeded } from './rate-limiter.js';
+import { rateLimitError, RateLimiter } from './rate-limiter.js';
 
 /**
  * Lets in what its quota has room for. `@SkipThrottle()` and the options of `ThrottlerModule` mean what they
@@ -26,7 +26,7 @@ export class RateLimitGuard extends ThrottlerGuard {
     super(options, storage, reflector);
   }
 
-  /** @throws ApiError `rate_limit_exceeded`. */
+  /** @throws ApiError `rate_limit_exceeded` or `api_key_banned`. */
   override async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = requestOf(context);
     const admitted = await super.canActivate(context);
@@ -42,7 +42,7 @@ export class RateLimitGuard extends ThrottlerGuard {
     }
     const admission = await this.rateLimiter.admit(requestOf(context), caller);
     if (!admission.admitted) {
-      throw rateLimitExceeded(admission, caller);
+      throw rateLimitError(admission, caller);
     }
     return true;
   }

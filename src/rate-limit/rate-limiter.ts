@@ -5,6 +5,7 @@ import { ENVIRONMENT, type Environment } from '../environment.js';
 import { ApiError } from '../errors/api-error.js';
 import { networkOf } from './address.js';
 import type { Admission } from './admission.js';
+import { banEndSeconds, secondsToBanEnd } from './ban.js';
 import { type Ask, CounterStore } from './counter-store.js';
 import { networkSubject, quotaSubject } from './subject.js';
 import { retryAfterSeconds } from './windows.js';
@@ -50,15 +51,36 @@ export class RateLimiter {
   }
 }
 
-/** The error of a request that was not admitted. */
-export function rateLimitExceeded({ windows, nowMs }: Admission, caller: Caller): ApiError {
+/** The error of a request that was not admitted: `api_key_banned` while a ban lasts, else `rate_limit_exceeded`. */
+export function rateLimitError(admission: Admission, caller: Caller): ApiError {
+  const { ban, windows, nowMs } = admission;
+  if (ban !== null) {
+    const until = new Date(banEndSeconds(ban) * 1000).toISOString().replace('.000Z', 'Z');
+    const message =
+      `This API key is banned until ${until}, because too many requests followed a 429 within one minute. ` +
+      `Send none for ${inWords(secondsToBanEnd(ban, nowMs), 'second')}. ` +
+      'After any later 429 wait as Retry-After tells, or the key is banned again.';
+    return new ApiError('api_key_banned', message);
+  }
   const full = windows.filter(({ remaining }) => remaining === 0);
   const limits = full.map(({ name, limit }) => `${limit} requests per ${name}`).join(' and ');
-  const seconds = retryAfterSeconds(windows, nowMs);
-  const wait = `Wait ${seconds} second${seconds === 1 ? '' : 's'} before the next request.`;
+  const wait = `Wait ${inWords(retryAfterSeconds(windows, nowMs), 'second')} before the next request.`;
   const message =
     caller.client === null
       ? `This address is over ${limits} without a valid API key. ${wait} ${caller.refusal.message}`
-      : `Over the limit of ${limits} of plan ${caller.client.quota.plan}. ${wait}`;
+      : `Over the limit of ${limits} of plan ${caller.client.quota.plan}. ${wait}${warning(admission)}`;
   return new ApiError('rate_limit_exceeded', message);
+}
+
+/** What goes on happening to a client that does not wait; nothing where bans are off. */
+function warning({ refusalsUntilBan }: Admission): string {
+  if (refusalsUntilBan === null) {
+    return '';
+  }
+  const remain = `${inWords(refusalsUntilBan, 'refusal')} ${refusalsUntilBan === 1 ? 'remains' : 'remain'}`;
+  return ` ${remain} within this minute until the API key is banned.`;
+}
+
+function inWords(count: number, unit: string): string {
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }

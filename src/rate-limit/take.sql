@@ -1,55 +1,129 @@
--- Takes requests from the windows of many subjects at once, each subject's in one atomic step.
+-- Takes requests from the windows of many subjects at once, each subject's in one atomic step; counts what it refuses,
+-- and starts a ban where there is too much of that.
 --
 -- $1 subjects, $2 how many requests each asks for, $3 its limit per minute, $4 its limit per day or NULL,
--- $5 milliseconds to add to the server's clock (0 in production; tests travel in time with it).
+-- $5 milliseconds to add to the server's clock (0 in production; tests travel in time with it),
+-- $6 the ladder: milliseconds that the first ban lasts, the next, and so on; empty where bans are off.
 --
--- Rows are written in the order of their subjects, so that two replicas never wait for each other in a circle.
+-- The requests of a subject are judged one by one. The first are admitted, as many as there is room for (granted). Of the
+-- rest each counts as a refusal (refused), up to the one that makes as many within the minute as the limit per
+-- minute: it starts a ban, which those after it meet. A subject without a day window is a stranger, and never banned.
+--
+-- Rows are written in the order of their subjects, so that two replicas never wait for each other in a circle. The asks are
+-- sorted before rows are made of them, which is cheaper.
 WITH clock AS MATERIALIZED (
   SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint + $5::bigint AS now_ms
 ),
 asks AS (
   SELECT
-    ask.subject,
-    -- What an empty pair of windows would grant: a new row is held to the limits too. least() ignores NULL.
-    least(ask.asked, ask.minute_limit, ask.day_limit) AS asked,
-    ask.minute_limit,
-    ask.day_limit,
+    ask.*,
+    clock.now_ms,
     (clock.now_ms / 60000)::int AS minute,
-    (clock.now_ms / 86400000)::int AS day
-  FROM clock, unnest($1::text[], $2::int[], $3::int[], $4::int[]) AS ask (subject, asked, minute_limit, day_limit)
+    (clock.now_ms / 86400000)::int AS day,
+    -- What a subject is granted that nobody has counted yet: a new row is held to the limits too. least() ignores NULL.
+    room.granted,
+    ask.asked - room.granted >= ask.minute_limit
+      AND ask.day_limit IS NOT NULL
+      AND cardinality($6::bigint[]) > 0 AS starts_ban
+  FROM
+    clock,
+    unnest($1::text[], $2::int[], $3::int[], $4::int[]) AS ask (subject, asked, minute_limit, day_limit),
+    LATERAL (SELECT least(ask.asked, ask.minute_limit, ask.day_limit) AS granted) AS room
+  ORDER BY ask.subject
 )
-INSERT INTO rate_limit_counters AS stored
-  (subject, minute, minute_used, minute_limit, day, day_used, day_limit, granted)
-SELECT subject, minute, asked, minute_limit, day, asked, day_limit, asked
+INSERT INTO rate_limit_counters AS stored (
+  subject, minute, minute_used, minute_limit, day, day_used, day_limit,
+  asked, granted, refused, refusals, banned_until, ban_step
+)
+SELECT
+  subject, minute, granted, minute_limit, day, granted, day_limit,
+  asked,
+  granted,
+  CASE WHEN starts_ban THEN minute_limit ELSE asked - granted END,
+  CASE WHEN starts_ban THEN 0 ELSE asked - granted END,
+  CASE WHEN starts_ban THEN to_timestamp((now_ms + ($6::bigint[])[1]) / 1000::float8) END,
+  CASE WHEN starts_ban THEN 1 ELSE 0 END
 FROM asks
-ORDER BY subject
 ON CONFLICT (subject) DO UPDATE SET
-  (minute, minute_used, day, day_used, granted) = (
+  (minute, minute_used, day, day_used, granted, refused, refusals, banned_until, ban_step) = (
     SELECT
-      win.minute, win.minute_used + room.granted, win.day, win.day_used + room.granted, room.granted
+      win.minute,
+      win.minute_used + room.granted,
+      win.day,
+      win.day_used + room.granted,
+      room.granted,
+      refusal.refused,
+      CASE WHEN refusal.refused = ban.threshold THEN 0 ELSE win.refusals + refusal.refused END,
+      CASE
+        WHEN refusal.refused = ban.threshold
+          THEN to_timestamp((moment.at_ms + ($6::bigint[])[ladder.step]) / 1000::float8)
+        ELSE stored.banned_until
+      END,
+      CASE WHEN refusal.refused = ban.threshold THEN ladder.step ELSE stored.ban_step END
     FROM
       -- The statement's time is fixed before it waits for a row's lock. Who held the lock may have opened a
       -- later window meanwhile, and a window never goes back: hence the greater of the stored and the asked.
       (SELECT
         greatest(stored.minute, EXCLUDED.minute) AS minute,
         CASE WHEN EXCLUDED.minute > stored.minute THEN 0 ELSE stored.minute_used END AS minute_used,
+        CASE WHEN EXCLUDED.minute > stored.minute THEN 0 ELSE stored.refusals END AS refusals,
         greatest(stored.day, EXCLUDED.day) AS day,
         CASE WHEN EXCLUDED.day > stored.day THEN 0 ELSE stored.day_used END AS day_used
       ) AS win,
-      -- EXCLUDED.granted is what was asked for; all windows grant the same number, or less.
+      -- When the requests are judged: never before their windows began.
       LATERAL (SELECT
-        greatest(0, least(
-          EXCLUDED.granted,
-          EXCLUDED.minute_limit - win.minute_used,
-          EXCLUDED.day_limit - win.day_used
-        )) AS granted
-      ) AS room
+        greatest((SELECT now_ms FROM clock), win.minute * 60000::bigint, win.day * 86400000::bigint) AS at_ms
+      ) AS moment,
+      LATERAL (SELECT
+        -- A ban that somebody started while this statement waited ends after its time, and so is met here too: it is
+        -- neither started twice nor shortened. Most were never banned, and are told so by the first comparison.
+        stored.banned_until IS NOT NULL
+          AND cardinality($6::bigint[]) > 0
+          AND stored.banned_until > to_timestamp(moment.at_ms / 1000::float8) AS lasts,
+        -- Which of the refusals to come starts a ban, or NULL. Where the limit was lowered below what was refused
+        -- already, it is the next.
+        CASE
+          WHEN EXCLUDED.day_limit IS NOT NULL AND cardinality($6::bigint[]) > 0
+            THEN greatest(1, EXCLUDED.minute_limit - win.refusals)
+        END AS threshold
+      ) AS ban,
+      -- All windows grant the same number, or less. OFFSET 0 here and below: computed once, where the planner would
+      -- write it out at each of its uses and make the whole statement twice as dear.
+      LATERAL (SELECT
+        CASE
+          WHEN ban.lasts THEN 0
+          ELSE greatest(0, least(
+            EXCLUDED.asked,
+            EXCLUDED.minute_limit - win.minute_used,
+            EXCLUDED.day_limit - win.day_used
+          ))
+        END AS granted
+        OFFSET 0
+      ) AS room,
+      LATERAL (SELECT
+        CASE WHEN ban.lasts THEN 0 ELSE least(EXCLUDED.asked - room.granted, ban.threshold) END AS refused
+        OFFSET 0
+      ) AS refusal,
+      -- One step above the last ban's, which falls by one for each full 24 hours since it ended; the last step repeats.
+      LATERAL (SELECT
+        least(
+          cardinality($6::bigint[]),
+          1 + greatest(0, stored.ban_step - coalesce(
+            (moment.at_ms - (extract(epoch FROM stored.banned_until) * 1000)::bigint) / 86400000,
+            0
+          ))
+        )::int AS step
+      ) AS ladder
   ),
   minute_limit = EXCLUDED.minute_limit,
-  day_limit = EXCLUDED.day_limit
+  day_limit = EXCLUDED.day_limit,
+  asked = EXCLUDED.asked
 RETURNING
   subject,
   granted,
+  refused,
+  refusals,
+  banned_until,
   minute,
   minute_used,
   day,
