@@ -26,10 +26,13 @@ const KeyRole = z
   .enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` })
   .meta({ description: 'What the key may do: `admin` may also administer.' });
 
-/** An instant to come, from its text (RFC 3339). */
+const INSTANT_FAULT = 'must be a date-time with its offset, such as 2027-01-01T00:00:00Z';
+
+/** An instant from its text (RFC 3339), before the year 10000 in UTC too. */
 export const instant = z.iso
-  .datetime({ offset: true, error: 'must be a date-time with its offset, such as 2027-01-01T00:00:00Z' })
-  .transform((value) => new Date(value));
+  .datetime({ offset: true, error: INSTANT_FAULT })
+  .transform((value) => new Date(value))
+  .refine((date) => date.getUTCFullYear() < 10_000, INSTANT_FAULT);
 
 const expiresAt = instant.meta({
   description: 'From when on the key is no longer valid.',

@@ -73,13 +73,10 @@ export class KeyDirectory {
     return key;
   }
 
-  /** `-infinity` is long ago and the year 10000 is never, as a `Date` knows no infinity and an HTTP date no fifth digit. */
   private async findAll(hashes: Buffer[]): Promise<(Row | null)[]> {
     const rows = await this.prisma.$queryRaw<Row[]>`
       SELECT
-        k.hash, k.id, k.role::text, k.quota_id, q.plan,
-        CASE WHEN k.expires_at < '10000-01-01 00:00+00' THEN greatest(k.expires_at, 'epoch') END AS expires_at,
-        k.revoked_at IS NOT NULL AS revoked,
+        k.hash, k.id, k.role::text, k.expires_at, k.revoked_at IS NOT NULL AS revoked, k.quota_id, q.plan,
         coalesce(q.per_minute, p.per_minute) AS per_minute,
         coalesce(q.per_day, p.per_day) AS per_day
       FROM api_keys k

@@ -71,6 +71,13 @@ ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_predecessor_id_fkey" FOREIGN KEY
 
 -- What Prisma's schema cannot say follows. `migrate diff` neither sees nor removes it.
 
+-- Instants that a date of JavaScript and an HTTP date can tell: neither infinite nor of five digits.
+ALTER TABLE "api_keys"
+    ADD CONSTRAINT "api_keys_expires_at_tellable"
+        CHECK (isfinite("expires_at") AND "expires_at" < '10000-01-01 00:00+00'),
+    ADD CONSTRAINT "api_keys_revoked_at_tellable"
+        CHECK (isfinite("revoked_at") AND "revoked_at" < '10000-01-01 00:00+00');
+
 -- Replicas remember keys with the numbers of their quotas, and forget them when any of these tables changes, by whomever.
 -- A new row needs no word: what was not there is not remembered. Notices of one transaction are one, as they are alike.
 CREATE FUNCTION "notify_key_change"() RETURNS trigger LANGUAGE plpgsql AS $$
