@@ -3,6 +3,7 @@ import { startApplication, type TestApplication } from './support/application.js
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
 import { type Answer, send } from './support/http.js';
+import { linksOf } from './support/links.js';
 
 type Status = 'available' | 'pending' | 'sold';
 
@@ -38,19 +39,6 @@ function list(query = ''): Promise<Answer> {
 const idsOf = ({ json }: Answer): number[] => (json as { id: number }[]).map(({ id }) => id);
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
-
-/** The targets of a `Link` header by their relation (RFC 8288); throws when it has another form than ours. */
-function linksOf({ headers }: Answer): Record<string, string> {
-  const links: Record<string, string> = {};
-  for (const link of (headers.get('link') ?? '').split(', ')) {
-    const { target, relation } = /^<(?<target>[^<>]+)>; rel="(?<relation>[a-z]+)"$/.exec(link)?.groups ?? {};
-    if (target === undefined || relation === undefined || relation in links) {
-      throw new Error(`Not a link of a list: ${link}`);
-    }
-    links[relation] = target;
-  }
-  return links;
-}
 
 /** Follows `rel="next"` to the end; `between` runs after each page. */
 async function walk(

@@ -1,0 +1,37 @@
+import type { IssuedKey, KeyOrder } from '../../src/admin/key.schemas.js';
+import { startApplication, type TestApplication } from './application.js';
+import { type Answer, send } from './http.js';
+
+export interface Administration {
+  store: TestApplication;
+  /** The key that asks. */
+  administrator: IssuedKey;
+  /** Asks as the administrator. `request` is a method and a path, as `GET /admin/keys`. */
+  ask: (request: string, body?: unknown) => Promise<Answer>;
+  /** Issues a key by HTTP; a client's on plan Free unless told otherwise. */
+  issue: (order?: Record<string, unknown>) => Promise<IssuedKey>;
+}
+
+const WIDE: Partial<KeyOrder> = { plan: 'enterprise', perMinute: 1_000_000, perDay: 10_000_000 };
+
+/** The service, and an administrator with room for all requests of a test file. */
+export async function startAdministration(): Promise<Administration> {
+  const store = await startApplication();
+  const administrator = await store.issue({ ...WIDE, name: 'administrator', role: 'admin' });
+  const ask = (request: string, body?: unknown) => {
+    const [method = '', path = ''] = request.split(' ');
+    return send(store.url + path, { method, key: administrator.key, body });
+  };
+  return {
+    store,
+    administrator,
+    ask,
+    issue: async (order) => {
+      const { status, json, text } = await ask('POST /admin/keys', { name: 'test', plan: 'free', ...order });
+      if (status !== 201) {
+        throw new Error(`No key was issued: ${text}`);
+      }
+      return json;
+    },
+  };
+}

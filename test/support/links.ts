@@ -1,0 +1,14 @@
+import type { Answer } from './http.js';
+
+/** The targets of a `Link` header by their relation (RFC 8288); throws when it has another form than ours. */
+export function linksOf({ headers }: Pick<Answer, 'headers'>): Record<string, string> {
+  const links: Record<string, string> = {};
+  for (const link of (headers.get('link') ?? '').split(', ')) {
+    const { target, relation } = /^<(?<target>[^<>]+)>; rel="(?<relation>[a-z]+)"$/.exec(link)?.groups ?? {};
+    if (target === undefined || relation === undefined || relation in links) {
+      throw new Error(`Not a link of a list: ${link}`);
+    }
+    links[relation] = target;
+  }
+  return links;
+}
