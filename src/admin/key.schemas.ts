@@ -2,11 +2,14 @@ import { z } from 'zod';
 import { sentAs } from '../http/json-schema.js';
 import { cursorParameter, limitParameter, once } from '../http/page-query.js';
 import { bothOrNone, ownLimits } from './limits.schema.js';
+import { isPlanName } from './plan-name.js';
 
 const NAME_MAX_LENGTH = 255;
 const ROLES = ['client', 'admin'] as const;
 const OVERLAP_MAX_SECONDS = 31_536_000n;
 const OVERLAP_FAULT = `must be an integer from 0 to ${OVERLAP_MAX_SECONDS}, written as digits`;
+const INSTANT_FAULT = 'must be a date-time with its offset, such as 2027-01-01T00:00:00Z';
+const PLAN_FAULT = 'must be the name of a plan';
 const BODY_FAULT = { error: 'the body must be a JSON object' };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -32,7 +35,8 @@ const INSTANT_FAULT = 'must be a date-time with its offset, such as 2027-01-01T0
 export const instant = z.iso
   .datetime({ offset: true, error: INSTANT_FAULT })
   .transform((value) => new Date(value))
-  .refine((date) => date.getUTCFullYear() < 10_000, INSTANT_FAULT);
+  // Its offset may carry it into the year 10000, which no date-time can say.
+  .refine((value) => value.getUTCFullYear() <= 9999, INSTANT_FAULT);
 
 const expiresAt = instant.meta({
   description: 'From when on the key is no longer valid.',
@@ -50,7 +54,7 @@ export const KeyOrder = z
     },
     BODY_FAULT,
   )
-  .superRefine(bothOrNone)
+  .check(bothOrNone)
   .meta({
     id: 'KeyOrder',
     description: 'A key to issue, on a quota of its own.',
@@ -60,7 +64,7 @@ export type KeyOrder = z.infer<typeof KeyOrder>;
 
 export const PlanChange = z
   .object({ plan: planName, ...ownLimits }, BODY_FAULT)
-  .superRefine(bothOrNone)
+  .check(bothOrNone)
   .meta({
     id: 'PlanChange',
     description:
@@ -135,7 +139,8 @@ export type IssuedKey = z.infer<typeof IssuedKey>;
 export const KeyQuery = z.object({
   limit: limitParameter('Maximum number of keys returned.'),
   plan: z
-    .string(once('must be the name of a plan'))
+    .string(once(PLAN_FAULT))
+    .refine(isPlanName, PLAN_FAULT)
     .optional()
     .meta({ description: 'Only keys on this plan.' }),
   banned: sentAs(

@@ -68,7 +68,8 @@ export class KeyService {
       await writeDown(transaction, deed(actor, 'key.issued', issued, null, after));
       return issued;
     });
-    return { ...(await this.view(record)), key };
+    // A new quota has no ban. The counters are not asked: the key must be shown, now that it is issued.
+    return { ...this.viewWith(record, new Map()), key };
   }
 
   /** Whether this very key was issued, whatever became of it. */
@@ -109,6 +110,8 @@ export class KeyService {
   async rotate(id: string, order: RotationOrder, actor: Actor): Promise<IssuedKey> {
     const { overlapMs = DEFAULT_OVERLAP_MS, key = this.newKey() } = order;
     this.refuseThePast(order.expiresAt ?? null);
+    // Asked before anything is done: the successor must be shown, once it is issued.
+    const bans = await this.counters.bans();
     const record = await atomically(this.database, async (transaction) => {
       const old = await lockRecord(transaction, id);
       this.refuseRotation(old);
@@ -130,7 +133,7 @@ export class KeyService {
       await writeDown(transaction, deed(actor, 'key.rotated', old, before, after));
       return successor;
     });
-    return { ...(await this.view(record)), key };
+    return { ...this.viewWith(record, bans), key };
   }
 
   /**

@@ -24,13 +24,14 @@ export const ownLimits = {
 };
 
 /** A check of `ownLimits`: one number without the other is a fault of the other. */
-export function bothOrNone(
-  { perMinute, perDay }: { [Name in keyof Limits]?: number | undefined },
-  context: z.RefinementCtx,
-): void {
-  if ((perMinute === undefined) !== (perDay === undefined)) {
-    const missing = perMinute === undefined ? 'perMinute' : 'perDay';
-    const given = perMinute === undefined ? 'perDay' : 'perMinute';
-    context.addIssue({ code: 'custom', path: [missing], message: `is required with ${given}` });
-  }
-}
+export const bothOrNone = z.superRefine<{ [Name in keyof Limits]?: number | undefined }>(
+  ({ perMinute, perDay }, context) => {
+    if ((perMinute === undefined) !== (perDay === undefined)) {
+      const missing = perMinute === undefined ? 'perMinute' : 'perDay';
+      const given = perMinute === undefined ? 'perDay' : 'perMinute';
+      context.addIssue({ code: 'custom', path: [missing], message: `is required with ${given}` });
+    }
+  },
+  // Also where another field is wrong, so that all faults are told at once.
+  { when: ({ value }) => typeof value === 'object' && value !== null },
+);

@@ -1,6 +1,7 @@
 import type { Database } from '../database/atomically.js';
 import { ApiError } from '../errors/api-error.js';
 import type { Limits } from './limits.schema.js';
+import { isPlanName } from './plan-name.js';
 
 /** The plan and the own numbers that a quota is to have. */
 export interface QuotaPlan {
@@ -19,7 +20,7 @@ export async function planForQuota(database: Database, order: QuotaPlan) {
   const { plan: name } = order;
   const perMinute = order.perMinute ?? null;
   const perDay = order.perDay ?? null;
-  const plan = await database.plan.findUnique({ where: { name } });
+  const plan = isPlanName(name) ? await database.plan.findUnique({ where: { name } }) : null;
   if (plan === null) {
     throw new ApiError('invalid_request', await noSuchPlan(database, name));
   }

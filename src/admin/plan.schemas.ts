@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { cursorParameter, limitParameter } from '../http/page-query.js';
 import { Limits } from './limits.schema.js';
+import { isPlanName } from './plan-name.js';
 
-const NAME = /^[a-z][a-z0-9-]{0,62}$/;
+const NAME_FAULT = 'must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter';
 
 /** A name that a plan can be given. */
-export const planName = z
-  .string()
-  .regex(NAME, 'must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter');
+export const planName = z.string().refine(isPlanName, NAME_FAULT);
 
 /** The numbers of a plan. */
 export const PlanLimits = z.object(Limits.shape, { error: 'the body must be a JSON object' }).meta({
@@ -36,6 +35,6 @@ export type Plan = z.infer<typeof Plan>;
 export const PlanQuery = z.object({
   limit: limitParameter('Maximum number of plans returned.'),
   /** The name after which the page begins. */
-  cursor: cursorParameter((name) => (NAME.test(name) ? name : null)),
+  cursor: cursorParameter((name) => (isPlanName(name) ? name : null)),
 });
 export type PlanQuery = z.infer<typeof PlanQuery>;

@@ -5,6 +5,7 @@ import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../errors/api-error.js';
 import { type Actor, writeDown } from './audit.js';
 import type { Limits } from './limits.schema.js';
+import { isPlanName } from './plan-name.js';
 import { type Plan, planName } from './plan.schemas.js';
 
 /** Shows and sets plans. Each deed and its line in the audit are one transaction. */
@@ -29,7 +30,7 @@ export class PlanService {
 
   /** @throws ApiError `not_found`. */
   async find(name: string): Promise<Plan> {
-    const plan = await this.database.plan.findUnique({ where: { name } });
+    const plan = isPlanName(name) ? await this.database.plan.findUnique({ where: { name } }) : null;
     if (plan === null) {
       throw new ApiError('not_found', `There is no plan "${name}".`);
     }
