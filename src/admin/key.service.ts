@@ -182,14 +182,18 @@ export class KeyService {
    * @throws ApiError `not_found`.
    */
   async unban(id: string, actor: Actor): Promise<Key> {
-    const record = await findRecord(this.database, id);
-    const bannedUntil = await this.counters.liftBan(quotaSubject(record.quotaId));
-    if (bannedUntil !== null) {
-      const before = { bannedUntil: textOf(bannedUntil) };
-      await atomically(this.database, (transaction) =>
-        writeDown(transaction, deed(actor, 'key.unbanned', record, before, { bannedUntil: null })),
-      );
-    }
+    const record = await atomically(this.database, async (transaction) => {
+      const locked = await lockRecord(transaction, id);
+      const subject = quotaSubject(locked.quotaId);
+      const bannedUntil = (await this.counters.bans()).get(subject);
+      if (bannedUntil !== undefined) {
+        const before = { bannedUntil: textOf(bannedUntil) };
+        await writeDown(transaction, deed(actor, 'key.unbanned', locked, before, { bannedUntil: null }));
+        // Last, as the store is none of this transaction: what could not be written down is not done.
+        await this.counters.liftBan(subject);
+      }
+      return locked;
+    });
     return this.view(record);
   }
 
