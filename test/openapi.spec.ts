@@ -42,13 +42,49 @@ describe('the OpenAPI document', () => {
       'https://api.animal-store.example/v1',
       'https://staging.animal-store.example/v1',
     ]);
-    expect(Object.keys(document.paths)).toEqual(['/pets', '/pets/{petId}']);
+    expect(Object.keys(document.paths)).toEqual([
+      '/pets',
+      '/pets/{petId}',
+      '/admin/keys',
+      '/admin/keys/{id}',
+      '/admin/keys/{id}/rotate',
+      '/admin/keys/{id}/revoke',
+      '/admin/keys/{id}/unban',
+      '/admin/plans',
+      '/admin/plans/{plan}',
+      '/admin/audit',
+    ]);
+  });
+
+  it('tells of administration beside /v1: with servers of its own, under a tag of its own', () => {
+    for (const [path, { servers, ...operations }] of Object.entries<Json>(document.paths)) {
+      const isAdministrative = path.startsWith('/admin/');
+      expect([path, servers?.map(({ url }: { url: string }) => url)]).toEqual([
+        path,
+        isAdministrative
+          ? ['https://api.animal-store.example', 'https://staging.animal-store.example']
+          : undefined,
+      ]);
+      for (const { tags } of Object.values<Json>(operations)) {
+        expect([path, tags]).toEqual([path, [isAdministrative ? 'administration' : 'pets']]);
+      }
+    }
+    expect(document.tags.map(({ name }: { name: string }) => name)).toEqual(['pets', 'administration']);
   });
 
   it.each([
     ['listPets', '/pets', 'get', [200, 400, 401, 429, 500, 503]],
     ['createPet', '/pets', 'post', [201, 400, 401, 413, 415, 429, 500, 503]],
     ['getPet', '/pets/{petId}', 'get', [200, 401, 404, 410, 429, 500, 503]],
+    ['listKeys', '/admin/keys', 'get', [200, 400, 401, 403, 429, 500, 503]],
+    ['issueKey', '/admin/keys', 'post', [201, 400, 401, 403, 413, 415, 429, 500, 503]],
+    ['getKey', '/admin/keys/{id}', 'get', [200, 401, 403, 404, 429, 500, 503]],
+    ['changePlan', '/admin/keys/{id}', 'patch', [200, 400, 401, 403, 404, 413, 415, 429, 500, 503]],
+    ['rotateKey', '/admin/keys/{id}/rotate', 'post', [201, 400, 401, 403, 404, 409, 413, 415, 429, 500, 503]],
+    ['revokeKey', '/admin/keys/{id}/revoke', 'post', [200, 401, 403, 404, 429, 500, 503]],
+    ['unbanKey', '/admin/keys/{id}/unban', 'post', [200, 401, 403, 404, 429, 500, 503]],
+    ['listPlans', '/admin/plans', 'get', [200, 400, 401, 403, 429, 500, 503]],
+    ['listAudit', '/admin/audit', 'get', [200, 400, 401, 403, 429, 500, 503]],
   ])('tells every status and header of %s', (operationId, path, method, statuses) => {
     const operation = document.paths[path][method];
     expect(operation.operationId).toBe(operationId);
@@ -83,6 +119,25 @@ describe('the OpenAPI document', () => {
     expect(document.paths['/pets/{petId}'].get.parameters).toMatchObject([
       { name: 'petId', in: 'path', required: true, schema: { type: 'integer', format: 'int64' } },
     ]);
+  });
+
+  it('has the bounds of what administrators send, and shows a key only where it is made', () => {
+    const { KeyOrder, Rotation, PlanLimits, Key, IssuedKey } = document.components.schemas;
+    expect(KeyOrder.required).toEqual(['name', 'plan']);
+    expect(KeyOrder.properties.name).toMatchObject({ type: 'string', minLength: 1, maxLength: 255 });
+    expect(KeyOrder.properties.role.enum).toEqual(['client', 'admin']);
+    expect(KeyOrder.properties.expiresAt).toMatchObject({ type: 'string', format: 'date-time' });
+    const int32 = { type: 'integer', format: 'int32', maximum: 2_147_483_647 };
+    expect(PlanLimits.properties.perMinute).toMatchObject({ ...int32, minimum: 1 });
+    expect(Rotation.properties.overlapSeconds).toMatchObject({ ...int32, minimum: 0, maximum: 31_536_000 });
+    expect(Rotation).not.toHaveProperty('required');
+    expect(document.paths['/admin/keys/{id}/rotate'].post.requestBody.required).toBe(false);
+    expect(Object.keys(IssuedKey.properties)).toEqual([...Object.keys(Key.properties), 'key']);
+    expect(Key.properties).not.toHaveProperty('key');
+    const banned = document.paths['/admin/keys'].get.parameters.find(
+      ({ name }: { name: string }) => name === 'banned',
+    );
+    expect(banned).toMatchObject({ in: 'query', required: false, schema: { type: 'boolean' } });
   });
 
   it('knows exactly three fields of an error', () => {
@@ -150,7 +205,8 @@ function headersOf(operationId: string, status: number): string[] {
     ...(status === 401 ? ['WWW-Authenticate'] : []),
     ...(status === 429 || status === 503 ? ['Retry-After'] : []),
     ...(status === 201 ? ['Location'] : []),
-    ...(operationId === 'listPets' && status === 200 ? ['Link'] : []),
+    ...(operationId.startsWith('list') && status === 200 ? ['Link'] : []),
+    ...(['issueKey', 'rotateKey'].includes(operationId) && status === 201 ? ['Cache-Control'] : []),
     ...(operationId === 'getPet' ? ['Deprecation', 'Sunset', 'Link'] : []),
   ];
 }
