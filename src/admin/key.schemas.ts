@@ -29,9 +29,7 @@ const KeyRole = z
   .enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` })
   .meta({ description: 'What the key may do: `admin` may also administer.' });
 
-const INSTANT_FAULT = 'must be a date-time with its offset, such as 2027-01-01T00:00:00Z';
-
-/** An instant from its text (RFC 3339), before the year 10000 in UTC too. */
+/** An instant from its text (RFC 3339). */
 export const instant = z.iso
   .datetime({ offset: true, error: INSTANT_FAULT })
   .transform((value) => new Date(value))
