@@ -52,6 +52,9 @@ describe('the OpenAPI document', () => {
       '/admin/keys/{id}/unban',
       '/admin/plans',
       '/admin/plans/{plan}',
+      '/admin/usage',
+      '/admin/keys/{id}/usage',
+      '/admin/deprecations',
       '/admin/audit',
     ]);
   });
