@@ -8,7 +8,7 @@ import { startApplication, type TestApplication } from './support/application.js
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { type Answer, send } from './support/http.js';
 import { issueKey } from './support/keys.js';
-import { until } from './support/until.js';
+import { until } from './support/eventually.js';
 
 const DESCRIPTIONS = {
   malformed: 'The API key is malformed; check that it was copied whole',

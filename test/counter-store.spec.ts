@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
 import { isDatabaseUnavailable } from '../src/database/availability.js';
@@ -9,6 +9,7 @@ import type { Ask } from '../src/rate-limit/counter-store.js';
 import { PostgresCounterStore } from '../src/rate-limit/postgres-counter-store.js';
 import { TestClock } from './support/clock.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
+import { until } from './support/eventually.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -76,17 +77,6 @@ async function countingBackends(): Promise<{ pid: number; waits: boolean }[]> {
     `SELECT pid, wait_event_type = 'Lock' AS waits FROM pg_stat_activity
      WHERE application_name = 'animal-store counters' AND datname = current_database()`,
   );
-}
-
-/** Asks until it is so, or fails. */
-async function until(isSo: () => Promise<boolean>, deadlineMs = 5000): Promise<void> {
-  const deadline = performance.now() + deadlineMs;
-  while (!(await isSo())) {
-    if (performance.now() > deadline) {
-      throw new Error('It did not come about in time');
-    }
-    await pause(5);
-  }
 }
 
 /** Runs what happens while another connection holds a transaction open, which is committed afterwards. */

@@ -10,7 +10,7 @@ import { createDatabase, type TestDatabase } from './support/database.js';
 import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.js';
 import { type Answer, send } from './support/http.js';
 import { staleness } from './support/staleness.js';
-import { until } from './support/until.js';
+import { until } from './support/eventually.js';
 
 const PROMISE_MS = 1000;
 const WIDE = { plan: 'wide' };

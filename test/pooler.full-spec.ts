@@ -12,7 +12,7 @@ import { startApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { freePort } from './support/free-port.js';
 import { send } from './support/http.js';
-import { until } from './support/until.js';
+import { until } from './support/eventually.js';
 
 const PGBOUNCER = '/usr/sbin/pgbouncer';
 const NOBODY = 65_534;

@@ -6,7 +6,7 @@ import { type Answer, send } from './support/http.js';
 import { issueKey } from './support/keys.js';
 import { ServiceProcess } from './support/service-process.js';
 import { staleness } from './support/staleness.js';
-import { until } from './support/until.js';
+import { until } from './support/eventually.js';
 
 const PROMISE_MS = 1000;
 const ROUNDS = 20;

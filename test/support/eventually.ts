@@ -17,3 +17,12 @@ export async function eventually(expectation: () => Promise<void>, deadlineMs = 
     await pause(PAUSE_MS);
   }
 }
+
+/** Asks until it is so; past the deadline it fails. */
+export function until(isSo: () => boolean | Promise<boolean>, deadlineMs = 10_000): Promise<void> {
+  return eventually(async () => {
+    if (!(await isSo())) {
+      throw new Error('It did not come about in time');
+    }
+  }, deadlineMs);
+}
