@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { parseDuration } from './duration.js';
 
 /** A number of proxies before this service, or the networks they are in. */
 const trustProxy = z.string().transform((text, context) => {
@@ -23,18 +24,14 @@ const trustProxy = z.string().transform((text, context) => {
   return networks;
 });
 
-const MS_OF_UNIT = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-const LONGEST_BAN_MS = 365 * MS_OF_UNIT.d;
+const LONGEST_BAN_MS = 365 * 86_400_000;
 
 /** How long each ban lasts, in milliseconds; none where nobody is ever banned. */
 const banDurations = z.string().transform((text, context) => {
   if (text === 'none') {
     return [];
   }
-  const durationsMs = text.split(',').map((duration) => {
-    const [, count, unit] = /^(\d+)([smhd])$/.exec(duration.trim()) ?? [];
-    return Number(count) * MS_OF_UNIT[unit as keyof typeof MS_OF_UNIT];
-  });
+  const durationsMs = text.split(',').map((duration) => parseDuration(duration.trim()) ?? 0);
   if (!durationsMs.every((ms) => ms > 0 && ms <= LONGEST_BAN_MS)) {
     context.addIssue({
       code: 'custom',
