@@ -368,6 +368,10 @@ describe('issueKey', () => {
         '{"name":" ","plan":7,"perMinute":0,"perDay":"5","role":"king","expiresAt":"soon"}',
         `name must not be blank; plan must be a string; perMinute ${INTEGER}; perDay ${INTEGER}; role must be one of client, admin; expiresAt ${INSTANT}`,
       ],
+      [
+        '{"name":"","plan":"free","perMinute":5}',
+        'name must not be blank; perDay is required with perMinute',
+      ],
       ['{"name":7,"perDay":5}', 'name must be a string; plan is required; perMinute is required with perDay'],
       ...['[]', '"x"', 'null', '7', '[{"name":"x","plan":"free"}]'].map((body) => [
         body,

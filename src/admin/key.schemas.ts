@@ -17,7 +17,7 @@ const text = (error = 'must be a string') =>
   z.string({ error: ({ input }) => (input === undefined ? 'is required' : error) });
 
 export const keyName = text()
-  .refine((name) => name.trim() !== '', { error: 'must not be blank', abort: true })
+  .refine((name) => name.trim() !== '', 'must not be blank')
   .refine(
     (name) => Array.from(name).length <= NAME_MAX_LENGTH,
     `must have at most ${NAME_MAX_LENGTH} characters`,

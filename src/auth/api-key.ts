@@ -48,6 +48,11 @@ export function hashApiKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }
 
+/** A text in which no key can be read, for what is said of a fault. */
+export function withoutSecrets(text: string): string {
+  return text.replace(/(ask_(?:live|test)_)[0-9A-Za-z]+/g, '$1…');
+}
+
 /** What a list may show of a key, so that its owner recognises it. */
 export function keyHints(key: string): { prefix: string; lastFour: string } {
   return { prefix: key.slice(0, PREFIXES.production.length), lastFour: key.slice(-4) };

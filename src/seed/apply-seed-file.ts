@@ -3,7 +3,7 @@ import { TERMINAL } from '../admin/audit.js';
 import type { KeyService } from '../admin/key.service.js';
 import type { PlanService } from '../admin/plan.service.js';
 import { hashApiKey } from '../auth/api-key.js';
-import type { Prisma } from '../database/generated/client.js';
+import type { ApiKey, Prisma } from '../database/generated/client.js';
 import { InvalidEnvironmentError } from '../environment.js';
 import { ApiError } from '../errors/api-error.js';
 import type { SeedFile } from './seed-file.js';
@@ -64,14 +64,13 @@ async function applyKey(entry: KeyEntry, seeding: Seeding): Promise<string | nul
   const { transaction, keys } = seeding;
   const subject = `key:${entry.name}`;
   const seeded = await transaction.seedEntry.findUnique({ where: { subject } });
-  const id = seeded?.keyId ?? null;
-  const record = id === null ? null : await transaction.apiKey.findUnique({ where: { id } });
+  const [first, ...successors] = await successionFrom(transaction, seeded?.keyId ?? null);
   const content = contentOf(entry);
-  const isNew = record === null || (entry.key !== undefined && !hashApiKey(entry.key).equals(record.hash));
+  const isNew = first === undefined || !hasKey([first, ...successors], entry.key);
   if (isNew && entry.key !== undefined && (await keys.knows(entry.key))) {
-    throw new ApiError('conflict', 'This very key was issued already, under another name.');
+    throw new ApiError('conflict', 'This very key was issued before. Give one that never was.');
   }
-  if (record === null) {
+  if (first === undefined) {
     const issued = await keys.issue(entry, TERMINAL, entry.key);
     await remember(transaction, subject, content, issued.id);
     const made = entry.key === undefined ? ` The key, shown this once: ${issued.key}` : '';
@@ -86,12 +85,28 @@ async function applyKey(entry: KeyEntry, seeding: Seeding): Promise<string | nul
       'Its role stays as it was issued, and its expiry changes only with the key. Give it another name, or a new key.';
     throw new ApiError('conflict', message);
   }
-  const { id: nowId } = isNew ? await keys.rotate(record.id, entry, TERMINAL) : record;
+  const { id } = isNew ? await keys.rotate((successors.at(-1) ?? first).id, entry, TERMINAL) : first;
   if (changed.some((name) => name !== 'expiresAt')) {
-    await keys.changePlan(nowId, entry, TERMINAL);
+    await keys.changePlan(id, entry, TERMINAL);
   }
-  await remember(transaction, subject, content, nowId);
-  return `Key ${entry.name}: ${isNew ? `rotated, ${nowId}` : `changed, ${nowId}`}.`;
+  await remember(transaction, subject, content, id);
+  return `Key ${entry.name}: ${isNew ? 'rotated' : 'changed'}, ${id}.`;
+}
+
+/** The key that an entry made, and those by which administrators have succeeded it since. */
+async function successionFrom(transaction: Prisma.TransactionClient, id: string | null): Promise<ApiKey[]> {
+  const succession: ApiKey[] = [];
+  let next = id === null ? null : await transaction.apiKey.findUnique({ where: { id } });
+  while (next !== null) {
+    succession.push(next);
+    next = await transaction.apiKey.findUnique({ where: { predecessorId: next.id } });
+  }
+  return succession;
+}
+
+/** Whether a key that an entry gives is one of these. An entry that gives none agrees with any. */
+function hasKey(records: ApiKey[], key: string | undefined): boolean {
+  return key === undefined || records.some(({ hash }) => hashApiKey(key).equals(hash));
 }
 
 function contentOf({ plan, perMinute, perDay, role, expiresAt }: KeyEntry) {

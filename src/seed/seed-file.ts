@@ -2,45 +2,50 @@ import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { KeyOrder } from '../admin/key.schemas.js';
-import { Limits } from '../admin/limits.schema.js';
+import { bothOrNone, Limits } from '../admin/limits.schema.js';
 import { planName } from '../admin/plan.schemas.js';
-import { keyFault, type KeyEnvironment } from '../auth/api-key.js';
+import { keyFault, type KeyEnvironment, withoutSecrets } from '../auth/api-key.js';
 import { InvalidEnvironmentError } from '../environment.js';
 
 const PlanEntry = z.strictObject({ name: planName, ...Limits.shape });
 
 const keyEntry = (environment: KeyEnvironment) =>
-  z.strictObject({
-    ...KeyOrder.shape,
-    key: z
-      .string()
-      .refine((key) => keyFault(key, environment) === null, `must be an API key of ${environment}`)
-      .optional(),
-  });
-
-const seedFile = (environment: KeyEnvironment) =>
   z
-    .strictObject(
-      {
-        plans: z.array(PlanEntry).default([]),
-        keys: z.array(keyEntry(environment)).default([]),
-      },
-      { error: 'the file must hold "plans", "keys" or both' },
-    )
-    .superRefine(({ plans, keys }, context) => {
-      for (const [list, entries] of Object.entries({ plans, keys })) {
-        const names = entries.map(({ name }) => name);
-        names.forEach((name, index) => {
-          if (names.indexOf(name) !== index) {
-            context.addIssue({
-              code: 'custom',
-              path: [list, index],
-              message: `has the name of another, "${name}"`,
-            });
-          }
-        });
+    .strictObject({
+      ...KeyOrder.shape,
+      key: z
+        .string()
+        .refine((key) => keyFault(key, environment) === null, `must be an API key of ${environment}`)
+        .optional(),
+    })
+    .check(bothOrNone);
+
+/** A check of a list: two entries of one name would each undo what the other says. */
+const noTwins = z.superRefine<({ name?: unknown } | null)[]>(
+  (entries, context) => {
+    const names = entries.map((entry) => entry?.name);
+    names.forEach((name, index) => {
+      if (typeof name === 'string' && names.indexOf(name) !== index) {
+        const message = `has the name of another, "${name}"`;
+        context.addIssue({ code: 'custom', path: [index], message });
       }
     });
+  },
+  // Also where an entry is wrong, so that all faults are told at once.
+  { when: ({ value }) => Array.isArray(value) },
+);
+
+const seedFile = (environment: KeyEnvironment) =>
+  z.strictObject(
+    {
+      plans: z.array(PlanEntry).check(noTwins).default([]),
+      keys: z.array(keyEntry(environment)).check(noTwins).default([]),
+    },
+    {
+      error: ({ code }) =>
+        code === 'invalid_type' ? 'the file must hold "plans", "keys" or both' : undefined,
+    },
+  );
 
 /** What a deployment is seeded with: each entry stands for the plan, or the key, of its name. */
 export type SeedFile = z.infer<ReturnType<typeof seedFile>>;
@@ -54,7 +59,7 @@ export async function readSeedFile(file: string, environment: KeyEnvironment): P
   const { data, error } = seedFile(environment).safeParse(await contentOf(file));
   if (error !== undefined) {
     const faults = error.issues.map(({ path, message }) =>
-      [`SEED_FILE ${file}:`, path.join('.'), message].join(' '),
+      [`SEED_FILE ${file}:`, path.join('.'), message].filter((part) => part !== '').join(' '),
     );
     throw new InvalidEnvironmentError(faults.join('\n'));
   }
@@ -64,9 +69,12 @@ export async function readSeedFile(file: string, environment: KeyEnvironment): P
 async function contentOf(file: string): Promise<unknown> {
   try {
     // Integers as in a request's body, so that the same schemas check them.
-    return parse(await readFile(file, 'utf8'), { intAsBigInt: true });
+    // A warning would quote the line that it is about, and with it a key; what is wrong, the schemas tell.
+    return parse(await readFile(file, 'utf8'), { intAsBigInt: true, logLevel: 'error' });
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new InvalidEnvironmentError(`SEED_FILE ${file} cannot be read: ${reason}`, { cause });
+    const message = cause instanceof Error ? cause.message : String(cause);
+    // The lines of the file around the fault follow the first, and keys may stand in them.
+    const reason = withoutSecrets(message.split('\n', 1)[0] ?? '').replace(/:$/, '');
+    throw new InvalidEnvironmentError(`SEED_FILE ${file} cannot be read: ${reason}`);
   }
 }

@@ -1,0 +1,520 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { generateApiKey, hashApiKey } from '../src/auth/api-key.js';
+import { readSeedFile } from '../src/seed/seed-file.js';
+import { createDatabase, type TestDatabase } from './support/database.js';
+import { expectNoSecrets } from './support/secrets.js';
+import { type Ended, run } from './support/service-process.js';
+
+const DAY_MS = 86_400_000;
+const MADE = /shown this once: (ask_live_\w{38})/;
+const FILE_KEYS = Array.from({ length: 8 }, () => generateApiKey('production'));
+const [KEY_1 = '', KEY_2 = '', KEY_3 = '', KEY_4 = '', KEY_5 = ''] = FILE_KEYS;
+
+let database: TestDatabase;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'animal-store-seed-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+beforeEach(async () => {
+  database = await createDatabase();
+  await database.query('DELETE FROM plans');
+});
+afterEach(() => database.drop());
+
+const settings = () => ({ DATABASE_URL: database.url, APP_ENV: 'production' });
+const seed = (env: Record<string, string> = {}) => run('cli/seed.js', { ...settings(), ...env });
+const admin = (...args: string[]) => run('cli/admin.js', settings(), ...args);
+
+let files = 0;
+
+/** Seeds from a file of this content: a text as it stands, anything else as JSON. */
+async function seedFrom(content: unknown, env: Record<string, string> = {}): Promise<Ended> {
+  const SEED_FILE = path.join(folder, `seed-${(files += 1)}.yaml`);
+  await writeFile(SEED_FILE, typeof content === 'string' ? content : JSON.stringify(content));
+  return seed({ SEED_FILE, ...env });
+}
+
+/** What is wrong with a file of this text. */
+async function faultOf(text: string): Promise<string> {
+  const file = path.join(folder, 'broken.yaml');
+  await writeFile(file, text);
+  return readSeedFile(file, 'production').then(
+    () => 'nothing',
+    (error: Error) => error.message,
+  );
+}
+
+/** What a seed did, after the lines that every one says. */
+const doings = ({ code, stdout, stderr }: Ended) => {
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout.trimEnd().split('\n').slice(2);
+};
+
+async function everything(): Promise<string> {
+  const tables = ['plans', 'quotas', 'api_keys', 'audit_entries', 'seed_entries'];
+  const rows = await Promise.all(
+    tables.map((table) => database.query(`SELECT t::text FROM ${table} t ORDER BY 1`)),
+  );
+  return JSON.stringify(rows);
+}
+
+interface Row {
+  id: string;
+  name: string;
+  role: string;
+  quota_id: string;
+  plan: string;
+  per_minute: number | null;
+  per_day: number | null;
+  hash: Buffer;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  predecessor_id: string | null;
+}
+
+const keysCalled = (name: string) =>
+  database.query<Row>(
+    'SELECT k.*, q.plan, q.per_minute, q.per_day FROM api_keys k JOIN quotas q ON q.id = k.quota_id WHERE k.name = $1 ORDER BY k.id',
+    [name],
+  );
+const plansStored = () => database.query('SELECT * FROM plans ORDER BY name');
+
+const OWN_PLANS = [
+  { name: 'business', per_minute: 1000, per_day: 100_000 },
+  { name: 'enterprise', per_minute: null, per_day: null },
+  { name: 'free', per_minute: 60, per_day: 1000 },
+  { name: 'pro', per_minute: 300, per_day: 10_000 },
+];
+
+describe('the seed', () => {
+  it('makes the plans that are missing and one administrator, also when two run at once', async () => {
+    await database.query("INSERT INTO plans VALUES ('free', 1, 2)");
+    const runs = await Promise.all([seed(), seed()]);
+    expect(runs.map(({ code, stderr }) => [code, stderr])).toEqual([
+      [0, ''],
+      [0, ''],
+    ]);
+    const [key, ...more] = runs.flatMap(({ stdout }) => MADE.exec(stdout)?.[1] ?? []);
+    expect(more).toEqual([]);
+    expect(await plansStored()).toEqual(
+      // Numbers that an administrator has set stay.
+      OWN_PLANS.map((plan) => (plan.name === 'free' ? { name: 'free', per_minute: 1, per_day: 2 } : plan)),
+    );
+    expect(await keysCalled('administrator')).toMatchObject([
+      { role: 'admin', plan: 'business', hash: hashApiKey(key ?? ''), expires_at: null },
+    ]);
+
+    const before = await everything();
+    const again = await seed();
+    expect({ code: again.code, stdout: again.stdout }).toEqual({
+      code: 0,
+      stdout: 'The plans are there.\nThere is an administrator already.\n',
+    });
+    expect(await everything()).toBe(before);
+    expect(await database.query('SELECT actor, action FROM audit_entries')).toEqual([
+      { actor: 'terminal', action: 'key.issued' },
+    ]);
+  });
+
+  it("takes the first administrator's key from ADMIN_API_KEY, says it nowhere, and takes no second", async () => {
+    const [given, other] = [generateApiKey('production'), generateApiKey('production')];
+    const first = await seed({ ADMIN_API_KEY: given });
+    expect({ code: first.code, stdout: first.stdout, stderr: first.stderr }).toEqual({
+      code: 0,
+      stdout: "The plans are there.\nADMIN_API_KEY is the administrator's key.\n",
+      stderr: '',
+    });
+    expect(await keysCalled('administrator')).toMatchObject([
+      { role: 'admin', plan: 'business', hash: hashApiKey(given) },
+    ]);
+    const before = await everything();
+    const again = await seed({ ADMIN_API_KEY: given });
+    expect([again.code, again.stdout]).toEqual([
+      0,
+      'The plans are there.\nThere is an administrator already.\n',
+    ]);
+    const otherwise = await seed({ ADMIN_API_KEY: other });
+    expect([otherwise.code, otherwise.stdout]).toEqual([
+      0,
+      'The plans are there.\nThere is an administrator already: ADMIN_API_KEY was not used.\n',
+    ]);
+    expect(await everything()).toBe(before);
+    expectNoSecrets([first, again, otherwise].map(({ stdout }) => stdout).join(''), [given, other]);
+    expectNoSecrets(JSON.stringify(await database.query('SELECT t::text FROM audit_entries t')), [given]);
+  });
+
+  it('ends with the reason and exit code 1 for an ADMIN_API_KEY that cannot be one, and writes nothing', async () => {
+    const staging = generateApiKey('staging');
+    const key = generateApiKey('production');
+    const cases = [
+      ['letmein', 'ADMIN_API_KEY is malformed; check that it was copied whole'],
+      [key.slice(0, -1), 'ADMIN_API_KEY is malformed; check that it was copied whole'],
+      [`${key.slice(0, -2)}--`, 'ADMIN_API_KEY is malformed; check that it was copied whole'],
+      [staging, 'ADMIN_API_KEY is a key for another environment; APP_ENV is production'],
+    ] as const;
+    const before = await everything();
+    for (const [ADMIN_API_KEY, reason] of cases) {
+      const { code, stdout, stderr } = await seed({ ADMIN_API_KEY });
+      expect({ code, stdout, stderr }).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: `The settings are wrong:\n${reason}\n`,
+      });
+    }
+    expect(await everything()).toBe(before);
+    expect(await plansStored()).toEqual([]);
+  });
+
+  it("refuses a client's key as the administrator's", async () => {
+    await database.query("INSERT INTO plans VALUES ('free', 1, 2)");
+    await admin('keys', 'issue', '--name', 'client', '--plan', 'free');
+    await database.query('UPDATE api_keys SET hash = $1', [hashApiKey(KEY_1)]);
+    const before = await everything();
+    const { code, stdout, stderr } = await seed({ ADMIN_API_KEY: KEY_1 });
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain("ADMIN_API_KEY is a client's key; give one that is not in use");
+    expectNoSecrets(stderr, [KEY_1]);
+    expect(await everything()).toBe(before);
+  });
+
+  it('says that no database is there', async () => {
+    const { code, stdout, stderr } = await run('cli/seed.js', { DATA_DIR: '/nonexistent/data' });
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('DATABASE_URL');
+  });
+});
+
+describe('SEED_FILE', () => {
+  const YAML = `
+# What this deployment has from the first.
+plans:
+  - { name: startup, perMinute: 120, perDay: 3000 }
+  - name: free
+    perMinute: 61
+    perDay: 1001
+keys:
+  - name: "Ann's shop"
+    plan: startup
+    key: ${KEY_1}
+  - name: warehouse
+    plan: enterprise
+    perMinute: 5000
+    perDay: 1000000
+    role: admin
+    expiresAt: 2999-01-01T00:00:00+01:00
+`;
+  const ANN = { name: 'Ann', plan: 'free', key: KEY_1 };
+
+  it('makes plans and keys, in YAML, and says each key that it made this once', async () => {
+    const ended = await seedFrom(YAML);
+    const [ann] = await keysCalled("Ann's shop");
+    const [warehouse] = await keysCalled('warehouse');
+    const [, made = ''] = /warehouse: .*shown this once: (\S+)/.exec(ended.stdout) ?? [];
+    expect(doings(ended)).toEqual([
+      'Plan startup: 120 requests per minute, 3000 per day.',
+      'Plan free: 61 requests per minute, 1001 per day.',
+      `Key Ann's shop: issued, ${ann?.id}.`,
+      `Key warehouse: issued, ${warehouse?.id}. The key, shown this once: ${made}`,
+    ]);
+    expect(ann).toMatchObject({
+      role: 'client',
+      plan: 'startup',
+      per_minute: null,
+      hash: hashApiKey(KEY_1),
+      expires_at: null,
+    });
+    expect(warehouse).toMatchObject({
+      role: 'admin',
+      plan: 'enterprise',
+      per_minute: 5000,
+      per_day: 1_000_000,
+      hash: hashApiKey(made),
+      expires_at: new Date('2998-12-31T23:00:00Z'),
+    });
+    expect(await plansStored()).toEqual(
+      [
+        ...OWN_PLANS.map((plan) =>
+          plan.name === 'free' ? { name: 'free', per_minute: 61, per_day: 1001 } : plan,
+        ),
+        { name: 'startup', per_minute: 120, per_day: 3000 },
+      ].toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+    );
+    expect(await database.query('SELECT actor, action FROM audit_entries ORDER BY id')).toEqual(
+      ['key.issued', 'plan.created', 'plan.changed', 'key.issued', 'key.issued'].map((action) => ({
+        actor: 'terminal',
+        action,
+      })),
+    );
+    const stored = await Promise.all(
+      ['audit_entries', 'seed_entries'].map((table) => database.query(`SELECT t::text FROM ${table} t`)),
+    );
+    expectNoSecrets(JSON.stringify(stored), [KEY_1, made]);
+    expectNoSecrets(ended.stdout, [KEY_1]);
+
+    const before = await everything();
+    expect(doings(await seedFrom(YAML))).toEqual([]);
+    expect(await everything()).toBe(before);
+  });
+
+  it('takes JSON, of plans alone, keys alone, or neither', async () => {
+    expect(doings(await seedFrom({ plans: [{ name: 'a', perMinute: 1, perDay: 2 }] }))).toHaveLength(1);
+    expect(doings(await seedFrom({ keys: [{ name: 'Bob', plan: 'a' }] }))).toEqual([
+      expect.stringMatching(/^Key Bob: issued/),
+    ]);
+    const before = await everything();
+    expect(doings(await seedFrom('{}'))).toEqual([]);
+    expect(await everything()).toBe(before);
+  });
+
+  it('is applied once when two seeds run at once', async () => {
+    const runs = await Promise.all([seedFrom(YAML), seedFrom(YAML)]);
+    expect(runs.map(({ code, stderr }) => [code, stderr])).toEqual([
+      [0, ''],
+      [0, ''],
+    ]);
+    expect(runs.map((ended) => doings(ended).length).toSorted((one, other) => one - other)).toEqual([0, 4]);
+    expect([
+      ...(await keysCalled("Ann's shop")),
+      ...(await keysCalled('warehouse')),
+      ...(await keysCalled('administrator')),
+    ]).toHaveLength(3);
+  });
+
+  it('changes what it says otherwise than before, and nothing that an administrator changed since', async () => {
+    const file = {
+      plans: [
+        { name: 'one', perMinute: 1, perDay: 10 },
+        { name: 'two', perMinute: 2, perDay: 20 },
+      ],
+      keys: [
+        { name: 'Ann', plan: 'free', key: KEY_1 },
+        { name: 'Bob', plan: 'free', key: KEY_2 },
+      ],
+    };
+    await seedFrom(file);
+    const [[ann], [bob]] = [await keysCalled('Ann'), await keysCalled('Bob')];
+    // An administrator changes all of it.
+    await admin('plans', 'set', 'one', '--per-minute', '7', '--per-day', '70');
+    await admin('plans', 'set', 'two', '--per-minute', '8', '--per-day', '80');
+    await admin('keys', 'plan', ann?.id ?? '', 'business');
+    await admin('keys', 'plan', bob?.id ?? '', 'business');
+    const before = await everything();
+    expect(doings(await seedFrom(file))).toEqual([]);
+    expect(await everything()).toBe(before);
+
+    // The file changes one of each, and no longer names the others.
+    const changed = {
+      plans: [{ name: 'one', perMinute: 1, perDay: 11 }],
+      keys: [{ name: 'Ann', plan: 'pro', perMinute: 9, perDay: 90, key: KEY_1 }],
+    };
+    expect(doings(await seedFrom(changed))).toEqual([
+      'Plan one: 1 requests per minute, 11 per day.',
+      `Key Ann: changed, ${ann?.id}.`,
+    ]);
+    expect(await plansStored()).toEqual(
+      expect.arrayContaining([
+        { name: 'one', per_minute: 1, per_day: 11 },
+        { name: 'two', per_minute: 8, per_day: 80 },
+      ]),
+    );
+    expect(await keysCalled('Ann')).toMatchObject([
+      { id: ann?.id, plan: 'pro', per_minute: 9, per_day: 90, hash: hashApiKey(KEY_1), expires_at: null },
+    ]);
+    expect(await keysCalled('Bob')).toMatchObject([{ id: bob?.id, plan: 'business', expires_at: null }]);
+
+    const after = await everything();
+    expect(doings(await seedFrom(changed))).toEqual([]);
+    expect(await everything()).toBe(after);
+  });
+
+  it('rotates a key whose entry has another, with an overlap of 24 hours, on the same quota', async () => {
+    await seedFrom({ keys: [ANN] });
+    const start = Date.now();
+    const ended = await seedFrom({ keys: [{ ...ANN, plan: 'pro', key: KEY_2 }] });
+    const [old, successor] = await keysCalled('Ann');
+    expect(doings(ended)).toEqual([`Key Ann: rotated, ${successor?.id}.`]);
+    expectNoSecrets(ended.stdout, [KEY_1, KEY_2]);
+    expect(old).toMatchObject({ hash: hashApiKey(KEY_1), plan: 'pro', revoked_at: null });
+    expect(successor).toMatchObject({
+      hash: hashApiKey(KEY_2),
+      predecessor_id: old?.id,
+      quota_id: old?.quota_id,
+      expires_at: null,
+    });
+    const overlap = (old?.expires_at?.getTime() ?? 0) - DAY_MS;
+    expect(overlap).toBeGreaterThanOrEqual(start);
+    expect(overlap).toBeLessThanOrEqual(Date.now());
+
+    const before = await everything();
+    expect(doings(await seedFrom({ keys: [{ ...ANN, plan: 'pro', key: KEY_2 }] }))).toEqual([]);
+    // Without a key the entry says nothing of it.
+    expect(doings(await seedFrom({ keys: [{ name: 'Ann', plan: 'pro' }] }))).toEqual([]);
+    expect(await everything()).toBe(before);
+  });
+
+  it('knows the key that an administrator has rotated since, and rotates its successor when it has another', async () => {
+    await seedFrom({ keys: [ANN] });
+    const [ann] = await keysCalled('Ann');
+    const rotated = await admin('keys', 'rotate', ann?.id ?? '', '--json');
+    const { id, key } = JSON.parse(rotated.stdout);
+    const before = await everything();
+    // Still the key of old, or its successor, or none: nothing is to be done.
+    expect(doings(await seedFrom({ keys: [ANN] }))).toEqual([]);
+    expect(doings(await seedFrom({ keys: [{ ...ANN, key }] }))).toEqual([]);
+    expect(await everything()).toBe(before);
+
+    expect(doings(await seedFrom({ keys: [{ ...ANN, plan: 'pro' }] }))).toHaveLength(1);
+    expect(doings(await seedFrom({ keys: [{ ...ANN, plan: 'pro' }] }))).toEqual([]);
+    expect(doings(await seedFrom({ keys: [{ ...ANN, plan: 'pro', key: KEY_3 }] }))).toEqual([
+      expect.stringMatching(/^Key Ann: rotated/),
+    ]);
+    const [, , third] = await keysCalled('Ann');
+    expect(third).toMatchObject({ hash: hashApiKey(KEY_3), predecessor_id: id, plan: 'pro' });
+  });
+
+  it('names every fault, refuses unknown fields, and then writes nothing at all', async () => {
+    const before = await everything();
+    const staging = generateApiKey('staging');
+    const { code, stdout, stderr } = await seedFrom({
+      plans: [
+        { name: 'Gold', perMinute: 0, perDay: 1.5 },
+        { name: 'twin', perMinute: 1, perDay: 1 },
+        { name: 'twin', perMinute: 1, perDay: 1, perHour: 1 },
+      ],
+      keys: [
+        { name: ' ', plan: 'free', perMinute: 5 },
+        { plan: 'free', role: 'king', key: staging },
+        { name: 'same', plan: 'free', key: KEY_4.slice(0, -1) },
+        { name: 'same', plan: 'free', expiresAt: '2999-01-01', colour: 'red', perDay: '7' },
+      ],
+      animals: [],
+    });
+    expect([code, stdout]).toEqual([1, '']);
+    const faults = stderr
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.replace(/^SEED_FILE \S+: ?/, ''));
+    const integer = 'must be an integer from 1 to 2147483647, written as digits';
+    expect(faults.toSorted()).toEqual(
+      [
+        'plans.0.name must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter',
+        `plans.0.perMinute ${integer}`,
+        `plans.0.perDay ${integer}`,
+        'plans.2 Unrecognized key: "perHour"',
+        'plans.2 has the name of another, "twin"',
+        'keys.0.name must not be blank',
+        'keys.0.perDay is required with perMinute',
+        'keys.1.name is required',
+        'keys.1.role must be one of client, admin',
+        'keys.1.key must be an API key of production',
+        'keys.2.key must be an API key of production',
+        'keys.3 Unrecognized key: "colour"',
+        'keys.3 has the name of another, "same"',
+        'keys.3.expiresAt must be a date-time with its offset, such as 2027-01-01T00:00:00Z',
+        `keys.3.perDay ${integer}`,
+        'keys.3.perMinute is required with perDay',
+        'Unrecognized key: "animals"',
+      ].toSorted(),
+    );
+    expectNoSecrets(stderr, [staging, KEY_4]);
+    expect(await everything()).toBe(before);
+  });
+
+  it('is all or nothing: an entry that cannot be carried out undoes what stood before it', async () => {
+    const plan = { name: 'good', perMinute: 1, perDay: 1 };
+    const good = { name: 'good', plan: 'good', key: KEY_5 };
+    const cases = [
+      [{ plans: [plan], keys: [good, { name: 'bad', plan: 'gold' }] }, 'key "bad": There is no plan "gold"'],
+      [
+        { plans: [plan], keys: [good, { name: 'bad', plan: 'enterprise' }] },
+        'key "bad": Plan "enterprise" has',
+      ],
+      [
+        { plans: [plan, { name: 'enterprise', perMinute: 1, perDay: 1 }], keys: [good] },
+        'plan "enterprise": Plan "enterprise" has no numbers of its own',
+      ],
+      [
+        { plans: [plan], keys: [good, { name: 'bad', plan: 'free', expiresAt: '2020-01-01T00:00:00Z' }] },
+        'key "bad": The request is invalid: expiresAt must be in the future.',
+      ],
+      [
+        { plans: [plan], keys: [good, { name: 'bad', plan: 'free', key: KEY_5 }] },
+        'key "bad": This very key',
+      ],
+    ] as const;
+    const before = await everything();
+    for (const [content, reason] of cases) {
+      const { code, stdout, stderr } = await seedFrom(content);
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toContain(`SEED_FILE, ${reason}`);
+      expectNoSecrets(stderr, [KEY_5]);
+      // Neither the plans of the house nor an administrator.
+      expect(await everything()).toBe(before);
+    }
+  });
+
+  it('refuses to change what only a new key can have: role, and expiry', async () => {
+    await seedFrom({ keys: [ANN] });
+    const before = await everything();
+    for (const change of [
+      { role: 'admin' },
+      { expiresAt: '2999-01-01T00:00:00Z' },
+      { role: 'admin', key: KEY_2 },
+    ]) {
+      const { code, stdout, stderr } = await seedFrom({ keys: [{ ...ANN, ...change }] });
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toContain('SEED_FILE, key "Ann": Its role stays as it was issued');
+    }
+    expect(await everything()).toBe(before);
+    const expiresAt = '2999-01-01T00:00:00Z';
+    expect(doings(await seedFrom({ keys: [{ ...ANN, expiresAt, key: KEY_2 }] }))).toHaveLength(1);
+    expect((await keysCalled('Ann'))[1]?.expires_at).toEqual(new Date(expiresAt));
+  });
+
+  it('ends with exit code 1 where it cannot be read, and shows no key that stands in it', async () => {
+    const before = await everything();
+    const missing = await seed({ SEED_FILE: path.join(folder, 'nowhere.yaml') });
+    expect([missing.code, missing.stdout]).toEqual([1, '']);
+    expect(missing.stderr).toMatch(/SEED_FILE \S+nowhere\.yaml cannot be read: ENOENT/);
+    const ended = await seedFrom(`keys: "${KEY_1}`);
+    expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: 1, stdout: '' });
+    expect(ended.stderr).toMatch(
+      /^The settings are wrong:\nSEED_FILE \S+ cannot be read: .* at line 1, column \d+\n$/,
+    );
+    const broken = [
+      `keys:\n  - { name: x, plan: free, key: "${KEY_1} }\n`,
+      `keys:\n  - name: x\n   key: ${KEY_1}\n`,
+      `keys: [${KEY_1}\nplans: ]`,
+      `${KEY_1}: 1\n${KEY_1}: 2\n`,
+      `keys: *${KEY_1}\n`,
+      `{"keys": [{"name": "x", "key": "${KEY_1}"}]} ${KEY_1}`,
+      `keys:\n  - name: ${KEY_1}\n    plan: [${'x'.repeat(90)}, "${KEY_1}\n`,
+    ];
+    for (const text of broken) {
+      const reason = await faultOf(text);
+      expect([text, reason]).toEqual([
+        text,
+        expect.stringMatching(/^SEED_FILE \S+ cannot be read: .+[\w…]$/),
+      ]);
+      expectNoSecrets(reason, [KEY_1]);
+    }
+    for (const text of ['', '[]', '7', '"keys"', KEY_1]) {
+      expect([text, await faultOf(text)]).toEqual([
+        text,
+        expect.stringMatching(/^SEED_FILE \S+: the file must hold "plans", "keys" or both$/),
+      ]);
+    }
+    expect(await everything()).toBe(before);
+  });
+
+  it('shows no key where it warns of a tag that nobody knows', async () => {
+    const ended = await seedFrom(`keys:\n  - { name: x, plan: free, key: !secret ${KEY_1} }\n`);
+    expectNoSecrets(ended.stdout + ended.stderr, [KEY_1]);
+    expect(ended.code).toBe(0);
+  });
+});
