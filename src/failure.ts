@@ -4,6 +4,9 @@ import { EmbeddedPostgresError } from './embedded-postgres/embedded-postgres-err
 import { InvalidEnvironmentError } from './environment.js';
 import { ApiError } from './errors/api-error.js';
 
+/** What Prisma and PostgreSQL say of a table or a column that is not there. */
+const NOT_MIGRATED = /^(P2021|P2022|42P01|42703)$/;
+
 /** Why a process ends: one line for what a person can mend, else the whole error, as it is a defect. */
 export function reasonOf(error: unknown): string {
   if (error instanceof InvalidEnvironmentError) {
@@ -11,6 +14,9 @@ export function reasonOf(error: unknown): string {
   }
   if (error instanceof ApiError || error instanceof EmbeddedPostgresError) {
     return error.message;
+  }
+  if (error instanceof Error && 'code' in error && NOT_MIGRATED.test(String(error.code))) {
+    return `The database has not the tables of this version: run "npx prisma migrate deploy". ${lastLine(error.message)}`;
   }
   if (error instanceof Error && (error instanceof pg.DatabaseError || isDatabaseUnavailable(error))) {
     return `The database cannot be used (check DATABASE_URL): ${databaseReason(error)}`;

@@ -1,148 +1,414 @@
+import { readEnvironment } from '../src/environment.js';
+import { generateApiKey, hashApiKey } from '../src/auth/api-key.js';
+import { encodeCursor } from '../src/http/cursor.js';
+import { ban } from './support/bans.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
-import { run } from './support/service-process.js';
+import { send } from './support/http.js';
+import { issueKey } from './support/keys.js';
+import { expectNoSecrets } from './support/secrets.js';
+import { type Ended, run, ServiceProcess } from './support/service-process.js';
 
-describe('the terminal command', () => {
-  let database: TestDatabase;
-  const admin = (...args: string[]) =>
-    run('cli/admin.js', { DATABASE_URL: database.url, APP_ENV: 'production' }, ...args);
+const DAY_MS = 86_400_000;
+const NOBODY = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-  beforeAll(async () => {
-    database = await createDatabase();
-  });
-  afterAll(() => database.drop());
+let database: TestDatabase;
 
-  it('issues a key on a quota with its own numbers, and prints one JSON object', async () => {
-    const numbers = ['--per-minute', '7', '--per-day', '70'];
-    const { code, stdout, stderr } = await admin(
+beforeAll(async () => {
+  database = await createDatabase();
+});
+afterAll(() => database.drop());
+
+const settings = () => ({ DATABASE_URL: database.url, APP_ENV: 'production' });
+const admin = (...args: string[]) => run('cli/admin.js', settings(), ...args);
+
+/** What a command printed that did what it was asked. */
+async function done(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await admin(...args);
+  expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
+  return stdout;
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any
+const json = async (...args: string[]): Promise<any> => JSON.parse(await done(...args, '--json'));
+const issue = (...args: string[]) => json('keys', 'issue', '--name', 'test', ...args);
+const rows = (table: string): string[][] =>
+  table
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(/ {2,}/));
+
+/** A command was refused: the reason stands on standard error, and nothing on standard output. */
+function expectRefusal({ code, stdout, stderr }: Ended, reason: string): void {
+  expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: `${reason}\n` });
+}
+
+async function everything(): Promise<string> {
+  const tables = ['plans', 'quotas', 'api_keys', 'audit_entries'];
+  const stored = await Promise.all(
+    tables.map((table) => database.query(`SELECT t::text FROM ${table} t ORDER BY 1`)),
+  );
+  return JSON.stringify(stored);
+}
+
+describe('keys', () => {
+  it('are issued on a quota with its own numbers, as one JSON object for a program', async () => {
+    const own = ['--per-minute', '7', '--per-day', '70', '--role', 'admin'];
+    const issued = await json(
       'keys',
       'issue',
       '--name',
-      'Ann',
+      "Ann's shop",
       '--plan',
       'enterprise',
-      ...numbers,
-      '--json',
+      ...own,
+      '--expires',
+      '2999-01-01T00:00:00+01:00',
     );
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(JSON.parse(stdout)).toEqual({
-      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    expect(issued).toEqual({
+      id: expect.stringMatching(UUID),
       key: expect.stringMatching(/^ask_live_\w{38}$/),
-      name: 'Ann',
+      name: "Ann's shop",
       plan: 'enterprise',
-      role: 'client',
+      role: 'admin',
+      state: 'active',
+      prefix: 'ask_live_',
+      lastFour: issued.key.slice(-4),
+      quotaId: expect.stringMatching(UUID),
       perMinute: 7,
       perDay: 70,
+      ownLimits: true,
+      bannedUntil: null,
+      createdAt: expect.any(String),
+      expiresAt: '2998-12-31T23:00:00.000Z',
+      revokedAt: null,
+      predecessorId: null,
+      successorId: null,
+    });
+    expect(await database.query('SELECT id FROM api_keys WHERE hash = $1', [hashApiKey(issued.key)])).toEqual(
+      [{ id: issued.id }],
+    );
+  });
+
+  it('are shown to a person once, when they are issued, with what they may use', async () => {
+    const table = await done('keys', 'issue', '--name', 'Bob', '--plan', 'free');
+    const [, key = ''] = /^key +(ask_live_\w{38})$/m.exec(table) ?? [];
+    const [, id = ''] = /^id +(\S+)$/m.exec(table) ?? [];
+    expect(table).toMatch(/^plan +free, 60 requests per minute, 1000 per day$/m);
+    expect(table).toMatch(/^role +client$/m);
+    expect(table).toMatch(/^expires +never$/m);
+    expect(table).toMatch(/\nThe key is not shown again\.\n$/);
+    const facts = await done('keys', 'show', id);
+    expect(facts).toMatch(new RegExp(`^shown +ask_live_…${key.slice(-4)}$`, 'm'));
+    expectNoSecrets(facts, [key]);
+  });
+
+  it('are listed oldest first, all or those on a plan or banned, in a table or as a JSON array, and shown one by one', async () => {
+    await done('plans', 'set', 'listed', '--per-minute', '1', '--per-day', '2');
+    const keys = [await issue('--plan', 'listed'), await issue('--plan', 'listed', '--role', 'admin')];
+    const other = await issue('--plan', 'free');
+    const until = new Date(Date.now() + DAY_MS);
+    await ban(database, keys[1], until);
+    await ban(database, other, until);
+    const [first, second] = keys.map(({ key: _key, ...shown }) => shown);
+    const banned = { ...second, bannedUntil: until.toISOString() };
+
+    expect(await json('keys', 'list', '--plan', 'listed')).toEqual([first, banned]);
+    expect(await json('keys', 'list', '--plan', 'listed', '--banned')).toEqual([banned]);
+    expect(await json('keys', 'show', second.id)).toEqual(banned);
+    const all = await json('keys', 'list');
+    expect(all.map(({ id }: { id: string }) => id)).toEqual(
+      (await database.query<{ id: string }>('SELECT id FROM api_keys ORDER BY id')).map(({ id }) => id),
+    );
+    expect(await done('keys', 'list', '--plan', 'nothing-is-on-it')).toBe('None.\n');
+    expect(await json('keys', 'list', '--plan', 'nothing-is-on-it')).toEqual([]);
+
+    const rowOf = ({ id, role, lastFour }: Record<string, string>, bannedUntil: string) => [
+      id,
+      'test',
+      `ask_live_…${lastFour}`,
+      role,
+      'listed',
+      '1',
+      '2',
+      'active',
+      '-',
+      bannedUntil,
+    ];
+    const table = await done('keys', 'list', '--plan', 'listed');
+    expect(rows(table)).toEqual([
+      ['ID', 'NAME', 'KEY', 'ROLE', 'PLAN', 'PER MINUTE', 'PER DAY', 'STATE', 'EXPIRES', 'BANNED UNTIL'],
+      rowOf(first, '-'),
+      rowOf(second, until.toISOString()),
+    ]);
+    const facts = await done('keys', 'show', second.id);
+    expect(facts).toMatch(new RegExp(`^banned until +${until.toISOString()}$`, 'm'));
+    expectNoSecrets(table + facts + JSON.stringify(all), [keys[0].key, keys[1].key, other.key]);
+  });
+
+  it('are rotated: both work for 24 hours, or for as long as is told', async () => {
+    const start = Date.now();
+    const old = await issue('--plan', 'pro');
+    const successor = await json('keys', 'rotate', old.id);
+    expect(successor).toMatchObject({
+      key: expect.stringMatching(/^ask_live_\w{38}$/),
+      quotaId: old.quotaId,
+      predecessorId: old.id,
       expiresAt: null,
     });
-  });
+    const ends = Date.parse((await json('keys', 'show', old.id)).expiresAt) - DAY_MS;
+    expect(ends).toBeGreaterThanOrEqual(start);
+    expect(ends).toBeLessThanOrEqual(Date.now());
 
-  it('shows the key to a person once, with what it may use', async () => {
-    const { code, stdout } = await admin(
-      'keys',
-      'issue',
-      '--name',
-      'Bob',
-      '--plan',
-      'free',
-      '--role',
-      'admin',
+    const order = ['--overlap', '0', '--expires', '2999-01-01T00:00:00Z'];
+    const table = await done('keys', 'rotate', successor.id, ...order);
+    expect(table).toMatch(/^key +ask_live_\w{38}$/m);
+    expect(table).toMatch(/^expires +2999-01-01T00:00:00\.000Z$/m);
+    expect(table).toMatch(new RegExp(`^succeeds +${successor.id}$`, 'm'));
+    expect(await done('keys', 'show', successor.id)).toMatch(/^state +expired$/m);
+
+    const before = await everything();
+    expectRefusal(
+      await admin('keys', 'rotate', old.id),
+      `The key was rotated already. Rotate its successor ${successor.id}.`,
     );
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/key +ask_live_\w{38}\n/);
-    expect(stdout).toContain('free, 60 requests per minute, 1000 per day');
+    expectRefusal(
+      await admin('keys', 'rotate', successor.id, '--json'),
+      'The key is expired, so it cannot be rotated. Issue a new one.',
+    );
+    expect(await everything()).toBe(before);
   });
 
-  it.each([
-    [['--plan', 'gold'], 'There is no plan "gold"; the plans are business, enterprise, free, pro.'],
-    [
-      ['--plan', 'enterprise'],
-      'Plan "enterprise" has no numbers of its own; give those per minute and per day.',
-    ],
-  ])('refuses %j with the reason and exit code 1', async (args, reason) => {
-    const { code, stdout, stderr } = await admin('keys', 'issue', '--name', 'x', ...args);
-    expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: `${reason}\n` });
+  it('are put on a plan, unbanned and revoked, and each deed is shown as it left the key', async () => {
+    const { id, key, quotaId } = await issue('--plan', 'free');
+    expect(await json('keys', 'plan', id, 'pro')).toMatchObject({ id, plan: 'pro', perMinute: 300 });
+    expect(
+      await done('keys', 'plan', id, 'enterprise', '--per-minute', '5000', '--per-day', '1000000'),
+    ).toMatch(/^plan +enterprise, 5000 requests per minute, 1000000 per day \(its own\)$/m);
+    await ban(database, { quotaId }, new Date(Date.now() + DAY_MS));
+    expect(await json('keys', 'unban', id)).toMatchObject({ id, bannedUntil: null });
+    expect(await json('keys', 'unban', id)).toMatchObject({ id, bannedUntil: null });
+    const revoked = await json('keys', 'revoke', id);
+    expect(revoked).toMatchObject({ id, state: 'revoked', revokedAt: expect.any(String) });
+    expect(await done('keys', 'revoke', id)).toMatch(new RegExp(`^revoked +${revoked.revokedAt}$`, 'm'));
+
+    const audit = await json('audit', '--limit', '5');
+    expect(
+      audit.map(({ actor, action, subject }: Record<string, string>) => [actor, action, subject]),
+    ).toEqual(
+      ['key.revoked', 'key.unbanned', 'key.plan_changed', 'key.plan_changed', 'key.issued'].map((action) => [
+        'terminal',
+        action,
+        `key:${id}`,
+      ]),
+    );
+    expectNoSecrets(JSON.stringify(audit), [key]);
+  });
+});
+
+describe('plans', () => {
+  it('are listed by name, set, and made', async () => {
+    expect(await json('plans', 'set', 'a-startup', '--per-minute', '120', '--per-day', '3000')).toEqual({
+      name: 'a-startup',
+      perMinute: 120,
+      perDay: 3000,
+    });
+    expect(rows(await done('plans', 'set', 'a-startup', '--per-minute', '121', '--per-day', '3001'))).toEqual(
+      [
+        ['PLAN', 'PER MINUTE', 'PER DAY'],
+        ['a-startup', '121', '3001'],
+      ],
+    );
+    const listed = await json('plans', 'list');
+    expect(listed.map(({ name }: { name: string }) => name)).toEqual(
+      (await database.query<{ name: string }>('SELECT name FROM plans ORDER BY name')).map(
+        ({ name }) => name,
+      ),
+    );
+    expect(listed).toContainEqual({ name: 'enterprise', perMinute: null, perDay: null });
+    expect(rows(await done('plans', 'list'))).toEqual(
+      expect.arrayContaining([
+        ['a-startup', '121', '3001'],
+        ['enterprise', 'custom', 'custom'],
+      ]),
+    );
+  });
+});
+
+describe('the audit', () => {
+  it('is shown newest first, 20 entries unless told otherwise, in a table or as a JSON array', async () => {
+    await done('plans', 'set', 'audited', '--per-minute', '1', '--per-day', '2');
+    await done('plans', 'set', 'audited', '--per-minute', '1', '--per-day', '3');
+    await database.query(
+      `INSERT INTO audit_entries (actor, action, subject, after) SELECT 'x', 'x', 'x', '{}' FROM generate_series(1, 19)`,
+    );
+    const shown = await json('audit');
+    expect(shown).toHaveLength(20);
+    expect(shown.at(-1)).toEqual({
+      id: expect.stringMatching(/^\d+$/),
+      at: expect.any(String),
+      actor: 'terminal',
+      action: 'plan.changed',
+      subject: 'plan:audited',
+      before: { perMinute: 1, perDay: 2 },
+      after: { perMinute: 1, perDay: 3 },
+    });
+    expect(rows(await done('audit', '--limit', '21')).at(-1)).toEqual([
+      expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      'terminal',
+      'plan.created',
+      'plan:audited',
+      '-',
+      '{"perDay":2,"perMinute":1}',
+    ]);
+    const [stored] = await database.query<{ count: number }>('SELECT count(*)::int FROM audit_entries');
+    expect(await json('audit', '--limit', '2147483647')).toHaveLength(stored?.count ?? NaN);
+  });
+});
+
+describe('a command', () => {
+  it('that is refused says why on standard error, with exit code 1, and does nothing', async () => {
+    const { id } = await issue('--plan', 'free');
+    const noPlan = /^There is no plan "gold"; the plans are .*business, enterprise, free, .*pro\.\n$/;
+    const noNumbers = 'Plan "enterprise" has no numbers of its own; give those per minute and per day.';
+    const noKey = (given: string) => `There is no key with the id "${given}".`;
+    const before = await everything();
+
+    const gold = await admin('keys', 'issue', '--name', 'x', '--plan', 'gold', '--json');
+    expect({ code: gold.code, stdout: gold.stdout }).toEqual({ code: 1, stdout: '' });
+    expect(gold.stderr).toMatch(noPlan);
+    expectRefusal(await admin('keys', 'issue', '--name', 'x', '--plan', 'enterprise'), noNumbers);
+    expectRefusal(
+      await admin('keys', 'issue', '--name', 'x', '--plan', 'free', '--expires', '2020-01-01T00:00:00Z'),
+      'The request is invalid: expiresAt must be in the future.',
+    );
+    expectRefusal(await admin('keys', 'plan', id, 'enterprise'), noNumbers);
+    expectRefusal(await admin('keys', 'show', NOBODY, '--json'), noKey(NOBODY));
+    expectRefusal(await admin('keys', 'revoke', 'x'), noKey('x'));
+    expectRefusal(await admin('keys', 'unban', NOBODY), noKey(NOBODY));
+    expectRefusal(
+      await admin('plans', 'set', 'enterprise', '--per-minute', '1', '--per-day', '1'),
+      'Plan "enterprise" has no numbers of its own; give each of its keys theirs.',
+    );
+    expectRefusal(
+      await admin('plans', 'set', 'Gold', '--per-minute', '1', '--per-day', '1'),
+      'The name of the plan must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter.',
+    );
+    expect(await everything()).toBe(before);
   });
 
+  const ISSUE = ['keys', 'issue', '--name', 'x', '--plan', 'free'];
+
   it.each([
-    [['keys', 'issue', '--plan', 'free'], "required option '--name <name>' not specified"],
-    [['keys', 'issue', '--name', ' ', '--plan', 'free'], 'It must be 1 to 255 characters'],
-    [
-      ['keys', 'issue', '--name', 'x', '--plan', 'free', '--per-minute', '0', '--per-day', '5'],
-      'whole number from 1',
-    ],
-    [
-      ['keys', 'issue', '--name', 'x', '--plan', 'free', '--per-minute', '5'],
-      '--per-minute and --per-day go together',
-    ],
-    [
-      ['keys', 'issue', '--name', 'x', '--plan', 'free', '--role', 'king'],
-      'Allowed choices are client, admin',
-    ],
+    [[], 'Usage: animal-store'],
+    [['keys'], 'Usage: animal-store keys'],
     [['keys', 'burn'], "unknown command 'burn'"],
-  ])('tells %j apart as wrong usage, with exit code 2', async (args, fault) => {
+    [['keys', 'issue', '--plan', 'free'], "required option '--name <name>' not specified"],
+    [['keys', 'issue', '--name', 'x'], "required option '--plan <plan>' not specified"],
+    [['keys', 'issue', '--name', ' ', '--plan', 'free'], 'It must not be blank.'],
+    [['keys', 'issue', '--name', 'x'.repeat(256), '--plan', 'free'], 'It must have at most 255 characters.'],
+    [
+      ['keys', 'issue', '--name', 'a\u001bb', '--plan', 'free'],
+      'It must be text without control characters.',
+    ],
+    [[...ISSUE, '--per-minute', '0', '--per-day', '5'], 'It must be a whole number from 1 to 2147483647.'],
+    [[...ISSUE, '--per-minute', '5', '--per-day', '1e3'], 'It must be a whole number from 1 to 2147483647.'],
+    [[...ISSUE, '--per-minute', '5'], '--per-minute and --per-day go together'],
+    [[...ISSUE, '--role', 'king'], 'Allowed choices are client, admin'],
+    [[...ISSUE, '--expires', '2999-01-01'], 'It must be a date-time with its offset'],
+    [[...ISSUE, '--colour', 'red'], "unknown option '--colour'"],
+    [['keys', 'rotate', NOBODY, '--overlap', 'soon'], 'It must be a duration such as 90s, 30m, 24h or 7d'],
+    [['keys', 'rotate', NOBODY, '--overlap', '-1h'], 'It must be a duration such as 90s, 30m, 24h or 7d'],
+    [['keys', 'rotate'], "missing required argument 'id'"],
+    [['keys', 'show', NOBODY, NOBODY], 'too many arguments'],
+    [['keys', 'plan', NOBODY], "missing required argument 'plan'"],
+    [['keys', 'plan', NOBODY, 'pro', '--per-day', '5'], '--per-minute and --per-day go together'],
+    [['plans', 'set', 'free', '--per-minute', '5'], "required option '--per-day <n>' not specified"],
+    [['audit', '--limit', '0'], 'It must be a whole number from 1 to 2147483647.'],
+  ])('that is written wrong, as %j, is told how, with exit code 2', async (args, fault) => {
     const { code, stdout, stderr } = await admin(...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(fault);
   });
 
   it('has help with an example', async () => {
-    const { code, stdout } = await admin('keys', 'issue', '--help');
-    expect(code).toBe(0);
-    expect(stdout).toContain('Example:');
+    const commands = [
+      ...['issue', 'list', 'show', 'rotate', 'revoke', 'plan', 'unban'].map((name) => ['keys', name]),
+      ...['list', 'set'].map((name) => ['plans', name]),
+      ['audit'],
+      ['keys'],
+      ['plans'],
+      [],
+    ];
+    for (const command of commands) {
+      const stdout = await done(...command, '--help');
+      const called = ['animal-store', ...command].join(' ');
+      expect(stdout).toContain(`Usage: ${called} `);
+      expect(stdout).toMatch(
+        command.length > 0
+          ? new RegExp(`\\nExamples?:\\n {2}${called}`)
+          : /\n {2}npm run -s admin -- keys issue --name "Ann's shop" --plan pro\n/,
+      );
+    }
   });
 
-  it('says what to do where no database runs', async () => {
-    const { code, stderr } = await run(
-      'cli/admin.js',
-      { DATA_DIR: '/nonexistent/data' },
-      'keys',
-      'issue',
-      '--name',
-      'x',
-      '--plan',
-      'free',
-    );
-    expect(code).toBe(1);
-    expect(stderr).toContain(
+  it('says what to do where no database runs, none answers, or it has no tables', async () => {
+    const nowhere = await run('cli/admin.js', { DATA_DIR: '/nonexistent/data' }, 'keys', 'list');
+    expectRefusal(
+      nowhere,
       'No embedded database runs in /nonexistent/data: start the service first ("npm start"), or set DATABASE_URL.',
     );
+    const away = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing', APP_ENV: 'production' };
+    const unanswered = await run('cli/admin.js', away, 'plans', 'list');
+    expect({ code: unanswered.code, stdout: unanswered.stdout }).toEqual({ code: 1, stdout: '' });
+    expect(unanswered.stderr).toMatch(/^The database cannot be used \(check DATABASE_URL\): .+\n$/);
+    const empty = await createDatabase('template0');
+    try {
+      for (const command of ['keys', 'plans']) {
+        const ended = await run('cli/admin.js', { ...away, DATABASE_URL: empty.url }, command, 'list');
+        expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: 1, stdout: '' });
+        expect(ended.stderr).toMatch(
+          /^The database has not the tables of this version: run "npx prisma migrate deploy"\. .+ does not exist.*\n$/,
+        );
+      }
+    } finally {
+      await empty.drop();
+    }
   });
 });
 
-describe('the seed', () => {
-  let database: TestDatabase;
-  const seed = () => run('cli/seed.js', { DATABASE_URL: database.url, APP_ENV: 'production' });
-
-  beforeAll(async () => {
-    database = await createDatabase();
-    await database.query("UPDATE plans SET per_minute = 1 WHERE name = 'free'");
-  });
-  afterAll(() => database.drop());
-
-  it('brings plans to their numbers and makes one administrator, also when two run at once', async () => {
-    const runs = await Promise.all([seed(), seed()]);
-    expect(runs.map(({ code }) => code)).toEqual([0, 0]);
-    expect(runs.filter(({ stdout }) => /shown this once: ask_live_\w{38}/.test(stdout))).toHaveLength(1);
-    expect(await database.query('SELECT * FROM plans ORDER BY per_minute')).toEqual([
-      { name: 'free', per_minute: 60, per_day: 1000 },
-      { name: 'pro', per_minute: 300, per_day: 10_000 },
-      { name: 'business', per_minute: 1000, per_day: 100_000 },
-      { name: 'enterprise', per_minute: null, per_day: null },
-    ]);
-  });
-
-  it('never makes a second administrator', async () => {
-    const { code, stdout } = await seed();
-    expect(code).toBe(0);
-    expect(stdout).toContain('There is an administrator already.');
-    expect(await database.query("SELECT count(*)::int FROM api_keys WHERE role = 'admin'")).toEqual([
-      { count: 1 },
-    ]);
-  });
-
-  it('says that DATABASE_URL is missing', async () => {
-    const { code, stderr } = await run('cli/seed.js', {});
-    expect(code).toBe(1);
-    expect(stderr).toContain('DATABASE_URL');
+describe('the log of the service', () => {
+  it('shows neither a key nor a hash, whatever administrators do and whatever fails', async () => {
+    const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: database.url });
+    const administrator = await issueKey(database, { role: 'admin', plan: 'business' });
+    const service = new ServiceProcess('main.js', {
+      DATABASE_URL: database.url,
+      APP_ENV: environment.APP_ENV,
+      LOG_LEVEL: 'trace',
+    });
+    const url = await service.listening();
+    const ask = (method: string, path: string, body?: unknown) =>
+      send(`${url}${path}`, { method, key: administrator.key, body });
+    const first = (await ask('POST', '/admin/keys', { name: 'x', plan: 'free' })).json;
+    const second = (await ask('POST', `/admin/keys/${first.id}/rotate`)).json;
+    const given = generateApiKey('staging');
+    expect((await ask('GET', `/admin/keys/${given}`)).status).toBe(404);
+    expect((await ask('GET', `/admin/plans/${given}?limit=${given}`)).status).toBe(404);
+    expect((await ask('GET', `/admin/keys?cursor=${encodeCursor(given)}`)).status).toBe(400);
+    expect((await ask('POST', '/admin/keys', `{"name":"${given}`)).status).toBe(400);
+    // The database tells the whole row that it refuses.
+    await database.query("ALTER TABLE api_keys ADD CONSTRAINT closed CHECK (name <> 'refused')");
+    try {
+      expect((await ask('POST', '/admin/keys', { name: 'refused', plan: 'free' })).status).toBe(500);
+    } finally {
+      await database.query('ALTER TABLE api_keys DROP CONSTRAINT closed');
+      await service.kill('SIGTERM');
+    }
+    const log = service.stdout + service.stderr;
+    expect(log).toContain('"status":500');
+    expect(log).toContain(`/admin/keys/${first.id}/rotate`);
+    expectNoSecrets(log, [administrator.key, first.key, second.key, given]);
+    // Nor the one that was not issued: no 32 bytes in hexadecimal at all.
+    expect(log).not.toMatch(/[0-9a-f]{64}/i);
   });
 });

@@ -27,7 +27,12 @@ interface IssueOptions extends Format, OwnLimits {
 
 /** `keys …` */
 export function keysCommand(): Command {
-  const keys = new Command('keys').description('API keys');
+  const keys = new Command('keys')
+    .description('API keys')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  animal-store keys issue --name "Ann\'s shop" --plan pro\n  animal-store keys list --banned',
+    );
   ownLimits(keys.command('issue'))
     .description('issue a key, on a quota of its own; the key is shown this once')
     .requiredOption('--name <name>', 'what the key is for', nameArgument)

@@ -9,7 +9,12 @@ import { withServices } from './services.js';
 
 /** `plans …` */
 export function plansCommand(): Command {
-  const plans = new Command('plans').description('plans and their numbers');
+  const plans = new Command('plans')
+    .description('plans and their numbers')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  animal-store plans list\n  animal-store plans set startup --per-minute 120 --per-day 3000',
+    );
   plans
     .command('list')
     .description('list plans, by name')
