@@ -16,7 +16,7 @@ export function reasonOf(error: unknown): string {
     return error.message;
   }
   if (error instanceof Error && 'code' in error && NOT_MIGRATED.test(String(error.code))) {
-    return `The database has not the tables of this version: run "npx prisma migrate deploy". ${lastLine(error.message)}`;
+    return `The database has not the tables of this version: run "npx prisma migrate deploy". ${databaseReason(error)}`;
   }
   if (error instanceof Error && (error instanceof pg.DatabaseError || isDatabaseUnavailable(error))) {
     return `The database cannot be used (check DATABASE_URL): ${databaseReason(error)}`;
