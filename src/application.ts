@@ -98,7 +98,8 @@ export async function createApplication(
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
     try {
-      done(null, parseJsonBody(body as Buffer));
+      // Many clients name the type where there is no body; whether one is needed the route says.
+      done(null, body.length === 0 ? undefined : parseJsonBody(body as Buffer));
     } catch (error) {
       done(new ApiError('invalid_request', `The body is not JSON: ${(error as SyntaxError).message}.`));
     }

@@ -26,16 +26,16 @@ const trustProxy = z.string().transform((text, context) => {
 
 const LONGEST_BAN_MS = 365 * 86_400_000;
 
-/** How long each ban lasts, in milliseconds; none where nobody is ever banned. */
+/** How long each ban lasts, in milliseconds; nobody is ever banned where the text is empty. */
 const banDurations = z.string().transform((text, context) => {
-  if (text === 'none') {
+  if (text.trim() === '') {
     return [];
   }
   const durationsMs = text.split(',').map((duration) => parseDuration(duration.trim()) ?? 0);
   if (!durationsMs.every((ms) => ms > 0 && ms <= LONGEST_BAN_MS)) {
     context.addIssue({
       code: 'custom',
-      message: `must be none or a comma-separated list of durations from 1s to 365d such as 1m,5m,1h,24h, not "${text}"`,
+      message: `must be empty or a comma-separated list of durations from 1s to 365d such as 1m,5m,1h,24h, not "${text}"`,
     });
     return z.NEVER;
   }
@@ -93,12 +93,15 @@ export const ENVIRONMENT = Symbol('environment');
 export class InvalidEnvironmentError extends Error {}
 
 /**
- * Reads the settings. An empty variable counts as not set, as Compose files and `.env` files leave them so.
+ * Reads the settings. An empty variable counts as not set, as Compose files and `.env` files leave them so; but for the
+ * ladder of bans, which is empty where nobody is to be banned.
  *
  * @throws InvalidEnvironmentError naming every setting that is wrong.
  */
 export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
-  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
+  const given = Object.fromEntries(
+    Object.entries(variables).filter(([name, value]) => value !== '' || name === 'BAN_DURATIONS'),
+  );
   const result = settings.safeParse(given);
   const faults = result.error?.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`) ?? [];
   const embedded = given['DATABASE_URL'] === undefined;

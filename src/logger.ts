@@ -27,7 +27,9 @@ export function nestLogger(logger: Logger): LoggerService {
       if (message instanceof Error) {
         logger[level]({ err: message, context }, message.message);
       } else {
-        logger[level]({ context, ...(rest.length > 1 && { detail: rest.slice(0, -1) }) }, String(message));
+        // NestJS passes a stack that may not be there.
+        const detail = rest.slice(0, -1).filter((part) => part !== undefined);
+        logger[level]({ context, ...(detail.length > 0 && { detail }) }, String(message));
       }
     };
   return {

@@ -913,6 +913,35 @@ describe('changePlan', () => {
   });
 });
 
+it('an id is the same in upper case', async () => {
+  const key = await issue();
+  expect((await find({ id: key.id.toUpperCase() })).id).toBe(key.id);
+  expect((await revoke({ id: key.id.toUpperCase() })).json).toMatchObject({ id: key.id, state: 'revoked' });
+});
+
+it.each(['rotate', 'revoke', 'unban'])(
+  '%s needs no body, also of a client that names its type',
+  async (deed) => {
+    const { id } = await issue();
+    const { status } = await send(`${admin.store.url}/admin/keys/${id}/${deed}`, {
+      method: 'POST',
+      key: admin.administrator.key,
+      headers: { 'Content-Type': 'application/json' },
+    });
+    expect(status).toBe(deed === 'rotate' ? 201 : 200);
+  },
+);
+
+it('a name cannot turn the order of what is read', async () => {
+  const answer = await ask('POST /admin/keys', { name: 'safe\u202Egnp.exe', plan: 'free' });
+  expectError(
+    answer,
+    400,
+    'invalid_request',
+    'The request is invalid: name must be text without control characters.',
+  );
+});
+
 describe('a ban', () => {
   const until = () => inFuture(HOUR_MS);
   const has = async (query: string, { id }: { id: string }) =>

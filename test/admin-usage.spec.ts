@@ -1,5 +1,6 @@
 import { UsageRecorder } from '../src/usage/usage.recorder.js';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
+import { encodeCursor } from '../src/http/cursor.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
 import { type Answer, send } from './support/http.js';
@@ -149,8 +150,24 @@ describe('GET /admin/usage', () => {
   });
 });
 
+it.each([
+  '2027-03-05T12:00:00.000Z|KEY|list\0Pets|false',
+  '-271821-04-20T00:00:00.000Z|KEY|listPets|false',
+  '2027-03-05T12:00:00.000Z|KEY|listPets|maybe',
+  '2027-03-05T12:00:00.000Z|KEY|listPets',
+  'getPet|KEY|more',
+  'get\0Pet|KEY',
+  'getPet|nobody',
+  '',
+])('a cursor that somebody made up is refused: %j', async (text) => {
+  const cursor = encodeCursor(text.replace('KEY', ann.id));
+  for (const path of ['/admin/usage', `/admin/keys/${ann.id}/usage`, '/admin/deprecations']) {
+    expectError(await get(`${path}?cursor=${cursor}`), 400, 'invalid_request');
+  }
+});
+
 describe('GET /admin/deprecations', () => {
-  it('tells which keys called which deprecated operation, how often, and when last; the latest first', async () => {
+  it('tells which keys called which deprecated operation, how often, and when last; by operation and key', async () => {
     store.clock.travelTo(new Date(NOON.getTime() + 3_600_000));
     await send(`${store.url}/v1/pets/1`, { key: admin.key });
     await recorded();

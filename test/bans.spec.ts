@@ -63,10 +63,10 @@ async function askTimes(issued: IssuedKey, count: number, from = store): Promise
 
 /** Sends until the key is banned, and gives the answer that says so first. */
 async function provoke(issued: IssuedKey): Promise<Answer> {
-  const answers = await askTimes(issued, issued.perMinute * 2);
+  const answers = await askTimes(issued, (issued.perMinute ?? 0) * 2);
   expect(answers.map(codeOf)).toEqual([
-    ...times(issued.perMinute, '200'),
-    ...times(issued.perMinute - 1, 'rate_limit_exceeded'),
+    ...times(issued.perMinute ?? 0, '200'),
+    ...times((issued.perMinute ?? 0) - 1, 'rate_limit_exceeded'),
     'api_key_banned',
   ]);
   return answers.at(-1) as Answer;

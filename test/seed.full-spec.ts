@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import pg from 'pg';
 import { generateApiKey, hashApiKey } from '../src/auth/api-key.js';
 import { readSeedFile } from '../src/seed/seed-file.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
@@ -176,9 +177,35 @@ describe('the seed', () => {
     const before = await everything();
     const { code, stdout, stderr } = await seed({ ADMIN_API_KEY: KEY_1 });
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toContain("ADMIN_API_KEY is a client's key; give one that is not in use");
+    expect(stderr).toContain(
+      "ADMIN_API_KEY is a client's key, or was revoked or has expired; give one that was never used",
+    );
     expectNoSecrets(stderr, [KEY_1]);
     expect(await everything()).toBe(before);
+  });
+
+  it('makes another administrator where none is valid any more, and takes no key that was revoked', async () => {
+    await seed({ ADMIN_API_KEY: KEY_1 });
+    const [{ id = '' } = {}] = await database.query<{ id: string }>('SELECT id FROM api_keys');
+    expect((await admin('keys', 'revoke', id)).code).toBe(0);
+    const refused = await seed({ ADMIN_API_KEY: KEY_1 });
+    expect([refused.code, refused.stdout]).toEqual([1, '']);
+    expect(refused.stderr).toContain('was revoked');
+    expect((await seed()).stdout).toMatch(MADE);
+  });
+
+  it('waits for a seed that takes longer than any statement may', async () => {
+    const holder = new pg.Client({ connectionString: database.url });
+    await holder.connect();
+    await holder.query('SELECT pg_advisory_lock(7446220112)');
+    const waiting = seed();
+    const said = await Promise.race([
+      waiting,
+      new Promise((resolve) => setTimeout(resolve, 7000, 'nothing')),
+    ]);
+    await holder.end();
+    expect(said).toBe('nothing');
+    expect((await waiting).stdout).toMatch(MADE);
   });
 
   it('says that no database is there', async () => {
@@ -458,22 +485,47 @@ keys:
     }
   });
 
-  it('refuses to change what only a new key can have: role, and expiry', async () => {
+  it('refuses to change a role, which stays as it was issued', async () => {
     await seedFrom({ keys: [ANN] });
     const before = await everything();
-    for (const change of [
-      { role: 'admin' },
-      { expiresAt: '2999-01-01T00:00:00Z' },
-      { role: 'admin', key: KEY_2 },
-    ]) {
+    for (const change of [{ role: 'admin' }, { role: 'admin', key: KEY_2 }]) {
       const { code, stdout, stderr } = await seedFrom({ keys: [{ ...ANN, ...change }] });
       expect([code, stdout]).toEqual([1, '']);
       expect(stderr).toContain('SEED_FILE, key "Ann": Its role stays as it was issued');
     }
     expect(await everything()).toBe(before);
-    const expiresAt = '2999-01-01T00:00:00Z';
-    expect(doings(await seedFrom({ keys: [{ ...ANN, expiresAt, key: KEY_2 }] }))).toHaveLength(1);
-    expect((await keysCalled('Ann'))[1]?.expires_at).toEqual(new Date(expiresAt));
+  });
+
+  it('changes when a key expires, with a new key or without', async () => {
+    await seedFrom({ keys: [ANN] });
+    for (const [expiresAt, key, count] of [
+      ['2998-01-01T00:00:00Z', ANN.key, 1],
+      ['2999-01-01T00:00:00Z', KEY_2, 2],
+    ] as const) {
+      expect(doings(await seedFrom({ keys: [{ ...ANN, expiresAt, key }] }))).toHaveLength(1);
+      const keys = await keysCalled('Ann');
+      expect(keys).toHaveLength(count);
+      expect(keys.at(-1)?.expires_at).toEqual(new Date(expiresAt));
+    }
+    expect(doings(await seedFrom({ keys: [{ ...ANN, key: KEY_2 }] }))).toHaveLength(1);
+    expect((await keysCalled('Ann')).at(-1)?.expires_at).toBeNull();
+    const { stdout } = await admin('audit', '--json');
+    expect(JSON.parse(stdout)[0]).toMatchObject({
+      action: 'key.expiry_changed',
+      before: { expiresAt: '2999-01-01T00:00:00.000Z' },
+      after: { expiresAt: null },
+    });
+  });
+
+  it('issues another key in place of one that was revoked since, when it gives one', async () => {
+    await seedFrom({ keys: [ANN] });
+    const [first] = await keysCalled('Ann');
+    expect((await admin('keys', 'revoke', first?.id ?? '')).code).toBe(0);
+    expect(doings(await seedFrom({ keys: [ANN] }))).toEqual([]);
+    expect(doings(await seedFrom({ keys: [{ ...ANN, key: KEY_2 }] }))).toEqual([
+      expect.stringMatching(/^Key Ann: issued, /),
+    ]);
+    expect((await keysCalled('Ann')).map(({ hash }) => hash)).toContainEqual(hashApiKey(KEY_2));
   });
 
   it('ends with exit code 1 where it cannot be read, and shows no key that stands in it', async () => {

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { readEnvironment } from '../src/environment.js';
 import { generateApiKey, hashApiKey } from '../src/auth/api-key.js';
 import { encodeCursor } from '../src/http/cursor.js';
@@ -374,6 +376,27 @@ describe('a command', () => {
     } finally {
       await empty.drop();
     }
+  });
+});
+
+describe('a command whose output nobody takes', () => {
+  const shell = promisify(execFile);
+  const audit = (rest: string) =>
+    shell('bash', ['-c', `"$0" dist/cli/admin.js audit --json ${rest}`, process.execPath], {
+      env: { ...process.env, DATABASE_URL: database.url, APP_ENV: 'staging' },
+    }).then(
+      ({ stderr }) => ({ code: 0, stderr }),
+      ({ code, stderr }: { code: number; stderr: string }) => ({ code, stderr }),
+    );
+
+  it('ends quietly where the reader has seen enough', async () => {
+    expect(await audit('| head -c 0; exit "${PIPESTATUS[0]}"')).toEqual({ code: 0, stderr: '' });
+  });
+
+  it('says in one line that it could not be written, with exit code 1', async () => {
+    const { code, stderr } = await audit('> /dev/full');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^Standard output cannot be written: .*\n$/);
   });
 });
 

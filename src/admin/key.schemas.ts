@@ -6,12 +6,15 @@ import { isPlanName } from './plan-name.js';
 
 const NAME_MAX_LENGTH = 255;
 const ROLES = ['client', 'admin'] as const;
-const OVERLAP_MAX_SECONDS = 31_536_000n;
+/** A year: the longest that a key and its successor may both work. */
+export const OVERLAP_MAX_SECONDS = 31_536_000;
 const OVERLAP_FAULT = `must be an integer from 0 to ${OVERLAP_MAX_SECONDS}, written as digits`;
 const INSTANT_FAULT = 'must be a date-time with its offset, such as 2027-01-01T00:00:00Z';
 const PLAN_FAULT = 'must be the name of a plan';
 const BODY_FAULT = { error: 'the body must be a JSON object' };
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Characters that turn the order of what is read, and so can show a name as another. */
+const BIDI_CONTROL = /\p{Bidi_Control}/u;
 
 const text = (error = 'must be a string') =>
   z.string({ error: ({ input }) => (input === undefined ? 'is required' : error) });
@@ -22,7 +25,10 @@ export const keyName = text()
     (name) => Array.from(name).length <= NAME_MAX_LENGTH,
     `must have at most ${NAME_MAX_LENGTH} characters`,
   )
-  .refine((name) => name.isWellFormed() && !/\p{Cc}/u.test(name), 'must be text without control characters')
+  .refine(
+    (name) => name.isWellFormed() && !/\p{Cc}/u.test(name) && !BIDI_CONTROL.test(name),
+    'must be text without control characters',
+  )
   .meta({ description: 'What the key is for.', minLength: 1, maxLength: NAME_MAX_LENGTH });
 const planName = text().meta({ description: 'Name of the plan.' });
 const KeyRole = z
@@ -83,7 +89,7 @@ export const Rotation = z
           description: 'How long both keys work. 24 hours when not given; 0 ends the old key at once.',
           format: 'int32',
           minimum: 0,
-          maximum: Number(OVERLAP_MAX_SECONDS),
+          maximum: OVERLAP_MAX_SECONDS,
         }),
       expiresAt: expiresAt
         .optional()
@@ -100,6 +106,8 @@ export type Rotation = z.infer<typeof Rotation>;
 
 const when = (description: string) => z.string().meta({ description, format: 'date-time' });
 
+const inForce = (description: string) => z.int32().min(1).nullable().meta({ description });
+
 /** A key as administrators see it: all but the key. */
 export const Key = z
   .object({
@@ -113,8 +121,8 @@ export const Key = z
       .string()
       .meta({ description: 'Identifier of its quota. A key and its successor share one.', format: 'uuid' }),
     plan: planName,
-    perMinute: z.int32().min(1).meta({ description: 'Requests per UTC minute, in force.' }),
-    perDay: z.int32().min(1).meta({ description: 'Requests per UTC day, in force.' }),
+    perMinute: inForce('Requests per UTC minute, in force; null where SQL has left the quota without.'),
+    perDay: inForce('Requests per UTC day, in force; null where SQL has left the quota without.'),
     ownLimits: z
       .boolean()
       .meta({ description: "Whether these numbers are the quota's own, not the plan's." }),

@@ -2,18 +2,26 @@ import { Inject, Injectable } from '@nestjs/common';
 import { generateApiKey, hashApiKey, keyHints } from '../auth/api-key.js';
 import { Clock } from '../clock.js';
 import { atomically, type Database } from '../database/atomically.js';
-import type { Prisma } from '../database/generated/client.js';
+import { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import { ApiError } from '../errors/api-error.js';
 import { CounterStore } from '../rate-limit/counter-store.js';
 import { quotaIdOf, quotaSubject } from '../rate-limit/subject.js';
 import { type Actor, type Deed, writeDown } from './audit.js';
-import { isKeyId, type IssuedKey, type Key, type KeyOrder, type PlanChange } from './key.schemas.js';
+import {
+  isKeyId,
+  type IssuedKey,
+  type Key,
+  type KeyOrder,
+  OVERLAP_MAX_SECONDS,
+  type PlanChange,
+} from './key.schemas.js';
 import { type KeyRecord, keyView, limitsInForce, stateOf, WHOLE } from './key.view.js';
 import { planForQuota } from './plan-of-quota.js';
 
 const DEFAULT_OVERLAP_MS = 24 * 60 * 60 * 1000;
+const OVERLAP_MAX_MS = OVERLAP_MAX_SECONDS * 1000;
 
 /** How a key is succeeded. */
 export interface RotationOrder {
@@ -86,18 +94,23 @@ export class KeyService {
   async page({ limit, after, plan, banned }: PageOfKeys): Promise<{ keys: Key[]; more: boolean }> {
     const bans = await this.counters.bans();
     const bannedQuotas = [...bans.keys()].flatMap((subject) => quotaIdOf(subject) ?? []);
+    // As one array, since there may be more banned quotas than a statement may have parameters.
+    const isBanned = Prisma.sql`k.quota_id = ANY (${bannedQuotas}::uuid[])`;
+    const ids = await this.database.$queryRaw<{ id: string }[]>`
+      SELECT k.id FROM api_keys k JOIN quotas q ON q.id = k.quota_id
+      WHERE true
+        ${after === undefined ? Prisma.empty : Prisma.sql`AND k.id > ${after}::uuid`}
+        ${plan === undefined ? Prisma.empty : Prisma.sql`AND q.plan = ${plan}`}
+        ${banned === undefined ? Prisma.empty : Prisma.sql`AND ${isBanned} = ${banned}`}
+      ORDER BY k.id
+      LIMIT ${limit + 1}`;
     const records = await this.database.apiKey.findMany({
-      where: {
-        ...(after !== undefined && { id: { gt: after } }),
-        ...(plan !== undefined && { quota: { planName: plan } }),
-        ...(banned !== undefined && { quotaId: banned ? { in: bannedQuotas } : { notIn: bannedQuotas } }),
-      },
+      where: { id: { in: ids.map(({ id }) => id) } },
       include: WHOLE,
       orderBy: { id: 'asc' },
-      take: limit + 1,
     });
     const keys = records.slice(0, limit).map((record) => this.viewWith(record, bans));
-    return { keys, more: records.length > limit };
+    return { keys, more: ids.length > limit };
   }
 
   /**
@@ -109,6 +122,9 @@ export class KeyService {
    */
   async rotate(id: string, order: RotationOrder, actor: Actor): Promise<IssuedKey> {
     const { overlapMs = DEFAULT_OVERLAP_MS, key = this.newKey() } = order;
+    if (overlapMs > OVERLAP_MAX_MS) {
+      throw new ApiError('invalid_request', 'The overlap must be 365 days at the most.');
+    }
     this.refuseThePast(order.expiresAt ?? null);
     // Asked before anything is done: the successor must be shown, once it is issued.
     const bans = await this.counters.bans();
@@ -154,6 +170,21 @@ export class KeyService {
       return revoked;
     });
     return this.view(record);
+  }
+
+  /**
+   * Changes when a key expires; null for never.
+   *
+   * @throws ApiError `not_found`; `invalid_request` for an instant that is over.
+   */
+  async changeExpiry(id: string, expiresAt: Date | null, actor: Actor): Promise<void> {
+    this.refuseThePast(expiresAt);
+    await atomically(this.database, async (transaction) => {
+      const old = await lockRecord(transaction, id);
+      await transaction.apiKey.update({ where: { id }, data: { expiresAt } });
+      const [before, after] = [{ expiresAt: textOf(old.expiresAt) }, { expiresAt: textOf(expiresAt) }];
+      await writeDown(transaction, deed(actor, 'key.expiry_changed', old, before, after));
+    });
   }
 
   /**

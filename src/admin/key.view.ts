@@ -1,6 +1,5 @@
 import type { Prisma } from '../database/generated/client.js';
 import type { Key } from './key.schemas.js';
-import type { Limits } from './limits.schema.js';
 
 /** What a key's record is read with. */
 export const WHOLE = {
@@ -10,23 +9,18 @@ export const WHOLE = {
 
 export type KeyRecord = Prisma.ApiKeyGetPayload<{ include: typeof WHOLE }>;
 
-interface NumbersOfQuota {
+interface NumbersInForce {
   perMinute: number | null;
   perDay: number | null;
-  plan: { name: string; perMinute: number | null; perDay: number | null };
 }
 
-/**
- * The numbers in force for a quota: its own, else its plan's.
- *
- * @throws Error when there are none, which no order leaves behind.
- */
-export function limitsInForce({ perMinute, perDay, plan }: NumbersOfQuota): Limits {
-  const inForce = { perMinute: perMinute ?? plan.perMinute, perDay: perDay ?? plan.perDay };
-  if (inForce.perMinute === null || inForce.perDay === null) {
-    throw new Error(`A quota is on plan ${plan.name} but has no numbers of its own`);
-  }
-  return { perMinute: inForce.perMinute, perDay: inForce.perDay };
+interface NumbersOfQuota extends NumbersInForce {
+  plan: NumbersInForce;
+}
+
+/** The numbers in force for a quota: its own, else its plan's; null where SQL has left it without. */
+export function limitsInForce({ perMinute, perDay, plan }: NumbersOfQuota): NumbersInForce {
+  return { perMinute: perMinute ?? plan.perMinute, perDay: perDay ?? plan.perDay };
 }
 
 /** Whether a key is valid at `nowMs`. */

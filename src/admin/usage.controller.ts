@@ -46,14 +46,14 @@ export class UsageController {
     @Query({ schema: UsageQuery }) { cursor, ...filters }: UsageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Usage[]> {
-    const page = await this.usage.pageOfKey(id, { ...filters, after: cursor });
+    const page = await this.usage.page({ ...filters, after: cursor }, id);
     return linked(`/admin/keys/${id}/usage`, filters, page, reply);
   }
 
   @Get('deprecations')
   @ApiOperation({
     summary: 'List who calls deprecated operations',
-    description: 'One page of the keys that have called a deprecated operation, the latest caller first.',
+    description: 'One page of the keys that have called a deprecated operation, by operation and key.',
   })
   @Answers({
     status: 200,

@@ -10,6 +10,12 @@ export const DAYS_DEFAULT = 7;
 const PERIOD_DEFAULT = 'day';
 const SEPARATOR = '|';
 
+const keyIdPart = z.string().refine(isKeyId);
+const operationPart = z.string().regex(/^\w+$/);
+/** The parts of a cursor's text: one that was made up may hold anything. */
+const usagePlace = z.tuple([z.iso.datetime(), keyIdPart, operationPart, z.enum(['true', 'false'])]);
+const callersPlace = z.tuple([operationPart, keyIdPart]);
+
 const count = (description: string) => z.int().min(0).meta({ description });
 const uuid = (description: string) => z.string().meta({ description, format: 'uuid' });
 const when = (description: string) => z.string().meta({ description, format: 'date-time' });
@@ -67,11 +73,10 @@ export function usagePosition({ startsAt, keyId, operation, deprecated }: Usage)
 }
 
 function readUsagePosition(text: string): UsagePosition | null {
-  const [startsAt = '', keyId = '', operation = '', deprecated] = text.split(SEPARATOR);
-  const instant = new Date(startsAt);
-  return isKeyId(keyId) && !Number.isNaN(instant.getTime())
-    ? { startsAt: instant, keyId, operation, deprecated: deprecated === 'true' }
-    : null;
+  const { data } = usagePlace.safeParse(text.split(SEPARATOR));
+  return data === undefined
+    ? null
+    : { startsAt: new Date(data[0]), keyId: data[1], operation: data[2], deprecated: data[3] === 'true' };
 }
 
 /** A key that has called a deprecated operation. */
@@ -98,12 +103,11 @@ export const DeprecatedCallsQuery = z.object({
 export type DeprecatedCallsQuery = z.infer<typeof DeprecatedCallsQuery>;
 
 /** The text of a place among the callers of deprecated operations, for a cursor. */
-export function deprecatedCallsPosition({ lastAt, operation, keyId }: DeprecatedCalls): string {
-  return [lastAt, operation, keyId].join(SEPARATOR);
+export function deprecatedCallsPosition({ operation, keyId }: DeprecatedCalls): string {
+  return [operation, keyId].join(SEPARATOR);
 }
 
 function readDeprecatedCallsPosition(text: string): DeprecatedCallsPosition | null {
-  const [lastAt = '', operation = '', keyId = ''] = text.split(SEPARATOR);
-  const instant = new Date(lastAt);
-  return isKeyId(keyId) && !Number.isNaN(instant.getTime()) ? { lastAt: instant, operation, keyId } : null;
+  const { data } = callersPlace.safeParse(text.split(SEPARATOR));
+  return data === undefined ? null : { operation: data[0], keyId: data[1] };
 }

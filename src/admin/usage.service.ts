@@ -29,35 +29,29 @@ export class UsageService {
     private readonly clock: Clock,
   ) {}
 
-  /** One page of the usage of all keys, and whether more follows. */
-  page(order: UsageOrder): Promise<{ usage: Usage[]; more: boolean }> {
-    return this.read(order);
-  }
-
   /**
-   * One page of the usage of one key, and whether more follows.
+   * One page of the usage of all keys, or of one; and whether more follows.
    *
-   * @throws ApiError `not_found`.
+   * @throws ApiError `not_found` when there is no such key.
    */
-  async pageOfKey(id: string, order: UsageOrder): Promise<{ usage: Usage[]; more: boolean }> {
-    const { id: keyId } = await this.keys.find(id);
-    return this.read(order, keyId);
+  async page(
+    { period, days, limit, after }: UsageOrder,
+    id?: string,
+  ): Promise<{ usage: Usage[]; more: boolean }> {
+    const keyId = id === undefined ? undefined : (await this.keys.find(id)).id;
+    const today = Math.floor(this.clock.now() / DAY_MS);
+    const since = new Date((today - days + 1) * DAY_MS);
+    const { usage, more } = await this.repository.page({ period, since, keyId, limit, after });
+    return { usage: usage.map(viewOf), more };
   }
 
-  /** One page of the keys that have called deprecated operations, the latest caller first, and whether more follow. */
+  /** One page of the keys that have called deprecated operations, and whether more follow. */
   async deprecatedCalls(
     limit: number,
     after?: DeprecatedCallsPosition,
   ): Promise<{ calls: DeprecatedCalls[]; more: boolean }> {
     const { calls, more } = await this.repository.deprecatedCalls(limit, after);
     return { calls: calls.map((each) => ({ ...each, lastAt: each.lastAt.toISOString() })), more };
-  }
-
-  private async read({ period, days, limit, after }: UsageOrder, keyId?: string) {
-    const today = Math.floor(this.clock.now() / DAY_MS);
-    const since = new Date((today - days + 1) * DAY_MS);
-    const { usage, more } = await this.repository.page({ period, since, keyId, limit, after });
-    return { usage: usage.map(viewOf), more };
   }
 }
 

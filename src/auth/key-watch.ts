@@ -2,6 +2,7 @@ import net from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import pg from 'pg';
+import { databaseReason } from '../database/availability.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 
 /** Where the triggers on keys, quotas and plans tell of a change, when it is committed. */
@@ -109,7 +110,7 @@ export class KeyWatch implements OnModuleInit, OnApplicationShutdown {
   private tellLoss(error: unknown): void {
     if (!this.isLossTold && !this.stopping.signal.aborted) {
       this.isLossTold = true;
-      this.logger.warn(`Changes of keys are not heard, so every key is looked up: ${reasonOf(error)}`);
+      this.logger.warn(`Changes of keys are not heard, so every key is looked up: ${databaseReason(error)}`);
     }
   }
 
@@ -136,10 +137,4 @@ async function echo(client: pg.Client): Promise<void> {
       "a pooler is in the way; DIRECT_DATABASE_URL must be the address of PostgreSQL itself, not a pooler's",
     );
   }
-}
-
-/** A refused connection to a name of several addresses has a code, but no message. */
-function reasonOf(error: unknown): string {
-  const { message, code } = error as { message?: string; code?: string };
-  return message || code || String(error);
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
+import { EXIT_USAGE } from './arguments.js';
 import { auditCommand } from './audit.command.js';
 import { deprecationsCommand } from './deprecations.command.js';
 import { keysCommand } from './keys.command.js';
 import { plansCommand } from './plans.command.js';
+import { EXIT_REFUSED } from './services.js';
 import { usageCommand } from './usage.command.js';
-
-const EXIT_USAGE = 2;
 
 const program = new Command('animal-store')
   .description('Administers the animal store, in the running embedded database or in that of DATABASE_URL.')
@@ -23,6 +23,14 @@ const program = new Command('animal-store')
   .addCommand(deprecationsCommand());
 
 throwUsageErrors(program);
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // Whoever reads may stop when it has seen enough; what cannot be written for another reason is lost.
+  if (error.code !== 'EPIPE') {
+    process.stderr.write(`Standard output cannot be written: ${error.message}\n`);
+    process.exitCode = EXIT_REFUSED;
+  }
+});
 
 try {
   await program.parseAsync();

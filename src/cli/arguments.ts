@@ -3,6 +3,9 @@ import type { z } from 'zod';
 import { instant, keyName } from '../admin/key.schemas.js';
 import { parseDuration } from '../duration.js';
 
+/** The exit code of a command that is used wrongly. */
+export const EXIT_USAGE = 2;
+
 /** What a command's option or argument must be. Each throws InvalidArgumentError, which commander tells as wrong usage. */
 
 export function nameArgument(text: string): string {

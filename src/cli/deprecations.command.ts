@@ -15,8 +15,7 @@ export function deprecationsCommand(): Command {
       await withServices(async (services) => {
         const service = services.get(UsageService);
         const calls = await everyPage<DeprecatedCalls>(async (limit, last) => {
-          const after = last && { ...last, lastAt: new Date(last.lastAt) };
-          const page = await service.deprecatedCalls(limit, after);
+          const page = await service.deprecatedCalls(limit, last);
           return { entries: page.calls, more: page.more };
         });
         if (json) {

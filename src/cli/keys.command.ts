@@ -2,12 +2,10 @@ import { Command, Option } from 'commander';
 import { TERMINAL } from '../admin/audit.js';
 import type { IssuedKey, Key } from '../admin/key.schemas.js';
 import { KeyService } from '../admin/key.service.js';
-import { durationArgument, instantArgument, nameArgument, positiveInteger } from './arguments.js';
+import { durationArgument, EXIT_USAGE, instantArgument, nameArgument, positiveInteger } from './arguments.js';
 import { everyPage } from './every-page.js';
 import { printFacts, printJson, printTable } from './output.js';
 import { withServices } from './services.js';
-
-const EXIT_USAGE = 2;
 
 interface Format {
   json?: true;
@@ -203,7 +201,7 @@ function printIssued(issued: IssuedKey, json: true | undefined): void {
 }
 
 function factsOf(key: Key) {
-  const numbers = `${key.perMinute} requests per minute, ${key.perDay} per day`;
+  const numbers = `${key.perMinute ?? 'no'} requests per minute, ${key.perDay ?? 'none'} per day`;
   return {
     id: key.id,
     name: key.name,

@@ -1,11 +1,8 @@
-import Table from 'cli-table3';
+import stringWidth from 'string-width';
 
-/** No lines: columns alone read well, and pass through other programs. */
-const CHARS = Object.fromEntries(
-  ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']
-    .concat(['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle'])
-    .map((name) => [name, name === 'middle' ? '  ' : '']),
-);
+const GAP = '  ';
+/** Each of them takes one column of a terminal. */
+const ASCII = /^[\x20-\x7e]*$/;
 
 export type Cell = string | number | boolean | null;
 
@@ -29,11 +26,23 @@ export function printFacts(facts: Record<string, Cell>): void {
 }
 
 function printRows(rows: Cell[][]): void {
-  const table = new Table({
-    chars: CHARS,
-    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
-  });
-  table.push(...rows.map((row) => row.map((cell) => String(cell ?? '-'))));
-  const lines = table.toString().split('\n');
-  process.stdout.write(`${lines.map((line) => line.trimEnd()).join('\n')}\n`);
+  const texts = rows.map((row) => row.map((cell) => String(cell ?? '-')));
+  const widths: number[] = [];
+  for (const row of texts) {
+    row.forEach((text, column) => {
+      widths[column] = Math.max(widths[column] ?? 0, widthOf(text));
+    });
+  }
+  const lines = texts.map((row) =>
+    row
+      .map((text, column) => text + ' '.repeat((widths[column] ?? 0) - widthOf(text)))
+      .join(GAP)
+      .trimEnd(),
+  );
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** In columns of a terminal; the library alone would take seconds for a long table. */
+function widthOf(text: string): number {
+  return ASCII.test(text) ? text.length : stringWidth(text);
 }

@@ -9,7 +9,8 @@ import { type Environment, readProcessEnvironment } from '../environment.js';
 import { reasonOf } from '../failure.js';
 import { SettingsModule } from '../settings.module.js';
 
-const EXIT_REFUSED = 1;
+/** The exit code of a command that was not carried out. */
+export const EXIT_REFUSED = 1;
 
 class Terminal {}
 

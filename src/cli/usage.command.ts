@@ -36,7 +36,7 @@ export function usageCommand(): Command {
             limit,
             after: last && { ...last, startsAt: new Date(last.startsAt) },
           };
-          const page = await (id === undefined ? service.page(order) : service.pageOfKey(id, order));
+          const page = await service.page(order, id);
           return { entries: page.usage, more: page.more };
         });
         if (json) {

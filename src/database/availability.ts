@@ -40,8 +40,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   );
 }
 
-/** What happened, on one line, of an error of Prisma or `pg`: Prisma's messages begin with the code around the call. */
+/**
+ * What happened, on one line, of an error of Prisma or `pg`. Prisma's messages begin with the code around the call; a
+ * refused connection to a name of several addresses has a code, but no message.
+ */
 export function databaseReason(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.trimEnd().split('\n').at(-1) ?? message;
+  const { message, code } = error as { message?: string; code?: string };
+  return message?.trimEnd().split('\n').at(-1) || code || String(error);
 }

@@ -19,6 +19,7 @@ const CONNECT_TIMEOUT_MS = 2000;
 /** The server gives up first, so that an answer which is late is not also lost. */
 const STATEMENT_TIMEOUT_MS = 2000;
 const QUERY_TIMEOUT_MS = 3000;
+const ASIDE_IDLE_MS = 10_000;
 
 interface Row {
   subject: string;
@@ -49,6 +50,8 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   private readonly logger = new Logger(PostgresCounterStore.name);
   private readonly batcher = new Batcher((asks: Ask[]) => this.takeAll(asks));
   private client: Promise<pg.Client> | null = null;
+  /** For all but counting, which nothing else may hold up. Opens when it is needed, and closes when it is not. */
+  private readonly aside: pg.Pool;
   private sweeper: NodeJS.Timeout | undefined;
 
   constructor(
@@ -56,6 +59,16 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     private readonly clock: Clock,
   ) {
     super();
+    this.aside = new pg.Pool({
+      connectionString: environment.DATABASE_URL,
+      application_name: 'animal-store bans',
+      max: 1,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      query_timeout: QUERY_TIMEOUT_MS,
+      idleTimeoutMillis: ASIDE_IDLE_MS,
+    });
+    this.aside.on('error', (error) => this.logger.warn(`The connection for bans was lost: ${error.message}`));
   }
 
   onModuleInit(): void {
@@ -75,6 +88,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
       (client) => client.end(),
       () => {},
     );
+    await this.aside.end();
   }
 
   take(ask: Ask): Promise<Admission> {
@@ -85,8 +99,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     if (this.environment.BAN_DURATIONS.length === 0) {
       return new Map();
     }
-    const client = await this.connection();
-    const { rows } = await client.query<{ subject: string; banned_until: Date }>(
+    const { rows } = await this.aside.query<{ subject: string; banned_until: Date }>(
       `SELECT subject, banned_until FROM rate_limit_counters
        WHERE banned_until > statement_timestamp() + make_interval(secs => $1::float8 / 1000)`,
       [this.clock.storeOffsetMs],
@@ -95,8 +108,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   async liftBan(subject: string): Promise<Date | null> {
-    const client = await this.connection();
-    const { rows } = await client.query<{ banned_until: Date }>(LIFT_BAN, [
+    const { rows } = await this.aside.query<{ banned_until: Date }>(LIFT_BAN, [
       this.clock.storeOffsetMs,
       subject,
     ]);
@@ -105,10 +117,9 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
 
   /** Removes rows whose windows are over. */
   async sweep(): Promise<void> {
-    const client = await this.connection();
     let removed: number | null;
     do {
-      ({ rowCount: removed } = await client.query(SWEEP, [this.clock.storeOffsetMs, SWEEP_BATCH]));
+      ({ rowCount: removed } = await this.aside.query(SWEEP, [this.clock.storeOffsetMs, SWEEP_BATCH]));
     } while (removed === SWEEP_BATCH);
   }
 

@@ -1,20 +1,22 @@
 import { TERMINAL } from '../admin/audit.js';
 import type { KeyService } from '../admin/key.service.js';
 import { keyFault } from '../auth/api-key.js';
+import type { Clock } from '../clock.js';
 import type { Database } from '../database/atomically.js';
 import { type Environment, InvalidEnvironmentError } from '../environment.js';
 
 const ORDER = { name: 'administrator', plan: 'business', role: 'admin' } as const;
 
 /**
- * Issues the first administrator's key: the one given, else a new one.
+ * Issues an administrator's key where there is none that is valid: the one given, else a new one.
  *
  * @returns what there is to say of it.
- * @throws InvalidEnvironmentError when the key given is none of this environment, or is a client's.
+ * @throws InvalidEnvironmentError when the key given is none of this environment, or can be no administrator's any more.
  */
 export async function seedAdministrator(
   database: Database,
   keys: KeyService,
+  clock: Clock,
   { ADMIN_API_KEY: given, APP_ENV }: Pick<Environment, 'ADMIN_API_KEY' | 'APP_ENV'>,
 ): Promise<string> {
   const fault = given === undefined ? null : keyFault(given, APP_ENV);
@@ -26,13 +28,20 @@ export async function seedAdministrator(
     );
   }
   const known = given !== undefined && (await keys.knows(given));
-  if ((await database.apiKey.count({ where: { role: 'admin' } })) > 0) {
+  const now = new Date(clock.now());
+  const isUnexpired = [{ expiresAt: null }, { expiresAt: { gt: now } }];
+  const administrators = await database.apiKey.count({
+    where: { role: 'admin', revokedAt: null, OR: isUnexpired },
+  });
+  if (administrators > 0) {
     return given === undefined || known
       ? 'There is an administrator already.'
       : 'There is an administrator already: ADMIN_API_KEY was not used.';
   }
   if (known) {
-    throw new InvalidEnvironmentError("ADMIN_API_KEY is a client's key; give one that is not in use");
+    throw new InvalidEnvironmentError(
+      "ADMIN_API_KEY is a client's key, or was revoked or has expired; give one that was never used",
+    );
   }
   const { key } = await keys.issue(ORDER, TERMINAL, given);
   return given === undefined

@@ -70,7 +70,8 @@ async function applyKey(entry: KeyEntry, seeding: Seeding): Promise<string | nul
   if (isNew && entry.key !== undefined && (await keys.knows(entry.key))) {
     throw new ApiError('conflict', 'This very key was issued before. Give one that never was.');
   }
-  if (first === undefined) {
+  const last = successors.at(-1) ?? first;
+  if (first === undefined || last === undefined || (isNew && !(await isActive(keys, last)))) {
     const issued = await keys.issue(entry, TERMINAL, entry.key);
     await remember(transaction, subject, content, issued.id);
     const made = entry.key === undefined ? ` The key, shown this once: ${issued.key}` : '';
@@ -80,17 +81,23 @@ async function applyKey(entry: KeyEntry, seeding: Seeding): Promise<string | nul
   if (!isNew && changed.length === 0) {
     return null;
   }
-  if (changed.includes('role') || (changed.includes('expiresAt') && !isNew)) {
-    const message =
-      'Its role stays as it was issued, and its expiry changes only with the key. Give it another name, or a new key.';
-    throw new ApiError('conflict', message);
+  if (changed.includes('role')) {
+    throw new ApiError('conflict', 'Its role stays as it was issued. Give it another name.');
   }
-  const { id } = isNew ? await keys.rotate((successors.at(-1) ?? first).id, entry, TERMINAL) : first;
+  const { id } = isNew ? await keys.rotate(last.id, entry, TERMINAL) : first;
+  if (changed.includes('expiresAt') && !isNew) {
+    await keys.changeExpiry(last.id, entry.expiresAt ?? null, TERMINAL);
+  }
   if (changed.some((name) => name !== 'expiresAt')) {
     await keys.changePlan(id, entry, TERMINAL);
   }
   await remember(transaction, subject, content, id);
   return `Key ${entry.name}: ${isNew ? 'rotated' : 'changed'}, ${id}.`;
+}
+
+/** Whether a key can be rotated; where it cannot, another is issued in its place. */
+async function isActive(keys: KeyService, { id }: ApiKey): Promise<boolean> {
+  return (await keys.find(id)).state === 'active';
 }
 
 /** The key that an entry made, and those by which administrators have succeeded it since. */

@@ -67,7 +67,7 @@ export interface DeprecatedCalls {
 }
 
 /** The place of a caller in the order of a page; a caller itself is one. */
-export type DeprecatedCallsPosition = Pick<DeprecatedCalls, 'lastAt' | 'operation' | 'keyId'>;
+export type DeprecatedCallsPosition = Pick<DeprecatedCalls, 'operation' | 'keyId'>;
 
 @Injectable()
 export class UsageRepository {
@@ -114,8 +114,8 @@ export class UsageRepository {
   }
 
   /**
-   * One page of who has called deprecated operations in all the days that are kept, by operation and key; the latest
-   * caller first. The next page is the one after its last entry.
+   * One page of who has called deprecated operations in all the days that are kept, by operation, then by key: an order
+   * that no further call changes. The next page is the one after its last entry.
    *
    * @throws the database's error.
    */
@@ -132,10 +132,9 @@ export class UsageRepository {
         sum(usage.succeeded + usage.redirected + usage.client_errors + usage.server_errors)::float8 AS requests,
         max(usage.last_at) AS "lastAt"
       FROM usage LEFT JOIN api_keys ON api_keys.id = usage.key_id
-      WHERE usage.period = 'day' AND usage.deprecated
+      WHERE usage.period = 'day' AND usage.deprecated AND ${after === undefined ? Prisma.sql`true` : follows(after)}
       GROUP BY usage.operation, usage.key_id, api_keys.name
-      HAVING ${after === undefined ? Prisma.sql`true` : follows(after)}
-      ORDER BY max(usage.last_at) DESC, usage.operation, usage.key_id
+      ORDER BY usage.operation, usage.key_id
       LIMIT ${limit + 1}`;
     return { calls: calls.slice(0, limit), more: calls.length > limit };
   }
@@ -194,8 +193,6 @@ function usageOf({
 }
 
 /** The condition of the callers that follow a position in the order of a page. */
-function follows({ lastAt, operation, keyId }: DeprecatedCallsPosition): Prisma.Sql {
-  return Prisma.sql`
-    max(usage.last_at) < ${lastAt}
-    OR (max(usage.last_at) = ${lastAt} AND (usage.operation, usage.key_id) > (${operation}, ${keyId}::uuid))`;
+function follows({ operation, keyId }: DeprecatedCallsPosition): Prisma.Sql {
+  return Prisma.sql`(usage.operation, usage.key_id) > (${operation}, ${keyId}::uuid)`;
 }

@@ -60,7 +60,7 @@ CREATE TABLE "seed_entries" (
 );
 
 -- CreateIndex
-CREATE INDEX "usage_period_starts_at_idx" ON "usage"("period", "starts_at");
+CREATE INDEX "usage_period_starts_at_key_id_operation_deprecated_idx" ON "usage"("period", "starts_at" DESC, "key_id", "operation", "deprecated");
 
 -- CreateIndex
 CREATE UNIQUE INDEX "api_keys_predecessor_id_key" ON "api_keys"("predecessor_id");
@@ -77,6 +77,9 @@ ALTER TABLE "api_keys"
         CHECK (isfinite("expires_at") AND "expires_at" < '10000-01-01 00:00+00'),
     ADD CONSTRAINT "api_keys_revoked_at_tellable"
         CHECK (isfinite("revoked_at") AND "revoked_at" < '10000-01-01 00:00+00');
+
+-- Who calls deprecated operations is read from these rows alone, which are few.
+CREATE INDEX "usage_deprecated_idx" ON "usage" ("operation", "key_id") WHERE "deprecated" AND "period" = 'day';
 
 -- Replicas remember keys with the numbers of their quotas, and forget them when any of these tables changes, by whomever.
 -- A new row needs no word: what was not there is not remembered. Notices of one transaction are one, as they are alike.
