@@ -186,8 +186,8 @@ describe('the seed', () => {
 
   it('makes another administrator where none is valid any more, and takes no key that was revoked', async () => {
     await seed({ ADMIN_API_KEY: KEY_1 });
-    const [{ id = '' } = {}] = await database.query<{ id: string }>('SELECT id FROM api_keys');
-    expect((await admin('keys', 'revoke', id)).code).toBe(0);
+    const [administrator] = await database.query<{ id: string }>('SELECT id FROM api_keys');
+    expect((await admin('keys', 'revoke', administrator?.id ?? '')).code).toBe(0);
     const refused = await seed({ ADMIN_API_KEY: KEY_1 });
     expect([refused.code, refused.stdout]).toEqual([1, '']);
     expect(refused.stderr).toContain('was revoked');
