@@ -43,6 +43,7 @@ describe('the OpenAPI document', () => {
       'https://staging.animal-store.example/v1',
     ]);
     expect(Object.keys(document.paths)).toEqual([
+      '/rate-limit',
       '/pets',
       '/pets/{petId}',
       '/admin/keys',
@@ -69,14 +70,19 @@ describe('the OpenAPI document', () => {
           : undefined,
       ]);
       for (const { tags } of Object.values<Json>(operations)) {
-        expect([path, tags]).toEqual([path, [isAdministrative ? 'administration' : 'pets']]);
+        expect([path, tags]).toEqual([path, [isAdministrative ? 'administration' : tagOf(path)]]);
       }
     }
-    expect(document.tags.map(({ name }: { name: string }) => name)).toEqual(['pets', 'administration']);
+    expect(document.tags.map(({ name }: { name: string }) => name)).toEqual([
+      'pets',
+      'limits',
+      'administration',
+    ]);
   });
 
   it.each([
     ['listPets', '/pets', 'get', [200, 400, 401, 429, 500, 503]],
+    ['getRateLimit', '/rate-limit', 'get', [200, 401, 429, 500, 503]],
     ['createPet', '/pets', 'post', [201, 400, 401, 413, 415, 429, 500, 503]],
     ['getPet', '/pets/{petId}', 'get', [200, 401, 404, 410, 429, 500, 503]],
     ['listKeys', '/admin/keys', 'get', [200, 400, 401, 403, 429, 500, 503]],
@@ -196,6 +202,11 @@ describe('the reference page', () => {
     expect(refused.headers.get('allow')).toBe('GET, HEAD');
   });
 });
+
+/** The tag of a public operation. */
+function tagOf(path: string): string {
+  return path.startsWith('/pets') ? 'pets' : 'limits';
+}
 
 function headersOf(operationId: string, status: number): string[] {
   return [

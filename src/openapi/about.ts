@@ -37,6 +37,7 @@ export const about = {
   },
   tags: [
     { name: 'pets', description: 'The animals that the store offers.' },
+    { name: 'limits', description: 'Where a key stands.' },
     {
       name: ADMINISTRATION_TAG,
       description: 'Keys, plans, usage and the audit. For keys whose role is `admin`; others are told 403.',

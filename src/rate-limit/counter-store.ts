@@ -19,6 +19,14 @@ export abstract class CounterStore {
   abstract take(ask: Ask): Promise<Admission>;
 
   /**
+   * What the subject's windows, refusals and ban are now, without taking anything; `admitted` tells whether a request
+   * now would be.
+   *
+   * @throws the driver's error when the store is away.
+   */
+  abstract look(ask: Ask): Promise<Admission>;
+
+  /**
    * The subjects that are banned now, and until when.
    *
    * @throws the driver's error when the store is away.

@@ -10,6 +10,7 @@ import { type Ask, CounterStore } from './counter-store.js';
 import { windowState } from './windows.js';
 
 const TAKE = readFileSync(new URL('./take.sql', import.meta.url), 'utf8');
+const LOOK = readFileSync(new URL('./look.sql', import.meta.url), 'utf8');
 const LIFT_BAN = readFileSync(new URL('./lift-ban.sql', import.meta.url), 'utf8');
 const SWEEP = readFileSync(new URL('./sweep.sql', import.meta.url), 'utf8');
 const SWEEP_INTERVAL_MS = 60_000;
@@ -95,6 +96,22 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     return this.batcher.ask(ask);
   }
 
+  async look(ask: Ask): Promise<Admission> {
+    const client = await this.connection();
+    const { rows } = await client.query<Row & { banned: boolean }>(LOOK, [
+      this.clock.storeOffsetMs,
+      ask.subject,
+    ]);
+    const [row] = rows;
+    if (row === undefined) {
+      throw new Error(`The counter store gave no row for ${ask.subject}`);
+    }
+    // As a request that changed nothing would be told: admitted, or met by the ban.
+    const admission = this.admissionOf({ ...row, granted: row.banned ? 0 : 1, refused: 0 }, ask, 0);
+    const hasRoom = admission.windows.every(({ remaining }) => remaining > 0);
+    return { ...admission, admitted: admission.ban === null && hasRoom };
+  }
+
   async bans(): Promise<Map<string, Date>> {
     if (this.environment.BAN_DURATIONS.length === 0) {
       return new Map();
@@ -148,7 +165,11 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   /** The admission of the ask that is number `place` (from 0) among those of its subject in the batch. */
-  private admissionOf(row: Row, { perMinute, perDay }: Sum, place: number): Admission {
+  private admissionOf(
+    row: Omit<Row, 'subject'>,
+    { perMinute, perDay }: Omit<Sum, 'asked'>,
+    place: number,
+  ): Admission {
     const admitted = place < row.granted;
     const laterInBatch = admitted ? row.granted - place - 1 : 0;
     const minute = windowState('minute', row.minute, perMinute, row.minute_used - laterInBatch);

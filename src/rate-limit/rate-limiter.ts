@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { Caller } from '../client.js';
+import type { Caller, Client } from '../client.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import { ApiError } from '../errors/api-error.js';
 import { networkOf } from './address.js';
 import type { Admission } from './admission.js';
 import { banEndSeconds, secondsToBanEnd } from './ban.js';
 import { type Ask, CounterStore } from './counter-store.js';
-import { networkSubject, quotaSubject } from './subject.js';
+import { inquirySubject, networkSubject, quotaSubject } from './subject.js';
 import { retryAfterSeconds } from './windows.js';
 
 declare module 'fastify' {
@@ -32,8 +32,21 @@ export class RateLimiter {
    * @throws the store's error when it is away.
    */
   admit(request: FastifyRequest, caller: Caller): Promise<Admission> {
-    request.admission ??= this.store.take(this.askOf(request, caller));
+    request.admission ??=
+      request.routeOptions.config.inquiriesPerMinute === undefined || caller.client === null
+        ? this.store.take(this.askOf(request, caller))
+        : this.inquire(
+            this.askOf(request, caller),
+            caller.client,
+            request.routeOptions.config.inquiriesPerMinute,
+          );
     return request.admission;
+  }
+
+  /** Where the quota stands, if it has not asked too often within this minute. */
+  private async inquire(ask: Ask, { quota }: Client, perMinute: number): Promise<Admission> {
+    const inquiry = await this.store.take({ subject: inquirySubject(quota.id), perMinute, perDay: null });
+    return inquiry.admitted ? { ...(await this.store.look(ask)), admitted: true } : inquiry;
   }
 
   private askOf(request: FastifyRequest, { client }: Caller): Ask {
@@ -68,8 +81,13 @@ export function rateLimitError(admission: Admission, caller: Caller): ApiError {
   const message =
     caller.client === null
       ? `This address is over ${limits} without a valid API key. ${wait} ${caller.refusal.message}`
-      : `Over the limit of ${limits} of plan ${caller.client.quota.plan}. ${wait}${warning(admission)}`;
+      : `Over the limit of ${limits} of ${limitedBy(admission, caller.client)}. ${wait}${warning(admission)}`;
   return new ApiError('rate_limit_exceeded', message);
+}
+
+/** What has the limits: the plan; or, of fewer windows, the operation that tells where a quota stands. */
+function limitedBy({ windows }: Admission, { quota }: Client): string {
+  return windows.length > 1 ? `plan ${quota.plan}` : 'this operation';
 }
 
 /** What goes on happening to a client that does not wait; nothing where bans are off. */

@@ -5,12 +5,17 @@ export function quotaSubject(quotaId: string): string {
   return QUOTA + quotaId;
 }
 
+/** Whose windows a counter store keeps: here those in which a quota may ask where it stands. */
+export function inquirySubject(quotaId: string): string {
+  return `inquiry:${quotaId}`;
+}
+
 /** Whose windows a counter store keeps: here those of a stranger's network. */
 export function networkSubject(network: string): string {
   return `address:${network}`;
 }
 
-/** The id of the quota that a subject is, or null when it is a network. */
+/** The id of the quota that a subject is, or null when it is none. */
 export function quotaIdOf(subject: string): string | null {
   return subject.startsWith(QUOTA) ? subject.slice(QUOTA.length) : null;
 }

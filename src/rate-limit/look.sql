@@ -1,0 +1,19 @@
+-- What a subject's windows, refusals and ban are now. Reads only. $1 as $5 of take.sql, $2 the subject.
+--
+-- A window that is stored may be later than this statement's time, and never goes back.
+WITH clock AS (
+  SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint + $1::bigint AS now_ms
+),
+now AS (
+  SELECT now_ms, (now_ms / 60000)::int AS minute, (now_ms / 86400000)::int AS day FROM clock
+)
+SELECT
+  greatest(stored.minute, now.minute) AS minute,
+  CASE WHEN stored.minute >= now.minute THEN stored.minute_used ELSE 0 END AS minute_used,
+  CASE WHEN stored.minute >= now.minute THEN stored.refusals ELSE 0 END AS refusals,
+  greatest(stored.day, now.day) AS day,
+  CASE WHEN stored.day >= now.day THEN stored.day_used ELSE 0 END AS day_used,
+  stored.banned_until,
+  coalesce(stored.banned_until > to_timestamp(now.now_ms / 1000::float8), false) AS banned,
+  greatest(now.now_ms, stored.minute * 60000::bigint, stored.day * 86400000::bigint)::float8 AS now_ms
+FROM now LEFT JOIN rate_limit_counters AS stored ON stored.subject = $2

@@ -1,0 +1,40 @@
+import { Controller, Get, Req } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { Answers } from '../openapi/answers.decorator.js';
+import { Inquiry } from './inquiry.decorator.js';
+import { RateLimitStanding } from './standing.schema.js';
+
+const INQUIRIES_PER_MINUTE = 60;
+
+@ApiTags('limits')
+@Controller('/v1/rate-limit')
+export class RateLimitController {
+  @Get()
+  @Inquiry(INQUIRIES_PER_MINUTE)
+  @ApiOperation({
+    summary: 'Get where the key stands',
+    description:
+      `Tells the windows of the key and its ban, if any. Takes nothing from them, and answers while banned; it has ` +
+      `${INQUIRIES_PER_MINUTE} requests a minute of its own.`,
+  })
+  @Answers({ status: 200, schema: RateLimitStanding, description: 'Where the key stands.' })
+  async getRateLimit(@Req() request: FastifyRequest): Promise<RateLimitStanding> {
+    const [caller, admission] = await Promise.all([request.caller, request.admission]);
+    if (!caller?.client || admission === null) {
+      throw new Error('Who asks where a key stands must be authenticated and counted first');
+    }
+    const { windows, refusalsUntilBan, ban } = admission;
+    return {
+      plan: caller.client.quota.plan,
+      windows: windows.map(({ name, limit, remaining, resetSeconds }) => ({
+        name,
+        limit,
+        remaining,
+        reset: resetSeconds,
+      })),
+      refusalsUntilBan,
+      bannedUntil: ban === null ? null : new Date(ban.untilMs).toISOString(),
+    };
+  }
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+
+/** Where a quota stands. */
+export const RateLimitStanding = z
+  .object({
+    plan: z.string().meta({ description: 'The plan that the quota of the key is on.' }),
+    windows: z
+      .object({
+        name: z.enum(['minute', 'day']).meta({ description: 'The UTC minute or the UTC day.' }),
+        limit: z.int32().min(1).meta({ description: 'Requests admitted in this window.' }),
+        remaining: z.int32().min(0).meta({ description: 'Those that remain.' }),
+        reset: z.int().meta({ description: 'Unix time, in seconds, at which this window ends.' }),
+      })
+      .array()
+      .meta({ description: 'The windows in force. A request needs room in both.' }),
+    refusalsUntilBan: z.int32().min(0).nullable().meta({
+      description:
+        'How many refusals within this minute it takes to be banned; 0 while banned, null where nobody ever is.',
+    }),
+    bannedUntil: z
+      .string()
+      .nullable()
+      .meta({ description: 'When the ban ends; null where there is none.', format: 'date-time' }),
+  })
+  .meta({
+    id: 'RateLimitStanding',
+    description: 'Where a key stands.',
+    examples: [
+      {
+        plan: 'free',
+        windows: [
+          { name: 'minute', limit: 60, remaining: 59, reset: 1_795_240_620 },
+          { name: 'day', limit: 1000, remaining: 959, reset: 1_795_305_600 },
+        ],
+        refusalsUntilBan: 60,
+        bannedUntil: null,
+      },
+    ],
+  });
+export type RateLimitStanding = z.infer<typeof RateLimitStanding>;
