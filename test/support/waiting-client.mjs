@@ -1,0 +1,27 @@
+// `node waiting-client.mjs got|ky URL KEY REQUESTS IN_FLIGHT`: a client that leaves waiting to its HTTP library, as most do. It
+// sends so many requests, so many at once, and prints how each of them ended.
+
+import got from 'got';
+import ky from 'ky';
+
+const [library, url, key, requests, inFlight] = process.argv.slice(2);
+const headers = { Authorization: `Bearer ${key}` };
+/** Their own retries, with their own waiting; only as often as it takes. */
+const limit = 20;
+
+const send = {
+  got: async () => (await got(url, { headers, retry: { limit } })).statusCode,
+  ky: async () => (await ky(url, { headers, retry: { limit }, timeout: false })).status,
+}[library];
+
+const statuses = [];
+let sent = 0;
+await Promise.all(
+  Array.from({ length: Number(inFlight) }, async () => {
+    while (sent < Number(requests)) {
+      sent += 1;
+      statuses.push(await send());
+    }
+  }),
+);
+console.log(JSON.stringify(statuses));
