@@ -105,7 +105,9 @@ describe('the OpenAPI document', () => {
       // No key is valid there.
       expect('X-Api-Key-Expires' in response.headers).toBe(status !== '401');
     }
-    expect(document.components.headers['X-Api-Key-Expires'].required).toBe(false);
+    for (const name of ['X-Api-Key-Expires', 'X-RateLimit-Degraded']) {
+      expect(document.components.headers[name].required).toBe(false);
+    }
   });
 
   it('tells the bounds of limit as the number that a client sends', () => {
@@ -216,6 +218,7 @@ function headersOf(operationId: string, status: number): string[] {
     'X-RateLimit-Reset',
     'RateLimit',
     'RateLimit-Policy',
+    'X-RateLimit-Degraded',
     ...(status === 401 ? ['WWW-Authenticate'] : []),
     ...(status === 429 || status === 503 ? ['Retry-After'] : []),
     ...(status === 201 ? ['Location'] : []),

@@ -48,6 +48,13 @@ export const headers = {
     schema: { type: 'string' },
     example: '"minute";q=60;w=60, "day";q=1000;w=86400',
   },
+  'X-RateLimit-Degraded': {
+    description:
+      '`true` while our counters are away: the numbers are then those of the one server that answered. Absent otherwise.',
+    required: false,
+    schema: { type: 'string', enum: ['true'] },
+    example: 'true',
+  },
   'Retry-After': {
     description: 'Whole seconds to wait before the next attempt.',
     required: true,

@@ -9,6 +9,7 @@ const OF_EVERY_RESPONSE: readonly HeaderKey[] = [
   'X-RateLimit-Reset',
   'RateLimit',
   'RateLimit-Policy',
+  'X-RateLimit-Degraded',
 ];
 /** Of every response to a valid key; those of this status are to none. */
 const OF_VALID_KEY: readonly HeaderKey[] = ['X-Api-Key-Expires'];

@@ -6,6 +6,8 @@ export interface Admission extends Standing {
   admitted: boolean;
   /** The windows in force, as this request left them. A ban does not change them. */
   windows: readonly WindowState[];
-  /** The store's time of the decision, in milliseconds since the Unix epoch. */
+  /** The time of the decision by the store's clock, in milliseconds since the Unix epoch. */
   nowMs: number;
+  /** Whether this replica answered by itself, from what it last knew, because the store was away. */
+  degraded: boolean;
 }

@@ -12,7 +12,7 @@ const day = (limit: number, used: number) => windowState('day', Math.floor(nowMs
 
 /** The headers of a request that met no ban. */
 const headersOf = (admitted: boolean, windows: WindowState[]) =>
-  rateLimitHeaders({ admitted, windows, nowMs, refusalsUntilBan: 60, ban: null });
+  rateLimitHeaders({ admitted, windows, nowMs, refusalsUntilBan: 60, ban: null, degraded: false });
 
 describe('the rate-limit headers', () => {
   it('tell the tightest window, and both windows in the IETF form', () => {
@@ -83,6 +83,15 @@ describe('the rate-limit headers', () => {
     });
   });
 
+  it('say so when the numbers are those of this replica alone, as the store is away', () => {
+    const windows = [minute(60, 1), day(1000, 41)];
+    const admission = { admitted: true, windows, nowMs, refusalsUntilBan: 60, ban: null };
+    expect(rateLimitHeaders({ ...admission, degraded: true })).toEqual({
+      ...rateLimitHeaders({ ...admission, degraded: false }),
+      'X-RateLimit-Degraded': 'true',
+    });
+  });
+
   describe('of a request that a ban refuses', () => {
     /** Half past the next minute, and so many milliseconds. */
     const halfPastNext = (milliseconds: number) => Date.UTC(2027, 2, 5, 12, 35, 30, milliseconds);
@@ -93,6 +102,7 @@ describe('the rate-limit headers', () => {
         nowMs,
         refusalsUntilBan: 0,
         ban: { untilMs, started: false },
+        degraded: false,
       });
 
     it('have nothing remaining in any window until the ban ends, rounded up to a second', () => {

@@ -182,7 +182,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
       place,
       canBeBanned ? perMinute : null,
     );
-    return { admitted, windows, nowMs: row.now_ms, refusalsUntilBan, ban };
+    return { admitted, windows, nowMs: row.now_ms, refusalsUntilBan, ban, degraded: false };
   }
 
   private async query(sums: Map<string, Sum>): Promise<Row[]> {
