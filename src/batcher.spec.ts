@@ -131,4 +131,21 @@ describe('a batcher', () => {
     const batcher = new Batcher((asks: number[]) => Promise.resolve(texts(asks).slice(1)));
     await expect(batcher.ask(1)).rejects.toBeInstanceOf(Error);
   });
+
+  it('dismisses those who wait for the next question, while the one under way goes on', async () => {
+    const { batcher, questions } = underTest();
+    const [first, second, third] = [batcher.ask(1), batcher.ask(2), batcher.ask(3)];
+    const dismissed = Promise.allSettled([second, third]);
+    batcher.dismiss(new Error('too long'));
+    expect(await dismissed).toMatchObject([
+      { reason: { message: 'too long' } },
+      { reason: { message: 'too long' } },
+    ]);
+    at(questions, 0).answer(['1']);
+    expect(await first).toBe('1');
+    const fourth = batcher.ask(4);
+    expect(questions.map(({ asks }) => asks)).toEqual([[1], [4]]);
+    at(questions, 1).answer(['4']);
+    expect(await fourth).toBe('4');
+  });
 });

@@ -32,6 +32,11 @@ export class Batcher<Ask, Answer> {
     });
   }
 
+  /** Rejects all who wait and whose question was not asked yet. The question under way goes on. */
+  dismiss(reason: unknown): void {
+    this.waiting.splice(0).forEach(({ reject }) => reject(reason));
+  }
+
   private async run(): Promise<void> {
     this.underWay = true;
     while (this.waiting.length > 0) {

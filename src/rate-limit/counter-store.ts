@@ -1,3 +1,4 @@
+import { databaseReason } from '../database/availability.js';
 import type { Admission } from './admission.js';
 
 /** One request that asks for room in the windows of its subject. */
@@ -9,12 +10,50 @@ export interface Ask {
   perDay: number | null;
 }
 
+/** What was admitted to one subject without the store, in the last minute and the last day that this happened in. */
+export interface Taken {
+  subject: string;
+  perMinute: number;
+  /** Absent for strangers, who have no day window. */
+  perDay: number | null;
+  /** Number of the minute since the Unix epoch. */
+  minute: number;
+  minuteUsed: number;
+  /** Number of the day since the Unix epoch. */
+  day: number;
+  dayUsed: number;
+}
+
+/**
+ * Why a question was not answered.
+ *
+ * - `refused`: there is no connection. Nothing was counted.
+ * - `failed`: the store answered with an error, or no connection came about in time. Nothing was counted.
+ * - `unanswered`: it was asked, and nobody knows whether it was counted.
+ * - `withdrawn`: it was never asked, because the question before it was not answered.
+ */
+export type FailureKind = 'refused' | 'failed' | 'unanswered' | 'withdrawn';
+
+/** A question to a counter store that was not answered. All asks of one question are told of it by one and the same error. */
+export class CounterStoreError extends Error {
+  /** The driver's code, if any. */
+  readonly code: unknown;
+
+  constructor(
+    readonly kind: FailureKind,
+    override readonly cause: unknown,
+  ) {
+    super(databaseReason(cause));
+    this.code = (cause as { code?: unknown } | null)?.code;
+  }
+}
+
 /** Where windows are counted. One store serves all replicas. */
 export abstract class CounterStore {
   /**
    * Takes one request from every window of the subject if all have room, else from none, in one atomic step.
    *
-   * @throws the driver's error when the store is away.
+   * @throws CounterStoreError when the store is away.
    */
   abstract take(ask: Ask): Promise<Admission>;
 
@@ -27,9 +66,18 @@ export abstract class CounterStore {
   abstract look(ask: Ask): Promise<Admission>;
 
   /**
+   * Adds what was admitted without the store, also beyond the limits: to each window that is the stored one, or newer. A
+   * window never goes back. Nothing to add is a question too: whether the store could.
+   *
+   * @param taken each subject once.
+   * @throws CounterStoreError when the store is away. Then all was added or nothing, as its kind tells.
+   */
+  abstract add(taken: Taken[]): Promise<void>;
+
+  /**
    * The subjects that are banned now, and until when.
    *
-   * @throws the driver's error when the store is away.
+   * @throws CounterStoreError when the store is away.
    */
   abstract bans(): Promise<Map<string, Date>>;
 
@@ -37,7 +85,7 @@ export abstract class CounterStore {
    * Ends a subject's ban. It holds for the next request, wherever that arrives.
    *
    * @returns until when the ban would have lasted, or null when there was none.
-   * @throws the driver's error when the store is away.
+   * @throws CounterStoreError when the store is away.
    */
   abstract liftBan(subject: string): Promise<Date | null>;
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import net from 'node:net';
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import pg from 'pg';
 import { Batcher } from '../batcher.js';
@@ -6,20 +7,24 @@ import { Clock } from '../clock.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import type { Admission } from './admission.js';
 import { standingOf } from './ban.js';
-import { type Ask, CounterStore } from './counter-store.js';
+import { type Ask, CounterStore, CounterStoreError, type Taken } from './counter-store.js';
+import { DeadlineError, withinDeadline } from './deadline.js';
 import { windowState } from './windows.js';
 
 const TAKE = readFileSync(new URL('./take.sql', import.meta.url), 'utf8');
 const LOOK = readFileSync(new URL('./look.sql', import.meta.url), 'utf8');
+const ADD = readFileSync(new URL('./add.sql', import.meta.url), 'utf8');
 const LIFT_BAN = readFileSync(new URL('./lift-ban.sql', import.meta.url), 'utf8');
 const SWEEP = readFileSync(new URL('./sweep.sql', import.meta.url), 'utf8');
 const SWEEP_INTERVAL_MS = 60_000;
 /** Rows that one statement removes at the most, so that counting never waits long behind it. */
 const SWEEP_BATCH = 5_000;
-const CONNECT_TIMEOUT_MS = 2000;
-/** The server gives up first, so that an answer which is late is not also lost. */
-const STATEMENT_TIMEOUT_MS = 2000;
-const QUERY_TIMEOUT_MS = 3000;
+/** The server gives up first, and says so: then it is known that nothing was counted. */
+const STATEMENT_TIMEOUT_MS = 500;
+/** For a question, and the connection where there is none yet. */
+const DEADLINE_MS = 750;
+/** Removing old rows reads all of them. */
+const ASIDE_TIMEOUT_MS = 30_000;
 const ASIDE_IDLE_MS = 10_000;
 
 interface Row {
@@ -64,12 +69,13 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
       connectionString: environment.DATABASE_URL,
       application_name: 'animal-store bans',
       max: 1,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      query_timeout: QUERY_TIMEOUT_MS,
+      connectionTimeoutMillis: DEADLINE_MS,
+      statement_timeout: ASIDE_TIMEOUT_MS,
+      query_timeout: ASIDE_TIMEOUT_MS,
       idleTimeoutMillis: ASIDE_IDLE_MS,
     });
-    this.aside.on('error', (error) => this.logger.warn(`The connection for bans was lost: ${error.message}`));
+    // The question that is under way tells it, if there is one.
+    this.aside.on('error', () => {});
   }
 
   onModuleInit(): void {
@@ -97,12 +103,11 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   async look(ask: Ask): Promise<Admission> {
-    const client = await this.connection();
-    const { rows } = await client.query<Row & { banned: boolean }>(LOOK, [
-      this.clock.storeOffsetMs,
-      ask.subject,
-    ]);
-    const [row] = rows;
+    const [row] = await this.ask<Row & { banned: boolean }>({
+      name: 'look',
+      text: LOOK,
+      values: [this.clock.storeOffsetMs, ask.subject],
+    });
     if (row === undefined) {
       throw new Error(`The counter store gave no row for ${ask.subject}`);
     }
@@ -110,6 +115,22 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     const admission = this.admissionOf({ ...row, granted: row.banned ? 0 : 1, refused: 0 }, ask, 0);
     const hasRoom = admission.windows.every(({ remaining }) => remaining > 0);
     return { ...admission, admitted: admission.ban === null && hasRoom };
+  }
+
+  async add(taken: Taken[]): Promise<void> {
+    await this.ask({
+      name: 'add',
+      text: ADD,
+      values: [
+        taken.map(({ subject }) => subject),
+        taken.map(({ minute }) => minute),
+        taken.map(({ minuteUsed }) => minuteUsed),
+        taken.map(({ perMinute }) => perMinute),
+        taken.map(({ day }) => day),
+        taken.map(({ dayUsed }) => dayUsed),
+        taken.map(({ perDay }) => perDay),
+      ],
+    });
   }
 
   async bans(): Promise<Map<string, Date>> {
@@ -129,10 +150,15 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
       this.clock.storeOffsetMs,
       subject,
     ]);
-    return rows[0]?.banned_until ?? null;
+    const [row] = rows;
+    return row?.banned_until ?? null;
   }
 
-  /** Removes rows whose windows are over. */
+  /**
+   * Removes rows whose windows are over.
+   *
+   * @throws the driver's error when the database is away.
+   */
   async sweep(): Promise<void> {
     let removed: number | null;
     do {
@@ -186,11 +212,9 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   private async query(sums: Map<string, Sum>): Promise<Row[]> {
-    const connection = this.connection();
     const values = [...sums.values()];
     try {
-      const client = await connection;
-      const { rows } = await client.query<Row>({
+      return await this.ask<Row>({
         name: 'take',
         text: TAKE,
         values: [
@@ -202,17 +226,45 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
           this.environment.BAN_DURATIONS,
         ],
       });
-      return rows;
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError) || error.severity === 'FATAL') {
-        // No answer, or the last: what is still under way on this connection would hold up the next question.
-        this.forget(connection);
-        connection.then(
-          (client) => client.end(),
-          () => {},
-        );
-      }
+      // Who gathered behind it has waited as long already.
+      this.batcher.dismiss(new CounterStoreError('withdrawn', error));
       throw error;
+    }
+  }
+
+  /**
+   * Asks one question, within the deadline.
+   *
+   * @throws CounterStoreError that tells whether it may have been carried out.
+   */
+  private async ask<Answer extends pg.QueryResultRow>(question: pg.QueryConfig): Promise<Answer[]> {
+    const connection = this.connection();
+    const progress = { isAsked: false, isOver: false };
+    const answer = async () => {
+      const client = await connection;
+      if (progress.isOver) {
+        // Who asked was told that nothing is counted.
+        return [];
+      }
+      progress.isAsked = true;
+      return (await client.query<Answer>(question)).rows;
+    };
+    try {
+      return await withinDeadline(answer(), DEADLINE_MS);
+    } catch (error) {
+      progress.isOver = true;
+      if (progress.isAsked && error instanceof pg.DatabaseError && error.severity !== 'FATAL') {
+        throw new CounterStoreError('failed', error);
+      }
+      // No answer, or the last: what is still under way on this connection would hold up the next question.
+      this.forget(connection);
+      connection.then(
+        (client) => client.end(),
+        () => {},
+      );
+      const kindOfNotAsked = error instanceof DeadlineError ? 'failed' : 'refused';
+      throw new CounterStoreError(progress.isAsked ? 'unanswered' : kindOfNotAsked, error);
     }
   }
 
@@ -233,30 +285,27 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
    * faster and risks no more than the counts of a crashed server's last moments, but would risk animals.
    */
   private connect(): Promise<pg.Client> {
+    // Ours to destroy: an orderly end would wait for a peer that may be gone.
+    const socket = new net.Socket();
     const client = new pg.Client({
       connectionString: this.environment.DATABASE_URL,
       application_name: 'animal-store counters',
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       statement_timeout: STATEMENT_TIMEOUT_MS,
-      query_timeout: QUERY_TIMEOUT_MS,
       keepAlive: true,
+      stream: () => socket,
     });
     const prepare = async () => {
-      try {
-        await client.connect();
-        await client.query('SET synchronous_commit = off');
-        return client;
-      } catch (error) {
-        this.forget(connection);
-        void client.end();
-        throw error;
-      }
+      await client.connect();
+      await client.query('SET synchronous_commit = off');
+      return client;
     };
-    const connection = prepare();
-    client.on('error', (error) => {
-      this.logger.warn(`The counting connection was lost: ${error.message}`);
+    const connection = withinDeadline(prepare(), DEADLINE_MS).catch((error: unknown) => {
       this.forget(connection);
+      socket.destroy();
+      throw error;
     });
+    // Who asks by it is told; and who asks next opens another.
+    client.on('error', () => this.forget(connection));
     client.on('end', () => this.forget(connection));
     return connection;
   }
