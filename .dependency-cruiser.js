@@ -71,7 +71,7 @@ export default {
       comment: 'What decides needs neither framework nor database.',
       severity: 'error',
       from: {
-        path: '^src/(auth/(api-key|expiry-header)|rate-limit/(windows|headers|address|admission|ban|subject)|deprecation/(headers|removal)|http/(cursor|page-links)|usage/(periods|tally)|admin/key\\.view|duration)\\.ts$',
+        path: '^src/(auth/(api-key|expiry-header)|rate-limit/(windows|headers|address|admission|ban|subject|breaker|counter|deadline|store-time|subject-memory|taken-tally)|deprecation/(headers|removal)|http/(cursor|page-links)|usage/(periods|tally)|admin/key\\.view|duration)\\.ts$',
       },
       to: { path: 'node_modules/(@nestjs|@prisma|fastify|pg)/', dependencyTypesNot: ['type-only'] },
     },

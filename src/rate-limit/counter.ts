@@ -1,0 +1,145 @@
+import type { Admission } from './admission.js';
+import { standingOf } from './ban.js';
+import { DAY_SECONDS, MINUTE_SECONDS, type WindowState, windowState } from './windows.js';
+
+const MINUTE_MS = MINUTE_SECONDS * 1000;
+const DAY_MS = DAY_SECONDS * 1000;
+
+/** The windows, refusals and ban of one subject, as a row of `rate_limit_counters` has them. */
+export interface Counter {
+  /** Number of the minute since the Unix epoch. */
+  minute: number;
+  minuteUsed: number;
+  /** Number of the day since the Unix epoch. */
+  day: number;
+  dayUsed: number;
+  /** Of that minute; a ban that starts sets them to zero. */
+  refusals: number;
+  /** When the ban ends or ended, in milliseconds since the Unix epoch; null where there was none. */
+  bannedUntilMs: number | null;
+  /** The step of the ladder that this ban was on, from 1. */
+  banStep: number;
+}
+
+/** The numbers of a quota, or of a stranger, who has no day window and is never banned. */
+export interface Limits {
+  perMinute: number;
+  perDay: number | null;
+}
+
+/** The number of the minute that a time is in. */
+export const minuteOf = (nowMs: number) => Math.floor(nowMs / MINUTE_MS);
+/** The number of the UTC day that a time is in. */
+export const dayOf = (nowMs: number) => Math.floor(nowMs / DAY_MS);
+
+/** A subject that nobody has counted yet. */
+export function newCounter(nowMs: number): Counter {
+  return {
+    minute: minuteOf(nowMs),
+    minuteUsed: 0,
+    day: dayOf(nowMs),
+    dayUsed: 0,
+    refusals: 0,
+    bannedUntilMs: null,
+    banStep: 0,
+  };
+}
+
+/** Opens the windows that have begun since; one never goes back. */
+export function rollOver(counter: Counter, nowMs: number): Counter {
+  const [minute, day] = [minuteOf(nowMs), dayOf(nowMs)];
+  return {
+    ...counter,
+    ...(minute > counter.minute && { minute, minuteUsed: 0, refusals: 0 }),
+    ...(day > counter.day && { day, dayUsed: 0 }),
+  };
+}
+
+/** When a request is judged, in milliseconds since the Unix epoch: never before its windows began. */
+export function judgedAt({ minute, day }: Counter, nowMs: number): number {
+  return Math.max(nowMs, minute * MINUTE_MS, day * DAY_MS);
+}
+
+/**
+ * Takes one request, as `take.sql` does.
+ *
+ * @param ladder milliseconds that the first ban lasts, the next, and so on; empty where bans are off.
+ * @returns the counter afterwards, and the answer.
+ */
+export function take(
+  before: Counter,
+  limits: Limits,
+  nowMs: number,
+  ladder: readonly number[],
+): { counter: Counter; admission: Admission } {
+  const counter = rollOver(before, nowMs);
+  const atMs = judgedAt(counter, nowMs);
+  if (isBanned(counter, atMs, ladder)) {
+    return { counter, admission: admissionOf(counter, limits, atMs, ladder, { granted: 0, refused: 0 }) };
+  }
+  const { perMinute, perDay } = limits;
+  const granted = counter.minuteUsed < perMinute && (perDay === null || counter.dayUsed < perDay) ? 1 : 0;
+  const refused = 1 - granted;
+  counter.minuteUsed += granted;
+  counter.dayUsed += granted;
+  counter.refusals += refused;
+  if (refused > 0 && perDay !== null && ladder.length > 0 && counter.refusals >= perMinute) {
+    counter.banStep = nextStep(counter, atMs, ladder);
+    counter.bannedUntilMs = atMs + (ladder[counter.banStep - 1] as number);
+    counter.refusals = 0;
+  }
+  return { counter, admission: admissionOf(counter, limits, atMs, ladder, { granted, refused }) };
+}
+
+/** What a request would be told that takes nothing: the numbers as they stand. It is never one that starts a ban. */
+export function look(before: Counter, limits: Limits, nowMs: number, ladder: readonly number[]): Admission {
+  const counter = rollOver(before, nowMs);
+  const atMs = judgedAt(counter, nowMs);
+  const granted = isBanned(counter, atMs, ladder) ? 0 : 1;
+  return { ...admissionOf(counter, limits, atMs, ladder, { granted, refused: 0 }), admitted: true };
+}
+
+/**
+ * What an answer of the store tells of a counter. It does not tell the step of a ban, which is taken for the first: the
+ * next ban may be shorter than the store's would be.
+ */
+export function learn(counter: Counter, { windows, ban, nowMs, refusalsUntilBan }: Admission): void {
+  const [minute, day] = windows;
+  counter.minute = minuteOf(nowMs);
+  counter.minuteUsed = minute === undefined ? 0 : minute.limit - minute.remaining;
+  counter.day = dayOf(nowMs);
+  counter.dayUsed = day === undefined ? 0 : day.limit - day.remaining;
+  counter.refusals =
+    ban !== null || refusalsUntilBan === null || minute === undefined
+      ? 0
+      : Math.max(0, minute.limit - refusalsUntilBan);
+  counter.bannedUntilMs = ban?.untilMs ?? null;
+  counter.banStep = ban === null ? 0 : 1;
+}
+
+function isBanned({ bannedUntilMs }: Counter, atMs: number, ladder: readonly number[]): boolean {
+  return ladder.length > 0 && bannedUntilMs !== null && bannedUntilMs > atMs;
+}
+
+/** One step above the last ban's, which falls by one for each full 24 hours since it ended; the last step repeats. */
+function nextStep({ banStep, bannedUntilMs }: Counter, atMs: number, ladder: readonly number[]): number {
+  const fallen = bannedUntilMs === null ? 0 : Math.trunc((atMs - bannedUntilMs) / DAY_MS);
+  return Math.min(ladder.length, 1 + Math.max(0, banStep - fallen));
+}
+
+function admissionOf(
+  { minute, minuteUsed, day, dayUsed, refusals, bannedUntilMs }: Counter,
+  { perMinute, perDay }: Limits,
+  nowMs: number,
+  ladder: readonly number[],
+  judged: { granted: number; refused: number },
+): Admission {
+  const windows: WindowState[] = [windowState('minute', minute, perMinute, minuteUsed)];
+  if (perDay !== null) {
+    windows.push(windowState('day', day, perDay, dayUsed));
+  }
+  const bannedUntil = bannedUntilMs === null ? null : new Date(bannedUntilMs);
+  const threshold = perDay !== null && ladder.length > 0 ? perMinute : null;
+  const { refusalsUntilBan, ban } = standingOf({ ...judged, refusals, bannedUntil }, 0, threshold);
+  return { admitted: judged.granted > 0, windows, nowMs, refusalsUntilBan, ban, degraded: false };
+}

@@ -1,0 +1,105 @@
+import type { Admission } from './admission.js';
+import { type Counter, learn, look, newCounter, take } from './counter.js';
+import { type Ask, CounterStore, type Taken } from './counter-store.js';
+import { SubjectMemory } from './subject-memory.js';
+
+/** Clients, and as many strangers: about 20 MB where all are there. */
+const MAX_SUBJECTS = 50_000;
+
+/** Counts in the memory of this process, for this process alone, by the rules of the shared stores. */
+export class LocalCounterStore extends CounterStore {
+  private readonly counters: SubjectMemory<Counter>;
+
+  /**
+   * @param now its time, in milliseconds since the Unix epoch.
+   * @param ladder milliseconds that the first ban lasts, the next, and so on; empty where bans are off.
+   * @param maxSubjects how many clients it remembers, and how many strangers. One that is forgotten has full windows.
+   */
+  constructor(
+    private readonly now: () => number,
+    private readonly ladder: readonly number[],
+    maxSubjects = MAX_SUBJECTS,
+  ) {
+    super();
+    this.counters = new SubjectMemory(maxSubjects);
+  }
+
+  /** Never rejects. */
+  async take(ask: Ask): Promise<Admission> {
+    return this.takeNow(ask);
+  }
+
+  /** As `take`, at once. */
+  takeNow(ask: Ask): Admission {
+    const nowMs = Math.floor(this.now());
+    const before = this.counters.get(ask) ?? newCounter(nowMs);
+    const { counter, admission } = take(before, ask, nowMs, this.ladder);
+    this.counters.set(ask, counter);
+    return admission;
+  }
+
+  /** What a request would be told that takes nothing: the numbers as they stand. */
+  look(ask: Ask): Admission {
+    const nowMs = Math.floor(this.now());
+    return look(this.counters.get(ask) ?? newCounter(nowMs), ask, nowMs, this.ladder);
+  }
+
+  /** Takes over what another store answered. In place, as this is done for every request. */
+  learn(ask: Ask, admission: Admission): void {
+    let counter = this.counters.get(ask);
+    if (counter === undefined) {
+      counter = newCounter(admission.nowMs);
+      this.counters.set(ask, counter);
+    }
+    learn(counter, admission);
+  }
+
+  /** Never rejects. */
+  async add(taken: Taken[]): Promise<void> {
+    for (const one of taken) {
+      const { minute, minuteUsed, day, dayUsed } = one;
+      const stored = this.counters.get(one);
+      if (stored === undefined) {
+        this.counters.set(one, { ...newCounter(0), minute, minuteUsed, day, dayUsed });
+        continue;
+      }
+      if (minute > stored.minute) {
+        Object.assign(stored, { minute, minuteUsed, refusals: 0 });
+      } else if (minute === stored.minute) {
+        stored.minuteUsed += minuteUsed;
+      }
+      if (day > stored.day) {
+        Object.assign(stored, { day, dayUsed });
+      } else if (day === stored.day) {
+        stored.dayUsed += dayUsed;
+      }
+    }
+  }
+
+  /** Never rejects. */
+  async bans(): Promise<Map<string, Date>> {
+    const bans = new Map<string, Date>();
+    for (const [subject, { bannedUntilMs }] of this.counters.clientEntries()) {
+      if (this.lasts(bannedUntilMs)) {
+        bans.set(subject, new Date(bannedUntilMs));
+      }
+    }
+    return bans;
+  }
+
+  /** Never rejects. */
+  async liftBan(subject: string): Promise<Date | null> {
+    const counter = this.counters.ofClient(subject);
+    if (counter === undefined || !this.lasts(counter.bannedUntilMs)) {
+      return null;
+    }
+    const until = new Date(counter.bannedUntilMs);
+    counter.bannedUntilMs = Math.floor(this.now());
+    counter.refusals = 0;
+    return until;
+  }
+
+  private lasts(bannedUntilMs: number | null): bannedUntilMs is number {
+    return this.ladder.length > 0 && bannedUntilMs !== null && bannedUntilMs > this.now();
+  }
+}

@@ -1,0 +1,183 @@
+import { Logger } from '@nestjs/common';
+import { readEnvironment } from '../src/environment.js';
+import type { Admission } from '../src/rate-limit/admission.js';
+import type { Ask, CounterStore, Taken } from '../src/rate-limit/counter-store.js';
+import { LocalCounterStore } from '../src/rate-limit/local-counter-store.js';
+import { PostgresCounterStore } from '../src/rate-limit/postgres-counter-store.js';
+import { TestClock } from './support/clock.js';
+import { createDatabase, type TestDatabase } from './support/database.js';
+
+const NOON = Date.UTC(2027, 2, 5, 12);
+const MINUTE = NOON / 60_000;
+const DAY = Date.UTC(2027, 2, 5) / 86_400_000;
+
+let database: TestDatabase;
+let clock: TestClock;
+let shared: PostgresCounterStore;
+let local: LocalCounterStore;
+/** The time of the local store: the shared one's, as it told it last. */
+let nowMs: number;
+let subjects = 0;
+
+beforeAll(async () => {
+  Logger.overrideLogger(false);
+  database = await createDatabase();
+});
+afterAll(() => database.drop());
+
+beforeEach(() => {
+  clock = new TestClock();
+  clock.travelTo(new Date(NOON));
+  nowMs = NOON;
+  const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: database.url });
+  shared = new PostgresCounterStore(environment, clock);
+  local = new LocalCounterStore(() => nowMs, environment.BAN_DURATIONS);
+});
+afterEach(() => shared.onApplicationShutdown());
+
+function newSubject(perMinute = 60, perDay: number | null = 1000): Ask {
+  subjects += 1;
+  return { subject: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
+}
+
+/** Numbers from 0 to 1 that are the same in every run. */
+function randomness(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+}
+
+/** The shared store's answer, which the local one gives too. */
+async function expectSame(ask: Ask): Promise<Admission> {
+  const admission = await shared.take(ask);
+  ({ nowMs } = admission);
+  expect(await local.take(ask)).toEqual(admission);
+  return admission;
+}
+
+describe('the local store answers as the shared one does', () => {
+  it.each([1, 2, 3])('to any sequence of requests over time (%i)', async (seed) => {
+    const random = randomness(seed);
+    const asks = [newSubject(3, 40), newSubject(2, 5), newSubject(4, null), newSubject(1, 1000)];
+    const lifted: [Date | null, Date | null][] = [];
+    const seen = { admitted: 0, refused: 0, bans: 0 };
+    for (let step = 0; step < 500; step += 1) {
+      const ask = asks[Math.floor(random() * asks.length)] as Ask;
+      const admission = await expectSame(random() < 0.1 && ask.perDay ? { ...ask, perMinute: 6 } : ask);
+      seen.admitted += admission.admitted ? 1 : 0;
+      seen.refused += admission.admitted ? 0 : 1;
+      seen.bans += admission.ban?.started ? 1 : 0;
+      const dice = random();
+      if (dice < 0.02) {
+        clock.travel(Math.floor(86_400_000 * random() * 3));
+      } else if (dice < 0.1) {
+        clock.travel(Math.floor(90_000 * random()));
+      }
+      if (dice > 0.98) {
+        lifted.push([await shared.liftBan(ask.subject), await local.liftBan(ask.subject)]);
+      }
+    }
+    expect(lifted.map(([, here]) => here)).toEqual(lifted.map(([there]) => there));
+    expect(Math.min(seen.admitted, seen.refused, seen.bans)).toBeGreaterThan(5);
+  });
+
+  it('to a clock that goes back: the later window counts', async () => {
+    const ask = newSubject(3, 1000);
+    await expectSame(ask);
+    clock.travel(-300_000);
+    await expectSame(ask);
+    nowMs -= 300_000;
+    expect((await local.take(ask)).nowMs).toBe(NOON);
+  });
+
+  it('to who asks for bans', async () => {
+    const ask = newSubject(1, 1000);
+    await expectSame(ask);
+    const { ban } = await expectSame(ask);
+    expect(await local.bans()).toEqual(new Map([[ask.subject, new Date(ban?.untilMs ?? 0)]]));
+    expect((await shared.bans()).get(ask.subject)).toEqual(new Date(ban?.untilMs ?? 0));
+  });
+});
+
+describe.each<[string, () => CounterStore]>([
+  ['PostgreSQL', () => shared],
+  ['memory', () => local],
+])('what was admitted without the store is added, in %s', (_name, store) => {
+  const taken = (ask: Ask, its: Partial<Taken> = {}): Taken => ({
+    ...ask,
+    minute: MINUTE,
+    minuteUsed: 7,
+    day: DAY,
+    dayUsed: 9,
+    ...its,
+  });
+  const remaining = async (ask: Ask) => (await store().take(ask)).windows.map((window) => window.remaining);
+
+  it('to the windows that are stored', async () => {
+    const ask = newSubject();
+    await store().take(ask);
+    await store().add([taken(ask)]);
+    expect(await remaining(ask)).toEqual([60 - 9, 1000 - 11]);
+  });
+
+  it('where nothing is stored', async () => {
+    const [client, stranger] = [newSubject(), newSubject(300, null)];
+    await store().add([taken(client), taken(stranger)]);
+    expect(await remaining(client)).toEqual([52, 990]);
+    expect(await remaining(stranger)).toEqual([292]);
+  });
+
+  it('beyond the limits', async () => {
+    const ask = newSubject(5, 8);
+    await store().take(ask);
+    await store().add([taken(ask)]);
+    expect(await store().take(ask)).toMatchObject({
+      admitted: false,
+      windows: [{ remaining: 0 }, { remaining: 0 }],
+    });
+  });
+
+  it('as a newer window, whose count it is, and whose refusals are none', async () => {
+    const ask = newSubject(2, 1000);
+    for (let sent = 0; sent < 3; sent += 1) {
+      await store().take(ask);
+    }
+    await store().add([taken(ask, { minute: MINUTE + 1, minuteUsed: 2, dayUsed: 2 })]);
+    const { admitted, windows, refusalsUntilBan } = await store().take(ask);
+    // This one is the first refusal of the new minute.
+    expect([admitted, refusalsUntilBan, windows[0]?.resetSeconds]).toEqual([false, 1, (MINUTE + 2) * 60]);
+    expect(windows.map((window) => window.remaining)).toEqual([0, 996]);
+  });
+
+  it('not to an older window, which is over; its day may still be open', async () => {
+    const ask = newSubject();
+    await store().take(ask);
+    await store().add([taken(ask, { minute: MINUTE - 1 })]);
+    expect(await remaining(ask)).toEqual([58, 1000 - 11]);
+    await store().add([taken(ask, { minute: MINUTE - 1440, day: DAY - 1 })]);
+    expect(await remaining(ask)).toEqual([57, 1000 - 12]);
+  });
+
+  it('and nothing where there is nothing', async () => {
+    await expect(store().add([])).resolves.toBeUndefined();
+  });
+});
+
+describe('the memory of the local store', () => {
+  it('is bounded: the one not seen for the longest begins anew, and strangers forget no client', async () => {
+    const small = new LocalCounterStore(() => nowMs, [], 100);
+    const client = newSubject();
+    await small.take(client);
+    for (let stranger = 0; stranger < 10_000; stranger += 1) {
+      await small.take({ subject: `address:${stranger}`, perMinute: 300, perDay: null });
+    }
+    expect(small['counters'].size).toBe(101);
+    expect((await small.take(client)).windows[0]?.remaining).toBe(58);
+    for (let other = 0; other < 100; other += 1) {
+      await small.take({ ...client, subject: `quota:other-${other}` });
+    }
+    expect((await small.take(client)).windows[0]?.remaining).toBe(59);
+  });
+});
