@@ -61,7 +61,7 @@ export abstract class CounterStore {
    * What the subject's windows, refusals and ban are now, without taking anything; `admitted` tells whether a request
    * now would be.
    *
-   * @throws the driver's error when the store is away.
+   * @throws CounterStoreError when the store is away.
    */
   abstract look(ask: Ask): Promise<Admission>;
 

@@ -91,12 +91,14 @@ export function take(
   return { counter, admission: admissionOf(counter, limits, atMs, ladder, { granted, refused }) };
 }
 
-/** What a request would be told that takes nothing: the numbers as they stand. It is never one that starts a ban. */
+/** The numbers as they stand, and whether a request now would be admitted. */
 export function look(before: Counter, limits: Limits, nowMs: number, ladder: readonly number[]): Admission {
   const counter = rollOver(before, nowMs);
   const atMs = judgedAt(counter, nowMs);
   const granted = isBanned(counter, atMs, ladder) ? 0 : 1;
-  return { ...admissionOf(counter, limits, atMs, ladder, { granted, refused: 0 }), admitted: true };
+  const admission = admissionOf(counter, limits, atMs, ladder, { granted, refused: 0 });
+  const hasRoom = admission.windows.every(({ remaining }) => remaining > 0);
+  return { ...admission, admitted: admission.ban === null && hasRoom };
 }
 
 /**

@@ -38,8 +38,13 @@ export class LocalCounterStore extends CounterStore {
     return admission;
   }
 
-  /** What a request would be told that takes nothing: the numbers as they stand. */
-  look(ask: Ask): Admission {
+  /** Never rejects. */
+  async look(ask: Ask): Promise<Admission> {
+    return this.lookNow(ask);
+  }
+
+  /** As `look`, at once. */
+  lookNow(ask: Ask): Admission {
     const nowMs = Math.floor(this.now());
     return look(this.counters.get(ask) ?? newCounter(nowMs), ask, nowMs, this.ladder);
   }

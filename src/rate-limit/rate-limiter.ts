@@ -6,7 +6,8 @@ import { ApiError } from '../errors/api-error.js';
 import { networkOf } from './address.js';
 import type { Admission } from './admission.js';
 import { banEndSeconds, secondsToBanEnd } from './ban.js';
-import { type Ask, CounterStore } from './counter-store.js';
+import type { Ask } from './counter-store.js';
+import { DegradingCounterStore } from './degrading-counter-store.js';
 import { inquirySubject, networkSubject, quotaSubject } from './subject.js';
 import { retryAfterSeconds } from './windows.js';
 
@@ -22,25 +23,26 @@ declare module 'fastify' {
 @Injectable()
 export class RateLimiter {
   constructor(
-    private readonly store: CounterStore,
+    private readonly store: DegradingCounterStore,
     @Inject(ENVIRONMENT) private readonly environment: Environment,
   ) {}
 
   /**
-   * Counts the request, once however often it is asked, against its client's quota, else its address.
-   *
-   * @throws the store's error when it is away.
+   * Counts the request, once however often it is asked, against its client's quota, else its address; by itself while
+   * the store is away.
    */
-  admit(request: FastifyRequest, caller: Caller): Promise<Admission> {
+  admit(request: FastifyRequest, { client }: Caller): Promise<Admission> {
+    const { inquiriesPerMinute } = request.routeOptions.config;
     request.admission ??=
-      request.routeOptions.config.inquiriesPerMinute === undefined || caller.client === null
-        ? this.store.take(this.askOf(request, caller))
-        : this.inquire(
-            this.askOf(request, caller),
-            caller.client,
-            request.routeOptions.config.inquiriesPerMinute,
-          );
+      inquiriesPerMinute === undefined || client === null
+        ? this.store.take(this.askOf(request, client))
+        : this.inquire(this.askOf(request, client), client, inquiriesPerMinute);
     return request.admission;
+  }
+
+  /** What this replica last knew of the client's quota, else of the address: for a request that is not counted. */
+  lastKnown(request: FastifyRequest, client: Client | null): Admission {
+    return this.store.lastKnown(this.askOf(request, client));
   }
 
   /** Where the quota stands, if it has not asked too often within this minute. */
@@ -49,7 +51,7 @@ export class RateLimiter {
     return inquiry.admitted ? { ...(await this.store.look(ask)), admitted: true } : inquiry;
   }
 
-  private askOf(request: FastifyRequest, { client }: Caller): Ask {
+  private askOf(request: FastifyRequest, client: Client | null): Ask {
     return client === null
       ? {
           subject: networkSubject(networkOf(request.ip)),

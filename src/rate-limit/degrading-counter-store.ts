@@ -1,0 +1,200 @@
+import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock } from '../clock.js';
+import { ENVIRONMENT, type Environment } from '../environment.js';
+import type { Admission } from './admission.js';
+import { Breaker } from './breaker.js';
+import { type Ask, CounterStore, CounterStoreError, type Taken } from './counter-store.js';
+import { LocalCounterStore } from './local-counter-store.js';
+import { StoreTime } from './store-time.js';
+import { TakenTally } from './taken-tally.js';
+
+/** Dependency-injection token of the `CounterStore` that all replicas share. */
+export const SHARED_COUNTER_STORE = Symbol('shared counter store');
+
+const PROBE_INTERVAL_MS = 1000;
+/** Subjects that the store is told of at once: few enough to be well within its deadline. */
+const ADDED_AT_ONCE = 1000;
+const MAX_TAKEN_SUBJECTS = 50_000;
+
+/**
+ * Counts in the shared store; and, while that is away, in this replica, from the last counts known. Then nobody waits for
+ * the store: it is asked beside the way, every second, whether it is back, and told what was admitted meanwhile.
+ *
+ * A request whose own question is not answered is decided here too. If it was surely not counted, it is told to
+ * the store before this replica's next question; if nobody knows, never, so that nothing counts twice.
+ */
+@Injectable()
+export class DegradingCounterStore extends CounterStore implements OnApplicationShutdown {
+  private readonly logger = new Logger(DegradingCounterStore.name);
+  private readonly breaker = new Breaker();
+  private readonly time: StoreTime;
+  private readonly local: LocalCounterStore;
+  private readonly taken = new TakenTally(MAX_TAKEN_SUBJECTS);
+  /** The failure told last: all asks of one question are told of the same. */
+  private failure: unknown = null;
+  private telling: Promise<void> | null = null;
+  private prober: NodeJS.Timeout | undefined;
+
+  constructor(
+    @Inject(SHARED_COUNTER_STORE) private readonly shared: CounterStore,
+    @Inject(ENVIRONMENT) environment: Pick<Environment, 'BAN_DURATIONS'>,
+    clock: Clock,
+  ) {
+    super();
+    this.time = new StoreTime(clock);
+    this.local = new LocalCounterStore(() => this.time.now(), environment.BAN_DURATIONS);
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.prober);
+  }
+
+  /** Never rejects because the store is away. */
+  take(ask: Ask): Promise<Admission> {
+    if (this.breaker.isOpen) {
+      return Promise.resolve(this.decide(ask, true));
+    }
+    if (this.taken.size > 0 || this.telling !== null) {
+      return this.tell().then(
+        () => this.take(ask),
+        // This request was not asked for, whatever became of what was told before it.
+        () => this.decide(ask, true),
+      );
+    }
+    return this.shared.take(ask).then(
+      (admission) => {
+        this.breaker.succeeded();
+        this.time.hear(admission.nowMs);
+        this.local.learn(ask, admission);
+        return admission;
+      },
+      (error: unknown) => {
+        this.fail(error);
+        return this.decide(ask, wasNotCounted(error));
+      },
+    );
+  }
+
+  /** What is known here of a subject, for a response to a request that is not counted, and so not refused either. */
+  lastKnown(ask: Ask): Admission {
+    return { ...this.lookHere(ask), admitted: true };
+  }
+
+  /** Never rejects because the store is away. */
+  async look(ask: Ask): Promise<Admission> {
+    if (this.breaker.isOpen) {
+      return this.lookHere(ask);
+    }
+    try {
+      if (this.taken.size > 0 || this.telling !== null) {
+        await this.tell();
+      }
+      return await this.shared.look(ask);
+    } catch (error) {
+      this.fail(error);
+      return this.lookHere(ask);
+    }
+  }
+
+  add(taken: Taken[]): Promise<void> {
+    return this.shared.add(taken);
+  }
+
+  async bans(): Promise<Map<string, Date>> {
+    this.refuseWhileAway();
+    return this.shared.bans();
+  }
+
+  async liftBan(subject: string): Promise<Date | null> {
+    this.refuseWhileAway();
+    const until = await this.shared.liftBan(subject);
+    await this.local.liftBan(subject);
+    return until;
+  }
+
+  private lookHere(ask: Ask): Admission {
+    return { ...this.local.lookNow(ask), degraded: true };
+  }
+
+  /** Decides by what is known here. */
+  private decide(ask: Ask, isToBeAdded: boolean): Admission {
+    const admission = { ...this.local.takeNow(ask), degraded: true };
+    if (isToBeAdded && admission.admitted) {
+      this.taken.add(ask, admission);
+    }
+    return admission;
+  }
+
+  /**
+   * Tells the store what was admitted without it, one telling at a time.
+   *
+   * @throws CounterStoreError when the store is still away, which is counted as a failure.
+   */
+  private tell(): Promise<void> {
+    this.telling ??= this.tellTaken().finally(() => {
+      this.telling = null;
+    });
+    return this.telling;
+  }
+
+  private async tellTaken(): Promise<void> {
+    do {
+      const taken = this.taken.takeOut(ADDED_AT_ONCE);
+      try {
+        await this.shared.add(taken);
+      } catch (error) {
+        if (wasNotCounted(error)) {
+          this.taken.takeBack(taken);
+        }
+        this.fail(error);
+        throw error;
+      }
+      // What is left, and what was admitted meanwhile, goes before the next question.
+    } while (this.taken.size >= ADDED_AT_ONCE);
+  }
+
+  private fail(error: unknown): void {
+    const { kind, message } = error instanceof CounterStoreError ? error : defect(error);
+    if (error === this.failure || kind === 'withdrawn') {
+      return;
+    }
+    this.failure = error;
+    if (this.breaker.failed(kind === 'refused')) {
+      this.logger.warn(`The counter store is away, so this replica counts by itself: ${message}`);
+      this.prober = setInterval(() => void this.probe(), PROBE_INTERVAL_MS).unref();
+    } else if (!this.breaker.isOpen) {
+      this.logger.debug(`A question to the counter store was not answered: ${message}`);
+    }
+  }
+
+  /** Asks whether the store is back, by telling it what it missed. Never rejects. */
+  private async probe(): Promise<void> {
+    if (this.telling !== null) {
+      return;
+    }
+    try {
+      await this.tell();
+    } catch {
+      return;
+    }
+    clearInterval(this.prober);
+    this.breaker.succeeded();
+    this.failure = null;
+    this.logger.warn('The counter store is back, and has been told what this replica admitted meanwhile');
+  }
+
+  private refuseWhileAway(): void {
+    if (this.breaker.isOpen) {
+      throw this.failure;
+    }
+  }
+}
+
+/** A fault of the store's own code leaves open what was counted. */
+function defect(error: unknown): CounterStoreError {
+  return new CounterStoreError('unanswered', error);
+}
+
+function wasNotCounted(error: unknown): boolean {
+  return error instanceof CounterStoreError && error.kind !== 'unanswered';
+}

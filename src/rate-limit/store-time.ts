@@ -1,0 +1,28 @@
+import type { Clock } from '../clock.js';
+
+/**
+ * The store's time while the store cannot be asked: the last that it told, and what this process's monotonic clock has
+ * measured since. A process that never heard of it takes its own time.
+ */
+export class StoreTime {
+  private aheadOfMonotonicMs: number;
+  private lastHeardMs = Number.NaN;
+
+  constructor(private readonly clock: Pick<Clock, 'now' | 'storeOffsetMs'>) {
+    this.aheadOfMonotonicMs = clock.now() - clock.storeOffsetMs - performance.now();
+  }
+
+  /** @param nowMs the store's time as its answer has just told it, in milliseconds since the Unix epoch. */
+  hear(nowMs: number): void {
+    // All answers of one question tell the same.
+    if (nowMs !== this.lastHeardMs) {
+      this.lastHeardMs = nowMs;
+      this.aheadOfMonotonicMs = nowMs - this.clock.storeOffsetMs - performance.now();
+    }
+  }
+
+  /** In milliseconds since the Unix epoch. */
+  now(): number {
+    return performance.now() + this.aheadOfMonotonicMs + this.clock.storeOffsetMs;
+  }
+}
