@@ -59,6 +59,10 @@ export class AppFilter implements ExceptionFilter {
       const refusal = await this.refusal(request, reply);
       return refusal ?? (request.is404 ? this.noSuchRoute(request) : explain(exception, request));
     } catch (failure) {
+      if (isProtected(request) && !reply.hasHeader('X-RateLimit-Limit')) {
+        // It could not be judged, and so not be counted.
+        reply.headers(rateLimitHeaders(this.gate.lastKnown(request)));
+      }
       return explain(failure, request);
     }
   }
@@ -71,7 +75,6 @@ export class AppFilter implements ExceptionFilter {
     if (isProtected(request) && !request.uncounted) {
       const { client } = await this.authenticator.authenticate(request);
       if (client !== null) {
-        // Before the request is counted: where that fails, the key is known all the same.
         reply.headers(expiryHeader(client));
       }
       const { admission, refusal } = await this.gate.judge(request);

@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Caller, Client } from '../client.js';
 import { ApiError } from '../errors/api-error.js';
+import { hashApiKey } from './api-key.js';
 import { ApiKeyStrategy, REALM } from './api-key.strategy.js';
+import { KeyDirectory } from './key-directory.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -21,7 +23,10 @@ interface Attempt {
 
 @Injectable()
 export class Authenticator {
-  constructor(private readonly strategy: ApiKeyStrategy) {}
+  constructor(
+    private readonly strategy: ApiKeyStrategy,
+    private readonly keys: KeyDirectory,
+  ) {}
 
   /**
    * Tells who sends the request, once however often it is asked.
@@ -31,6 +36,12 @@ export class Authenticator {
   authenticate(request: FastifyRequest): Promise<Caller> {
     request.caller ??= this.attempt(request.headers.authorization);
     return request.caller;
+  }
+
+  /** The client whose key the request has, as it was last known. Only to tell its numbers: nobody gets in by it. */
+  lastKnownClient({ headers: { authorization = '' } }: FastifyRequest): Client | null {
+    const key = /^bearer +(\S+)$/i.exec(authorization)?.[1];
+    return key === undefined ? null : this.keys.lastKnown(hashApiKey(key));
   }
 
   /**

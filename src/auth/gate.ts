@@ -25,7 +25,7 @@ export class Gate {
     private readonly rateLimiter: RateLimiter,
   ) {}
 
-  /** @throws the store's error when the key or the counters cannot be read. */
+  /** @throws the database's error when the key cannot be looked up. */
   async judge(request: FastifyRequest): Promise<Judgement> {
     const caller = await this.authenticator.authenticate(request);
     const admission = await this.rateLimiter.admit(request, caller);
@@ -39,5 +39,10 @@ export class Gate {
       return { admission, refusal: forbidden() };
     }
     return { admission, refusal: null };
+  }
+
+  /** The numbers to tell who could not be judged: those that this replica last knew. Nothing is counted. */
+  lastKnown(request: FastifyRequest): Admission {
+    return this.rateLimiter.lastKnown(request, this.authenticator.lastKnownClient(request));
   }
 }
