@@ -335,6 +335,27 @@ describe('a connection that is cut under a question', () => {
     expect(await stored()).toEqual({ minute: 5, day: 5 });
   });
 
+  it('is not told anything before it has shown that it answers, so that nothing is lost', async () => {
+    await call();
+    const lock = await hold(database.url, 'LOCK TABLE rate_limit_counters');
+    await callTimes(8);
+    const [backend] = await database.query<{ pid: number }>(
+      `SELECT pid FROM pg_stat_activity
+       WHERE application_name = 'animal-store counters' AND datname = current_database()`,
+    );
+    const pid = (backend as { pid: number }).pid;
+    // It takes a question, and answers none.
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await lock.letGo();
+      const others = await replica.app.issue({ plan: 'business' });
+      await until(async () => !isDegraded(await call(replica, others)));
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    expect(await stored()).toEqual({ minute: 9, day: 9 });
+  });
+
   it('when that told what was admitted, does not have it told twice', async () => {
     await call();
     replica.proxy.goAway();

@@ -34,6 +34,7 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
   private failure: unknown = null;
   private telling: Promise<void> | null = null;
   private prober: NodeJS.Timeout | undefined;
+  private isProbing = false;
 
   constructor(
     @Inject(SHARED_COUNTER_STORE) private readonly shared: CounterStore,
@@ -138,7 +139,8 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
   }
 
   private async tellTaken(): Promise<void> {
-    do {
+    // What is admitted meanwhile, and what is left at the end, goes before the next question.
+    for (let isMore = this.taken.size > 0; isMore; isMore = this.taken.size >= ADDED_AT_ONCE) {
       const taken = this.taken.takeOut(ADDED_AT_ONCE);
       try {
         await this.shared.add(taken);
@@ -149,8 +151,7 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
         this.fail(error);
         throw error;
       }
-      // What is left, and what was admitted meanwhile, goes before the next question.
-    } while (this.taken.size >= ADDED_AT_ONCE);
+    }
   }
 
   private fail(error: unknown): void {
@@ -167,16 +168,25 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
     }
   }
 
-  /** Asks whether the store is back, by telling it what it missed. Never rejects. */
+  /** Asks whether the store is back, and if so tells it what it missed. Never rejects. */
   private async probe(): Promise<void> {
-    if (this.telling !== null) {
+    if (this.isProbing) {
       return;
     }
+    this.isProbing = true;
     try {
+      // With nothing at stake first: what is told to a store that does not answer is never told again.
+      await this.shared.add([]);
       await this.tell();
-    } catch {
-      return;
+      this.comeBack();
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      this.isProbing = false;
     }
+  }
+
+  private comeBack(): void {
     clearInterval(this.prober);
     this.breaker.succeeded();
     this.failure = null;
