@@ -1,7 +1,7 @@
 // `node waiting-client.mjs got|ky URL KEY REQUESTS IN_FLIGHT`: a client that leaves waiting to its HTTP library, as most do. It
 // sends so many requests, so many at once, and prints how each of them ended.
 
-import got from 'got';
+import { got } from 'got';
 import ky from 'ky';
 
 const [library, url, key, requests, inFlight] = process.argv.slice(2);
