@@ -225,6 +225,19 @@ describe('with DATABASE_URL', () => {
     expect(answer).toMatch(/\{"code":"request_timeout","message":"[^"]+","status":408\}$/);
   });
 
+  it('ends though a body is still arriving, which nobody will finish', async () => {
+    const service = start({});
+    const { hostname, port } = new URL(await service.listening());
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+    );
+    await send(`http://${hostname}:${port}/livez`);
+    const closed = once(socket.resume(), 'close');
+    expect(await service.kill('SIGTERM')).toMatchObject({ code: 0, signal: null });
+    await closed;
+  });
+
   it('does not log a client that goes away in the middle of its body as an outage', async () => {
     const service = start({});
     const { hostname, port } = new URL(await service.listening());

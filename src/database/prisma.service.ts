@@ -21,6 +21,8 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
         statement_timeout: STATEMENT_TIMEOUT_MS,
         query_timeout: QUERY_TIMEOUT_MS,
         idleTimeoutMillis: IDLE_TIMEOUT_MS,
+        // What a request asks that the end of the service has cut off opens a pool anew; it is not waited for.
+        allowExitOnIdle: true,
       }),
     });
   }

@@ -56,6 +56,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   private readonly logger = new Logger(PostgresCounterStore.name);
   private readonly batcher = new Batcher((asks: Ask[]) => this.takeAll(asks));
   private client: Promise<pg.Client> | null = null;
+  private isClosed = false;
   /** For all but counting, which nothing else may hold up. Opens when it is needed, and closes when it is not. */
   private readonly aside: pg.Pool;
   private sweeper: NodeJS.Timeout | undefined;
@@ -88,6 +89,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
 
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.sweeper);
+    this.isClosed = true;
     const connection = this.client;
     this.client = null;
     // One that never came about was told to whoever asked by it.
@@ -269,6 +271,10 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   private connection(): Promise<pg.Client> {
+    if (this.isClosed) {
+      // A request that the end has cut off may still ask; a connection for it would outlive the service.
+      return Promise.reject(new Error('The service is ending'));
+    }
     this.client ??= this.connect();
     return this.client;
   }
