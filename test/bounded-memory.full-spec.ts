@@ -1,0 +1,102 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { KeyDirectory } from '../src/auth/key-directory.js';
+import { KeyWatch } from '../src/auth/key-watch.js';
+import { PrismaService } from '../src/database/prisma.service.js';
+import { readEnvironment } from '../src/environment.js';
+import { DegradingCounterStore } from '../src/rate-limit/degrading-counter-store.js';
+import { PostgresCounterStore } from '../src/rate-limit/postgres-counter-store.js';
+import { networkSubject, quotaSubject } from '../src/rate-limit/subject.js';
+import { TestClock } from './support/clock.js';
+import { createDatabase, type TestDatabase } from './support/database.js';
+import { until } from './support/eventually.js';
+
+const MILLION = 1_000_000;
+const AT_ONCE = 1_000;
+/** By then every bounded structure is full. */
+const FULL = 200_000;
+/** What may differ between two looks at the heap without anything growing: five bytes for each of the rest. */
+const NOISE_BYTES = 4_000_000;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+function heapBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+/** Asks for a million things, many at once, and tells how the heap grew after the first 200,000. */
+async function growthOver(ask: (index: number) => Promise<unknown>): Promise<number> {
+  let full = 0;
+  for (let from = 0; from < MILLION; from += AT_ONCE) {
+    await Promise.all(Array.from({ length: AT_ONCE }, (_, offset) => ask(from + offset)));
+    if (from + AT_ONCE === FULL) {
+      full = heapBytes();
+    }
+  }
+  return heapBytes() - full;
+}
+
+describe('memory and rows stay bounded', () => {
+  let database: TestDatabase;
+  let store: DegradingCounterStore;
+  let shared: PostgresCounterStore;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: database.url });
+    const clock = new TestClock();
+    clock.travelToMinuteStart();
+    shared = new PostgresCounterStore(environment, clock);
+    store = new DegradingCounterStore(shared, environment, clock);
+  });
+  afterAll(async () => {
+    store.onApplicationShutdown();
+    await shared.onApplicationShutdown();
+    await database.drop();
+  });
+
+  it('over a day of 100,000 requests, which leaves one row of the quota', async () => {
+    const ask = { subject: quotaSubject('one'), perMinute: 1_000_000, perDay: 1_000_000 };
+    for (let sent = 0; sent < 100_000; sent += AT_ONCE) {
+      await Promise.all(Array.from({ length: AT_ONCE }, () => store.take(ask)));
+    }
+    expect(await database.query('SELECT subject, day_used FROM rate_limit_counters')).toEqual([
+      { subject: 'quota:one', day_used: 100_000 },
+    ]);
+  });
+
+  it('over a million addresses', async () => {
+    const growth = await growthOver((index) =>
+      store.take({ subject: networkSubject(`10.${index}`), perMinute: 300, perDay: null }),
+    );
+    process.stdout.write(`A million addresses: the heap grew by ${Math.round(growth / 1000)} kB\n`);
+    expect(growth).toBeLessThan(NOISE_BYTES);
+  });
+
+  it('over a million keys', async () => {
+    await database.query(
+      "INSERT INTO quotas (id, plan) VALUES ('00000000-0000-7000-8000-000000000000', 'free')",
+    );
+    await database.query(
+      `INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four)
+       SELECT gen_random_uuid(), '00000000-0000-7000-8000-000000000000', 'many', decode(lpad(to_hex(n), 64, '0'), 'hex'), 'ask_test_', '0000'
+       FROM generate_series(0, $1 - 1) n`,
+      [MILLION],
+    );
+    const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
+    const watch = new KeyWatch({ DATABASE_URL: database.url });
+    watch.onModuleInit();
+    await until(() => watch.holds(watch.generation));
+    const directory = new KeyDirectory(prisma, watch);
+    const growth = await growthOver(async (index) => {
+      const hash = Buffer.from(index.toString(16).padStart(64, '0'), 'hex');
+      expect(await directory.find(hash)).not.toBeNull();
+    });
+    await watch.onApplicationShutdown();
+    await prisma.$disconnect();
+    process.stdout.write(`A million keys: the heap grew by ${Math.round(growth / 1000)} kB\n`);
+    expect(growth).toBeLessThan(NOISE_BYTES);
+  });
+});
