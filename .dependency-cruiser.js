@@ -60,10 +60,12 @@ export default {
     {
       name: 'leaves-import-leaves',
       severity: 'error',
-      from: { path: '^src/(errors|http)/|^src/(batcher|client|clock|duration|environment)\\.ts$' },
+      from: {
+        path: '^src/(errors|http)/|^src/(batcher|client|clock|duration|environment|redis-address)\\.ts$',
+      },
       to: {
         path: '^src/',
-        pathNot: '^src/(errors|http)/|^src/(batcher|client|clock|duration|environment)\\.ts$',
+        pathNot: '^src/(errors|http)/|^src/(batcher|client|clock|duration|environment|redis-address)\\.ts$',
       },
     },
     {
@@ -71,9 +73,9 @@ export default {
       comment: 'What decides needs neither framework nor database.',
       severity: 'error',
       from: {
-        path: '^src/(auth/(api-key|expiry-header)|rate-limit/(windows|headers|address|admission|ban|subject|breaker|counter|deadline|store-time|subject-memory|taken-tally)|deprecation/(headers|removal)|http/(cursor|page-links)|usage/(periods|tally)|admin/key\\.view|duration)\\.ts$',
+        path: '^src/(auth/(api-key|expiry-header)|rate-limit/(windows|headers|address|admission|ban|batch|subject|breaker|counter|deadline|store-time|subject-memory|taken-tally)|deprecation/(headers|removal)|http/(cursor|page-links)|usage/(periods|tally)|admin/key\\.view|duration|redis-address)\\.ts$',
       },
-      to: { path: 'node_modules/(@nestjs|@prisma|fastify|pg)/', dependencyTypesNot: ['type-only'] },
+      to: { path: 'node_modules/(@nestjs|@prisma|fastify|ioredis|pg)/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'source-does-not-import-tests',

@@ -10,6 +10,7 @@ import { deprecationHeaders } from './deprecation/headers.js';
 import { removalError } from './deprecation/removal.js';
 import { ApiError } from './errors/api-error.js';
 import { AllowedMethods } from './http/allowed-methods.js';
+import { CounterStoreError } from './rate-limit/counter-store.js';
 import { rateLimitHeaders } from './rate-limit/headers.js';
 
 const UNAVAILABLE_RETRY_SECONDS = 1;
@@ -111,7 +112,7 @@ function explain(exception: unknown, request: FastifyRequest): ApiError {
   if (isBrokenRequest(exception)) {
     return new ApiError('invalid_request', 'The body did not arrive whole.');
   }
-  if (isDatabaseUnavailable(exception)) {
+  if (isDatabaseUnavailable(exception) || exception instanceof CounterStoreError) {
     const message = 'The database is away or overloaded. Try again shortly.';
     const headers = { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) };
     return new ApiError('service_unavailable', message, { headers, cause: exception });

@@ -105,7 +105,13 @@ export async function createApplication(
     }
   });
   serveDocuments(app, environment);
-  await app.init();
+  try {
+    await app.init();
+  } catch (error) {
+    // What was opened before would keep the process alive.
+    await app.close();
+    throw error;
+  }
   return app;
 }
 

@@ -41,6 +41,7 @@ describe('the settings', () => {
       DATABASE_URL,
       DIRECT_DATABASE_URL: 'postgresql://store:secret@db.example:6432/store',
       DATABASE_POOL_SIZE: '25',
+      COUNTER_STORE: 'rediss://store:secret@cache.example:6380/1',
       DATA_DIR: '/var/lib/store',
       PRODUCTION_URL: 'https://api.example.com/v1',
       STAGING_URL: 'http://localhost:3000/v1',
@@ -53,6 +54,9 @@ describe('the settings', () => {
       ...given,
       PORT: 8080,
       DATABASE_POOL_SIZE: 25,
+      COUNTER_STORE: [
+        { host: 'cache.example', port: 6380, tls: true, username: 'store', password: 'secret', db: 1 },
+      ],
       STRANGER_LIMIT: 1_000_000,
       BAN_DURATIONS: [30_000],
       TRUST_PROXY: 2,
@@ -67,6 +71,7 @@ describe('the settings', () => {
       PORT: '',
       DATABASE_URL: '',
       DIRECT_DATABASE_URL: '',
+      COUNTER_STORE: '',
       TRUST_PROXY: '',
       LOG_LEVEL: '',
     };
@@ -110,6 +115,12 @@ describe('the settings', () => {
     expect(new Set(production)).toEqual(new Set(['DATABASE_URL', 'PORT']));
     const served = faults({ DATABASE_URL, PORT: 'x' }).map(nameOf);
     expect(new Set(served)).toEqual(new Set(['APP_ENV', 'PORT']));
+  });
+
+  it('end with one line that names COUNTER_STORE when it is no address of Redis, and never show its password', () => {
+    expect(faults({ COUNTER_STORE: 'http://store:secret@cache.example' })).toEqual([
+      'COUNTER_STORE must be a redis:// or rediss:// address, or those of several nodes of one Cluster with commas between',
+    ]);
   });
 
   it('never show a wrong DATABASE_URL, which holds a password', () => {

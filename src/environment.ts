@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseDuration } from './duration.js';
+import { parseRedisAddresses } from './redis-address.js';
 
 /** A number of proxies before this service, or the networks they are in. */
 const trustProxy = z.string().transform((text, context) => {
@@ -58,6 +59,20 @@ const oneOf = <const Values extends readonly [string, ...string[]]>(values: Valu
 
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' });
 
+/** The server, or nodes of the Cluster, that counts. The message does not show it, as it may hold a password. */
+const redisAddresses = z.string().transform((text, context) => {
+  const addresses = parseRedisAddresses(text);
+  if (addresses === null) {
+    context.addIssue({
+      code: 'custom',
+      message:
+        'must be a redis:// or rediss:// address, or those of several nodes of one Cluster with commas between',
+    });
+    return z.NEVER;
+  }
+  return addresses;
+});
+
 /** Every setting, its default and its check. `.env.example` explains them. */
 export const settings = z.object({
   NODE_ENV: oneOf(['production', 'development', 'test']).default('development'),
@@ -67,6 +82,7 @@ export const settings = z.object({
   DATABASE_URL: postgresUrl.optional(),
   DIRECT_DATABASE_URL: postgresUrl.optional(),
   DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
+  COUNTER_STORE: redisAddresses.optional(),
   DATA_DIR: z.string().min(1, 'must not be empty').default('.data'),
   ADMIN_API_KEY: z.string().optional(),
   SEED_FILE: z.string().optional(),

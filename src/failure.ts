@@ -3,6 +3,7 @@ import { databaseReason, isDatabaseUnavailable } from './database/availability.j
 import { EmbeddedPostgresError } from './embedded-postgres/embedded-postgres-error.js';
 import { InvalidEnvironmentError } from './environment.js';
 import { ApiError } from './errors/api-error.js';
+import { CounterStoreError } from './rate-limit/counter-store.js';
 
 /** What Prisma and PostgreSQL say of a table or a column that is not there. */
 const NOT_MIGRATED = /^(P2021|P2022|42P01|42703)$/;
@@ -14,6 +15,10 @@ export function reasonOf(error: unknown): string {
   }
   if (error instanceof ApiError || error instanceof EmbeddedPostgresError) {
     return error.message;
+  }
+  if (error instanceof CounterStoreError) {
+    // Where PostgreSQL counts, who administers is told its own error.
+    return `${error.message} (check COUNTER_STORE)`;
   }
   if (error instanceof Error && 'code' in error && NOT_MIGRATED.test(String(error.code))) {
     return `The database has not the tables of this version: run "npx prisma migrate deploy". ${databaseReason(error)}`;

@@ -70,7 +70,7 @@ export abstract class CounterStore {
    * window never goes back. Nothing to add is a question too: whether the store could.
    *
    * @param taken each subject once.
-   * @throws CounterStoreError when the store is away. Then all was added or nothing, as its kind tells.
+   * @throws CounterStoreError when the store is away. Then nothing was added, or nobody knows what, as its kind tells.
    */
   abstract add(taken: Taken[]): Promise<void>;
 

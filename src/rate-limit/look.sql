@@ -14,6 +14,5 @@ SELECT
   greatest(stored.day, now.day) AS day,
   CASE WHEN stored.day >= now.day THEN stored.day_used ELSE 0 END AS day_used,
   stored.banned_until,
-  coalesce(stored.banned_until > to_timestamp(now.now_ms / 1000::float8), false) AS banned,
   greatest(now.now_ms, stored.minute * 60000::bigint, stored.day * 86400000::bigint)::float8 AS now_ms
 FROM now LEFT JOIN rate_limit_counters AS stored ON stored.subject = $2

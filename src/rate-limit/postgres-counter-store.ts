@@ -6,10 +6,9 @@ import { Batcher } from '../batcher.js';
 import { Clock } from '../clock.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import type { Admission } from './admission.js';
-import { standingOf } from './ban.js';
+import { admissionOf, type Counted, outlookOf, type Sum, sumUp } from './batch.js';
 import { type Ask, CounterStore, CounterStoreError, type Taken } from './counter-store.js';
 import { DeadlineError, withinDeadline } from './deadline.js';
-import { windowState } from './windows.js';
 
 const TAKE = readFileSync(new URL('./take.sql', import.meta.url), 'utf8');
 const LOOK = readFileSync(new URL('./look.sql', import.meta.url), 'utf8');
@@ -27,10 +26,8 @@ const DEADLINE_MS = 750;
 const ASIDE_TIMEOUT_MS = 30_000;
 const ASIDE_IDLE_MS = 10_000;
 
-interface Row {
-  subject: string;
-  granted: number;
-  refused: number;
+/** What look.sql tells. */
+interface Look {
   refusals: number;
   banned_until: Date | null;
   minute: number;
@@ -40,12 +37,24 @@ interface Row {
   now_ms: number;
 }
 
-/** The asks of one subject in a batch, added up. */
-interface Sum {
-  asked: number;
-  perMinute: number;
-  perDay: number | null;
+/** What take.sql tells of each subject. */
+interface Row extends Look {
+  subject: string;
+  granted: number;
+  refused: number;
 }
+
+const countedOf = (row: Look, { granted, refused }: { granted: number; refused: number }): Counted => ({
+  granted,
+  refused,
+  refusals: row.refusals,
+  bannedUntil: row.banned_until,
+  minute: row.minute,
+  minuteUsed: row.minute_used,
+  day: row.day,
+  dayUsed: row.day_used,
+  nowMs: row.now_ms,
+});
 
 /**
  * Counts in PostgreSQL, exactly across replicas. All requests that arrive while one question is under way go
@@ -105,7 +114,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   async look(ask: Ask): Promise<Admission> {
-    const [row] = await this.ask<Row & { banned: boolean }>({
+    const [row] = await this.ask<Look>({
       name: 'look',
       text: LOOK,
       values: [this.clock.storeOffsetMs, ask.subject],
@@ -113,10 +122,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     if (row === undefined) {
       throw new Error(`The counter store gave no row for ${ask.subject}`);
     }
-    // As a request that changed nothing would be told: admitted, or met by the ban.
-    const admission = this.admissionOf({ ...row, granted: row.banned ? 0 : 1, refused: 0 }, ask, 0);
-    const hasRoom = admission.windows.every(({ remaining }) => remaining > 0);
-    return { ...admission, admitted: admission.ban === null && hasRoom };
+    return outlookOf(countedOf(row, { granted: 0, refused: 0 }), ask, this.bansAreOn());
   }
 
   async add(taken: Taken[]): Promise<void> {
@@ -136,7 +142,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   async bans(): Promise<Map<string, Date>> {
-    if (this.environment.BAN_DURATIONS.length === 0) {
+    if (!this.bansAreOn()) {
       return new Map();
     }
     const { rows } = await this.aside.query<{ subject: string; banned_until: Date }>(
@@ -169,22 +175,15 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   private async takeAll(asks: Ask[]): Promise<Admission[]> {
-    const sums = new Map<string, Sum>();
-    for (const { subject, perMinute, perDay } of asks) {
-      // The limits of the latest ask hold: a plan may have changed since the first of the batch.
-      sums.set(subject, { asked: (sums.get(subject)?.asked ?? 0) + 1, perMinute, perDay });
-    }
+    const { sums, places } = sumUp(asks);
     const rows = new Map((await this.query(sums)).map((row) => [row.subject, row]));
-    const served = new Map<string, number>();
-    return asks.map(({ subject }) => {
+    return asks.map(({ subject }, index) => {
       const row = rows.get(subject);
       const sum = sums.get(subject);
       if (row === undefined || sum === undefined) {
         throw new Error(`The counter store gave no row for ${subject}`);
       }
-      const place = served.get(subject) ?? 0;
-      served.set(subject, place + 1);
-      const admission = this.admissionOf(row, sum, place);
+      const admission = admissionOf(countedOf(row, row), sum, places[index] ?? 0, this.bansAreOn());
       if (admission.ban?.started === true) {
         this.logger.warn(`${subject} is banned until ${new Date(admission.ban.untilMs).toISOString()}`);
       }
@@ -192,25 +191,8 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     });
   }
 
-  /** The admission of the ask that is number `place` (from 0) among those of its subject in the batch. */
-  private admissionOf(
-    row: Omit<Row, 'subject'>,
-    { perMinute, perDay }: Omit<Sum, 'asked'>,
-    place: number,
-  ): Admission {
-    const admitted = place < row.granted;
-    const laterInBatch = admitted ? row.granted - place - 1 : 0;
-    const minute = windowState('minute', row.minute, perMinute, row.minute_used - laterInBatch);
-    const windows =
-      perDay === null ? [minute] : [minute, windowState('day', row.day, perDay, row.day_used - laterInBatch)];
-    const { granted, refused, refusals, banned_until: bannedUntil } = row;
-    const canBeBanned = perDay !== null && this.environment.BAN_DURATIONS.length > 0;
-    const { refusalsUntilBan, ban } = standingOf(
-      { granted, refused, refusals, bannedUntil },
-      place,
-      canBeBanned ? perMinute : null,
-    );
-    return { admitted, windows, nowMs: row.now_ms, refusalsUntilBan, ban, degraded: false };
+  private bansAreOn(): boolean {
+    return this.environment.BAN_DURATIONS.length > 0;
   }
 
   private async query(sums: Map<string, Sum>): Promise<Row[]> {

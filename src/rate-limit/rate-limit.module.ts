@@ -1,17 +1,30 @@
 import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
+import { Clock } from '../clock.js';
+import { ENVIRONMENT, type Environment } from '../environment.js';
 import { CounterStore } from './counter-store.js';
 import { DegradingCounterStore, SHARED_COUNTER_STORE } from './degrading-counter-store.js';
 import { PostgresCounterStore } from './postgres-counter-store.js';
 import { RateLimitController } from './rate-limit.controller.js';
 import { RateLimiter } from './rate-limiter.js';
+import { RedisCounterStore } from './redis-counter-store.js';
+
+/** The store of `COUNTER_STORE`, else PostgreSQL. */
+const sharedCounterStore = {
+  provide: SHARED_COUNTER_STORE,
+  inject: [ENVIRONMENT, Clock],
+  useFactory: (environment: Environment, clock: Clock): CounterStore =>
+    environment.COUNTER_STORE === undefined
+      ? new PostgresCounterStore(environment, clock)
+      : new RedisCounterStore(environment, clock),
+};
 
 @Module({
   // One throttler stands for both windows. Its numbers are not used: the quota of each request has its own.
   imports: [ThrottlerModule.forRoot([{ limit: 0, ttl: 0 }])],
   controllers: [RateLimitController],
   providers: [
-    { provide: SHARED_COUNTER_STORE, useClass: PostgresCounterStore },
+    sharedCounterStore,
     DegradingCounterStore,
     { provide: CounterStore, useExisting: DegradingCounterStore },
     RateLimiter,

@@ -1,0 +1,38 @@
+-- Adds requests that were admitted elsewhere to the windows of one subject, whether or not these have room. A window that
+-- is over adds nothing, a later one than the stored takes its place: none goes back.
+--
+-- KEYS[1] the subject's hash. ARGV: 1 number of the minute (since 1970), 2 how many requests it had, 3 number of the day,
+-- 4 how many requests it had, 5 '1' for a quota and '' for a stranger, 6 milliseconds to add to the server's clock, as in
+-- take.lua.
+local MINUTE_MS, DAY_MS = 60000, 86400000
+-- As in take.lua.
+local STRANGER_MARGIN_MS, QUOTA_MARGIN_MS = 10 * MINUTE_MS, DAY_MS
+
+local key = KEYS[1]
+local time = redis.call('TIME')
+local now_ms = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[6]
+
+-- Adds to the window of these fields, and forgets what belonged to an earlier one.
+local function add(number_field, used_field, number, used, forgotten_field)
+  local stored = tonumber(redis.call('HGET', key, number_field)) or -1
+  if number == stored then
+    redis.call('HINCRBY', key, used_field, used)
+  elseif number > stored then
+    redis.call('HSET', key, number_field, number, used_field, used)
+    if forgotten_field then
+      redis.call('HDEL', key, forgotten_field)
+    end
+  end
+  return math.max(number, stored)
+end
+
+local minute = add('minute', 'minuteUsed', tonumber(ARGV[1]), tonumber(ARGV[2]), 'refusals')
+local day = add('day', 'dayUsed', tonumber(ARGV[3]), tonumber(ARGV[4]))
+
+local keep_until = ARGV[5] ~= '' and (day + 1) * DAY_MS + QUOTA_MARGIN_MS
+  or (minute + 1) * MINUTE_MS + STRANGER_MARGIN_MS
+-- Whatever is kept longer already is kept for a ban. What is over all the same goes within a minute.
+local keep_ms = math.max(keep_until - now_ms, MINUTE_MS)
+if redis.call('PTTL', key) < keep_ms then
+  redis.call('PEXPIRE', key, keep_ms)
+end

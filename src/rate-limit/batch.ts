@@ -1,0 +1,71 @@
+import type { Admission } from './admission.js';
+import { type Judged, standingOf } from './ban.js';
+import type { Ask } from './counter-store.js';
+import { type WindowState, windowState } from './windows.js';
+
+/** The asks of one subject in a batch, added up. The limits are those of the latest: a plan may have changed meanwhile. */
+export interface Sum extends Ask {
+  asked: number;
+}
+
+/** What a store did with a sum, and where that left the subject's windows. */
+export interface Counted extends Judged {
+  /** Number of the minute since the Unix epoch. */
+  minute: number;
+  minuteUsed: number;
+  /** Number of the day since the Unix epoch. */
+  day: number;
+  dayUsed: number;
+  /** The store's time of the decision, in milliseconds since the Unix epoch. */
+  nowMs: number;
+}
+
+/** The sum of each subject of a batch, and the place (from 0) that each ask has among those of its subject. */
+export function sumUp(asks: readonly Ask[]): { sums: Map<string, Sum>; places: number[] } {
+  const sums = new Map<string, Sum>();
+  const places = asks.map((ask) => {
+    const place = sums.get(ask.subject)?.asked ?? 0;
+    sums.set(ask.subject, { ...ask, asked: place + 1 });
+    return place;
+  });
+  return { sums, places };
+}
+
+/**
+ * The admission of the ask that is number `place` (from 0) among those of its subject in the batch.
+ *
+ * @param bansAreOn whether anybody is ever banned; strangers never are.
+ */
+export function admissionOf(counted: Counted, ask: Ask, place: number, bansAreOn: boolean): Admission {
+  const admitted = place < counted.granted;
+  const laterInBatch = admitted ? counted.granted - place - 1 : 0;
+  const windows = windowsOf(counted, ask, laterInBatch);
+  const standing = standingOf(counted, place, thresholdOf(ask, bansAreOn));
+  return { admitted, windows, nowMs: counted.nowMs, ...standing, degraded: false };
+}
+
+/** What one request would be told now of a subject that was looked at: asked for nothing, and left as it was. */
+export function outlookOf(looked: Counted, ask: Ask, bansAreOn: boolean): Admission {
+  const { bannedUntil, nowMs } = looked;
+  const threshold = thresholdOf(ask, bansAreOn);
+  const banned = threshold !== null && bannedUntil !== null && bannedUntil.getTime() > nowMs;
+  const windows = windowsOf(looked, ask, 0);
+  const admitted = !banned && windows.every(({ remaining }) => remaining > 0);
+  // Who is not banned stands where an admitted request does; who is, where one does that met the ban.
+  const standing = standingOf({ ...looked, granted: banned ? 0 : 1 }, 0, threshold);
+  return { admitted, windows, nowMs, ...standing, degraded: false };
+}
+
+/** The windows as they were when `later` requests of what was counted had not been taken yet. */
+function windowsOf({ minute, minuteUsed, day, dayUsed }: Counted, ask: Ask, later: number): WindowState[] {
+  const windows = [windowState('minute', minute, ask.perMinute, minuteUsed - later)];
+  if (ask.perDay !== null) {
+    windows.push(windowState('day', day, ask.perDay, dayUsed - later));
+  }
+  return windows;
+}
+
+/** As many refusals within a minute start a ban; null for whom none does. */
+function thresholdOf({ perMinute, perDay }: Ask, bansAreOn: boolean): number | null {
+  return bansAreOn && perDay !== null ? perMinute : null;
+}

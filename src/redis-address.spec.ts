@@ -1,0 +1,49 @@
+import { parseRedisAddresses } from './redis-address.js';
+
+const plain = { port: 6379, tls: false, username: undefined, password: undefined, db: 0 };
+
+describe('the addresses of Redis', () => {
+  it.each([
+    ['redis://cache.example', [{ ...plain, host: 'cache.example' }]],
+    ['redis://cache.example:6380/', [{ ...plain, host: 'cache.example', port: 6380 }]],
+    ['rediss://cache.example', [{ ...plain, host: 'cache.example', tls: true }]],
+    ['redis://[2001:db8::1]:7000', [{ ...plain, host: '2001:db8::1', port: 7000 }]],
+    ['redis://cache.example/3', [{ ...plain, host: 'cache.example', db: 3 }]],
+    ['redis://:p%40ss@cache.example', [{ ...plain, host: 'cache.example', password: 'p@ss' }]],
+    [
+      'redis://store:secret@cache.example',
+      [{ ...plain, host: 'cache.example', username: 'store', password: 'secret' }],
+    ],
+    [
+      'redis://a.example:7000, redis://b.example:7001',
+      [
+        { ...plain, host: 'a.example', port: 7000 },
+        { ...plain, host: 'b.example', port: 7001 },
+      ],
+    ],
+  ])('may be "%s"', (text, addresses) => {
+    expect(parseRedisAddresses(text)).toEqual(addresses);
+  });
+
+  it.each([
+    '',
+    'cache.example',
+    'cache.example:6379',
+    'postgres://cache.example',
+    'redis://',
+    'redis://cache.example/zero',
+    'redis://cache.example/0/1',
+    'redis://cache.example?db=1',
+    'redis://cache.example#1',
+    'redis://cache.example:99999',
+    'redis://:%zz@cache.example',
+    'redis://a.example,',
+    'redis://a.example redis://b.example',
+    // Nodes of one Cluster are asked alike, and a Cluster has one database.
+    'redis://a.example,rediss://b.example',
+    'redis://:x@a.example,redis://:y@b.example',
+    'redis://a.example/1,redis://b.example/1',
+  ])('may not be "%s"', (text) => {
+    expect(parseRedisAddresses(text)).toBeNull();
+  });
+});
