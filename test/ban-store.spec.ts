@@ -1,12 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import pg from 'pg';
-import { readEnvironment } from '../src/environment.js';
 import type { Admission } from '../src/rate-limit/admission.js';
-import type { Ask } from '../src/rate-limit/counter-store.js';
-import { PostgresCounterStore } from '../src/rate-limit/postgres-counter-store.js';
+import type { Ask, CounterStore } from '../src/rate-limit/counter-store.js';
 import { TestClock } from './support/clock.js';
-import { createDatabase, type TestDatabase } from './support/database.js';
+import { type CounterHome, counterStores } from './support/counter-stores.js';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
@@ -14,570 +10,443 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const NOON = Date.UTC(2027, 2, 5, 12);
 
-let database: TestDatabase;
-let clock: TestClock;
-let store: PostgresCounterStore;
-let stores: PostgresCounterStore[];
-let subjects = 0;
+describe.each(counterStores)('counted in %s,', (_name, start) => {
+  let home: CounterHome;
+  let clock: TestClock;
+  let store: CounterStore;
+  let subjects = 0;
 
-beforeAll(async () => {
-  Logger.overrideLogger(false);
-  database = await createDatabase();
-});
-afterAll(() => database.drop());
+  beforeAll(async () => {
+    Logger.overrideLogger(false);
+    home = await start();
+  });
+  afterAll(() => home.stop());
 
-beforeEach(() => {
-  stores = [];
-  clock = new TestClock();
-  clock.travelTo(new Date(NOON));
-  store = open();
-});
-afterEach(async () => {
-  await Promise.all(stores.map((each) => each.onApplicationShutdown()));
-  await database.query('DELETE FROM rate_limit_counters');
-});
+  beforeEach(async () => {
+    clock = new TestClock();
+    clock.travelTo(new Date(NOON));
+    store = await home.open(clock);
+  });
+  afterEach(() => home.clear());
 
-/** The counter store of one more replica. */
-function open(BAN_DURATIONS = '1m,5m,1h,24h'): PostgresCounterStore {
-  const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: database.url, BAN_DURATIONS });
-  const opened = new PostgresCounterStore(environment, clock);
-  stores.push(opened);
-  return opened;
-}
+  const open = (banDurations?: string) => home.open(clock, banDurations);
 
-/** A subject that nobody has counted yet. */
-function newSubject(perMinute = 5, perDay: number | null = 100_000): Ask {
-  subjects += 1;
-  return { subject: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
-}
-
-/** So many asks one after another. */
-async function takeTimes(ask: Ask, count: number, from = store): Promise<Admission[]> {
-  const admissions: Admission[] = [];
-  for (let taken = 0; taken < count; taken += 1) {
-    admissions.push(await from.take(ask));
+  /** A subject that nobody has counted yet. */
+  function newSubject(perMinute = 5, perDay: number | null = 100_000): Ask {
+    subjects += 1;
+    return { subject: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
   }
-  return admissions;
-}
 
-/** So many asks in one question. */
-async function takeAtOnce(ask: Ask, count: number, from = store): Promise<Admission[]> {
-  // The first goes at once and alone; the rest gather behind it.
-  const [, ...admissions] = await Promise.all([
-    from.take(newSubject()),
-    ...Array.from({ length: count }, () => from.take(ask)),
-  ]);
-  return admissions;
-}
-
-/** Has the subject send until it is banned, within this minute. */
-async function provoke(ask: Ask, from = store): Promise<Admission> {
-  const starter = (await takeAtOnce(ask, ask.perMinute * 2, from)).at(-1) as Admission;
-  expect(starter.ban).toEqual({ untilMs: expect.any(Number), started: true });
-  return starter;
-}
-
-/** What each was told: admitted, how many refusals remain, or the ban. */
-function told({ admitted, refusalsUntilBan, ban }: Admission): string {
-  if (ban !== null) {
-    return ban.started ? 'starts a ban' : 'banned';
-  }
-  return admitted ? 'admitted' : `refused, ${refusalsUntilBan ?? 'no'} until a ban`;
-}
-
-const times = (count: number, text: string) => Array<string>(count).fill(text);
-const descending = (from: number, to: number) =>
-  Array.from({ length: from - to + 1 }, (_, index) => from - index);
-const remaining = ({ windows }: Admission) => windows.map((window) => window.remaining);
-const lengthMs = ({ ban, nowMs }: Admission) => (ban === null ? null : ban.untilMs - nowMs);
-const endOf = ({ ban }: Admission) => new Date(ban?.untilMs ?? 0);
-
-/** What is stored of a subject. */
-async function counterOf({ subject }: Ask): Promise<Record<string, unknown> | undefined> {
-  const [row] = await database.query(
-    `SELECT minute_used, day_used, refusals, banned_until, ban_step FROM rate_limit_counters WHERE subject = $1`,
-    [subject],
-  );
-  return row;
-}
-
-/** Runs what happens while another connection holds a transaction open, which is committed once `waiting` waits for it. */
-async function whileHeld<T>(statement: string, values: unknown[], waiting: () => Promise<T>): Promise<T> {
-  const holder = new pg.Client({ connectionString: database.url });
-  await holder.connect();
-  try {
-    await holder.query('BEGIN');
-    await holder.query(statement, values);
-    const held = waiting();
-    const isWaiting = async () =>
-      (
-        await database.query(
-          `SELECT 1 FROM pg_stat_activity WHERE application_name IN ('animal-store counters', 'animal-store bans')
-           AND datname = current_database() AND wait_event_type = 'Lock'`,
-        )
-      ).length > 0;
-    const deadline = performance.now() + 5000;
-    while (!(await isWaiting())) {
-      if (performance.now() > deadline) {
-        throw new Error('Nobody came to wait');
-      }
-      await pause(5);
+  /** So many asks one after another. */
+  async function takeTimes(ask: Ask, count: number, from = store): Promise<Admission[]> {
+    const admissions: Admission[] = [];
+    for (let taken = 0; taken < count; taken += 1) {
+      admissions.push(await from.take(ask));
     }
-    await holder.query('COMMIT');
-    return await held;
-  } finally {
-    await holder.end();
+    return admissions;
   }
-}
 
-describe('a ban', () => {
-  it('is started by the refusal that makes as many within the minute as the limit per minute, and by no other', async () => {
-    const ask = newSubject(5);
-    const admissions = await takeTimes(ask, 12);
-    expect(admissions.map(told)).toEqual([
-      ...times(5, 'admitted'),
-      ...descending(4, 1).map((left) => `refused, ${left} until a ban`),
-      'starts a ban',
-      'banned',
-      'banned',
+  /** So many asks in one question. */
+  async function takeAtOnce(ask: Ask, count: number, from = store): Promise<Admission[]> {
+    // The first goes at once and alone; the rest gather behind it.
+    const [, ...admissions] = await Promise.all([
+      from.take(newSubject()),
+      ...Array.from({ length: count }, () => from.take(ask)),
     ]);
-    expect(admissions.slice(0, 5).map(({ refusalsUntilBan }) => refusalsUntilBan)).toEqual([5, 5, 5, 5, 5]);
-    const [starter, ...others] = admissions.slice(9) as [Admission, ...Admission[]];
-    expect(lengthMs(starter)).toBe(MINUTE_MS);
-    for (const { admitted, refusalsUntilBan, ban } of others) {
-      expect({ admitted, refusalsUntilBan, untilMs: ban?.untilMs }).toEqual({
-        admitted: false,
-        refusalsUntilBan: 0,
-        untilMs: starter.ban?.untilMs,
-      });
+    return admissions;
+  }
+
+  /** Has the subject send until it is banned, within this minute. */
+  async function provoke(ask: Ask, from = store): Promise<Admission> {
+    const starter = (await takeAtOnce(ask, ask.perMinute * 2, from)).at(-1) as Admission;
+    expect(starter.ban).toEqual({ untilMs: expect.any(Number), started: true });
+    return starter;
+  }
+
+  /** What each was told: admitted, how many refusals remain, or the ban. */
+  function told({ admitted, refusalsUntilBan, ban }: Admission): string {
+    if (ban !== null) {
+      return ban.started ? 'starts a ban' : 'banned';
     }
-    expect(await counterOf(ask)).toEqual({
-      minute_used: 5,
-      day_used: 5,
-      refusals: 0,
-      banned_until: endOf(starter),
-      ban_step: 1,
+    return admitted ? 'admitted' : `refused, ${refusalsUntilBan ?? 'no'} until a ban`;
+  }
+
+  const times = (count: number, text: string) => Array<string>(count).fill(text);
+  const descending = (from: number, to: number) =>
+    Array.from({ length: from - to + 1 }, (_, index) => from - index);
+  const remaining = ({ windows }: Admission) => windows.map((window) => window.remaining);
+  const lengthMs = ({ ban, nowMs }: Admission) => (ban === null ? null : ban.untilMs - nowMs);
+  const endOf = ({ ban }: Admission) => new Date(ban?.untilMs ?? 0);
+
+  /** What is stored of a subject of its use and its bans. */
+  async function counterOf({ subject }: Ask) {
+    const { minuteUsed, dayUsed, refusals, bannedUntil, banStep } = (await home.counterOf(subject)) ?? {};
+    return { minuteUsed, dayUsed, refusals, bannedUntil, banStep };
+  }
+
+  describe('a ban', () => {
+    it('is started by the refusal that makes as many within the minute as the limit per minute, and by no other', async () => {
+      const ask = newSubject(5);
+      const admissions = await takeTimes(ask, 12);
+      expect(admissions.map(told)).toEqual([
+        ...times(5, 'admitted'),
+        ...descending(4, 1).map((left) => `refused, ${left} until a ban`),
+        'starts a ban',
+        'banned',
+        'banned',
+      ]);
+      expect(admissions.slice(0, 5).map(({ refusalsUntilBan }) => refusalsUntilBan)).toEqual([5, 5, 5, 5, 5]);
+      const [starter, ...others] = admissions.slice(9) as [Admission, ...Admission[]];
+      expect(lengthMs(starter)).toBe(MINUTE_MS);
+      for (const { admitted, refusalsUntilBan, ban } of others) {
+        expect({ admitted, refusalsUntilBan, untilMs: ban?.untilMs }).toEqual({
+          admitted: false,
+          refusalsUntilBan: 0,
+          untilMs: starter.ban?.untilMs,
+        });
+      }
+      expect(await counterOf(ask)).toEqual({
+        minuteUsed: 5,
+        dayUsed: 5,
+        refusals: 0,
+        bannedUntil: endOf(starter),
+        banStep: 1,
+      });
+    });
+
+    it('is started by refusals of the day too', async () => {
+      const admissions = await takeTimes(newSubject(5, 2), 8);
+      expect(admissions.map(told)).toEqual([
+        'admitted',
+        'admitted',
+        ...descending(4, 1).map((left) => `refused, ${left} until a ban`),
+        'starts a ban',
+        'banned',
+      ]);
+      expect(remaining(admissions.at(-1) as Admission)).toEqual([3, 0]);
+    });
+
+    it('is started by the first refusal where the limit is one a minute', async () => {
+      expect((await takeTimes(newSubject(1), 3)).map(told)).toEqual(['admitted', 'starts a ban', 'banned']);
+    });
+
+    it('is not started by refusals of the minute before', async () => {
+      const ask = newSubject(5);
+      clock.travelTo(new Date(NOON + 58 * SECOND_MS));
+      expect((await takeTimes(ask, 9)).map(told).at(-1)).toBe('refused, 1 until a ban');
+      clock.travelTo(new Date(NOON + MINUTE_MS));
+      const next = await takeTimes(ask, 10);
+      expect(next.map(told)).toEqual([
+        ...times(5, 'admitted'),
+        ...descending(4, 1).map((left) => `refused, ${left} until a ban`),
+        'starts a ban',
+      ]);
+      expect(next[0]?.refusalsUntilBan).toBe(5);
+    });
+
+    it('ends at its millisecond: then windows admit again, and refusals count from zero', async () => {
+      const ask = newSubject(5);
+      const starter = await provoke(ask);
+      clock.travelTo(new Date(endOf(starter).getTime() - SECOND_MS));
+      expect(told(await store.take(ask))).toBe('banned');
+      clock.travelTo(endOf(starter));
+      expect((await takeTimes(ask, 6)).map(told)).toEqual([
+        ...times(5, 'admitted'),
+        'refused, 4 until a ban',
+      ]);
+    });
+
+    it('is neither lengthened by what is asked meanwhile, nor takes that from a window', async () => {
+      const ask = newSubject(5, 1000);
+      clock.travelTo(new Date(NOON + 30 * SECOND_MS));
+      const starter = await provoke(ask);
+      const before = await counterOf(ask);
+      expect((await takeAtOnce(ask, 40)).map(told)).toEqual(times(40, 'banned'));
+      expect(await counterOf(ask)).toEqual(before);
+      clock.travel(45 * SECOND_MS);
+      const later = await takeAtOnce(ask, 40);
+      expect(later.map(told)).toEqual(times(40, 'banned'));
+      expect(later.map(remaining)).toEqual(later.map(() => [5, 995]));
+      expect(await counterOf(ask)).toEqual({ ...before, minuteUsed: 0 });
+      clock.travelTo(endOf(starter));
+      expect(remaining(await store.take(ask))).toEqual([4, 994]);
+    });
+
+    it('is of one subject, also where one question has several', async () => {
+      const [rude, polite] = [newSubject(1), newSubject(5)];
+      const admissions = await Promise.all(
+        [newSubject(), rude, polite, rude, polite, rude, polite].map((ask) => store.take(ask)),
+      );
+      expect(admissions.slice(1).map(told)).toEqual([
+        'admitted',
+        'admitted',
+        'starts a ban',
+        'admitted',
+        'banned',
+        'admitted',
+      ]);
+    });
+
+    it('is nothing that a stranger could be under, however many it sends', async () => {
+      const stranger = newSubject(5, null);
+      const admissions = [...(await takeAtOnce(stranger, 30)), ...(await takeAtOnce(stranger, 30))];
+      expect(admissions.map(told)).toEqual([
+        ...times(5, 'admitted'),
+        ...times(55, 'refused, no until a ban'),
+      ]);
+      expect(await counterOf(stranger)).toMatchObject({ bannedUntil: null, banStep: 0 });
+      expect(await store.bans()).toEqual(new Map());
     });
   });
 
-  it('is started by refusals of the day too', async () => {
-    const admissions = await takeTimes(newSubject(5, 2), 8);
-    expect(admissions.map(told)).toEqual([
-      'admitted',
-      'admitted',
-      ...descending(4, 1).map((left) => `refused, ${left} until a ban`),
-      'starts a ban',
-      'banned',
-    ]);
-    expect(remaining(admissions.at(-1) as Admission)).toEqual([3, 0]);
+  describe('the limit in force is what refusals are held to', () => {
+    it('so that a plan raised meanwhile leaves more of them', async () => {
+      const ask = newSubject(5);
+      expect((await takeTimes(ask, 9)).map(told).at(-1)).toBe('refused, 1 until a ban');
+      const raised = await takeTimes({ ...ask, perMinute: 8 }, 8);
+      expect(raised[0]?.refusalsUntilBan).toBe(4);
+      expect(raised.map(told)).toEqual([
+        ...times(3, 'admitted'),
+        ...descending(3, 1).map((left) => `refused, ${left} until a ban`),
+        'starts a ban',
+        'banned',
+      ]);
+    });
+
+    it('so that a plan lowered below what was refused already leaves one', async () => {
+      const ask = newSubject(5);
+      expect((await takeTimes(ask, 8)).map(told).at(-1)).toBe('refused, 2 until a ban');
+      const lowered = await takeAtOnce({ ...ask, perMinute: 2 }, 3);
+      expect(lowered.map(told)).toEqual(['starts a ban', 'banned', 'banned']);
+    });
   });
 
-  it('is started by the first refusal where the limit is one a minute', async () => {
-    expect((await takeTimes(newSubject(1), 3)).map(told)).toEqual(['admitted', 'starts a ban', 'banned']);
-  });
-
-  it('is not started by refusals of the minute before', async () => {
-    const ask = newSubject(5);
-    clock.travelTo(new Date(NOON + 58 * SECOND_MS));
-    expect((await takeTimes(ask, 9)).map(told).at(-1)).toBe('refused, 1 until a ban');
-    clock.travelTo(new Date(NOON + MINUTE_MS));
-    const next = await takeTimes(ask, 10);
-    expect(next.map(told)).toEqual([
+  describe('asks that are judged together', () => {
+    const ofTwenty = [
       ...times(5, 'admitted'),
       ...descending(4, 1).map((left) => `refused, ${left} until a ban`),
       'starts a ban',
-    ]);
-    expect(next[0]?.refusalsUntilBan).toBe(5);
-  });
-
-  it('ends at its millisecond: then windows admit again, and refusals count from zero', async () => {
-    const ask = newSubject(5);
-    const starter = await provoke(ask);
-    clock.travelTo(new Date(endOf(starter).getTime() - SECOND_MS));
-    expect(told(await store.take(ask))).toBe('banned');
-    clock.travelTo(endOf(starter));
-    expect((await takeTimes(ask, 6)).map(told)).toEqual([...times(5, 'admitted'), 'refused, 4 until a ban']);
-  });
-
-  it('is neither lengthened by what is asked meanwhile, nor takes that from a window', async () => {
-    const ask = newSubject(5, 1000);
-    clock.travelTo(new Date(NOON + 30 * SECOND_MS));
-    const starter = await provoke(ask);
-    const before = await counterOf(ask);
-    expect((await takeAtOnce(ask, 40)).map(told)).toEqual(times(40, 'banned'));
-    expect(await counterOf(ask)).toEqual(before);
-    clock.travel(45 * SECOND_MS);
-    const later = await takeAtOnce(ask, 40);
-    expect(later.map(told)).toEqual(times(40, 'banned'));
-    expect(later.map(remaining)).toEqual(later.map(() => [5, 995]));
-    expect(await counterOf(ask)).toEqual({ ...before, minute_used: 0 });
-    clock.travelTo(endOf(starter));
-    expect(remaining(await store.take(ask))).toEqual([4, 994]);
-  });
-
-  it('is of one subject, also where one question has several', async () => {
-    const [rude, polite] = [newSubject(1), newSubject(5)];
-    const admissions = await Promise.all(
-      [newSubject(), rude, polite, rude, polite, rude, polite].map((ask) => store.take(ask)),
-    );
-    expect(admissions.slice(1).map(told)).toEqual([
-      'admitted',
-      'admitted',
-      'starts a ban',
-      'admitted',
-      'banned',
-      'admitted',
-    ]);
-  });
-
-  it('is nothing that a stranger could be under, however many it sends', async () => {
-    const stranger = newSubject(5, null);
-    const admissions = [...(await takeAtOnce(stranger, 30)), ...(await takeAtOnce(stranger, 30))];
-    expect(admissions.map(told)).toEqual([...times(5, 'admitted'), ...times(55, 'refused, no until a ban')]);
-    expect(await counterOf(stranger)).toMatchObject({ banned_until: null, ban_step: 0 });
-    expect(await store.bans()).toEqual(new Map());
-  });
-});
-
-describe('the limit in force is what refusals are held to', () => {
-  it('so that a plan raised meanwhile leaves more of them', async () => {
-    const ask = newSubject(5);
-    expect((await takeTimes(ask, 9)).map(told).at(-1)).toBe('refused, 1 until a ban');
-    const raised = await takeTimes({ ...ask, perMinute: 8 }, 8);
-    expect(raised[0]?.refusalsUntilBan).toBe(4);
-    expect(raised.map(told)).toEqual([
-      ...times(3, 'admitted'),
-      ...descending(3, 1).map((left) => `refused, ${left} until a ban`),
-      'starts a ban',
-      'banned',
-    ]);
-  });
-
-  it('so that a plan lowered below what was refused already leaves one', async () => {
-    const ask = newSubject(5);
-    expect((await takeTimes(ask, 8)).map(told).at(-1)).toBe('refused, 2 until a ban');
-    const lowered = await takeAtOnce({ ...ask, perMinute: 2 }, 3);
-    expect(lowered.map(told)).toEqual(['starts a ban', 'banned', 'banned']);
-  });
-});
-
-describe('asks that are judged together', () => {
-  const ofTwenty = [
-    ...times(5, 'admitted'),
-    ...descending(4, 1).map((left) => `refused, ${left} until a ban`),
-    'starts a ban',
-    ...times(10, 'banned'),
-  ];
-
-  it('are judged one by one, of a subject never seen before', async () => {
-    const ask = newSubject(5);
-    const admissions = await takeAtOnce(ask, 20);
-    expect(admissions.map(told)).toEqual(ofTwenty);
-    expect(admissions.map(lengthMs)).toEqual([...Array(9).fill(null), ...Array(11).fill(MINUTE_MS)]);
-    expect(await counterOf(ask)).toMatchObject({ minute_used: 5, day_used: 5, refusals: 0, ban_step: 1 });
-  });
-
-  it('are judged one by one, of a subject that was counted before', async () => {
-    const ask = newSubject(5);
-    await store.take(ask);
-    clock.travel(MINUTE_MS);
-    const admissions = await takeAtOnce(ask, 20);
-    expect(admissions.map(told)).toEqual(ofTwenty);
-    expect(admissions.map(lengthMs)).toEqual([...Array(9).fill(null), ...Array(11).fill(MINUTE_MS)]);
-    expect(await counterOf(ask)).toMatchObject({ minute_used: 5, day_used: 6, refusals: 0, ban_step: 1 });
-  });
-
-  it('go on where the question before them stopped', async () => {
-    const ask = newSubject(5);
-    expect((await takeAtOnce(ask, 7)).map(told)).toEqual(ofTwenty.slice(0, 7));
-    expect((await takeAtOnce(ask, 1)).map(told)).toEqual(ofTwenty.slice(7, 8));
-    expect((await takeAtOnce(ask, 12)).map(told)).toEqual(ofTwenty.slice(8));
-    expect(
-      await database.query('SELECT asked, granted, refused FROM rate_limit_counters WHERE subject = $1', [
-        ask.subject,
-      ]),
-    ).toEqual([{ asked: 12, granted: 0, refused: 2 }]);
-  });
-
-  it('whichever of three replicas they ask, are told each number once, and one of them that it started the ban', async () => {
-    const replicas = [store, open(), open()];
-    for (let round = 0; round < 10; round += 1) {
-      const ask = newSubject(30);
-      const admissions = await Promise.all(
-        Array.from({ length: 120 }, (_, index) => (replicas[index % 3] as PostgresCounterStore).take(ask)),
-      );
-      const [starter] = admissions.filter(({ ban }) => ban?.started === true) as [Admission];
-      expect(admissions.map(told).toSorted()).toEqual(
-        [
-          ...times(30, 'admitted'),
-          ...descending(29, 1).map((left) => `refused, ${left} until a ban`),
-          'starts a ban',
-          ...times(60, 'banned'),
-        ].toSorted(),
-      );
-      expect(new Set(admissions.flatMap(({ ban }) => ban?.untilMs ?? []))).toEqual(
-        new Set([starter.ban?.untilMs]),
-      );
-      expect(await counterOf(ask)).toEqual({
-        minute_used: 30,
-        day_used: 30,
-        refusals: 0,
-        banned_until: endOf(starter),
-        ban_step: 1,
-      });
-    }
-  });
-});
-
-describe('the ladder', () => {
-  /** Provokes a ban as soon as the last one is over, and so on. */
-  async function bansInARow(ask: Ask, count: number, from = store): Promise<Admission[]> {
-    const starters: Admission[] = [];
-    for (let started = 0; started < count; started += 1) {
-      const starter = await provoke(ask, from);
-      starters.push(starter);
-      clock.travelTo(new Date(Math.ceil(endOf(starter).getTime() / MINUTE_MS) * MINUTE_MS));
-    }
-    return starters;
-  }
-
-  it('is 1 min, 5 min, 1 h and 24 h, and its last step repeats', async () => {
-    const starters = await bansInARow(newSubject(), 6);
-    expect(starters.map(lengthMs)).toEqual([
-      MINUTE_MS,
-      5 * MINUTE_MS,
-      HOUR_MS,
-      24 * HOUR_MS,
-      24 * HOUR_MS,
-      24 * HOUR_MS,
-    ]);
-  });
-
-  it('is the one of BAN_DURATIONS', async () => {
-    const other = open('30s,2d');
-    const starters = await bansInARow(newSubject(), 3, other);
-    expect(starters.map(lengthMs)).toEqual([30 * SECOND_MS, 2 * DAY_MS, 2 * DAY_MS]);
-  });
-
-  it.each([
-    ['just short of one', DAY_MS - 10 * SECOND_MS, 24 * HOUR_MS],
-    ['one', DAY_MS, HOUR_MS],
-    ['just short of two', 2 * DAY_MS - 10 * SECOND_MS, HOUR_MS],
-    ['two', 2 * DAY_MS, 5 * MINUTE_MS],
-    ['three', 3 * DAY_MS, MINUTE_MS],
-    ['thirty', 30 * DAY_MS, MINUTE_MS],
-  ])('has fallen one step for each full 24 hours after a third ban: %s', async (_days, waitMs, nextMs) => {
-    const ask = newSubject();
-    const third = (await bansInARow(ask, 3)).at(-1) as Admission;
-    clock.travelTo(new Date(endOf(third).getTime() + waitMs));
-    expect(lengthMs(await provoke(ask))).toBe(nextMs);
-  });
-
-  it('falls from its last step, however often that was repeated', async () => {
-    const ask = newSubject();
-    const last = (await bansInARow(ask, 7)).at(-1) as Admission;
-    clock.travelTo(new Date(endOf(last).getTime() + 2 * DAY_MS));
-    expect(lengthMs(await provoke(ask))).toBe(HOUR_MS);
-  });
-
-  it('that became shorter is climbed no further than it goes', async () => {
-    const ask = newSubject();
-    await bansInARow(ask, 4);
-    expect(lengthMs(await provoke(ask, open('10s,20s')))).toBe(20 * SECOND_MS);
-  });
-
-  it('of none bans nobody', async () => {
-    const ask = newSubject(5);
-    const lenient = open('');
-    const admissions = [...(await takeAtOnce(ask, 30, lenient)), ...(await takeAtOnce(ask, 30, lenient))];
-    expect(admissions.map(told)).toEqual([...times(5, 'admitted'), ...times(55, 'refused, no until a ban')]);
-    expect(await counterOf(ask)).toMatchObject({ refusals: 55, banned_until: null, ban_step: 0 });
-  });
-
-  it('of none suspends the bans that are under way, which hold again where bans are on', async () => {
-    const ask = newSubject(5);
-    clock.travelTo(new Date(NOON + 30 * SECOND_MS));
-    const starter = await provoke(ask);
-    clock.travelTo(new Date(NOON + MINUTE_MS));
-    const lenient = open('');
-    expect(await lenient.bans()).toEqual(new Map());
-    expect((await takeTimes(ask, 7, lenient)).map(told)).toEqual([
-      ...times(5, 'admitted'),
-      ...times(2, 'refused, no until a ban'),
-    ]);
-    const [still] = await takeTimes(ask, 1);
-    expect([told(still as Admission), endOf(still as Admission)]).toEqual(['banned', endOf(starter)]);
-    expect(await store.bans()).toEqual(new Map([[ask.subject, endOf(starter)]]));
-  });
-});
-
-describe('lifting a ban', () => {
-  it('ends it for the next request, whichever replica that asks', async () => {
-    const ask = newSubject(5);
-    const starter = await provoke(ask);
-    clock.travelTo(new Date(NOON + 30 * SECOND_MS));
-    expect(await open().liftBan(ask.subject)).toEqual(endOf(starter));
-    expect(told(await store.take(ask))).toBe('refused, 4 until a ban');
-    clock.travelTo(new Date(NOON + MINUTE_MS));
-    expect((await takeTimes(ask, 2)).map(told)).toEqual(['admitted', 'admitted']);
-  });
-
-  it('keeps the step of the ladder, which falls from that moment on', async () => {
-    const ask = newSubject(5);
-    for (const lastsMs of [MINUTE_MS, 5 * MINUTE_MS, HOUR_MS, 24 * HOUR_MS]) {
-      expect(lengthMs(await provoke(ask))).toBe(lastsMs);
-      clock.travel(MINUTE_MS);
-      await store.liftBan(ask.subject);
-    }
-    clock.travel(2 * DAY_MS);
-    expect(lengthMs(await provoke(ask))).toBe(HOUR_MS);
-  });
-
-  it('is nothing where there is none: not twice, not after its end, not before there ever was one', async () => {
-    const ask = newSubject(5);
-    expect(await store.liftBan(ask.subject)).toBeNull();
-    expect((await takeTimes(ask, 7)).map(told).at(-1)).toBe('refused, 3 until a ban');
-    expect(await store.liftBan(ask.subject)).toBeNull();
-    expect((await takeTimes(ask, 3)).map(told)).toEqual([
-      'refused, 2 until a ban',
-      'refused, 1 until a ban',
-      'starts a ban',
-    ]);
-    expect(await store.liftBan(ask.subject)).not.toBeNull();
-    expect(await store.liftBan(ask.subject)).toBeNull();
-    clock.travel(MINUTE_MS);
-    const second = await provoke(ask);
-    clock.travelTo(endOf(second));
-    expect(await store.liftBan(ask.subject)).toBeNull();
-  });
-
-  it('takes nothing back from the windows, and leaves other bans alone', async () => {
-    const [lifted, other] = [newSubject(5), newSubject(5)];
-    await provoke(lifted);
-    const kept = await provoke(other);
-    await store.liftBan(lifted.subject);
-    expect(await counterOf(lifted)).toMatchObject({ minute_used: 5, day_used: 5, refusals: 0 });
-    expect(await store.bans()).toEqual(new Map([[other.subject, endOf(kept)]]));
-  });
-
-  it('forgets the refusals of the minute, also those that a replica without bans has counted meanwhile', async () => {
-    const ask = newSubject(5);
-    await provoke(ask);
-    await takeTimes(ask, 3, open(''));
-    expect(await counterOf(ask)).toMatchObject({ refusals: 3 });
-    await store.liftBan(ask.subject);
-    expect(await counterOf(ask)).toMatchObject({ refusals: 0, ban_step: 1 });
-    expect(told(await store.take(ask))).toBe('refused, 4 until a ban');
-  });
-
-  it('ends the ban that it finds once it has waited for the row', async () => {
-    const ask = newSubject(5);
-    const starter = await provoke(ask);
-    const meanwhile = new Date(endOf(starter).getTime() + DAY_MS);
-    const lifted = await whileHeld(
-      'UPDATE rate_limit_counters SET banned_until = $2 WHERE subject = $1',
-      [ask.subject, meanwhile],
-      () => store.liftBan(ask.subject),
-    );
-    expect(lifted).toEqual(meanwhile);
-    expect(await store.bans()).toEqual(new Map());
-  });
-});
-
-describe('the list of bans', () => {
-  it('has those that last, until when, by the clock of the store', async () => {
-    const [first, second, never] = [newSubject(5), newSubject(1), newSubject(5)];
-    const early = await provoke(first);
-    clock.travelTo(new Date(NOON + 30 * SECOND_MS));
-    const late = await provoke(second);
-    await takeTimes(never, 9);
-    const other = open();
-    expect(await other.bans()).toEqual(
-      new Map([
-        [first.subject, endOf(early)],
-        [second.subject, endOf(late)],
-      ]),
-    );
-    clock.travelTo(endOf(early));
-    expect(await other.bans()).toEqual(new Map([[second.subject, endOf(late)]]));
-    clock.travelTo(endOf(late));
-    expect(await other.bans()).toEqual(new Map());
-  });
-});
-
-describe('a question that a lock held up', () => {
-  it('meets the ban that was started meanwhile, and changes nothing of it', async () => {
-    const ask = newSubject(5);
-    await takeTimes(ask, 5);
-    const until = new Date(NOON + HOUR_MS);
-    const admissions = await whileHeld(
-      'UPDATE rate_limit_counters SET refusals = 0, banned_until = $2, ban_step = 3 WHERE subject = $1',
-      [ask.subject, until],
-      () => takeAtOnce(ask, 20),
-    );
-    expect(admissions.map(told)).toEqual(times(20, 'banned'));
-    expect(admissions.map(endOf)).toEqual(admissions.map(() => until));
-    expect(await counterOf(ask)).toMatchObject({ refusals: 0, banned_until: until, ban_step: 3 });
-  });
-
-  it("across the minute's edge adds to the refusals of the later minute, and a ban lasts from there", async () => {
-    clock.travelTo(new Date(NOON + 55 * SECOND_MS));
-    const ask = newSubject(5);
-    await takeTimes(ask, 5);
-    const admissions = await whileHeld(
-      'UPDATE rate_limit_counters SET minute = minute + 1, refusals = 2 WHERE subject = $1',
-      [ask.subject],
-      () => takeAtOnce(ask, 4),
-    );
-    expect(admissions.map(told)).toEqual([
-      'refused, 2 until a ban',
-      'refused, 1 until a ban',
-      'starts a ban',
-      'banned',
-    ]);
-    expect(endOf(admissions[2] as Admission)).toEqual(new Date(NOON + 2 * MINUTE_MS));
-    expect(lengthMs(admissions[2] as Admission)).toBe(MINUTE_MS);
-  });
-});
-
-describe('the sweep', () => {
-  /** A row whose windows are long over, with a ban that ended so long ago. */
-  async function stored(name: string, step: number, endedAgoMs: number): Promise<string> {
-    const at = clock.now() - 40 * DAY_MS;
-    await database.query(
-      `INSERT INTO rate_limit_counters
-         (subject, minute, minute_used, minute_limit, day, day_used, day_limit, granted, banned_until, ban_step)
-       VALUES ($1, $2, 1, 5, $3, 1, 100, 1, $4, $5)`,
-      [name, Math.floor(at / MINUTE_MS), Math.floor(at / DAY_MS), new Date(clock.now() - endedAgoMs), step],
-    );
-    return name;
-  }
-
-  it('keeps a row that carries a ban, or a step of the ladder that has not yet fallen to the ground', async () => {
-    const kept = [
-      await stored('quota:banned', 1, -DAY_MS),
-      await stored('quota:on-step-one', 1, DAY_MS - 10 * SECOND_MS),
-      await stored('quota:on-step-four', 4, 4 * DAY_MS - 10 * SECOND_MS),
+      ...times(10, 'banned'),
     ];
-    await stored('quota:fallen-from-one', 1, DAY_MS);
-    await stored('quota:fallen-from-four', 4, 4 * DAY_MS);
-    await store.sweep();
-    const left = await database.query<{ subject: string }>('SELECT subject FROM rate_limit_counters');
-    expect(left.map(({ subject }) => subject).toSorted()).toEqual(kept.toSorted());
+
+    it('are judged one by one, of a subject never seen before', async () => {
+      const ask = newSubject(5);
+      const admissions = await takeAtOnce(ask, 20);
+      expect(admissions.map(told)).toEqual(ofTwenty);
+      expect(admissions.map(lengthMs)).toEqual([...Array(9).fill(null), ...Array(11).fill(MINUTE_MS)]);
+      expect(await counterOf(ask)).toMatchObject({ minuteUsed: 5, dayUsed: 5, refusals: 0, banStep: 1 });
+    });
+
+    it('are judged one by one, of a subject that was counted before', async () => {
+      const ask = newSubject(5);
+      await store.take(ask);
+      clock.travel(MINUTE_MS);
+      const admissions = await takeAtOnce(ask, 20);
+      expect(admissions.map(told)).toEqual(ofTwenty);
+      expect(admissions.map(lengthMs)).toEqual([...Array(9).fill(null), ...Array(11).fill(MINUTE_MS)]);
+      expect(await counterOf(ask)).toMatchObject({ minuteUsed: 5, dayUsed: 6, refusals: 0, banStep: 1 });
+    });
+
+    it('go on where the question before them stopped', async () => {
+      const ask = newSubject(5);
+      expect((await takeAtOnce(ask, 7)).map(told)).toEqual(ofTwenty.slice(0, 7));
+      expect((await takeAtOnce(ask, 1)).map(told)).toEqual(ofTwenty.slice(7, 8));
+      expect((await takeAtOnce(ask, 12)).map(told)).toEqual(ofTwenty.slice(8));
+    });
+
+    it('whichever of three replicas they ask, are told each number once, and one of them that it started the ban', async () => {
+      const replicas = [store, await open(), await open()];
+      for (let round = 0; round < 10; round += 1) {
+        const ask = newSubject(30);
+        const admissions = await Promise.all(
+          Array.from({ length: 120 }, (_, index) => (replicas[index % 3] as CounterStore).take(ask)),
+        );
+        const [starter] = admissions.filter(({ ban }) => ban?.started === true) as [Admission];
+        expect(admissions.map(told).toSorted()).toEqual(
+          [
+            ...times(30, 'admitted'),
+            ...descending(29, 1).map((left) => `refused, ${left} until a ban`),
+            'starts a ban',
+            ...times(60, 'banned'),
+          ].toSorted(),
+        );
+        expect(new Set(admissions.flatMap(({ ban }) => ban?.untilMs ?? []))).toEqual(
+          new Set([starter.ban?.untilMs]),
+        );
+        expect(await counterOf(ask)).toEqual({
+          minuteUsed: 30,
+          dayUsed: 30,
+          refusals: 0,
+          bannedUntil: endOf(starter),
+          banStep: 1,
+        });
+      }
+    });
   });
 
-  it('takes no step from anybody: who comes back after days goes on where the ladder is', async () => {
-    const ask = newSubject(5);
-    for (let step = 1; step <= 4; step += 1) {
-      const starter = await provoke(ask);
-      clock.travelTo(new Date(Math.ceil(endOf(starter).getTime() / MINUTE_MS) * MINUTE_MS));
+  describe('the ladder', () => {
+    /** Provokes a ban as soon as the last one is over, and so on. */
+    async function bansInARow(ask: Ask, count: number, from = store): Promise<Admission[]> {
+      const starters: Admission[] = [];
+      for (let started = 0; started < count; started += 1) {
+        const starter = await provoke(ask, from);
+        starters.push(starter);
+        clock.travelTo(new Date(Math.ceil(endOf(starter).getTime() / MINUTE_MS) * MINUTE_MS));
+      }
+      return starters;
     }
-    clock.travel(3 * DAY_MS);
-    await store.sweep();
-    expect(lengthMs(await provoke(ask))).toBe(5 * MINUTE_MS);
-    clock.travel(10 * DAY_MS);
-    await store.sweep();
-    expect(await counterOf(ask)).toBeUndefined();
-    expect(lengthMs(await provoke(ask))).toBe(MINUTE_MS);
+
+    it('is 1 min, 5 min, 1 h and 24 h, and its last step repeats', async () => {
+      const starters = await bansInARow(newSubject(), 6);
+      expect(starters.map(lengthMs)).toEqual([
+        MINUTE_MS,
+        5 * MINUTE_MS,
+        HOUR_MS,
+        24 * HOUR_MS,
+        24 * HOUR_MS,
+        24 * HOUR_MS,
+      ]);
+    });
+
+    it('is the one of BAN_DURATIONS', async () => {
+      const other = await open('30s,2d');
+      const starters = await bansInARow(newSubject(), 3, other);
+      expect(starters.map(lengthMs)).toEqual([30 * SECOND_MS, 2 * DAY_MS, 2 * DAY_MS]);
+    });
+
+    it.each([
+      ['just short of one', DAY_MS - 10 * SECOND_MS, 24 * HOUR_MS],
+      ['one', DAY_MS, HOUR_MS],
+      ['just short of two', 2 * DAY_MS - 10 * SECOND_MS, HOUR_MS],
+      ['two', 2 * DAY_MS, 5 * MINUTE_MS],
+      ['three', 3 * DAY_MS, MINUTE_MS],
+      ['thirty', 30 * DAY_MS, MINUTE_MS],
+    ])('has fallen one step for each full 24 hours after a third ban: %s', async (_days, waitMs, nextMs) => {
+      const ask = newSubject();
+      const third = (await bansInARow(ask, 3)).at(-1) as Admission;
+      clock.travelTo(new Date(endOf(third).getTime() + waitMs));
+      expect(lengthMs(await provoke(ask))).toBe(nextMs);
+    });
+
+    it('falls from its last step, however often that was repeated', async () => {
+      const ask = newSubject();
+      const last = (await bansInARow(ask, 7)).at(-1) as Admission;
+      clock.travelTo(new Date(endOf(last).getTime() + 2 * DAY_MS));
+      expect(lengthMs(await provoke(ask))).toBe(HOUR_MS);
+    });
+
+    it('that became shorter is climbed no further than it goes', async () => {
+      const ask = newSubject();
+      await bansInARow(ask, 4);
+      expect(lengthMs(await provoke(ask, await open('10s,20s')))).toBe(20 * SECOND_MS);
+    });
+
+    it('of none bans nobody', async () => {
+      const ask = newSubject(5);
+      const lenient = await open('');
+      const admissions = [...(await takeAtOnce(ask, 30, lenient)), ...(await takeAtOnce(ask, 30, lenient))];
+      expect(admissions.map(told)).toEqual([
+        ...times(5, 'admitted'),
+        ...times(55, 'refused, no until a ban'),
+      ]);
+      expect(await counterOf(ask)).toMatchObject({ refusals: 55, bannedUntil: null, banStep: 0 });
+    });
+
+    it('of none suspends the bans that are under way, which hold again where bans are on', async () => {
+      const ask = newSubject(5);
+      clock.travelTo(new Date(NOON + 30 * SECOND_MS));
+      const starter = await provoke(ask);
+      clock.travelTo(new Date(NOON + MINUTE_MS));
+      const lenient = await open('');
+      expect(await lenient.bans()).toEqual(new Map());
+      expect((await takeTimes(ask, 7, lenient)).map(told)).toEqual([
+        ...times(5, 'admitted'),
+        ...times(2, 'refused, no until a ban'),
+      ]);
+      const [still] = await takeTimes(ask, 1);
+      expect([told(still as Admission), endOf(still as Admission)]).toEqual(['banned', endOf(starter)]);
+      expect(await store.bans()).toEqual(new Map([[ask.subject, endOf(starter)]]));
+    });
+  });
+
+  describe('lifting a ban', () => {
+    it('ends it for the next request, whichever replica that asks', async () => {
+      const ask = newSubject(5);
+      const starter = await provoke(ask);
+      clock.travelTo(new Date(NOON + 30 * SECOND_MS));
+      expect(await (await open()).liftBan(ask.subject)).toEqual(endOf(starter));
+      expect(told(await store.take(ask))).toBe('refused, 4 until a ban');
+      clock.travelTo(new Date(NOON + MINUTE_MS));
+      expect((await takeTimes(ask, 2)).map(told)).toEqual(['admitted', 'admitted']);
+    });
+
+    it('keeps the step of the ladder, which falls from that moment on', async () => {
+      const ask = newSubject(5);
+      for (const lastsMs of [MINUTE_MS, 5 * MINUTE_MS, HOUR_MS, 24 * HOUR_MS]) {
+        expect(lengthMs(await provoke(ask))).toBe(lastsMs);
+        clock.travel(MINUTE_MS);
+        await store.liftBan(ask.subject);
+      }
+      clock.travel(2 * DAY_MS);
+      expect(lengthMs(await provoke(ask))).toBe(HOUR_MS);
+    });
+
+    it('is nothing where there is none: not twice, not after its end, not before there ever was one', async () => {
+      const ask = newSubject(5);
+      expect(await store.liftBan(ask.subject)).toBeNull();
+      expect((await takeTimes(ask, 7)).map(told).at(-1)).toBe('refused, 3 until a ban');
+      expect(await store.liftBan(ask.subject)).toBeNull();
+      expect((await takeTimes(ask, 3)).map(told)).toEqual([
+        'refused, 2 until a ban',
+        'refused, 1 until a ban',
+        'starts a ban',
+      ]);
+      expect(await store.liftBan(ask.subject)).not.toBeNull();
+      expect(await store.liftBan(ask.subject)).toBeNull();
+      clock.travel(MINUTE_MS);
+      const second = await provoke(ask);
+      clock.travelTo(endOf(second));
+      expect(await store.liftBan(ask.subject)).toBeNull();
+    });
+
+    it('takes nothing back from the windows, and leaves other bans alone', async () => {
+      const [lifted, other] = [newSubject(5), newSubject(5)];
+      await provoke(lifted);
+      const kept = await provoke(other);
+      await store.liftBan(lifted.subject);
+      expect(await counterOf(lifted)).toMatchObject({ minuteUsed: 5, dayUsed: 5, refusals: 0 });
+      expect(await store.bans()).toEqual(new Map([[other.subject, endOf(kept)]]));
+    });
+
+    it('forgets the refusals of the minute, also those that a replica without bans has counted meanwhile', async () => {
+      const ask = newSubject(5);
+      await provoke(ask);
+      await takeTimes(ask, 3, await open(''));
+      expect(await counterOf(ask)).toMatchObject({ refusals: 3 });
+      await store.liftBan(ask.subject);
+      expect(await counterOf(ask)).toMatchObject({ refusals: 0, banStep: 1 });
+      expect(told(await store.take(ask))).toBe('refused, 4 until a ban');
+    });
+  });
+
+  describe('the list of bans', () => {
+    it('has those that last, until when, by the clock of the store', async () => {
+      const [first, second, never] = [newSubject(5), newSubject(1), newSubject(5)];
+      const early = await provoke(first);
+      clock.travelTo(new Date(NOON + 30 * SECOND_MS));
+      const late = await provoke(second);
+      await takeTimes(never, 9);
+      const other = await open();
+      expect(await other.bans()).toEqual(
+        new Map([
+          [first.subject, endOf(early)],
+          [second.subject, endOf(late)],
+        ]),
+      );
+      clock.travelTo(endOf(early));
+      expect(await other.bans()).toEqual(new Map([[second.subject, endOf(late)]]));
+      clock.travelTo(endOf(late));
+      expect(await other.bans()).toEqual(new Map());
+    });
   });
 });

@@ -1,15 +1,13 @@
 import { Logger } from '@nestjs/common';
 import { readEnvironment } from '../src/environment.js';
 import type { Admission } from '../src/rate-limit/admission.js';
-import type { Ask, CounterStore, Taken } from '../src/rate-limit/counter-store.js';
+import type { Ask } from '../src/rate-limit/counter-store.js';
 import { LocalCounterStore } from '../src/rate-limit/local-counter-store.js';
 import { PostgresCounterStore } from '../src/rate-limit/postgres-counter-store.js';
 import { TestClock } from './support/clock.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 
 const NOON = Date.UTC(2027, 2, 5, 12);
-const MINUTE = NOON / 60_000;
-const DAY = Date.UTC(2027, 2, 5) / 86_400_000;
 
 let database: TestDatabase;
 let clock: TestClock;
@@ -98,70 +96,6 @@ describe('the local store answers as the shared one does', () => {
     const { ban } = await expectSame(ask);
     expect(await local.bans()).toEqual(new Map([[ask.subject, new Date(ban?.untilMs ?? 0)]]));
     expect((await shared.bans()).get(ask.subject)).toEqual(new Date(ban?.untilMs ?? 0));
-  });
-});
-
-describe.each<[string, () => CounterStore]>([
-  ['PostgreSQL', () => shared],
-  ['memory', () => local],
-])('what was admitted without the store is added, in %s', (_name, store) => {
-  const taken = (ask: Ask, its: Partial<Taken> = {}): Taken => ({
-    ...ask,
-    minute: MINUTE,
-    minuteUsed: 7,
-    day: DAY,
-    dayUsed: 9,
-    ...its,
-  });
-  const remaining = async (ask: Ask) => (await store().take(ask)).windows.map((window) => window.remaining);
-
-  it('to the windows that are stored', async () => {
-    const ask = newSubject();
-    await store().take(ask);
-    await store().add([taken(ask)]);
-    expect(await remaining(ask)).toEqual([60 - 9, 1000 - 11]);
-  });
-
-  it('where nothing is stored', async () => {
-    const [client, stranger] = [newSubject(), newSubject(300, null)];
-    await store().add([taken(client), taken(stranger)]);
-    expect(await remaining(client)).toEqual([52, 990]);
-    expect(await remaining(stranger)).toEqual([292]);
-  });
-
-  it('beyond the limits', async () => {
-    const ask = newSubject(5, 8);
-    await store().take(ask);
-    await store().add([taken(ask)]);
-    expect(await store().take(ask)).toMatchObject({
-      admitted: false,
-      windows: [{ remaining: 0 }, { remaining: 0 }],
-    });
-  });
-
-  it('as a newer window, whose count it is, and whose refusals are none', async () => {
-    const ask = newSubject(2, 1000);
-    for (let sent = 0; sent < 3; sent += 1) {
-      await store().take(ask);
-    }
-    await store().add([taken(ask, { minute: MINUTE + 1, minuteUsed: 2, dayUsed: 2 })]);
-    const { admitted, windows, refusalsUntilBan } = await store().take(ask);
-    // This one is the first refusal of the new minute.
-    expect([admitted, refusalsUntilBan, windows[0]?.resetSeconds]).toEqual([false, 1, (MINUTE + 2) * 60]);
-    expect(windows.map((window) => window.remaining)).toEqual([0, 996]);
-  });
-
-  it('not to an older window, which is over; its day may still be open', async () => {
-    const ask = newSubject();
-    await store().take(ask);
-    await store().add([taken(ask, { minute: MINUTE - 1 })]);
-    expect(await remaining(ask)).toEqual([58, 1000 - 11]);
-    await store().add([taken(ask, { minute: MINUTE - 1440, day: DAY - 1 })]);
-    expect(await remaining(ask)).toEqual([57, 1000 - 12]);
-  });
-
-  it('and nothing where there is nothing', async () => {
-    await expect(store().add([])).resolves.toBeUndefined();
   });
 });
 

@@ -1,0 +1,455 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
+import pg from 'pg';
+import { isDatabaseUnavailable } from '../src/database/availability.js';
+import { PrismaService } from '../src/database/prisma.service.js';
+import { readEnvironment } from '../src/environment.js';
+import type { Admission } from '../src/rate-limit/admission.js';
+import type { Ask } from '../src/rate-limit/counter-store.js';
+import { PostgresCounterStore } from '../src/rate-limit/postgres-counter-store.js';
+import { TestClock } from './support/clock.js';
+import { createDatabase, type TestDatabase } from './support/database.js';
+import { until } from './support/eventually.js';
+
+const MINUTE_MS = 60_000;
+const SECOND_MS = 1000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const NOON = Date.UTC(2027, 2, 5, 12);
+
+let database: TestDatabase;
+let clock: TestClock;
+let store: PostgresCounterStore;
+let stores: PostgresCounterStore[];
+let subjects = 0;
+
+beforeAll(async () => {
+  Logger.overrideLogger(false);
+  database = await createDatabase();
+});
+afterAll(() => database.drop());
+
+beforeEach(() => {
+  stores = [];
+  clock = new TestClock();
+  clock.travelToMinuteStart();
+  store = open();
+});
+afterEach(async () => {
+  await Promise.all(stores.map((each) => each.onApplicationShutdown()));
+  await database.query('DELETE FROM rate_limit_counters');
+});
+
+/** The counter store of one more replica. */
+function open(itsClock = clock): PostgresCounterStore {
+  const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: database.url });
+  const opened = new PostgresCounterStore(environment, itsClock);
+  stores.push(opened);
+  return opened;
+}
+
+/** A subject that nobody has counted yet. */
+function newSubject(perMinute = 60, perDay: number | null = 1000): Ask {
+  subjects += 1;
+  return { subject: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
+}
+
+/** So many asks at once, spread over the stores in turn. */
+function takeAtOnce(ask: Ask, count: number, from = [store]): Promise<Admission[]> {
+  return Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      (from[index % from.length] as PostgresCounterStore).take(ask),
+    ),
+  );
+}
+
+const remaining = ({ windows }: Admission) => windows.map((window) => window.remaining);
+const admitted = (admissions: Admission[]) => admissions.filter((admission) => admission.admitted);
+
+/** What is stored of a subject. */
+async function counterOf({ subject }: Ask): Promise<Record<string, unknown> | undefined> {
+  const [row] = await database.query(
+    `SELECT minute, minute_used, day, day_used, asked, granted, refused, refusals, banned_until, ban_step
+     FROM rate_limit_counters WHERE subject = $1`,
+    [subject],
+  );
+  return row;
+}
+
+/** The processes of the database that serve the counting connections. */
+async function countingBackends(): Promise<{ pid: number }[]> {
+  return database.query(
+    `SELECT pid FROM pg_stat_activity
+     WHERE application_name = 'animal-store counters' AND datname = current_database()`,
+  );
+}
+
+/** Whether the store waits for somebody else's lock. */
+async function isWaiting(): Promise<boolean> {
+  const rows = await database.query(
+    `SELECT 1 FROM pg_stat_activity WHERE application_name IN ('animal-store counters', 'animal-store bans')
+     AND datname = current_database() AND wait_event_type = 'Lock'`,
+  );
+  return rows.length > 0;
+}
+
+/** Runs what happens while another connection holds a transaction open, which is committed afterwards. */
+async function holding(during: (holder: pg.Client) => Promise<void>): Promise<void> {
+  const holder = new pg.Client({ connectionString: database.url });
+  await holder.connect();
+  try {
+    await holder.query('BEGIN');
+    await during(holder);
+    await holder.query('COMMIT');
+  } finally {
+    await holder.end();
+  }
+}
+
+/** Asks while another connection holds what this statement has written, which is committed once the asks wait for it. */
+async function whileHeld<T>(statement: string, values: unknown[], asking: () => Promise<T>): Promise<T> {
+  let held: Promise<T> | undefined;
+  await holding(async (holder) => {
+    await holder.query(statement, values);
+    held = asking();
+    await until(isWaiting);
+  });
+  return held as Promise<T>;
+}
+
+/** Has the subject send until it is banned, within this minute. */
+async function provoke(ask: Ask): Promise<Admission> {
+  const starter = (await takeAtOnce(ask, ask.perMinute * 2)).at(-1) as Admission;
+  expect(starter.ban).toEqual({ untilMs: expect.any(Number), started: true });
+  return starter;
+}
+
+/** What each was told: admitted, how many refusals remain, or the ban. */
+function told({ admitted: yes, refusalsUntilBan, ban }: Admission): string {
+  if (ban !== null) {
+    return ban.started ? 'starts a ban' : 'banned';
+  }
+  return yes ? 'admitted' : `refused, ${refusalsUntilBan ?? 'no'} until a ban`;
+}
+
+const times = (count: number, text: string) => Array<string>(count).fill(text);
+const lengthMs = ({ ban, nowMs }: Admission) => (ban === null ? null : ban.untilMs - nowMs);
+const endOf = ({ ban }: Admission) => new Date(ban?.untilMs ?? 0);
+
+describe('a question that a lock held up', () => {
+  it("grants nothing beyond the limit to a question that a lock held up across the minute's edge", async () => {
+    clock.travelTo(new Date(NOON + 59_000));
+    const ask = newSubject(5, 100);
+    await store.take(ask);
+    let held: Promise<Admission> | undefined;
+    await holding(async (holder) => {
+      await holder.query(
+        'UPDATE rate_limit_counters SET minute = minute + 1, minute_used = 5, day_used = 6 WHERE subject = $1',
+        [ask.subject],
+      );
+      held = store.take(ask);
+      await until(isWaiting);
+    });
+    const admission = (await held) as Admission;
+    expect(admission.admitted).toBe(false);
+    expect(remaining(admission)).toEqual([0, 94]);
+    expect(admission.windows[0]?.resetSeconds).toBe((NOON + 2 * MINUTE_MS) / 1000);
+    expect(admission.nowMs).toBe(NOON + MINUTE_MS);
+    expect(await counterOf(ask)).toMatchObject({ minute: NOON / MINUTE_MS + 1, minute_used: 5, day_used: 6 });
+  });
+
+  it("grants what is left to a question that a lock held up across the minute's edge", async () => {
+    clock.travelTo(new Date(NOON + 59_000));
+    const ask = newSubject(5, 100);
+    await store.take(ask);
+    let held: Promise<Admission[]> | undefined;
+    await holding(async (holder) => {
+      await holder.query(
+        'UPDATE rate_limit_counters SET minute = minute + 1, minute_used = 3, day_used = 4 WHERE subject = $1',
+        [ask.subject],
+      );
+      held = takeAtOnce(ask, 4);
+      await until(isWaiting);
+    });
+    expect(admitted((await held) ?? [])).toHaveLength(2);
+    expect(await counterOf(ask)).toMatchObject({ minute: NOON / MINUTE_MS + 1, minute_used: 5, day_used: 6 });
+  });
+
+  it('meets the ban that was started meanwhile, and changes nothing of it', async () => {
+    const ask = newSubject(5, 100_000);
+    await takeAtOnce(ask, 5);
+    const end = new Date(NOON + HOUR_MS);
+    const admissions = await whileHeld(
+      'UPDATE rate_limit_counters SET refusals = 0, banned_until = $2, ban_step = 3 WHERE subject = $1',
+      [ask.subject, end],
+      () => takeAtOnce(ask, 20),
+    );
+    expect(admissions.map(told)).toEqual(times(20, 'banned'));
+    expect(admissions.map(endOf)).toEqual(admissions.map(() => end));
+    expect(await counterOf(ask)).toMatchObject({ refusals: 0, banned_until: end, ban_step: 3 });
+  });
+
+  it("across the minute's edge adds to the refusals of the later minute, and a ban lasts from there", async () => {
+    clock.travelTo(new Date(NOON + 55 * SECOND_MS));
+    const ask = newSubject(5, 100_000);
+    await takeAtOnce(ask, 5);
+    const admissions = await whileHeld(
+      'UPDATE rate_limit_counters SET minute = minute + 1, refusals = 2 WHERE subject = $1',
+      [ask.subject],
+      () => takeAtOnce(ask, 4),
+    );
+    expect(admissions.map(told)).toEqual([
+      'refused, 2 until a ban',
+      'refused, 1 until a ban',
+      'starts a ban',
+      'banned',
+    ]);
+    expect(endOf(admissions[2] as Admission)).toEqual(new Date(NOON + 2 * MINUTE_MS));
+    expect(lengthMs(admissions[2] as Admission)).toBe(MINUTE_MS);
+  });
+});
+
+describe('lifting a ban', () => {
+  it('ends the ban that it finds once it has waited for the row', async () => {
+    const ask = newSubject(5, 100_000);
+    const starter = await provoke(ask);
+    const meanwhile = new Date(endOf(starter).getTime() + DAY_MS);
+    const lifted = await whileHeld(
+      'UPDATE rate_limit_counters SET banned_until = $2 WHERE subject = $1',
+      [ask.subject, meanwhile],
+      () => store.liftBan(ask.subject),
+    );
+    expect(lifted).toEqual(meanwhile);
+    expect(await store.bans()).toEqual(new Map());
+  });
+});
+
+describe('many at once', () => {
+  it('take their rows in the order of their subjects, whatever the order of the asks', async () => {
+    const [first, second, third] = [newSubject(), newSubject(), newSubject()].toSorted((a, b) =>
+      a.subject.localeCompare(b.subject),
+    ) as [Ask, Ask, Ask];
+    await Promise.all([first, second, third].map((ask) => store.take(ask)));
+    let held: Promise<Admission[]> | undefined;
+    await holding(async (holder) => {
+      const lock = 'SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE NOWAIT';
+      await holder.query(lock, [first.subject]);
+      held = Promise.all([newSubject(), third, second, first].map((ask) => store.take(ask)));
+      await until(isWaiting);
+      // Who waits for the first has none of the others yet.
+      await holder.query(lock, [second.subject]);
+      await holder.query(lock, [third.subject]);
+    });
+    expect(admitted((await held) ?? [])).toHaveLength(4);
+  });
+
+  it('never wait for each other in a circle, though two replicas name the same subjects in opposite order', async () => {
+    const known = Array.from({ length: 60 }, () => newSubject(1000, 1000));
+    const other = open();
+    // A first ask each goes at once and alone; the rest gather behind it, all subjects in one question.
+    const rounds = await Promise.all(
+      Array.from({ length: 20 }, () => [
+        ...known.map((ask) => store.take(ask)),
+        ...known.toReversed().map((ask) => other.take(ask)),
+      ]).flat(),
+    );
+    expect(admitted(rounds)).toHaveLength(60 * 20 * 2);
+    for (const ask of known) {
+      expect(await counterOf(ask)).toMatchObject({ minute_used: 40, day_used: 40 });
+    }
+  });
+
+  it('never wait in a circle over many questions in a row, half of them of new subjects', async () => {
+    const replicas = [store, open()];
+    for (let round = 0; round < 15; round += 1) {
+      const asks = Array.from({ length: 30 }, () => newSubject());
+      const admissions = await Promise.all(
+        replicas.flatMap((replica, index) =>
+          (index === 0 ? asks : asks.toReversed()).flatMap((ask) => [replica.take(ask), replica.take(ask)]),
+        ),
+      );
+      expect(admitted(admissions)).toHaveLength(120);
+    }
+  });
+});
+
+describe('a row', () => {
+  it('tells what the last question asked, was granted and was refused', async () => {
+    const ask = newSubject(5, 100);
+    await takeAtOnce(ask, 7);
+    await Promise.all([store.take(newSubject()), ...Array.from({ length: 12 }, () => store.take(ask))]);
+    expect(await counterOf(ask)).toMatchObject({ asked: 12, granted: 0, refused: 3 });
+  });
+});
+
+describe('the connection', () => {
+  it('that counts waits for no disk; the one that keeps animals does', async () => {
+    const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 1 });
+    try {
+      const counting = await store['connection']();
+      expect((await counting.query('SHOW synchronous_commit')).rows).toEqual([{ synchronous_commit: 'off' }]);
+      expect(await prisma.$queryRaw`SHOW synchronous_commit`).toEqual([{ synchronous_commit: 'on' }]);
+    } finally {
+      await prisma.$disconnect();
+    }
+  });
+
+  it('that was lost is made anew: the next question is answered, and the counts are kept', async () => {
+    const ask = newSubject(60, 1000);
+    await store.take(ask);
+    const [backend] = await countingBackends();
+    await database.query('SELECT pg_terminate_backend($1)', [backend?.pid]);
+    await until(async () => (await countingBackends()).length === 0);
+    // What the server said last has arrived; it is read within this turn of the event loop.
+    await nextTurn();
+    expect(remaining(await store.take(ask))).toEqual([58, 998]);
+  });
+
+  it('that was lost under a question fails those who wait for its answer or behind it, and the next is answered', async () => {
+    const ask = newSubject(60, 1000);
+    await store.take(ask);
+    let outcomes: Promise<PromiseSettledResult<Admission>[]> | undefined;
+    await holding(async (holder) => {
+      await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [ask.subject]);
+      // The first is under way and waits for the lock; the second is gathered behind it.
+      outcomes = Promise.allSettled([store.take(ask), store.take(newSubject(5, 50))]);
+      await until(isWaiting);
+      const [backend] = await countingBackends();
+      await database.query('SELECT pg_terminate_backend($1)', [backend?.pid]);
+      await outcomes;
+    });
+    const [lost, gathered] = (await outcomes) ?? [];
+    expect(lost?.status === 'rejected' && isDatabaseUnavailable(lost.reason)).toBe(true);
+    expect([lost, gathered]).toMatchObject([
+      { reason: { kind: 'unanswered' } },
+      { reason: { kind: 'withdrawn' } },
+    ]);
+    expect(remaining(await store.take(ask))).toEqual([58, 998]);
+  });
+
+  it('that hangs is given up within a second, and only its successor is left', async () => {
+    const ask = newSubject(60, 1000);
+    await store.take(ask);
+    const [hanging] = await countingBackends();
+    const pid = (hanging as { pid: number }).pid;
+    process.kill(pid, 'SIGSTOP');
+    try {
+      const reason = await store.take(ask).catch((error: unknown) => error);
+      expect(reason).toMatchObject({ kind: 'unanswered' });
+      expect(isDatabaseUnavailable(reason)).toBe(true);
+      expect(remaining(await store.take(ask))).toEqual([58, 998]);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await until(async () => !(await countingBackends()).some((backend) => backend.pid === pid));
+    await store.take(ask);
+    expect(await countingBackends()).toHaveLength(1);
+  });
+});
+
+describe('the sweep', () => {
+  /** A row as it would be stored, last counted so long ago. */
+  async function stored(ask: Ask, agoMs: number): Promise<string> {
+    const at = clock.now() - agoMs;
+    await database.query(
+      `INSERT INTO rate_limit_counters (subject, minute, minute_used, minute_limit, day, day_used, day_limit, granted)
+       VALUES ($1, $2, 1, $3, $4, 1, $5, 1)`,
+      [ask.subject, Math.floor(at / MINUTE_MS), ask.perMinute, Math.floor(at / DAY_MS), ask.perDay],
+    );
+    return ask.subject;
+  }
+
+  async function subjectsLeft(): Promise<string[]> {
+    const rows = await database.query<{ subject: string }>('SELECT subject FROM rate_limit_counters');
+    return rows.map(({ subject }) => subject).toSorted();
+  }
+
+  beforeEach(async () => {
+    await database.query('DELETE FROM rate_limit_counters');
+    clock.travelTo(new Date(Date.UTC(2027, 2, 5, 12, 0, 5)));
+  });
+
+  it("removes strangers' rows after ten minutes", async () => {
+    const kept = [
+      await stored(newSubject(300, null), 0),
+      await stored(newSubject(300, null), 10 * MINUTE_MS),
+    ];
+    await stored(newSubject(300, null), 11 * MINUTE_MS);
+    await stored(newSubject(300, null), 30 * DAY_MS);
+    await store.sweep();
+    expect(await subjectsLeft()).toEqual(kept.toSorted());
+  });
+
+  it("removes quotas' rows after two days, whose day still counts until then", async () => {
+    const kept = [await stored(newSubject(), 11 * MINUTE_MS), await stored(newSubject(), DAY_MS)];
+    await stored(newSubject(), 2 * DAY_MS);
+    await stored(newSubject(), 30 * DAY_MS);
+    await store.sweep();
+    expect(await subjectsLeft()).toEqual(kept.toSorted());
+  });
+
+  it('skips a row that somebody is counting on, rather than wait for it', async () => {
+    const locked = await stored(newSubject(), 30 * DAY_MS);
+    await stored(newSubject(), 30 * DAY_MS);
+    await holding(async (holder) => {
+      await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [locked]);
+      await store.sweep();
+      expect(await subjectsLeft()).toEqual([locked]);
+    });
+    await store.sweep();
+    expect(await subjectsLeft()).toEqual([]);
+  });
+
+  it('takes nothing from anybody: who comes back begins anew', async () => {
+    const ask = newSubject(5, 5);
+    await takeAtOnce(ask, 5);
+    await store.sweep();
+    expect((await store.take(ask)).admitted).toBe(false);
+    clock.travel(3 * DAY_MS);
+    await store.sweep();
+    expect(await subjectsLeft()).toEqual([]);
+    expect(remaining(await store.take(ask))).toEqual([4, 4]);
+  });
+});
+
+describe('the sweep of bans', () => {
+  /** A row whose windows are long over, with a ban that ended so long ago. */
+  async function stored(name: string, step: number, endedAgoMs: number): Promise<string> {
+    const at = clock.now() - 40 * DAY_MS;
+    await database.query(
+      `INSERT INTO rate_limit_counters
+         (subject, minute, minute_used, minute_limit, day, day_used, day_limit, granted, banned_until, ban_step)
+       VALUES ($1, $2, 1, 5, $3, 1, 100, 1, $4, $5)`,
+      [name, Math.floor(at / MINUTE_MS), Math.floor(at / DAY_MS), new Date(clock.now() - endedAgoMs), step],
+    );
+    return name;
+  }
+
+  it('keeps a row that carries a ban, or a step of the ladder that has not yet fallen to the ground', async () => {
+    const kept = [
+      await stored('quota:banned', 1, -DAY_MS),
+      await stored('quota:on-step-one', 1, DAY_MS - 10 * SECOND_MS),
+      await stored('quota:on-step-four', 4, 4 * DAY_MS - 10 * SECOND_MS),
+    ];
+    await stored('quota:fallen-from-one', 1, DAY_MS);
+    await stored('quota:fallen-from-four', 4, 4 * DAY_MS);
+    await store.sweep();
+    const left = await database.query<{ subject: string }>('SELECT subject FROM rate_limit_counters');
+    expect(left.map(({ subject }) => subject).toSorted()).toEqual(kept.toSorted());
+  });
+
+  it('takes no step from anybody: who comes back after days goes on where the ladder is', async () => {
+    const ask = newSubject(5, 100_000);
+    for (let step = 1; step <= 4; step += 1) {
+      const starter = await provoke(ask);
+      clock.travelTo(new Date(Math.ceil(endOf(starter).getTime() / MINUTE_MS) * MINUTE_MS));
+    }
+    clock.travel(3 * DAY_MS);
+    await store.sweep();
+    expect(lengthMs(await provoke(ask))).toBe(5 * MINUTE_MS);
+    clock.travel(10 * DAY_MS);
+    await store.sweep();
+    expect(await counterOf(ask)).toBeUndefined();
+    expect(lengthMs(await provoke(ask))).toBe(MINUTE_MS);
+  });
+});

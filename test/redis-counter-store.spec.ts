@@ -1,0 +1,420 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
+import { InvalidEnvironmentError, readEnvironment } from '../src/environment.js';
+import type { Admission } from '../src/rate-limit/admission.js';
+import { type Ask, CounterStoreError } from '../src/rate-limit/counter-store.js';
+import { RedisCounterStore } from '../src/rate-limit/redis-counter-store.js';
+import { startApplication } from './support/application.js';
+import { TestClock } from './support/clock.js';
+import { eventually, until } from './support/eventually.js';
+import { freePort } from './support/free-port.js';
+import { send } from './support/http.js';
+import { hasRedis, type RedisServer, startRedis } from './support/redis.js';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const PREFIX = 'animal-store:staging';
+/** What a question to a server that is away, or says nothing, may take: the deadline of an answer, and some more. */
+const QUICK_MS = 1000;
+
+const describeWithRedis = hasRedis() ? describe : describe.skip;
+
+let clock: TestClock;
+let opened: RedisCounterStore[] = [];
+let subjects = 0;
+
+beforeAll(() => Logger.overrideLogger(false));
+beforeEach(() => {
+  clock = new TestClock();
+  clock.travelToMinuteStart();
+});
+afterEach(() => {
+  opened.forEach((store) => store.onApplicationShutdown());
+  opened = [];
+});
+
+/** The counter store of one more replica. */
+async function open(COUNTER_STORE: string): Promise<RedisCounterStore> {
+  const store = new RedisCounterStore(readEnvironment({ COUNTER_STORE }), clock);
+  opened.push(store);
+  await store.onModuleInit();
+  return store;
+}
+
+function newSubject(perMinute = 60, perDay: number | null = 1000): Ask {
+  subjects += 1;
+  return { subject: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
+}
+
+const keyOf = ({ subject }: Ask) => `${PREFIX}:{${subject}}`;
+const takeTimes = (store: RedisCounterStore, ask: Ask, count: number) =>
+  Promise.all(Array.from({ length: count }, () => store.take(ask)));
+const remaining = ({ windows }: Admission) => windows.map((window) => window.remaining);
+
+/** Why it was rejected, which did not take long. */
+async function quickRefusal(question: Promise<unknown>): Promise<unknown> {
+  const start = performance.now();
+  const reason = await question.then(
+    (answer) => expect(answer).toBe('a refusal'),
+    (error: unknown) => error,
+  );
+  expect(performance.now() - start).toBeLessThan(QUICK_MS);
+  return reason;
+}
+
+describeWithRedis('counting in Redis', () => {
+  let server: RedisServer;
+
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server.stop());
+
+  it('keeps one hash for each subject, whose key says what it is', async () => {
+    const store = await open(server.url);
+    const [ask, stranger] = [newSubject(), newSubject(300, null)];
+    await Promise.all([...Array(20).fill(ask), ...Array(20).fill(stranger)].map((each) => store.take(each)));
+    expect(await server.operator.keys(`*:{${ask.subject}}*`)).toEqual([keyOf(ask)]);
+    expect(await server.operator.type(keyOf(ask))).toBe('hash');
+    expect(await server.operator.hgetall(keyOf(stranger))).toMatchObject({ minuteUsed: '20' });
+  });
+
+  describe('expires', () => {
+    const NOON = Date.UTC(2027, 2, 5, 12);
+    /** When a key goes, by the clock of the test. */
+    const expiryOf = async (ask: Ask) => clock.now() + (await server.operator.pttl(keyOf(ask)));
+    const expectAbout = (actual: number, expected: number) => {
+      expect(actual).toBeGreaterThan(expected - 5000);
+      expect(actual).toBeLessThan(expected + 5000);
+    };
+
+    beforeEach(() => clock.travelTo(new Date(NOON)));
+
+    it('a stranger ten minutes after its minute', async () => {
+      const ask = newSubject(300, null);
+      await (await open(server.url)).take(ask);
+      expectAbout(await expiryOf(ask), NOON + 11 * MINUTE_MS);
+    });
+
+    it('a quota a day after its day', async () => {
+      const ask = newSubject();
+      await (await open(server.url)).take(ask);
+      expectAbout(await expiryOf(ask), Date.UTC(2027, 2, 7));
+    });
+
+    it('a quota on the ladder once that has fallen to the ground, also where its ban was lifted', async () => {
+      const store = await open(server.url);
+      const ask = newSubject(1);
+      for (const [index, minutes] of [1, 5, 60, 24 * 60].entries()) {
+        await takeTimes(store, ask, 3);
+        const endsMs = clock.now() + minutes * MINUTE_MS;
+        expectAbout(await expiryOf(ask), Math.max(endsMs + (index + 1) * DAY_MS, Date.UTC(2027, 2, 7)));
+        clock.travelTo(new Date(Math.ceil(endsMs / MINUTE_MS) * MINUTE_MS));
+      }
+      clock.travel(-DAY_MS / 2);
+      await store.liftBan(ask.subject);
+      expect(await server.operator.pttl(keyOf(ask))).toBeGreaterThan(4 * DAY_MS);
+    });
+
+    it('whatever was added, also where its windows are over', async () => {
+      const store = await open(server.url);
+      const [quota, stranger, late] = [newSubject(), newSubject(300, null), newSubject(300, null)];
+      const now = { minute: NOON / MINUTE_MS, day: Math.floor(NOON / DAY_MS) };
+      const taken = { ...now, minuteUsed: 1, dayUsed: 1 };
+      await store.add([
+        { ...quota, ...taken },
+        { ...stranger, ...taken },
+        { ...late, ...taken, minute: now.minute - 60 },
+      ]);
+      expectAbout(await expiryOf(quota), Date.UTC(2027, 2, 7));
+      expectAbout(await expiryOf(stranger), NOON + 11 * MINUTE_MS);
+      expectAbout(await expiryOf(late), NOON + MINUTE_MS);
+    });
+
+    it('every key there is', async () => {
+      const keys = await server.operator.keys('*');
+      const expiries = await Promise.all(keys.map((key) => server.operator.pttl(key)));
+      expect(expiries.length).toBeGreaterThan(6);
+      expect(Math.min(...expiries)).toBeGreaterThan(0);
+    });
+  });
+
+  it('sends its scripts by their hash, and whole again after the server has forgotten them', async () => {
+    const store = await open(server.url);
+    const ask = newSubject(60, 1000);
+    await store.take(ask);
+    await server.operator.config('RESETSTAT');
+    await takeTimes(store, ask, 10);
+    expect(await server.operator.info('commandstats')).not.toContain('cmdstat_eval:');
+
+    await server.operator.script('FLUSH');
+    const [first, ...others] = await Promise.all([
+      store.take(newSubject()),
+      ...Array.from({ length: 20 }, () => store.take(ask)),
+      ...Array.from({ length: 50 }, () => store.take(newSubject())),
+    ]);
+    expect(first?.admitted).toBe(true);
+    expect(others.slice(0, 20).map(remaining)).toEqual(
+      Array.from({ length: 20 }, (_, index) => [48 - index, 988 - index]),
+    );
+    await server.operator.script('FLUSH');
+    expect(await store.liftBan(ask.subject)).toBeNull();
+    expect(remaining(await store.look(ask))).toEqual([29, 969]);
+  });
+
+  it('lists bans among thousands of other keys', async () => {
+    const store = await open(server.url);
+    const rude = newSubject(1);
+    await takeTimes(store, rude, 3);
+    await Promise.all(
+      Array.from({ length: 5000 }, () => store.take(newSubject(5, Math.random() < 0.5 ? null : 5))),
+    );
+    const bans = await store.bans();
+    expect(bans.get(rude.subject)).toEqual(new Date((await store.look(rude)).ban?.untilMs ?? 0));
+    expect([...bans.values()].every((end) => end.getTime() > clock.now())).toBe(true);
+  });
+
+  it('is not shared by staging and production', async () => {
+    const staging = await open(server.url);
+    const production = new RedisCounterStore(
+      readEnvironment({ COUNTER_STORE: server.url, APP_ENV: 'production' }),
+      clock,
+    );
+    opened.push(production);
+    await production.onModuleInit();
+    const ask = newSubject(1, null);
+    expect(await Promise.all([staging.take(ask), production.take(ask)])).toMatchObject([
+      { admitted: true },
+      { admitted: true },
+    ]);
+  });
+
+  it('tells a defect by the error of the server, and the other asks of the question are answered', async () => {
+    const store = await open(server.url);
+    const [broken, whole] = [newSubject(), newSubject()];
+    await server.operator.set(keyOf(broken), 'no hash', 'PX', MINUTE_MS);
+    const [, wrong, right] = await Promise.allSettled(
+      [newSubject(), broken, whole].map((ask) => store.take(ask)),
+    );
+    expect(wrong).toMatchObject({
+      status: 'rejected',
+      reason: { kind: 'failed', message: expect.stringContaining('WRONGTYPE') },
+    });
+    await server.operator.del(keyOf(broken));
+    expect(right).toMatchObject({ status: 'fulfilled', value: { admitted: true } });
+  });
+
+  it('serves the whole service over HTTP, and lifts a ban there', async () => {
+    // Else bans of other tests would be there, of quotas that are none.
+    await server.operator.flushall();
+    const COUNTER_STORE = readEnvironment({ COUNTER_STORE: server.url }).COUNTER_STORE;
+    const service = await startApplication({ environment: { COUNTER_STORE } });
+    try {
+      const { key, id } = await service.issue({ plan: 'enterprise', perMinute: 3, perDay: 100 });
+      const { key: admin } = await service.issue({ role: 'admin' });
+      const url = `${service.url}/v1/pets`;
+      const statuses: string[] = [];
+      for (let sent = 0; sent < 7; sent += 1) {
+        const { status, json } = await send(url, { key });
+        statuses.push([status, json.code].join(' ').trim());
+      }
+      expect(statuses).toEqual([
+        ...Array(3).fill('200'),
+        ...Array(2).fill('429 rate_limit_exceeded'),
+        ...Array(2).fill('429 api_key_banned'),
+      ]);
+      expect(await service.database.query('SELECT 1 FROM rate_limit_counters')).toEqual([]);
+      const listed = await send(`${service.url}/admin/keys?banned=true`, { key: admin });
+      expect(listed.json.data ?? listed.json).toMatchObject([{ id }]);
+      const lifted = await send(`${service.url}/admin/keys/${id}/unban`, { method: 'POST', key: admin });
+      expect(lifted.status).toBe(200);
+      service.clock.travel(MINUTE_MS);
+      expect((await send(url, { key })).headers.get('x-ratelimit-remaining')).toBe('2');
+    } finally {
+      await service.close();
+    }
+    await until(async () => !String(await server.operator.client('LIST')).includes('animal-store-counters'));
+  });
+});
+
+describeWithRedis('a Redis that may forget', () => {
+  it.each(['allkeys-lru', 'volatile-ttl'])(
+    'by %s ends the start, and the reason says what to set',
+    async (policy) => {
+      const server = await startRedis({ 'maxmemory-policy': policy });
+      try {
+        const reason = await open(server.url).catch((error: unknown) => error);
+        expect(reason).toBeInstanceOf(InvalidEnvironmentError);
+        expect((reason as Error).message).toBe(
+          `COUNTER_STORE: 127.0.0.1:${server.port} has the maxmemory-policy ${policy}, by which counts and bans are forgotten when memory is full; set maxmemory-policy to noeviction`,
+        );
+      } finally {
+        await server.stop();
+      }
+    },
+  );
+
+  it('is told by CONFIG where INFO is not permitted, and is not counted in where neither is', async () => {
+    // The driver itself says there that INFO is not permitted.
+    const consoleWarn = jest.spyOn(console, 'warn').mockReturnValue();
+    const server = await startRedis({ 'maxmemory-policy': 'allkeys-lfu' });
+    try {
+      const url = server.url.replace('redis://', 'redis://store:secret@');
+      await server.operator.acl('SETUSER', 'store', 'on', '>secret', '~*', '+@all', '-info');
+      await expect(open(url)).rejects.toThrow('maxmemory-policy allkeys-lfu');
+      await server.operator.acl('SETUSER', 'store', '-config');
+      await expect(open(url)).rejects.toThrow('allow one of them');
+      await server.operator.config('SET', 'maxmemory-policy', 'noeviction');
+      await server.operator.acl('SETUSER', 'store', '+config');
+      expect((await (await open(url)).take(newSubject())).admitted).toBe(true);
+    } finally {
+      consoleWarn.mockRestore();
+      await server.stop();
+    }
+  });
+});
+
+describeWithRedis('several addresses', () => {
+  it('of what is no Cluster end the start', async () => {
+    const server = await startRedis();
+    try {
+      await expect(open(`${server.url},redis://localhost:${server.port}`)).rejects.toThrow(
+        'COUNTER_STORE has several addresses, which only a Cluster may have',
+      );
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
+describeWithRedis('a Redis that is away', () => {
+  it('does not end the start: questions fail at once until it is there', async () => {
+    const port = await freePort();
+    const store = await open(`redis://127.0.0.1:${port}`);
+    const ask = newSubject();
+    for (const question of [
+      () => store.take(ask),
+      () => store.look(ask),
+      () => store.add([]),
+      () => store.bans(),
+      () => store.liftBan('x'),
+    ]) {
+      const reason = await quickRefusal(question());
+      expect(reason).toBeInstanceOf(CounterStoreError);
+      expect(reason).toMatchObject({ kind: 'refused' });
+      expect((reason as Error).message).toContain('ECONNREFUSED');
+    }
+    const server = await startRedis({}, port);
+    try {
+      await eventually(async () => expect((await store.take(ask)).admitted).toBe(true));
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('after it was there fails questions at once, counts nothing twice, and is found again', async () => {
+    const first = await startRedis();
+    const store = await open(first.url);
+    const ask = newSubject();
+    await store.take(ask);
+    await first.stop();
+    await until(() =>
+      store.take(ask).then(
+        () => false,
+        () => true,
+      ),
+    );
+    const reasons = await Promise.all(Array.from({ length: 50 }, () => quickRefusal(store.take(ask))));
+    expect(new Set(reasons.map((reason) => reason instanceof CounterStoreError))).toEqual(new Set([true]));
+    const second = await startRedis({}, first.port);
+    try {
+      await eventually(async () => expect(remaining(await store.take(ask))).toEqual([59, 999]));
+      expect(remaining(await store.take(ask))).toEqual([58, 998]);
+    } finally {
+      await second.stop();
+    }
+  });
+
+  it('because it says nothing fails questions within the deadline, and is used again once it speaks', async () => {
+    const server = await startRedis();
+    try {
+      const store = await open(server.url);
+      await store.take(newSubject());
+      server.pause();
+      const [reason, other, gathered] = await Promise.all([
+        quickRefusal(store.take(newSubject())),
+        quickRefusal(store.add([])),
+        quickRefusal(store.take(newSubject())),
+      ]);
+      expect([reason, other, gathered]).toMatchObject([
+        { kind: 'unanswered' },
+        { kind: 'unanswered' },
+        { kind: 'withdrawn' },
+      ]);
+      expect((reason as Error).message).toMatch(/no answer within 500 ms/);
+      await pause(1500);
+      await quickRefusal(store.take(newSubject()));
+      server.goOn();
+      await eventually(async () => expect((await store.take(newSubject())).admitted).toBe(true));
+    } finally {
+      server.goOn();
+      await server.stop();
+    }
+  });
+
+  it('because it may not write fails all asks of a question by one error, and none is counted', async () => {
+    const server = await startRedis();
+    try {
+      const store = await open(server.url);
+      const asks = [newSubject(), newSubject(), newSubject()];
+      await store.take(asks[0] as Ask);
+      await server.operator.config('SET', 'maxmemory', '1');
+      const outcomes = await Promise.allSettled([newSubject(), ...asks].map((ask) => store.take(ask)));
+      expect(outcomes).toMatchObject([
+        { reason: { kind: 'failed', message: expect.stringContaining('OOM') } },
+        ...asks.map(() => ({ reason: { kind: 'withdrawn' } })),
+      ]);
+      const together = await Promise.allSettled([...asks, ...asks].map((ask) => store.take(ask)));
+      const reasons = together.slice(1).map((outcome) => outcome.status === 'rejected' && outcome.reason);
+      expect(new Set(reasons).size).toBe(1);
+      const now = { minute: Math.floor(clock.now() / MINUTE_MS), day: Math.floor(clock.now() / DAY_MS) };
+      const taken = { ...(asks[0] as Ask), ...now, minuteUsed: 1, dayUsed: 1 };
+      expect(await quickRefusal(store.add([taken]))).toMatchObject({ kind: 'failed' });
+      await server.operator.config('SET', 'maxmemory', '0');
+      expect(remaining(await store.take(asks[0] as Ask))).toEqual([58, 998]);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('only because this process was held up itself is none: what has arrived meanwhile is read', async () => {
+    const server = await startRedis();
+    try {
+      const store = await open(server.url);
+      await store.take(newSubject());
+      const answer = store.take(newSubject());
+      const heldUpTo = performance.now() + 800;
+      while (performance.now() < heldUpTo) {
+        // Nothing else happens in this process.
+      }
+      expect((await answer).admitted).toBe(true);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('leaves no connection behind when the service ends', async () => {
+    const server = await startRedis();
+    try {
+      const store = await open(server.url);
+      await store.take(newSubject());
+      store.onApplicationShutdown();
+      await until(
+        async () => !String(await server.operator.client('LIST')).includes('animal-store-counters'),
+      );
+      expect(await quickRefusal(store.take(newSubject()))).toBeInstanceOf(CounterStoreError);
+    } finally {
+      await server.stop();
+    }
+  });
+});

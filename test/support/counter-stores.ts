@@ -1,0 +1,125 @@
+import { readEnvironment } from '../../src/environment.js';
+import type { CounterStore } from '../../src/rate-limit/counter-store.js';
+import { LocalCounterStore } from '../../src/rate-limit/local-counter-store.js';
+import { PostgresCounterStore } from '../../src/rate-limit/postgres-counter-store.js';
+import { RedisCounterStore } from '../../src/rate-limit/redis-counter-store.js';
+import type { TestClock } from './clock.js';
+import { createDatabase } from './database.js';
+import { hasRedis, startRedis } from './redis.js';
+
+const LADDER = '1m,5m,1h,24h';
+
+/** What is stored of a subject. */
+export interface StoredCounter {
+  minute: number;
+  minuteUsed: number;
+  day: number;
+  dayUsed: number;
+  refusals: number;
+  bannedUntil: Date | null;
+  banStep: number;
+}
+
+/** One place where counts are kept, for as many replicas as a test opens. */
+export interface CounterHome {
+  /** The counter store of one more replica. */
+  open(clock: TestClock, banDurations?: string): Promise<CounterStore>;
+  /** What is stored of a subject, by its own tools; undefined where there is nothing. */
+  counterOf(subject: string): Promise<StoredCounter | undefined>;
+  /** Closes all that were opened, and forgets what they have counted. */
+  clear(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function postgresHome(): Promise<CounterHome> {
+  const database = await createDatabase();
+  let opened: PostgresCounterStore[] = [];
+  return {
+    open: async (clock, BAN_DURATIONS = LADDER) => {
+      const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: database.url, BAN_DURATIONS });
+      const store = new PostgresCounterStore(environment, clock);
+      opened.push(store);
+      return store;
+    },
+    counterOf: async (subject) => {
+      const [row] = await database.query<StoredCounter & Record<string, unknown>>(
+        `SELECT minute, minute_used AS "minuteUsed", day, day_used AS "dayUsed", refusals,
+           banned_until AS "bannedUntil", ban_step AS "banStep"
+         FROM rate_limit_counters WHERE subject = $1`,
+        [subject],
+      );
+      return row;
+    },
+    clear: async () => {
+      await Promise.all(opened.map((store) => store.onApplicationShutdown()));
+      opened = [];
+      await database.query('DELETE FROM rate_limit_counters');
+    },
+    stop: () => database.drop(),
+  };
+}
+
+async function redisHome(): Promise<CounterHome> {
+  const server = await startRedis();
+  let opened: RedisCounterStore[] = [];
+  return {
+    open: async (clock, BAN_DURATIONS = LADDER) => {
+      const environment = readEnvironment({ COUNTER_STORE: server.url, BAN_DURATIONS });
+      const store = new RedisCounterStore(environment, clock);
+      opened.push(store);
+      await store.onModuleInit();
+      return store;
+    },
+    counterOf: async (subject) => {
+      const stored = await server.operator.hgetall(`animal-store:staging:{${subject}}`);
+      const { bannedUntil = null, banStep = 0, refusals = 0, ...numbers } = stored;
+      return Object.keys(stored).length === 0
+        ? undefined
+        : ({
+            ...Object.fromEntries(Object.entries(numbers).map(([name, text]) => [name, Number(text)])),
+            refusals: Number(refusals),
+            bannedUntil: bannedUntil === null ? null : new Date(Number(bannedUntil)),
+            banStep: Number(banStep),
+          } as StoredCounter);
+    },
+    clear: async () => {
+      opened.forEach((store) => store.onApplicationShutdown());
+      opened = [];
+      await server.operator.flushall();
+    },
+    stop: () => server.stop(),
+  };
+}
+
+/** One memory, which in truth is one replica's alone. */
+async function localHome(): Promise<CounterHome> {
+  const forgetful = () => new LocalCounterStore(() => 0, []);
+  let home = forgetful();
+  return {
+    open: async (clock, BAN_DURATIONS = LADDER) => {
+      const ladder = readEnvironment({ BAN_DURATIONS }).BAN_DURATIONS;
+      const store = new LocalCounterStore(() => clock.now(), ladder);
+      return Object.assign(store, { counters: home['counters'] });
+    },
+    counterOf: async (subject) => {
+      const counters = home['counters'];
+      const counter = counters.ofClient(subject) ?? counters.get({ subject, perDay: null });
+      if (counter === undefined) {
+        return undefined;
+      }
+      const { bannedUntilMs, ...numbers } = counter;
+      return { ...numbers, bannedUntil: bannedUntilMs === null ? null : new Date(bannedUntilMs) };
+    },
+    clear: async () => {
+      home = forgetful();
+    },
+    stop: async () => {},
+  };
+}
+
+/** All that keep the specification of counting: the name, and how one is started. */
+export const counterStores: [name: string, start: () => Promise<CounterHome>][] = [
+  ['PostgreSQL', postgresHome],
+  ['memory', localHome],
+  ...(hasRedis() ? [['Redis', redisHome] as [string, typeof redisHome]] : []),
+];

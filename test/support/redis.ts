@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Redis } from 'ioredis';
+import { until } from './eventually.js';
+import { freePort } from './free-port.js';
+
+const PROGRAM = 'redis-server';
+
+export interface RedisServer {
+  url: string;
+  port: number;
+  /** A connection for the test's own commands, as an operator would have. */
+  operator: Redis;
+  /** Has it hold still, as a machine does that swaps or is cut off. */
+  pause(): void;
+  goOn(): void;
+  stop(): Promise<void>;
+}
+
+/** Whether this machine has a Redis server. Where it has none, the tests say that they are skipped; in CI they fail. */
+export function hasRedis(): boolean {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
+  const isThere = folders.some((folder) => isExecutable(path.join(folder, PROGRAM)));
+  if (!isThere && process.env['CI'] !== undefined) {
+    throw new Error(`No ${PROGRAM} on this machine: install the package redis-server`);
+  }
+  if (!isThere) {
+    process.stderr.write('Skipped what needs Redis: it is not on this machine (package redis-server).\n');
+  }
+  return isThere;
+}
+
+/** A server of the test's own, on a free port unless one is given, which keeps nothing on disk. */
+export async function startRedis(
+  settings: Record<string, string> = {},
+  onPort?: number,
+): Promise<RedisServer> {
+  const port = onPort ?? (await freePort());
+  const folder = await mkdtemp(path.join(tmpdir(), 'redis-'));
+  const all = { bind: '127.0.0.1', port: String(port), dir: folder, save: '', appendonly: 'no', ...settings };
+  const child = spawn(
+    PROGRAM,
+    Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]),
+    {
+      stdio: 'ignore',
+    },
+  );
+  const operator = new Redis({ port, host: '127.0.0.1', lazyConnect: true, retryStrategy: () => null });
+  operator.on('error', () => {});
+  await until(async () => {
+    if (child.exitCode !== null) {
+      throw new Error(`${PROGRAM} ended with ${child.exitCode}`);
+    }
+    return operator.connect().then(
+      () => true,
+      () => false,
+    );
+  });
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    operator,
+    pause: () => child.kill('SIGSTOP'),
+    goOn: () => child.kill('SIGCONT'),
+    stop: async () => {
+      operator.disconnect();
+      await end(child);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Three masters without replicas, each with a third of the slots. */
+export async function startRedisCluster(): Promise<{ masters: RedisServer[]; stop(): Promise<void> }> {
+  const SLOTS = 16_384;
+  const masters: RedisServer[] = [];
+  const busPorts: number[] = [];
+  for (let index = 0; index < 3; index += 1) {
+    const busPort = await freePort();
+    busPorts.push(busPort);
+    // The bus has by default a port 10,000 above, which a free port of this machine may not have.
+    masters.push(await startRedis({ 'cluster-enabled': 'yes', 'cluster-port': String(busPort) }));
+  }
+  const [first, ...others] = masters as [RedisServer, ...RedisServer[]];
+  for (const [index, { operator }] of masters.entries()) {
+    const [from, to] = [index, index + 1].map((third) => Math.floor((third * SLOTS) / masters.length));
+    await operator.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1);
+    await operator.call('CLUSTER', 'ADDSLOTSRANGE', from as number, (to as number) - 1);
+  }
+  for (const [index, { port }] of others.entries()) {
+    await first.operator.call('CLUSTER', 'MEET', '127.0.0.1', port, busPorts[index + 1] as number);
+  }
+  await until(async () => {
+    const infos = await Promise.all(masters.map(({ operator }) => operator.call('CLUSTER', 'INFO')));
+    return infos.every((info) => /cluster_state:ok[^]*cluster_known_nodes:3/.test(String(info)));
+  }, 30_000);
+  return {
+    masters,
+    stop: async () => {
+      await Promise.all(masters.map((master) => master.stop()));
+    },
+  };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
