@@ -10,6 +10,8 @@ import { withinDeadline } from './deadline.js';
 const ANSWER_DEADLINE_MS = 500;
 /** A connection that says nothing for so long while it is asked is given up, and opened anew. */
 const SILENCE_MS = 1000;
+/** All that belongs to opening a connection: in a Cluster several questions to several nodes. */
+const OPEN_TIMEOUT_MS = 3000;
 const CONNECT_TIMEOUT_MS = 1000;
 /** Between two tries to connect. */
 const RETRY_INTERVAL_MS = 500;
@@ -154,7 +156,7 @@ export class RedisConnection {
   private async connect(): Promise<void> {
     const client = (await this.findCluster()) ? this.openCluster() : this.openServer();
     try {
-      await client.connect();
+      await withinDeadline(client.connect(), OPEN_TIMEOUT_MS);
       await Promise.all(mastersOf(client).map(expectNoEviction));
     } catch (error) {
       client.disconnect();
@@ -241,7 +243,8 @@ export class RedisConnection {
       scripts: SCRIPTS,
       lazyConnect: true,
       enableOfflineQueue: false,
-      clusterRetryStrategy: () => RETRY_INTERVAL_MS,
+      // One that lost all its nodes is opened anew, from the addresses of COUNTER_STORE.
+      clusterRetryStrategy: () => null,
       // A call is never sent twice: what became of the first may be unknown. Redirections alone are followed.
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,
@@ -251,13 +254,19 @@ export class RedisConnection {
     const nodes = this.addresses.map(({ host, port }) => ({ host, port }));
     const cluster = new Cluster(nodes, options);
     cluster.on('error', (error: unknown) => this.noteFault(error));
-    cluster.on('close', () => this.noteClosing(cluster));
-    cluster.on('ready', () => this.noteRecovery());
+    cluster.on('end', () => {
+      this.noteClosing(cluster);
+      if (this.client === cluster) {
+        this.client = null;
+        this.connectLater();
+      }
+    });
     cluster.on('node error', (error: Error, node: string) => this.noteNodeFault(error, node));
-    // Connected before it is needed: while it connects, what is asked of it fails.
     cluster.on('+node', (node: Redis) => {
       node.once('ready', () => this.nodesAway.delete(`${node.options.host}:${node.options.port}`));
-      if (node.status === 'wait') {
+      // Connected before it is needed: while it connects, what is asked of it fails. Not so early that this would be the
+      // Cluster's own question whether it is ready.
+      if (cluster.status === 'ready' && node.status === 'wait') {
         node.connect().catch(() => {});
       }
     });

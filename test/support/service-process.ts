@@ -16,6 +16,7 @@ export interface Ended {
 const CLEAN = {
   DATABASE_URL: '',
   DIRECT_DATABASE_URL: '',
+  COUNTER_STORE: '',
   APP_ENV: '',
   NODE_ENV: '',
   HOST: '',
