@@ -4,11 +4,13 @@ import { InvalidEnvironmentError, readEnvironment } from '../src/environment.js'
 import type { Admission } from '../src/rate-limit/admission.js';
 import { type Ask, CounterStoreError } from '../src/rate-limit/counter-store.js';
 import { RedisCounterStore } from '../src/rate-limit/redis-counter-store.js';
-import { startApplication } from './support/application.js';
+import type { IssuedKey } from '../src/admin/key.schemas.js';
+import { startApplication, type TestApplication } from './support/application.js';
 import { TestClock } from './support/clock.js';
 import { eventually, until } from './support/eventually.js';
 import { freePort } from './support/free-port.js';
-import { send } from './support/http.js';
+import { expectError } from './support/expectations.js';
+import { type Answer, send } from './support/http.js';
 import { hasRedis, type RedisServer, startRedis } from './support/redis.js';
 
 const MINUTE_MS = 60_000;
@@ -416,5 +418,95 @@ describeWithRedis('a Redis that is away', () => {
     } finally {
       await server.stop();
     }
+  });
+});
+
+describeWithRedis('a Redis that is away under a running service', () => {
+  let server: RedisServer;
+  let service: TestApplication;
+  let key: IssuedKey;
+  let other: IssuedKey;
+
+  beforeEach(async () => {
+    server = await startRedis();
+    const { COUNTER_STORE } = readEnvironment({ COUNTER_STORE: server.url });
+    service = await startApplication({ environment: { COUNTER_STORE } });
+    key = await service.issue({ plan: 'enterprise', perMinute: 60, perDay: 1000 });
+    other = await service.issue({ plan: 'enterprise', perMinute: 1_000_000, perDay: 1_000_000 });
+  });
+  afterEach(async () => {
+    server.goOn();
+    await service.close();
+    await server.stop();
+  });
+
+  const call = ({ key: its } = key) => send(`${service.url}/v1/pets`, { key: its });
+  const isDegraded = ({ headers }: Answer) => headers.get('x-ratelimit-degraded') === 'true';
+  const left = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining'));
+  /** Waits until Redis counts again; another key asks, so that the counts of the first stay as they are. */
+  const recovered = () => until(async () => !isDegraded(await call(other)));
+  const stored = async () => {
+    const [minute, day] = await server.operator.hmget(
+      `${PREFIX}:{quota:${key.quotaId}}`,
+      'minuteUsed',
+      'dayUsed',
+    );
+    return { minute: Number(minute), day: Number(day) };
+  };
+
+  it('as it was killed: requests are served and told so, and what was admitted is added to the one that comes', async () => {
+    const { port } = server;
+    for (const remains of [59, 58, 57, 56, 55]) {
+      const answer = await call();
+      expect([answer.status, isDegraded(answer), left(answer)]).toEqual([200, false, remains]);
+    }
+    await server.stop();
+    await until(async () => isDegraded(await call(other)));
+    const answers: Answer[] = [];
+    for (let sent = 0; sent < 57; sent += 1) {
+      answers.push(await call());
+    }
+    expect(answers.every(isDegraded)).toBe(true);
+    expect(answers.map(({ status }) => status)).toEqual([...Array(55).fill(200), 429, 429]);
+    expect(answers.slice(0, 55).map(left)).toEqual(Array.from({ length: 55 }, (_, index) => 54 - index));
+    const admin = await service.issue({ role: 'admin', plan: 'business' });
+    const listed = await send(`${service.url}/admin/keys?banned=true`, { key: admin.key });
+    expectError(listed, 503, 'service_unavailable');
+    expect(listed.text).not.toMatch(/redis|ECONN|127\.0\.0\.1/i);
+
+    server = await startRedis({}, port);
+    await recovered();
+    // It has lost what it had counted before.
+    expect(await stored()).toEqual({ minute: 55, day: 55 });
+    const next = await call();
+    expect([next.status, isDegraded(next), left(next)]).toEqual([200, false, 4]);
+  });
+
+  it('as it hangs: requests wait no longer than the deadline, then not at all, and nothing counts twice', async () => {
+    for (let sent = 0; sent < 5; sent += 1) {
+      await call();
+    }
+    server.pause();
+    const first = await call();
+    expect([first.status, isDegraded(first), left(first)]).toEqual([200, true, 54]);
+    // By then either three questions were not answered, or the connection was given up.
+    await until(async () => {
+      const start = performance.now();
+      await call(other);
+      return performance.now() - start < 100;
+    });
+    const start = performance.now();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => call()));
+    expect(performance.now() - start).toBeLessThan(QUICK_MS);
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect(answers.every(isDegraded)).toBe(true);
+    server.goOn();
+    await recovered();
+    // Of the first nobody knew whether it was counted. Redis, which had it in its socket, may have done so.
+    const { minute, day } = await stored();
+    expect([25, 26]).toContain(minute);
+    expect(day).toBe(minute);
+    const next = await call();
+    expect([next.status, isDegraded(next), left(next)]).toEqual([200, false, 60 - minute - 1]);
   });
 });
