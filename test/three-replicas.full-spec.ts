@@ -81,9 +81,10 @@ describe('three processes over one database, 50 connections each, for 30 s acros
     const toEdgeMs = MINUTE_MS - (Date.now() % MINUTE_MS);
     await pause((toEdgeMs - BEFORE_EDGE_MS + MINUTE_MS) % MINUTE_MS);
     const end = performance.now() + LOAD_MS;
+    const agents = urls.map(() => new Agent({ keepAlive: true, maxSockets: CONNECTIONS_EACH }));
     await Promise.all(
-      urls.flatMap((url) => {
-        const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS_EACH });
+      urls.flatMap((url, replica) => {
+        const agent = agents[replica];
         return Array.from({ length: CONNECTIONS_EACH }, async (_, connection) => {
           for (let turn = connection; performance.now() < end; turn += 1) {
             const index = turn % keys.length;
@@ -96,10 +97,12 @@ describe('three processes over one database, 50 connections each, for 30 s acros
             await once(response, 'end');
             note(heard[index] as Told, response);
           }
-          agent.destroy();
         });
       }),
     );
+    for (const agent of agents) {
+      agent.destroy();
+    }
     for (const [index, { admitted, refused }] of heard.entries()) {
       process.stdout.write(`Key ${index}: ${JSON.stringify({ ...LIMITS[index], admitted, refused })}\n`);
     }
