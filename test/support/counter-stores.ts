@@ -98,7 +98,7 @@ async function localHome(): Promise<CounterHome> {
   return {
     open: async (clock, BAN_DURATIONS = LADDER) => {
       const ladder = readEnvironment({ BAN_DURATIONS }).BAN_DURATIONS;
-      const store = new LocalCounterStore(() => clock.now(), ladder);
+      const store = new LocalCounterStore(timeOfTurn(clock), ladder);
       return Object.assign(store, { counters: home['counters'] });
     },
     counterOf: async (subject) => {
@@ -114,6 +114,22 @@ async function localHome(): Promise<CounterHome> {
       home = forgetful();
     },
     stop: async () => {},
+  };
+}
+
+/**
+ * A time that stands still while one turn of the event loop lasts, unless the test travels: what is asked at once is then
+ * judged at one instant, as the shared stores judge what goes in one question.
+ */
+function timeOfTurn(clock: TestClock): () => number {
+  let turn: { nowMs: number; offsetMs: number } | null = null;
+  return () => {
+    const offsetMs = clock.storeOffsetMs;
+    if (turn?.offsetMs !== offsetMs) {
+      turn = { nowMs: clock.now(), offsetMs };
+      setImmediate(() => (turn = null));
+    }
+    return turn.nowMs;
   };
 }
 
