@@ -3,6 +3,12 @@ import { type Judged, standingOf } from './ban.js';
 import type { Ask } from './counter-store.js';
 import { type WindowState, windowState } from './windows.js';
 
+/** The numbers of a quota, or of a stranger, who has no day window and is never banned. */
+export interface Limits {
+  perMinute: number;
+  perDay: number | null;
+}
+
 /** The asks of one subject in a batch, added up. The limits are those of the latest: a plan may have changed meanwhile. */
 export interface Sum extends Ask {
   asked: number;
@@ -36,20 +42,20 @@ export function sumUp(asks: readonly Ask[]): { sums: Map<string, Sum>; places: n
  *
  * @param bansAreOn whether anybody is ever banned; strangers never are.
  */
-export function admissionOf(counted: Counted, ask: Ask, place: number, bansAreOn: boolean): Admission {
+export function admissionOf(counted: Counted, limits: Limits, place: number, bansAreOn: boolean): Admission {
   const admitted = place < counted.granted;
   const laterInBatch = admitted ? counted.granted - place - 1 : 0;
-  const windows = windowsOf(counted, ask, laterInBatch);
-  const standing = standingOf(counted, place, thresholdOf(ask, bansAreOn));
+  const windows = windowsOf(counted, limits, laterInBatch);
+  const standing = standingOf(counted, place, thresholdOf(limits, bansAreOn));
   return { admitted, windows, nowMs: counted.nowMs, ...standing, degraded: false };
 }
 
 /** What one request would be told now of a subject that was looked at: asked for nothing, and left as it was. */
-export function outlookOf(looked: Counted, ask: Ask, bansAreOn: boolean): Admission {
+export function outlookOf(looked: Counted, limits: Limits, bansAreOn: boolean): Admission {
   const { bannedUntil, nowMs } = looked;
-  const threshold = thresholdOf(ask, bansAreOn);
+  const threshold = thresholdOf(limits, bansAreOn);
   const banned = threshold !== null && bannedUntil !== null && bannedUntil.getTime() > nowMs;
-  const windows = windowsOf(looked, ask, 0);
+  const windows = windowsOf(looked, limits, 0);
   const admitted = !banned && windows.every(({ remaining }) => remaining > 0);
   // Who is not banned stands where an admitted request does; who is, where one does that met the ban.
   const standing = standingOf({ ...looked, granted: banned ? 0 : 1 }, 0, threshold);
@@ -57,15 +63,19 @@ export function outlookOf(looked: Counted, ask: Ask, bansAreOn: boolean): Admiss
 }
 
 /** The windows as they were when `later` requests of what was counted had not been taken yet. */
-function windowsOf({ minute, minuteUsed, day, dayUsed }: Counted, ask: Ask, later: number): WindowState[] {
-  const windows = [windowState('minute', minute, ask.perMinute, minuteUsed - later)];
-  if (ask.perDay !== null) {
-    windows.push(windowState('day', day, ask.perDay, dayUsed - later));
+function windowsOf(
+  { minute, minuteUsed, day, dayUsed }: Counted,
+  limits: Limits,
+  later: number,
+): WindowState[] {
+  const windows = [windowState('minute', minute, limits.perMinute, minuteUsed - later)];
+  if (limits.perDay !== null) {
+    windows.push(windowState('day', day, limits.perDay, dayUsed - later));
   }
   return windows;
 }
 
 /** As many refusals within a minute start a ban; null for whom none does. */
-function thresholdOf({ perMinute, perDay }: Ask, bansAreOn: boolean): number | null {
+function thresholdOf({ perMinute, perDay }: Limits, bansAreOn: boolean): number | null {
   return bansAreOn && perDay !== null ? perMinute : null;
 }

@@ -1,6 +1,6 @@
 import type { Admission } from './admission.js';
-import { standingOf } from './ban.js';
-import { DAY_SECONDS, MINUTE_SECONDS, type WindowState, windowState } from './windows.js';
+import { admissionOf, type Counted, type Limits, outlookOf } from './batch.js';
+import { DAY_SECONDS, MINUTE_SECONDS } from './windows.js';
 
 const MINUTE_MS = MINUTE_SECONDS * 1000;
 const DAY_MS = DAY_SECONDS * 1000;
@@ -19,12 +19,6 @@ export interface Counter {
   bannedUntilMs: number | null;
   /** The step of the ladder that this ban was on, from 1. */
   banStep: number;
-}
-
-/** The numbers of a quota, or of a stranger, who has no day window and is never banned. */
-export interface Limits {
-  perMinute: number;
-  perDay: number | null;
 }
 
 /** The number of the minute that a time is in. */
@@ -74,8 +68,10 @@ export function take(
 ): { counter: Counter; admission: Admission } {
   const counter = rollOver(before, nowMs);
   const atMs = judgedAt(counter, nowMs);
+  const answer = (judged: { granted: number; refused: number }) =>
+    admissionOf(countedOf(counter, atMs, judged), limits, 0, ladder.length > 0);
   if (isBanned(counter, atMs, ladder)) {
-    return { counter, admission: admissionOf(counter, limits, atMs, ladder, { granted: 0, refused: 0 }) };
+    return { counter, admission: answer({ granted: 0, refused: 0 }) };
   }
   const { perMinute, perDay } = limits;
   const granted = counter.minuteUsed < perMinute && (perDay === null || counter.dayUsed < perDay) ? 1 : 0;
@@ -88,17 +84,14 @@ export function take(
     counter.bannedUntilMs = atMs + (ladder[counter.banStep - 1] as number);
     counter.refusals = 0;
   }
-  return { counter, admission: admissionOf(counter, limits, atMs, ladder, { granted, refused }) };
+  return { counter, admission: answer({ granted, refused }) };
 }
 
 /** The numbers as they stand, and whether a request now would be admitted. */
 export function look(before: Counter, limits: Limits, nowMs: number, ladder: readonly number[]): Admission {
   const counter = rollOver(before, nowMs);
   const atMs = judgedAt(counter, nowMs);
-  const granted = isBanned(counter, atMs, ladder) ? 0 : 1;
-  const admission = admissionOf(counter, limits, atMs, ladder, { granted, refused: 0 });
-  const hasRoom = admission.windows.every(({ remaining }) => remaining > 0);
-  return { ...admission, admitted: admission.ban === null && hasRoom };
+  return outlookOf(countedOf(counter, atMs, { granted: 0, refused: 0 }), limits, ladder.length > 0);
 }
 
 /**
@@ -129,19 +122,12 @@ function nextStep({ banStep, bannedUntilMs }: Counter, atMs: number, ladder: rea
   return Math.min(ladder.length, 1 + Math.max(0, banStep - fallen));
 }
 
-function admissionOf(
-  { minute, minuteUsed, day, dayUsed, refusals, bannedUntilMs }: Counter,
-  { perMinute, perDay }: Limits,
+/** The counter as one that other stores have judged, too, is told of. */
+function countedOf(
+  { bannedUntilMs, ...counter }: Counter,
   nowMs: number,
-  ladder: readonly number[],
   judged: { granted: number; refused: number },
-): Admission {
-  const windows: WindowState[] = [windowState('minute', minute, perMinute, minuteUsed)];
-  if (perDay !== null) {
-    windows.push(windowState('day', day, perDay, dayUsed));
-  }
+): Counted {
   const bannedUntil = bannedUntilMs === null ? null : new Date(bannedUntilMs);
-  const threshold = perDay !== null && ladder.length > 0 ? perMinute : null;
-  const { refusalsUntilBan, ban } = standingOf({ ...judged, refusals, bannedUntil }, 0, threshold);
-  return { admitted: judged.granted > 0, windows, nowMs, refusalsUntilBan, ban, degraded: false };
+  return { ...counter, ...judged, bannedUntil, nowMs };
 }
