@@ -4,8 +4,8 @@ import { LocalCounterStore } from '../../src/rate-limit/local-counter-store.js';
 import { PostgresCounterStore } from '../../src/rate-limit/postgres-counter-store.js';
 import { RedisCounterStore } from '../../src/rate-limit/redis-counter-store.js';
 import type { TestClock } from './clock.js';
-import { createDatabase } from './database.js';
-import { hasRedis, startRedis } from './redis.js';
+import { createDatabase, type TestDatabase } from './database.js';
+import { hasRedis, type RedisServer, startRedis } from './redis.js';
 
 const LADDER = '1m,5m,1h,24h';
 
@@ -20,27 +20,33 @@ export interface StoredCounter {
   banStep: number;
 }
 
+/** What is stored, by the store's own tools. */
+interface Stored {
+  /** What is stored of a subject; undefined where there is nothing. */
+  counterOf(subject: string): Promise<StoredCounter | undefined>;
+  /** All of whom anything is stored. */
+  subjects(): Promise<string[]>;
+}
+
 /** One place where counts are kept, for as many replicas as a test opens. */
-export interface CounterHome {
+export interface CounterHome extends Stored {
   /** The counter store of one more replica. */
   open(clock: TestClock, banDurations?: string): Promise<CounterStore>;
-  /** What is stored of a subject, by its own tools; undefined where there is nothing. */
-  counterOf(subject: string): Promise<StoredCounter | undefined>;
   /** Closes all that were opened, and forgets what they have counted. */
   clear(): Promise<void>;
   stop(): Promise<void>;
 }
 
-async function postgresHome(): Promise<CounterHome> {
-  const database = await createDatabase();
-  let opened: PostgresCounterStore[] = [];
+/** One place where whole services count, and the database that has the rest. */
+export interface ServiceHome extends Stored {
+  database: TestDatabase;
+  /** What every service that counts here is set to. */
+  settings: { APP_ENV: 'staging'; DATABASE_URL: string; COUNTER_STORE: string };
+  stop(): Promise<void>;
+}
+
+function storedInPostgres(database: TestDatabase): Stored {
   return {
-    open: async (clock, BAN_DURATIONS = LADDER) => {
-      const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: database.url, BAN_DURATIONS });
-      const store = new PostgresCounterStore(environment, clock);
-      opened.push(store);
-      return store;
-    },
     counterOf: async (subject) => {
       const [row] = await database.query<StoredCounter & Record<string, unknown>>(
         `SELECT minute, minute_used AS "minuteUsed", day, day_used AS "dayUsed", refusals,
@@ -49,6 +55,43 @@ async function postgresHome(): Promise<CounterHome> {
         [subject],
       );
       return row;
+    },
+    subjects: async () => {
+      const rows = await database.query<{ subject: string }>('SELECT subject FROM rate_limit_counters');
+      return rows.map(({ subject }) => subject);
+    },
+  };
+}
+
+function storedInRedis({ operator }: RedisServer): Stored {
+  const keyOf = (subject: string) => `animal-store:staging:{${subject}}`;
+  return {
+    counterOf: async (subject) => {
+      const stored = await operator.hgetall(keyOf(subject));
+      const { bannedUntil = null, banStep = 0, refusals = 0, ...numbers } = stored;
+      return Object.keys(stored).length === 0
+        ? undefined
+        : ({
+            ...Object.fromEntries(Object.entries(numbers).map(([name, text]) => [name, Number(text)])),
+            refusals: Number(refusals),
+            bannedUntil: bannedUntil === null ? null : new Date(Number(bannedUntil)),
+            banStep: Number(banStep),
+          } as StoredCounter);
+    },
+    subjects: async () => (await operator.keys('*')).map((key) => key.slice(keyOf('').length - 1, -1)),
+  };
+}
+
+async function postgresHome(): Promise<CounterHome> {
+  const database = await createDatabase();
+  let opened: PostgresCounterStore[] = [];
+  return {
+    ...storedInPostgres(database),
+    open: async (clock, BAN_DURATIONS = LADDER) => {
+      const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: database.url, BAN_DURATIONS });
+      const store = new PostgresCounterStore(environment, clock);
+      opened.push(store);
+      return store;
     },
     clear: async () => {
       await Promise.all(opened.map((store) => store.onApplicationShutdown()));
@@ -63,24 +106,13 @@ async function redisHome(): Promise<CounterHome> {
   const server = await startRedis();
   let opened: RedisCounterStore[] = [];
   return {
+    ...storedInRedis(server),
     open: async (clock, BAN_DURATIONS = LADDER) => {
       const environment = readEnvironment({ COUNTER_STORE: server.url, BAN_DURATIONS });
       const store = new RedisCounterStore(environment, clock);
       opened.push(store);
       await store.onModuleInit();
       return store;
-    },
-    counterOf: async (subject) => {
-      const stored = await server.operator.hgetall(`animal-store:staging:{${subject}}`);
-      const { bannedUntil = null, banStep = 0, refusals = 0, ...numbers } = stored;
-      return Object.keys(stored).length === 0
-        ? undefined
-        : ({
-            ...Object.fromEntries(Object.entries(numbers).map(([name, text]) => [name, Number(text)])),
-            refusals: Number(refusals),
-            bannedUntil: bannedUntil === null ? null : new Date(Number(bannedUntil)),
-            banStep: Number(banStep),
-          } as StoredCounter);
     },
     clear: async () => {
       opened.forEach((store) => store.onApplicationShutdown());
@@ -110,6 +142,7 @@ async function localHome(): Promise<CounterHome> {
       const { bannedUntilMs, ...numbers } = counter;
       return { ...numbers, bannedUntil: bannedUntilMs === null ? null : new Date(bannedUntilMs) };
     },
+    subjects: async () => [...home['counters'].clientEntries()].map(([subject]) => subject),
     clear: async () => {
       home = forgetful();
     },
@@ -133,9 +166,39 @@ function timeOfTurn(clock: TestClock): () => number {
   };
 }
 
+async function postgresServiceHome(): Promise<ServiceHome> {
+  const database = await createDatabase();
+  return {
+    ...storedInPostgres(database),
+    database,
+    settings: { APP_ENV: 'staging', DATABASE_URL: database.url, COUNTER_STORE: '' },
+    stop: () => database.drop(),
+  };
+}
+
+async function redisServiceHome(): Promise<ServiceHome> {
+  const [database, server] = await Promise.all([createDatabase(), startRedis()]);
+  return {
+    ...storedInRedis(server),
+    database,
+    settings: { APP_ENV: 'staging', DATABASE_URL: database.url, COUNTER_STORE: server.url },
+    stop: async () => {
+      await Promise.all([database.drop(), server.stop()]);
+    },
+  };
+}
+
+const redisIsHere = hasRedis();
+
 /** All that keep the specification of counting: the name, and how one is started. */
 export const counterStores: [name: string, start: () => Promise<CounterHome>][] = [
   ['PostgreSQL', postgresHome],
   ['memory', localHome],
-  ...(hasRedis() ? [['Redis', redisHome] as [string, typeof redisHome]] : []),
+  ...(redisIsHere ? [['Redis', redisHome] as [string, typeof redisHome]] : []),
+];
+
+/** All that several services can share: the name, and how one is started. */
+export const sharedStores: [name: string, start: () => Promise<ServiceHome>][] = [
+  ['PostgreSQL', postgresServiceHome],
+  ...(redisIsHere ? [['Redis', redisServiceHome] as [string, typeof redisServiceHome]] : []),
 ];
