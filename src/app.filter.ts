@@ -6,7 +6,6 @@ import { Gate } from './auth/gate.js';
 import { isProtected, pathAskedFor } from './auth/protected-path.js';
 import { Clock } from './clock.js';
 import { isDatabaseUnavailable } from './database/availability.js';
-import { deprecationHeaders } from './deprecation/headers.js';
 import { removalError } from './deprecation/removal.js';
 import { ApiError } from './errors/api-error.js';
 import { AllowedMethods } from './http/allowed-methods.js';
@@ -17,7 +16,7 @@ const UNAVAILABLE_RETRY_SECONDS = 1;
 
 /**
  * Answers every request that no handler answered, with the one error body and with the headers that the
- * interceptors would have set. Whatever went wrong, a request under a protected path is judged first: without
+ * guards would have set. Whatever went wrong, a request under a protected path is judged first: without
  * a key malformed JSON is 401, not 400.
  */
 @Catch()
@@ -38,10 +37,6 @@ export class AppFilter implements ExceptionFilter {
   /** Also called for what the router itself refuses, which reaches no filter. */
   async answer(exception: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const error = await this.judge(exception, request, reply);
-    const { deprecation } = request.routeOptions.config;
-    if (deprecation !== undefined) {
-      reply.headers(deprecationHeaders(deprecation));
-    }
     if (error.code === 'service_unavailable') {
       // Not a defect, and told by every request while it lasts: no stack.
       request.log.warn(error.cause instanceof Error ? { reason: error.cause.message } : {}, error.message);

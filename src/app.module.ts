@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AdminModule } from './admin/admin.module.js';
 import { AppFilter } from './app.filter.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
@@ -7,13 +7,12 @@ import { AuthModule } from './auth/auth.module.js';
 import { RoleGuard } from './auth/role.guard.js';
 import type { Clock } from './clock.js';
 import { DatabaseModule } from './database/database.module.js';
-import { DeprecationInterceptor } from './deprecation/deprecation.interceptor.js';
+import { RemovalGuard } from './deprecation/removal.guard.js';
 import type { Environment } from './environment.js';
 import { ValidationPipe } from './http/validation.pipe.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { PetsModule } from './pets/pets.module.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
-import { RateLimitInterceptor } from './rate-limit/rate-limit.interceptor.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
 import { SettingsModule } from './settings.module.js';
 import { UsageModule } from './usage/usage.module.js';
@@ -33,8 +32,7 @@ import { UsageModule } from './usage/usage.module.js';
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
     { provide: APP_GUARD, useClass: RoleGuard },
-    { provide: APP_INTERCEPTOR, useClass: RateLimitInterceptor },
-    { provide: APP_INTERCEPTOR, useClass: DeprecationInterceptor },
+    { provide: APP_GUARD, useClass: RemovalGuard },
     { provide: APP_PIPE, useClass: ValidationPipe },
     // Whatever is thrown on the way, and what never came so far, is answered here.
     AppFilter,

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify
 import { AppFilter } from './app.filter.js';
 import { AppModule } from './app.module.js';
 import { Clock } from './clock.js';
+import { tellDeprecations } from './deprecation/deprecation.hook.js';
 import type { Environment } from './environment.js';
 import { ApiError } from './errors/api-error.js';
 import { AllowedMethods } from './http/allowed-methods.js';
@@ -84,6 +85,7 @@ export async function createApplication(
     usage.record(request, reply);
     done();
   });
+  tellDeprecations(fastify);
   const connections = new Connections(fastify.server);
   fastify.addHook('preClose', (done) => {
     connections.end(CLOSE_GRACE_MS);

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Batcher } from './batcher.js';
+import { Batcher, FailedAsk } from './batcher.js';
 
 /** One question under way, which the test answers. */
 interface Question {
@@ -9,14 +9,17 @@ interface Question {
 }
 
 /** A batcher whose questions wait until the test answers them. */
-function underTest(maxBatch?: number): { batcher: Batcher<number, string>; questions: Question[] } {
+function underTest(limits?: { maxBatch?: number; maxUnderWay?: number }): {
+  batcher: Batcher<number, string>;
+  questions: Question[];
+} {
   const questions: Question[] = [];
   const batcher = new Batcher<number, string>(
     (asks) =>
       new Promise<string[]>((answer, fail) => {
         questions.push({ asks, answer, fail });
       }),
-    maxBatch,
+    limits,
   );
   return { batcher, questions };
 }
@@ -33,18 +36,30 @@ function at(questions: Question[], index: number): Question {
 const texts = (asks: number[]) => asks.map(String);
 
 describe('a batcher', () => {
-  it('sends a lonely ask at once, within the same turn', () => {
+  it('sends a lonely ask in the turn in which it arrives', async () => {
     const { batcher, questions } = underTest();
     void batcher.ask(1);
+    await nextTurn();
     expect(questions.map(({ asks }) => asks)).toEqual([[1]]);
+  });
+
+  it('sends all that arrive in one turn together', async () => {
+    const { batcher, questions } = underTest();
+    void batcher.ask(1);
+    await Promise.resolve();
+    void batcher.ask(2);
+    await nextTurn();
+    expect(questions.map(({ asks }) => asks)).toEqual([[1, 2]]);
   });
 
   it('has one question under way, and gathers what arrives meanwhile for the next', async () => {
     const { batcher, questions } = underTest();
     const first = batcher.ask(1);
+    await nextTurn();
     const rest = [batcher.ask(2), batcher.ask(3)];
     await nextTurn();
     rest.push(batcher.ask(4));
+    await nextTurn();
     expect(questions).toHaveLength(1);
 
     at(questions, 0).answer(['1']);
@@ -68,50 +83,65 @@ describe('a batcher', () => {
   it('is ready for a lonely ask again when all are answered', async () => {
     const { batcher, questions } = underTest();
     const first = batcher.ask(1);
+    await nextTurn();
     at(questions, 0).answer(['1']);
     await first;
     await nextTurn();
     void batcher.ask(2);
+    await nextTurn();
     expect(questions.map(({ asks }) => asks)).toEqual([[1], [2]]);
   });
 
   it('serves an ask that is made in the very moment another is answered', async () => {
     const { batcher, questions } = underTest();
     const chained = batcher.ask(1).then(() => batcher.ask(2));
+    await nextTurn();
     at(questions, 0).answer(['1']);
+    await nextTurn();
     await nextTurn();
     at(questions, 1).answer(['2']);
     expect(await chained).toBe('2');
   });
 
   it('holds at most so many asks in a question; the rest go with the next, first come first', async () => {
-    const { batcher, questions } = underTest(2);
-    const answers = [1, 2, 3, 4, 5, 6].map((ask) => batcher.ask(ask));
-    const expected = [[1], [2, 3], [4, 5], [6]];
+    const { batcher, questions } = underTest({ maxBatch: 2 });
+    const answers = [1, 2, 3, 4, 5].map((ask) => batcher.ask(ask));
+    const expected = [[1, 2], [3, 4], [5]];
     for (const [index, asks] of expected.entries()) {
+      await nextTurn();
       expect(questions).toHaveLength(index + 1);
       expect(at(questions, index).asks).toEqual(asks);
       at(questions, index).answer(texts(asks));
       await nextTurn();
     }
-    expect(await Promise.all(answers)).toEqual(['1', '2', '3', '4', '5', '6']);
+    expect(await Promise.all(answers)).toEqual(['1', '2', '3', '4', '5']);
   });
 
   it('rejects every ask of a question that fails, with its reason, and no other', async () => {
     const { batcher, questions } = underTest();
-    const outcomes = Promise.allSettled([1, 2, 3].map((ask) => batcher.ask(ask)));
-    at(questions, 0).answer(['1']);
+    const outcomes = Promise.allSettled([1, 2].map((ask) => batcher.ask(ask)));
     await nextTurn();
-    const later = batcher.ask(4);
-    at(questions, 1).fail(new Error('away'));
+    const later = batcher.ask(3);
+    at(questions, 0).fail(new Error('away'));
     await nextTurn();
-    at(questions, 2).answer(['4']);
+    await nextTurn();
+    at(questions, 1).answer(['3']);
     expect(await outcomes).toEqual([
-      { status: 'fulfilled', value: '1' },
       { status: 'rejected', reason: new Error('away') },
       { status: 'rejected', reason: new Error('away') },
     ]);
-    expect(await later).toBe('4');
+    expect(await later).toBe('3');
+  });
+
+  it('rejects one ask alone, where only that one failed', async () => {
+    const batcher = new Batcher<number, string>((asks) =>
+      Promise.resolve(asks.map((ask) => (ask === 2 ? new FailedAsk(new Error('bad')) : String(ask)))),
+    );
+    expect(await Promise.allSettled([1, 2, 3].map((ask) => batcher.ask(ask)))).toEqual([
+      { status: 'fulfilled', value: '1' },
+      { status: 'rejected', reason: new Error('bad') },
+      { status: 'fulfilled', value: '3' },
+    ]);
   });
 
   it('takes a question that throws at once for one that fails, and goes on', async () => {
@@ -134,8 +164,9 @@ describe('a batcher', () => {
 
   it('dismisses those who wait for the next question, while the one under way goes on', async () => {
     const { batcher, questions } = underTest();
-    const [first, second, third] = [batcher.ask(1), batcher.ask(2), batcher.ask(3)];
-    const dismissed = Promise.allSettled([second, third]);
+    const first = batcher.ask(1);
+    await nextTurn();
+    const dismissed = Promise.allSettled([batcher.ask(2), batcher.ask(3)]);
     batcher.dismiss(new Error('too long'));
     expect(await dismissed).toMatchObject([
       { reason: { message: 'too long' } },
@@ -144,8 +175,70 @@ describe('a batcher', () => {
     at(questions, 0).answer(['1']);
     expect(await first).toBe('1');
     const fourth = batcher.ask(4);
+    await nextTurn();
     expect(questions.map(({ asks }) => asks)).toEqual([[1], [4]]);
     at(questions, 1).answer(['4']);
     expect(await fourth).toBe('4');
+  });
+
+  it('asks nothing when all who wait were dismissed', async () => {
+    const { batcher, questions } = underTest();
+    const dismissed = batcher.ask(1);
+    batcher.dismiss(new Error('too long'));
+    await expect(dismissed).rejects.toThrow('too long');
+    await nextTurn();
+    expect(questions).toHaveLength(0);
+  });
+
+  describe('that may have several questions under way', () => {
+    beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
+    afterEach(() => jest.useRealTimers());
+
+    it('sends the next beside one that is slow, and gathers again behind it', async () => {
+      const { batcher, questions } = underTest({ maxUnderWay: 2 });
+      void batcher.ask(1);
+      await nextTurn();
+      void batcher.ask(2);
+      void batcher.ask(3);
+      await nextTurn();
+      expect(questions).toHaveLength(1);
+
+      jest.advanceTimersByTime(20);
+      await nextTurn();
+      expect(questions.map(({ asks }) => asks)).toEqual([[1], [2, 3]]);
+      void batcher.ask(4);
+      await nextTurn();
+      expect(questions).toHaveLength(2);
+    });
+
+    it('never has more of them than it may, however slow they are', async () => {
+      const { batcher, questions } = underTest({ maxUnderWay: 2 });
+      for (const ask of [1, 2, 3]) {
+        void batcher.ask(ask);
+        await nextTurn();
+        jest.advanceTimersByTime(20);
+        await nextTurn();
+      }
+      expect(questions).toHaveLength(2);
+
+      at(questions, 1).answer(['2']);
+      await nextTurn();
+      await nextTurn();
+      expect(questions.map(({ asks }) => asks)).toEqual([[1], [2], [3]]);
+    });
+
+    it('gathers as ever when the slow one has been answered', async () => {
+      const { batcher, questions } = underTest({ maxUnderWay: 2 });
+      void batcher.ask(1);
+      await nextTurn();
+      jest.advanceTimersByTime(20);
+      at(questions, 0).answer(['1']);
+      await nextTurn();
+      for (const ask of [2, 3]) {
+        void batcher.ask(ask);
+        await nextTurn();
+      }
+      expect(questions.map(({ asks }) => asks)).toEqual([[1], [2]]);
+    });
   });
 });

@@ -4,31 +4,53 @@ interface Waiting<Ask, Answer> {
   reject: (reason: unknown) => void;
 }
 
+/** Stands in the place of an answer where one ask failed, and not those beside it. */
+export class FailedAsk {
+  constructor(readonly reason: unknown) {}
+}
+
+interface Limits {
+  /** How many asks one question holds at the most; the rest wait for the next, first come first. */
+  maxBatch?: number;
+  /**
+   * How many questions may be under way at the most. Another goes beside those only that are slow, so that one slow answer
+   * holds up nobody else.
+   */
+  maxUnderWay?: number;
+}
+
+/** A question that is under way for longer is slow. */
+const SLOW_MS = 20;
+
 /**
- * Asks once for all who wait. While one question is under way, those that arrive are gathered, and go
- * together as the next question when it returns. Every question starts after its asks arrived, so no
- * answer is stale; a lonely ask goes at once; and the cost of each falls as load grows.
+ * Asks once for all who wait. While a question is under way, those that arrive are gathered, and go together as the next
+ * question when it returns. A question starts in the turn of the event loop in which its first ask arrived, behind all
+ * else that arrived in it: so no answer is stale, nobody waits on purpose, and the cost of each falls as load grows.
  */
 export class Batcher<Ask, Answer> {
   private waiting: Waiting<Ask, Answer>[] = [];
-  private underWay = false;
+  private underWay = 0;
+  private slow = 0;
+  private isStarting = false;
+  private readonly maxBatch: number;
+  private readonly maxUnderWay: number;
 
   /**
-   * @param answerAll answers a batch: one answer for each ask, in the order of the asks. When it rejects,
-   *   every ask of that batch is rejected with its reason.
-   * @param maxBatch how many asks one question holds at the most; the rest wait for the next, first come first.
+   * @param answerAll answers a batch: one answer for each ask, or why there is none, in the order of the asks. When it
+   *   rejects, every ask of that batch is rejected with its reason.
    */
   constructor(
-    private readonly answerAll: (asks: Ask[]) => Promise<Answer[]>,
-    private readonly maxBatch = 1000,
-  ) {}
+    private readonly answerAll: (asks: Ask[]) => Promise<(Answer | FailedAsk)[]>,
+    { maxBatch = 1000, maxUnderWay = 1 }: Limits = {},
+  ) {
+    this.maxBatch = maxBatch;
+    this.maxUnderWay = maxUnderWay;
+  }
 
   ask(ask: Ask): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ ask, resolve, reject });
-      if (!this.underWay) {
-        void this.run();
-      }
+      this.startSoon();
     });
   }
 
@@ -37,20 +59,51 @@ export class Batcher<Ask, Answer> {
     this.waiting.splice(0).forEach(({ reject }) => reject(reason));
   }
 
-  private async run(): Promise<void> {
-    this.underWay = true;
-    while (this.waiting.length > 0) {
-      const batch = this.waiting.splice(0, this.maxBatch);
-      try {
-        const answers = await this.answerAll(batch.map(({ ask }) => ask));
-        if (answers.length !== batch.length) {
-          throw new Error(`Asked ${batch.length}, answered ${answers.length}`);
+  private startSoon(): void {
+    if (!this.isStarting && this.mayStart()) {
+      this.isStarting = true;
+      setImmediate(() => {
+        this.isStarting = false;
+        if (this.waiting.length > 0) {
+          void this.start();
         }
-        batch.forEach(({ resolve }, index) => resolve(answers[index] as Answer));
-      } catch (reason) {
-        batch.forEach(({ reject }) => reject(reason));
-      }
+      });
     }
-    this.underWay = false;
+  }
+
+  private mayStart(): boolean {
+    return this.waiting.length > 0 && this.underWay === this.slow && this.underWay < this.maxUnderWay;
+  }
+
+  private async start(): Promise<void> {
+    const batch = this.waiting.splice(0, this.maxBatch);
+    this.underWay += 1;
+    let isSlow = false;
+    const becomeSlow = () => {
+      isSlow = true;
+      this.slow += 1;
+      this.startSoon();
+    };
+    const patience = this.maxUnderWay > 1 ? setTimeout(becomeSlow, SLOW_MS) : undefined;
+    try {
+      const answers = await this.answerAll(batch.map(({ ask }) => ask));
+      if (answers.length !== batch.length) {
+        throw new Error(`Asked ${batch.length}, answered ${answers.length}`);
+      }
+      batch.forEach(({ resolve, reject }, index) => {
+        const answer = answers[index] as Answer | FailedAsk;
+        if (answer instanceof FailedAsk) {
+          reject(answer.reason);
+        } else {
+          resolve(answer);
+        }
+      });
+    } catch (reason) {
+      batch.forEach(({ reject }) => reject(reason));
+    }
+    clearTimeout(patience);
+    this.underWay -= 1;
+    this.slow -= Number(isSlow);
+    this.startSoon();
   }
 }

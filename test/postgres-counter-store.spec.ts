@@ -312,8 +312,9 @@ describe('the connection', () => {
     await holding(async (holder) => {
       await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [ask.subject]);
       // The first is under way and waits for the lock; the second is gathered behind it.
-      outcomes = Promise.allSettled([store.take(ask), store.take(newSubject(5, 50))]);
+      const first = store.take(ask);
       await until(isWaiting);
+      outcomes = Promise.allSettled([first, store.take(newSubject(5, 50))]);
       const [backend] = await countingBackends();
       await database.query('SELECT pg_terminate_backend($1)', [backend?.pid]);
       await outcomes;

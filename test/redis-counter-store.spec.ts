@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { InvalidEnvironmentError, readEnvironment } from '../src/environment.js';
 import type { Admission } from '../src/rate-limit/admission.js';
@@ -343,11 +343,9 @@ describeWithRedis('a Redis that is away', () => {
       const store = await open(server.url);
       await store.take(newSubject());
       server.pause();
-      const [reason, other, gathered] = await Promise.all([
-        quickRefusal(store.take(newSubject())),
-        quickRefusal(store.add([])),
-        quickRefusal(store.take(newSubject())),
-      ]);
+      const asked = [quickRefusal(store.take(newSubject())), quickRefusal(store.add([]))];
+      await nextTurn();
+      const [reason, other, gathered] = await Promise.all([...asked, quickRefusal(store.take(newSubject()))]);
       expect([reason, other, gathered]).toMatchObject([
         { kind: 'unanswered' },
         { kind: 'unanswered' },
@@ -371,7 +369,9 @@ describeWithRedis('a Redis that is away', () => {
       const asks = [newSubject(), newSubject(), newSubject()];
       await store.take(asks[0] as Ask);
       await server.operator.config('SET', 'maxmemory', '1');
-      const outcomes = await Promise.allSettled([newSubject(), ...asks].map((ask) => store.take(ask)));
+      const first = store.take(newSubject());
+      await nextTurn();
+      const outcomes = await Promise.allSettled([first, ...asks.map((ask) => store.take(ask))]);
       expect(outcomes).toMatchObject([
         { reason: { kind: 'failed', message: expect.stringContaining('OOM') } },
         ...asks.map(() => ({ reason: { kind: 'withdrawn' } })),

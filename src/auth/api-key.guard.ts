@@ -1,6 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { HandlerFact } from '../http/handler-fact.js';
 import { Authenticator } from './authenticator.js';
 import { expiryHeader } from './expiry-header.js';
 import { PUBLIC } from './public.decorator.js';
@@ -8,14 +9,20 @@ import { PUBLIC } from './public.decorator.js';
 /** Lets in who has a valid API key, and tells on the response when the key expires. */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
+  private readonly isPublic: HandlerFact<boolean>;
+
   constructor(
     private readonly authenticator: Authenticator,
-    private readonly reflector: Reflector,
-  ) {}
+    reflector: Reflector,
+  ) {
+    this.isPublic = new HandlerFact(
+      (context) => reflector.getAllAndOverride(PUBLIC, [context.getHandler(), context.getClass()]) ?? false,
+    );
+  }
 
   /** @throws ApiError `missing_api_key` or `invalid_api_key`. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    if (this.reflector.getAllAndOverride<boolean>(PUBLIC, [context.getHandler(), context.getClass()])) {
+    if (this.isPublic.of(context)) {
       return true;
     }
     const http = context.switchToHttp();

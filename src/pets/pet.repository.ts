@@ -1,42 +1,140 @@
+import { readFileSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
-import { PrismaService } from '../database/prisma.service.js';
+import pg from 'pg';
+import { Batcher, FailedAsk } from '../batcher.js';
+import { type Statement, Statements } from '../database/statements.js';
 import type { NewPet, Pet, PetStatus } from './pet.schemas.js';
 
-interface Row extends Omit<Pet, 'status'> {
-  status: PetStatus | null;
-}
+const statement = (name: string): Statement => ({
+  name: `pets/${name}`,
+  text: readFileSync(new URL(`./${name}.sql`, import.meta.url), 'utf8'),
+});
+const PAGE = statement('page');
+const FIND = statement('find');
+const ADD = statement('add');
+
+/** What a value is refused for (PostgreSQL, Appendix A): it cannot be stored, or must not be. */
+const REFUSED_VALUE = /^2[23]...$/;
+/** Pages that one question reads at the most: of 100 animals each, as much as is read in a moment. */
+const PAGES_AT_ONCE = 64;
+const QUESTIONS_UNDER_WAY = 4;
+
+type Row = [id: string, name: string, categoryId: string, status: PetStatus | null];
 
 /** Which animals a page shows: `limit` of them, after the one of identifier `after`, oldest first. */
-export interface PageOfPets {
+export interface PageRequest {
   limit: number;
   status?: PetStatus | undefined;
   after?: bigint | undefined;
 }
 
+/** One page. All who asked for the same at the same time are given the same object. */
+export interface PetPage {
+  pets: Pet[];
+  /** Whether more follow. */
+  more: boolean;
+  /** What the first who asked has made of it. */
+  answer?: { body: string; links: string };
+}
+
+/** The animals. Those who ask at the same time are served by one question to the database. */
 @Injectable()
 export class PetRepository {
-  constructor(private readonly prisma: PrismaService) {}
+  private readonly pages = new Batcher((asks: PageRequest[]) => this.readPages(asks), {
+    maxBatch: PAGES_AT_ONCE,
+    maxUnderWay: QUESTIONS_UNDER_WAY,
+  });
+  private readonly finds = new Batcher((ids: bigint[]) => this.findAll(ids), {
+    maxUnderWay: QUESTIONS_UNDER_WAY,
+  });
+  private readonly additions = new Batcher((pets: NewPet[]) => this.addAll(pets), {
+    maxUnderWay: QUESTIONS_UNDER_WAY,
+  });
 
-  /** One page, and whether more follow. */
-  async page({ limit, status, after }: PageOfPets): Promise<{ pets: Pet[]; more: boolean }> {
-    const rows = await this.prisma.pet.findMany({
-      where: { ...(status && { status }), ...(after !== undefined && { id: { gt: after } }) },
-      orderBy: { id: 'asc' },
-      take: limit + 1,
-    });
-    return { pets: rows.slice(0, limit).map(petOf), more: rows.length > limit };
+  constructor(private readonly statements: Statements) {}
+
+  /** @throws the database's error. */
+  page(request: PageRequest): Promise<PetPage> {
+    return this.pages.ask(request);
   }
 
-  async find(id: bigint): Promise<Pet | null> {
-    const row = await this.prisma.pet.findUnique({ where: { id } });
-    return row && petOf(row);
+  /** @throws the database's error. */
+  find(id: bigint): Promise<Pet | null> {
+    return this.finds.ask(id);
   }
 
-  async add({ name, categoryId, status }: NewPet): Promise<Pet> {
-    return petOf(await this.prisma.pet.create({ data: { name, categoryId, status: status ?? null } }));
+  /**
+   * Adds an animal, durably.
+   *
+   * @throws the database's error.
+   */
+  add(pet: NewPet): Promise<Pet> {
+    return this.additions.ask(pet);
+  }
+
+  private async readPages(requests: PageRequest[]): Promise<PetPage[]> {
+    const wanted = new Map(requests.map((request) => [nameOf(request), request]));
+    const pages = [...wanted.values()];
+    const rows = await this.statements.run<[number: number, ...Row]>(PAGE, [
+      pages.map((_page, number) => number),
+      pages.map(({ after }) => after ?? MIN_INT64),
+      pages.map(({ status }) => status ?? null),
+      pages.map(({ limit }) => limit + 1),
+    ]);
+    const petsOfPages: Pet[][] = pages.map(() => []);
+    for (const [number, ...row] of rows) {
+      petsOfPages[number]?.push(petOf(row));
+    }
+    const read = new Map(
+      [...wanted].map(([name, { limit }], number) => {
+        const pets = petsOfPages[number] ?? [];
+        return [name, { pets: pets.slice(0, limit), more: pets.length > limit }];
+      }),
+    );
+    return requests.map((request) => read.get(nameOf(request)) as PetPage);
+  }
+
+  private async findAll(ids: bigint[]): Promise<(Pet | null)[]> {
+    const rows = await this.statements.run<Row>(FIND, [ids]);
+    const found = new Map(rows.map((row) => [row[0], petOf(row)]));
+    return ids.map((id) => found.get(String(id)) ?? null);
+  }
+
+  private async addAll(pets: NewPet[]): Promise<(Pet | FailedAsk)[]> {
+    try {
+      const rows = await this.statements.run<[id: string]>(ADD, [
+        pets.map(({ name }) => name),
+        pets.map(({ categoryId }) => categoryId),
+        pets.map(({ status }) => status ?? null),
+      ]);
+      return pets.map((pet, index) => withId(BigInt(rows[index]?.[0] ?? NaN), pet));
+    } catch (error) {
+      if (pets.length > 1 && error instanceof pg.DatabaseError && REFUSED_VALUE.test(String(error.code))) {
+        // None was added. Whichever it is that the database refuses, the others are not to fail with it.
+        return Promise.all(pets.map((pet) => this.addAlone(pet)));
+      }
+      throw error;
+    }
+  }
+
+  private async addAlone(pet: NewPet): Promise<Pet | FailedAsk> {
+    const [added] = await this.addAll([pet]).catch((error: unknown) => [new FailedAsk(error)]);
+    return added as Pet | FailedAsk;
   }
 }
 
-function petOf({ status, ...pet }: Row): Pet {
+const MIN_INT64 = -(2n ** 63n);
+
+/** The same for the same page. */
+function nameOf({ limit, status, after }: PageRequest): string {
+  return `${status}:${after}:${limit}`;
+}
+
+function petOf([id, name, categoryId, status]: Row): Pet {
+  const pet = { id: BigInt(id), name, categoryId: BigInt(categoryId) };
   return status === null ? pet : { ...pet, status };
+}
+
+function withId(id: bigint, { name, categoryId, status }: NewPet): Pet {
+  return status === undefined ? { id, name, categoryId } : { id, name, categoryId, status };
 }

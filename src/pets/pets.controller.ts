@@ -26,10 +26,15 @@ export class PetsController {
   async listPets(
     @Query({ schema: PetQuery }) { limit, status, cursor }: PetQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Pet[]> {
-    const { pets, more } = await this.pets.page({ limit, status, after: cursor });
-    reply.header('Link', pageLinks(PATH, { limit, status }, more ? String(pets.at(-1)?.id) : null));
-    return pets;
+  ): Promise<string> {
+    const page = await this.pets.page({ limit, status, after: cursor });
+    // Written once for all who wait for the same page.
+    const { body, links } = (page.answer ??= {
+      body: reply.serialize(page.pets) as string,
+      links: pageLinks(PATH, { limit, status }, page.more ? String(page.pets.at(-1)?.id) : null),
+    });
+    reply.type('application/json; charset=utf-8').header('Link', links);
+    return body;
   }
 
   @Post()

@@ -5,18 +5,25 @@ import {
   getStorageToken,
   ThrottlerGuard,
   type ThrottlerModuleOptions,
-  type ThrottlerRequest,
   type ThrottlerStorage,
 } from '@nestjs/throttler';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { HandlerFact } from '../http/handler-fact.js';
+import { rateLimitHeaders } from './headers.js';
 import { rateLimitError, RateLimiter } from './rate-limiter.js';
 
+/** Where `@SkipThrottle()` leaves its word; the library does not export the name. */
+const SKIPPED = 'THROTTLER:SKIPdefault';
+
 /**
- * Lets in what its quota has room for. `@SkipThrottle()` and the options of `ThrottlerModule` mean what they
- * always do; only the counting is another: both windows at once, all or nothing, in the store.
+ * Lets in what its quota has room for, and tells the numbers on the response. It is the guard of `@nestjs/throttler` with
+ * another way to count: both windows at once, all or nothing, in the store; and without what that would look up anew
+ * for each request, as no route here has limits of its own.
  */
 @Injectable()
 export class RateLimitGuard extends ThrottlerGuard {
+  private readonly isSkipped: HandlerFact<boolean>;
+
   constructor(
     @Inject(getOptionsToken()) options: ThrottlerModuleOptions,
     @Inject(getStorageToken()) storage: ThrottlerStorage,
@@ -24,30 +31,29 @@ export class RateLimitGuard extends ThrottlerGuard {
     private readonly rateLimiter: RateLimiter,
   ) {
     super(options, storage, reflector);
+    this.isSkipped = new HandlerFact(
+      (context) => reflector.getAllAndOverride(SKIPPED, [context.getHandler(), context.getClass()]) ?? false,
+    );
   }
 
   /** @throws ApiError `rate_limit_exceeded` or `api_key_banned`. */
   override async canActivate(context: ExecutionContext): Promise<boolean> {
-    const request = requestOf(context);
-    const admitted = await super.canActivate(context);
-    // What the route's handler may throw is then not counted either.
-    request.uncounted = request.admission === null;
-    return admitted;
-  }
-
-  protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
-    const caller = await requestOf(context).caller;
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    if (this.isSkipped.of(context)) {
+      // What the route's handler may throw is then not counted either.
+      request.uncounted = true;
+      return true;
+    }
+    const caller = await request.caller;
     if (caller === null) {
       throw new Error('A route that is counted must be authenticated first');
     }
-    const admission = await this.rateLimiter.admit(requestOf(context), caller);
+    const admission = await this.rateLimiter.admit(request, caller);
     if (!admission.admitted) {
       throw rateLimitError(admission, caller);
     }
+    http.getResponse<FastifyReply>().headers(rateLimitHeaders(admission));
     return true;
   }
-}
-
-function requestOf(context: ExecutionContext): FastifyRequest {
-  return context.switchToHttp().getRequest<FastifyRequest>();
 }

@@ -1,5 +1,5 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { Batcher } from '../batcher.js';
+import { Batcher, FailedAsk } from '../batcher.js';
 import { Clock } from '../clock.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import type { Admission } from './admission.js';
@@ -20,11 +20,6 @@ type Reply = [
   dayUsed: number,
   nowMs: number,
 ];
-
-/** An ask that was not answered. The others of its question may have been: each subject is counted by itself. */
-class Unanswered {
-  constructor(readonly reason: CounterStoreError) {}
-}
 
 /**
  * Counts in Redis or Valkey, exactly across replicas. All requests that arrive while one question is under way go in
@@ -53,12 +48,8 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     this.connection.close();
   }
 
-  async take(ask: Ask): Promise<Admission> {
-    const answer = await this.batcher.ask(ask);
-    if (answer instanceof Unanswered) {
-      throw answer.reason;
-    }
-    return answer;
+  take(ask: Ask): Promise<Admission> {
+    return this.batcher.ask(ask);
   }
 
   async look(ask: Ask): Promise<Admission> {
@@ -101,7 +92,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     return untilMs === null ? null : new Date(untilMs);
   }
 
-  private async takeAll(asks: Ask[]): Promise<(Admission | Unanswered)[]> {
+  private async takeAll(asks: Ask[]): Promise<(Admission | FailedAsk)[]> {
     const { sums, places } = sumUp(asks);
     const replies = await this.connection.run(
       'takeRequests',
@@ -120,7 +111,8 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
       const { subject } = ask;
       const outcome = outcomes.get(subject);
       if (outcome instanceof CounterStoreError) {
-        return new Unanswered(outcome);
+        // The others may have been answered: each subject is counted by itself.
+        return new FailedAsk(outcome);
       }
       const admission = admissionOf(
         countedOf(outcome as Reply),

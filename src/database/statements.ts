@@ -1,0 +1,42 @@
+import { Injectable, Logger } from '@nestjs/common';
+import pg from 'pg';
+import { PrismaService } from './prisma.service.js';
+
+/** A statement written by hand, under a name of its own. */
+export interface Statement {
+  name: string;
+  text: string;
+}
+
+/** SQLSTATEs of a prepared statement that is not there, or there already (PostgreSQL, Appendix A). */
+const PREPARED_ELSEWHERE = /^(26000|42P05)$/;
+
+/**
+ * Runs the statements of the busiest operations, on the connections of Prisma. PostgreSQL parses and plans each once
+ * for a connection, by its name.
+ */
+@Injectable()
+export class Statements {
+  private readonly logger = new Logger(Statements.name);
+  private arePrepared = true;
+
+  constructor(private readonly prisma: PrismaService) {}
+
+  /** @throws the error of `pg`. */
+  async run<Row extends unknown[]>({ name, text }: Statement, values: unknown[]): Promise<Row[]> {
+    const statement = { text, values, rowMode: 'array' } as const;
+    if (this.arePrepared) {
+      try {
+        return (await this.prisma.pool.query<Row>({ ...statement, name })).rows;
+      } catch (error) {
+        if (!(error instanceof pg.DatabaseError && PREPARED_ELSEWHERE.test(String(error.code)))) {
+          throw error;
+        }
+        // Nothing was carried out.
+        this.arePrepared = false;
+        this.logger.warn('A pooler that knows no prepared statements is in the way, so each is planned anew');
+      }
+    }
+    return (await this.prisma.pool.query<Row>(statement)).rows;
+  }
+}

@@ -1,0 +1,24 @@
+-- The pages that many requests ask for, each from its own place: $1 the numbers of the pages, $2 the identifier after which
+-- each begins, $3 the status of its animals or NULL for all, $4 how many animals it has at the most.
+--
+-- Each half is gated by a condition on the page alone, so that the other one is not even begun. A filtered page is found by
+-- comparing both columns of the index, as its beginning is there: by status alone its reading would begin with the
+-- first animal of that status, and by the primary key it might pass by all animals of others.
+SELECT page.number, pet.id, pet.name, pet.category_id, pet.status
+FROM
+  unnest($1::int[], $2::bigint[], $3::pet_status[], $4::int[]) AS page (number, after, status, size),
+  LATERAL (
+    (
+      SELECT * FROM pets
+      WHERE page.status IS NULL AND pets.id > page.after
+      ORDER BY pets.id
+      LIMIT page.size
+    )
+    UNION ALL
+    (
+      SELECT * FROM pets
+      WHERE (pets.status, pets.id) > (page.status, page.after) AND pets.status <= page.status
+      ORDER BY pets.status, pets.id
+      LIMIT page.size
+    )
+  ) AS pet
