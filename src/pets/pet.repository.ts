@@ -111,15 +111,18 @@ export class PetRepository {
     } catch (error) {
       if (pets.length > 1 && error instanceof pg.DatabaseError && REFUSED_VALUE.test(String(error.code))) {
         // None was added. Whichever it is that the database refuses, the others are not to fail with it.
-        return Promise.all(pets.map((pet) => this.addAlone(pet)));
+        return this.addEach(pets);
       }
       throw error;
     }
   }
 
-  private async addAlone(pet: NewPet): Promise<Pet | FailedAsk> {
-    const [added] = await this.addAll([pet]).catch((error: unknown) => [new FailedAsk(error)]);
-    return added as Pet | FailedAsk;
+  private async addEach(pets: NewPet[]): Promise<(Pet | FailedAsk)[]> {
+    const added: (Pet | FailedAsk)[] = [];
+    for (const pet of pets) {
+      added.push(...(await this.addAll([pet]).catch((error: unknown) => [new FailedAsk(error)])));
+    }
+    return added;
   }
 }
 

@@ -76,7 +76,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   ) {
     super();
     this.aside = new pg.Pool({
-      connectionString: environment.DATABASE_URL,
+      connectionString: directUrl(environment),
       application_name: 'animal-store bans',
       max: 1,
       connectionTimeoutMillis: DEADLINE_MS,
@@ -276,7 +276,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     // Ours to destroy: an orderly end would wait for a peer that may be gone.
     const socket = new net.Socket();
     const client = new pg.Client({
-      connectionString: this.environment.DATABASE_URL,
+      connectionString: directUrl(this.environment),
       application_name: 'animal-store counters',
       statement_timeout: STATEMENT_TIMEOUT_MS,
       keepAlive: true,
@@ -297,4 +297,9 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     client.on('end', () => this.forget(connection));
     return connection;
   }
+}
+
+/** Past a pooler, which would lend the connection that counts, with its settings and prepared statements, to others. */
+function directUrl({ DIRECT_DATABASE_URL, DATABASE_URL }: Environment): string | undefined {
+  return DIRECT_DATABASE_URL ?? DATABASE_URL;
 }

@@ -1,0 +1,93 @@
+import { type PetPage, PetRepository } from '../src/pets/pet.repository.js';
+import { startApplication, type TestApplication } from './support/application.js';
+import { until } from './support/eventually.js';
+import { hold } from './support/holding.js';
+
+let store: TestApplication;
+let pets: PetRepository;
+
+beforeAll(async () => {
+  store = await startApplication();
+  pets = store.app.get(PetRepository);
+});
+afterAll(() => store.close());
+beforeEach(async () => {
+  await store.database.query('TRUNCATE pets RESTART IDENTITY');
+});
+
+const named = (name: string) => ({ name, categoryId: 1n });
+
+describe('animals that are added at the same time', () => {
+  it('are one statement, and each is told its own identifier, in the order in which they came', async () => {
+    const names = Array.from({ length: 200 }, (_, number) => `animal ${number}`);
+    const added = await Promise.all(names.map((name) => pets.add(named(name))));
+    expect(added.map(({ id, name }) => [id, name])).toEqual(
+      names.map((name, index) => [BigInt(index + 1), name]),
+    );
+    const stored = await store.database.query<{ name: string }>(
+      'SELECT id, name, xmin::text AS transaction FROM pets ORDER BY id',
+    );
+    expect(stored.map(({ name }) => name)).toEqual(names);
+    expect(new Set(stored.map((row) => (row as unknown as { transaction: string }).transaction)).size).toBe(
+      1,
+    );
+  });
+
+  it('do not fail with one that the database refuses, and are added once', async () => {
+    const outcomes = await Promise.allSettled(
+      ['first', 'x'.repeat(256), 'third', 'has \0 in it', 'fifth'].map((name) => pets.add(named(name))),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    const stored = await store.database.query<{ id: string; name: string }>(
+      'SELECT id, name FROM pets ORDER BY id',
+    );
+    expect(stored.map(({ name }) => name)).toEqual(['first', 'third', 'fifth']);
+    expect(
+      outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [String(outcome.value.id)] : [])),
+    ).toEqual(stored.map(({ id }) => id));
+  });
+
+  it('keep what each of them is, though some have no status', async () => {
+    const given = [
+      { name: 'a', categoryId: -(2n ** 63n) },
+      { name: 'b', categoryId: 2n ** 63n - 1n, status: 'sold' as const },
+      { name: 'c', categoryId: 9_007_199_254_740_993n, status: 'available' as const },
+    ];
+    const added = await Promise.all(given.map((pet) => pets.add(pet)));
+    expect(added).toEqual(given.map((pet, index) => ({ id: BigInt(index + 1), ...pet })));
+    expect((await pets.page({ limit: 10 })).pets).toEqual(added);
+  });
+});
+
+describe('animals that are looked for at the same time', () => {
+  it('are each found or not, the same one by all who look for it', async () => {
+    await Promise.all(['a', 'b', 'c'].map((name) => pets.add(named(name))));
+    const found = await Promise.all([3n, 1n, 99n, 3n, -(2n ** 63n), 2n].map((id) => pets.find(id)));
+    expect(found.map((pet) => pet?.name ?? null)).toEqual(['c', 'a', null, 'c', null, 'b']);
+  });
+});
+
+describe('a question that is slow', () => {
+  it('holds up no page that is asked for after it', async () => {
+    await pets.add(named('a'));
+    const holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    const waiting = `SELECT count(*)::int FROM pg_locks WHERE relation = 'pets'::regclass AND NOT granted`;
+    const questions = async () => (await store.database.query<{ count: number }>(waiting))[0]?.count;
+    const pages: Promise<PetPage>[] = [];
+    try {
+      pages.push(pets.page({ limit: 1 }));
+      await until(async () => (await questions()) === 1);
+      pages.push(pets.page({ limit: 2 }));
+      await until(async () => (await questions()) === 2);
+    } finally {
+      await holder.letGo();
+    }
+    expect((await Promise.all(pages)).map((page) => page.pets.length)).toEqual([1, 1]);
+  });
+});
