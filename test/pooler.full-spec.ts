@@ -146,8 +146,8 @@ describe('a connection through PgBouncer, which may lose the word of changes', (
       // Enough at once that the pooler lends several connections in turn, and none knows what another has prepared.
       for (let round = 1; round <= 20; round += 1) {
         const answers = await Promise.all(
-          ['?limit=1', '?limit=2&status=sold', '/1', ''].map((path) =>
-            send(`${store.url}/v1/pets${path}`, { key }),
+          ['?limit=1', '?limit=2&status=sold', '/1', ''].map((target) =>
+            send(`${store.url}/v1/pets${target}`, { key }),
           ),
         );
         expect(answers.map(({ status }) => status)).toEqual([200, 200, 404, 200]);
