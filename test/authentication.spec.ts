@@ -4,6 +4,7 @@ import { KeyDirectory } from '../src/auth/key-directory.js';
 import { generateApiKey, hashApiKey } from '../src/auth/api-key.js';
 import { KeyWatch } from '../src/auth/key-watch.js';
 import { PrismaService } from '../src/database/prisma.service.js';
+import { Statements } from '../src/database/statements.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { type Answer, send } from './support/http.js';
@@ -335,11 +336,13 @@ class DeafWatch extends KeyWatch {
 describe('the directory of keys', () => {
   let database: TestDatabase;
   let prisma: PrismaService;
+  let statements: Statements;
   let watch: KeyWatch;
 
   beforeAll(async () => {
     database = await createDatabase();
     prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 4 });
+    statements = new Statements(prisma);
     watch = new KeyWatch({ DATABASE_URL: database.url });
     watch.onModuleInit();
     await until(() => watch.holds(watch.generation));
@@ -352,9 +355,9 @@ describe('the directory of keys', () => {
   afterEach(() => jest.restoreAllMocks());
 
   it('sends look-ups that arrive together as one question, and gives each its own answer', async () => {
-    const directory = new KeyDirectory(prisma, watch);
+    const directory = new KeyDirectory(statements, watch);
     const issued = await Promise.all(Array.from({ length: 20 }, () => issueKey(database)));
-    const queries = jest.spyOn(prisma, '$queryRaw');
+    const queries = jest.spyOn(statements, 'run');
     const strangers = Array.from({ length: 20 }, () => randomBytes(32));
     const found = await Promise.all([
       ...issued.map(({ key }) => directory.find(hashApiKey(key))),
@@ -368,31 +371,31 @@ describe('the directory of keys', () => {
   });
 
   it('remembers a known key, so that the next request asks nothing', async () => {
-    const directory = new KeyDirectory(prisma, watch);
+    const directory = new KeyDirectory(statements, watch);
     const { id, key } = await issueKey(database);
     await directory.find(hashApiKey(key));
-    const queries = jest.spyOn(prisma, '$queryRaw');
+    const queries = jest.spyOn(statements, 'run');
     expect((await directory.find(hashApiKey(key)))?.client.keyId).toBe(id);
     expect(queries).not.toHaveBeenCalled();
   });
 
   it('remembers no key whose change was told while it was looked up', async () => {
-    const directory = new KeyDirectory(prisma, watch);
+    const directory = new KeyDirectory(statements, watch);
     const { id, key } = await issueKey(database);
-    const ask = prisma.$queryRaw.bind(prisma);
-    jest.spyOn(prisma, '$queryRaw').mockImplementationOnce((async (...question: Parameters<typeof ask>) => {
+    const ask = statements.run.bind(statements);
+    jest.spyOn(statements, 'run').mockImplementationOnce(async (...question: Parameters<typeof ask>) => {
       const answer = await ask(...question);
       const { generation } = watch;
       await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
       await until(() => watch.generation > generation);
       return answer;
-    }) as typeof ask);
+    });
     expect((await directory.find(hashApiKey(key)))?.revoked).toBe(false);
     expect((await directory.find(hashApiKey(key)))?.revoked).toBe(true);
   });
 
   it('remembers no key for longer than 10 s from the question on, even if no change is ever told', async () => {
-    const directory = new KeyDirectory(prisma, new DeafWatch({ DATABASE_URL: database.url }));
+    const directory = new KeyDirectory(statements, new DeafWatch({ DATABASE_URL: database.url }));
     const { id, key } = await issueKey(database);
     let nowMs = performance.now();
     jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
@@ -401,12 +404,12 @@ describe('the directory of keys', () => {
       nowMs += ms;
       await pause(5);
     };
-    const ask = prisma.$queryRaw.bind(prisma);
-    jest.spyOn(prisma, '$queryRaw').mockImplementationOnce((async (...question: Parameters<typeof ask>) => {
+    const ask = statements.run.bind(statements);
+    jest.spyOn(statements, 'run').mockImplementationOnce(async (...question: Parameters<typeof ask>) => {
       const answer = await ask(...question);
       await pass(6000);
       return answer;
-    }) as typeof ask);
+    });
     await directory.find(hashApiKey(key));
     await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
     await pass(3900);
@@ -416,7 +419,7 @@ describe('the directory of keys', () => {
   });
 
   it('remembers no unknown key, and of known ones no more than its bound', async () => {
-    const directory = new KeyDirectory(prisma, watch);
+    const directory = new KeyDirectory(statements, watch);
     const cache = directory['cache'];
     await Promise.all(Array.from({ length: 1000 }, () => directory.find(randomBytes(32))));
     expect(cache.size).toBe(0);
@@ -437,7 +440,7 @@ describe('the directory of keys', () => {
   });
 
   it("lets a quota that lacks its numbers spoil its own key's look-up alone", async () => {
-    const directory = new KeyDirectory(prisma, watch);
+    const directory = new KeyDirectory(statements, watch);
     const good = await issueKey(database);
     const broken = await issueKey(database);
     await database.query(

@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { KeyDirectory } from '../src/auth/key-directory.js';
 import { KeyWatch } from '../src/auth/key-watch.js';
 import { PrismaService } from '../src/database/prisma.service.js';
+import { Statements } from '../src/database/statements.js';
 import { readEnvironment } from '../src/environment.js';
 import { DegradingCounterStore } from '../src/rate-limit/degrading-counter-store.js';
 import { PostgresCounterStore } from '../src/rate-limit/postgres-counter-store.js';
@@ -108,7 +109,7 @@ describe('memory stays bounded', () => {
     const watch = new KeyWatch({ DATABASE_URL: database.url });
     watch.onModuleInit();
     await until(() => watch.holds(watch.generation));
-    const directory = new KeyDirectory(prisma, watch);
+    const directory = new KeyDirectory(new Statements(prisma), watch);
     const growth = await growthOver(async (index) => {
       const hash = Buffer.from(index.toString(16).padStart(64, '0'), 'hex');
       expect(await directory.find(hash)).not.toBeNull();

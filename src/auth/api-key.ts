@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 export type KeyEnvironment = 'production' | 'staging';
@@ -45,7 +45,7 @@ export function keyFault(text: string, environment: KeyEnvironment): KeyFault | 
 
 /** SHA-256: all that is kept of a key. A fast hash is enough, as the key has 190 bits of randomness. */
 export function hashApiKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+  return hash('sha256', key, 'buffer');
 }
 
 /** A text in which no key can be read, for what is said of a fault. */

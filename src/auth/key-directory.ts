@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Batcher } from '../batcher.js';
 import type { Client, KeyRole } from '../client.js';
-import { PrismaService } from '../database/prisma.service.js';
+import { statementBeside, Statements } from '../database/statements.js';
 import { KeyWatch } from './key-watch.js';
 
 /** A key as it is stored, with the numbers in force for its quota. */
@@ -18,17 +18,19 @@ interface Remembered {
   generation: number;
 }
 
-interface Row {
-  hash: Uint8Array;
-  id: string;
-  role: KeyRole;
-  expires_at: Date | null;
-  revoked: boolean;
-  quota_id: string;
-  plan: string;
-  per_minute: number | null;
-  per_day: number | null;
-}
+type Row = [
+  hash: Buffer,
+  id: string,
+  role: KeyRole,
+  expiresAt: Date | null,
+  revoked: boolean,
+  quotaId: string,
+  plan: string,
+  perMinute: number | null,
+  perDay: number | null,
+];
+
+const FIND = statementBeside(import.meta.url, 'find-keys');
 
 /**
  * A bound for changes that no trigger tells of, as those made with `session_replication_role = replica` or by restoring
@@ -52,13 +54,13 @@ export class KeyDirectory {
   private readonly batcher = new Batcher((hashes: Buffer[]) => this.findAll(hashes));
 
   constructor(
-    private readonly prisma: PrismaService,
+    private readonly statements: Statements,
     private readonly watch: KeyWatch,
   ) {}
 
   /**
    * @returns the key of this SHA-256, or null when there is none.
-   * @throws Prisma's error when the database is away, or an error that names a quota which has no numbers.
+   * @throws the database's error when the database is away, or an error that names a quota which has no numbers.
    */
   async find(hash: Buffer): Promise<KnownKey | null> {
     const id = hash.toString('latin1');
@@ -84,31 +86,15 @@ export class KeyDirectory {
   }
 
   private async findAll(hashes: Buffer[]): Promise<(Row | null)[]> {
-    const rows = await this.prisma.$queryRaw<Row[]>`
-      SELECT
-        k.hash, k.id, k.role::text, k.expires_at, k.revoked_at IS NOT NULL AS revoked, k.quota_id, q.plan,
-        coalesce(q.per_minute, p.per_minute) AS per_minute,
-        coalesce(q.per_day, p.per_day) AS per_day
-      FROM api_keys k
-      JOIN quotas q ON q.id = k.quota_id
-      JOIN plans p ON p.name = q.plan
-      WHERE k.hash = ANY (${hashes}::bytea[])`;
-    const byHash = new Map(rows.map((row) => [Buffer.from(row.hash).toString('latin1'), row]));
+    const rows = await this.statements.run<Row>(FIND, [hashes]);
+    const byHash = new Map(rows.map((row) => [row[0].toString('latin1'), row]));
     return hashes.map((hash) => byHash.get(hash.toString('latin1')) ?? null);
   }
 }
 
-function knownKey(row: Row): KnownKey {
-  if (row.per_minute === null || row.per_day === null) {
-    throw new Error(`Quota ${row.quota_id} is on plan ${row.plan} but has no numbers of its own`);
+function knownKey([, keyId, role, expiresAt, revoked, id, plan, perMinute, perDay]: Row): KnownKey {
+  if (perMinute === null || perDay === null) {
+    throw new Error(`Quota ${id} is on plan ${plan} but has no numbers of its own`);
   }
-  return {
-    client: {
-      keyId: row.id,
-      role: row.role,
-      expiresAt: row.expires_at,
-      quota: { id: row.quota_id, plan: row.plan, perMinute: row.per_minute, perDay: row.per_day },
-    },
-    revoked: row.revoked,
-  };
+  return { client: { keyId, role, expiresAt, quota: { id, plan, perMinute, perDay } }, revoked };
 }

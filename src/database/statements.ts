@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Injectable, Logger } from '@nestjs/common';
 import pg from 'pg';
 import { PrismaService } from './prisma.service.js';
@@ -6,6 +7,15 @@ import { PrismaService } from './prisma.service.js';
 export interface Statement {
   name: string;
   text: string;
+}
+
+/**
+ * The statement of the file `NAME.sql`.
+ *
+ * @param module the URL of the module beside which the file lies.
+ */
+export function statementBeside(module: string, name: string): Statement {
+  return { name, text: readFileSync(new URL(`./${name}.sql`, module), 'utf8') };
 }
 
 /** SQLSTATEs of a prepared statement that is not there, or there already (PostgreSQL, Appendix A). */

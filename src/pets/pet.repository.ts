@@ -1,17 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
 import pg from 'pg';
 import { Batcher, FailedAsk } from '../batcher.js';
-import { type Statement, Statements } from '../database/statements.js';
+import { statementBeside, Statements } from '../database/statements.js';
 import type { NewPet, Pet, PetStatus } from './pet.schemas.js';
 
-const statement = (name: string): Statement => ({
-  name: `pets/${name}`,
-  text: readFileSync(new URL(`./${name}.sql`, import.meta.url), 'utf8'),
-});
-const PAGE = statement('page');
-const FIND = statement('find');
-const ADD = statement('add');
+const PAGE = statementBeside(import.meta.url, 'page-of-pets');
+const FIND = statementBeside(import.meta.url, 'find-pets');
+const ADD = statementBeside(import.meta.url, 'add-pets');
 
 /** What a value is refused for (PostgreSQL, Appendix A): it cannot be stored, or must not be. */
 const REFUSED_VALUE = /^2[23]...$/;

@@ -1,0 +1,9 @@
+-- The keys of these hashes, with the numbers in force for their quotas: its own, else its plan's.
+SELECT
+  k.hash, k.id, k.role, k.expires_at, k.revoked_at IS NOT NULL, k.quota_id, q.plan,
+  coalesce(q.per_minute, p.per_minute),
+  coalesce(q.per_day, p.per_day)
+FROM api_keys k
+JOIN quotas q ON q.id = k.quota_id
+JOIN plans p ON p.name = q.plan
+WHERE k.hash = ANY ($1::bytea[])
