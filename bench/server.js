@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { get } from 'node:http';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onServerCore } from './machine.js';
+
+const PATIENCE_MS = 30_000;
+const RETRY_MS = 2;
+
+/**
+ * Starts a contestant as a process, and waits for its first answer.
+ *
+ * @param {{ title: string, program: string[], env?: Record<string, string> }} contestant
+ * @param {string} key that it lets in.
+ * @param {Record<string, string>} env addresses of what it needs.
+ */
+export async function startServer({ title, program, env: own }, key, env) {
+  const port = await freePort();
+  const [command, args] = onServerCore(process.execPath, program);
+  const startedAt = performance.now();
+  const child = spawn(command, args, {
+    // Where no .env lies. And of our own environment nothing that a contestant might read.
+    cwd: tmpdir(),
+    env: { PATH: process.env.PATH, NODE_ENV: 'production', PORT: String(port), ...own, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let complaints = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => (complaints = (complaints + text).slice(-4000)));
+  const ended = once(child, 'exit');
+  const url = `http://127.0.0.1:${port}`;
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL');
+      await ended;
+    }
+  };
+  while (!(await answers(`${url}/v1/pets?limit=1`, key))) {
+    const isOver = child.exitCode !== null || performance.now() - startedAt > PATIENCE_MS;
+    if (isOver) {
+      await stop();
+      throw new Error(`${title} does not answer:\n${complaints}`);
+    }
+    await sleep(RETRY_MS);
+  }
+  return { pid: child.pid, url, startMs: performance.now() - startedAt, stop, complaints: () => complaints };
+}
+
+function answers(url, key) {
+  return new Promise((resolve) => {
+    get(url, { headers: { authorization: `Bearer ${key}` }, agent: false }, (response) => {
+      response.resume().once('end', () => resolve(response.statusCode === 200));
+    }).once('error', () => resolve(false));
+  });
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
