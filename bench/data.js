@@ -2,11 +2,10 @@ import pg from 'pg';
 import { generateApiKey, hashApiKey, keyHints } from '../dist/auth/api-key.js';
 import { applyPendingMigrations } from '../dist/database/migrations.js';
 
-export const ANIMALS = 100_000;
-export const KEYS = 10_000;
 /** Of each key in a minute and in a day: never reached. */
 const LIMIT = 1_000_000_000;
 const TEMPLATE = 'bench_template';
+const COPY = 'bench';
 
 const ADD_ANIMALS = `
   INSERT INTO pets (name, category_id, status)
@@ -28,40 +27,22 @@ const ADD_KEYS = `
   SELECT gen_random_uuid(), quota_id, 'bench', hash, prefix, last_four FROM key`;
 
 /**
- * Makes a database for each contestant, all alike.
+ * Makes the database that everybody gets a copy of.
  *
  * @param {string} serverUrl of a database on the server.
- * @param {string[]} names of the contestants.
- * @returns the keys that are let in, and the address of each database.
+ * @param {{ animals: number, keys: number }} sizes how many there are to be.
+ * @returns the keys that are let in.
  */
-export async function prepareData(serverUrl, names, { animals = ANIMALS, keys: keyCount = KEYS } = {}) {
-  const keys = Array.from({ length: keyCount }, () => generateApiKey('production'));
-  const urlOf = (name) => Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
-  const server = new pg.Client({ connectionString: serverUrl });
-  await server.connect();
-  try {
+export async function makeTemplate(serverUrl, sizes) {
+  const keys = Array.from({ length: sizes.keys }, () => generateApiKey('production'));
+  await withDatabase(serverUrl, async (server) => {
     await server.query(`DROP DATABASE IF EXISTS ${TEMPLATE} WITH (FORCE)`);
     await server.query(`CREATE DATABASE ${TEMPLATE}`);
-    await fill(urlOf(TEMPLATE), animals, keys);
-    const urls = {};
-    for (const name of names) {
-      const database = `bench_${name.replaceAll('-', '_')}`;
-      await server.query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
-      await server.query(`CREATE DATABASE ${database} TEMPLATE ${TEMPLATE}`);
-      urls[name] = urlOf(database);
-    }
-    return { keys, urls };
-  } finally {
-    await server.end();
-  }
-}
-
-async function fill(url, animals, keys) {
+  });
+  const url = urlOf(serverUrl, TEMPLATE);
   await applyPendingMigrations(url);
-  const database = new pg.Client({ connectionString: url });
-  await database.connect();
-  try {
-    await database.query(ADD_ANIMALS, [animals]);
+  await withDatabase(url, async (database) => {
+    await database.query(ADD_ANIMALS, [sizes.animals]);
     await database.query(`INSERT INTO plans (name) VALUES ('enterprise')`);
     const hints = keys.map(keyHints);
     await database.query(ADD_KEYS, [
@@ -71,18 +52,44 @@ async function fill(url, animals, keys) {
       LIMIT,
     ]);
     await database.query('VACUUM (ANALYZE)');
+  });
+  return keys;
+}
+
+/**
+ * Makes a copy of the template in place of the one before, and has all of it written, so that nobody's turn pays for
+ * what another left behind.
+ *
+ * @returns its address.
+ */
+export async function copyTemplate(serverUrl) {
+  await withDatabase(serverUrl, async (server) => {
+    await server.query(`DROP DATABASE IF EXISTS ${COPY} WITH (FORCE)`);
+    await server.query(`CREATE DATABASE ${COPY} TEMPLATE ${TEMPLATE}`);
+    await server.query('CHECKPOINT');
+  });
+  return urlOf(serverUrl, COPY);
+}
+
+/** How many animals there are. */
+export async function countAnimals(url) {
+  const { rows } = await withDatabase(url, (database) =>
+    database.query('SELECT count(*)::int AS animals FROM pets'),
+  );
+  return rows[0].animals;
+}
+
+/** Lends a connection. */
+export async function withDatabase(url, use) {
+  const database = new pg.Client({ connectionString: url });
+  await database.connect();
+  try {
+    return await use(database);
   } finally {
     await database.end();
   }
 }
 
-/** Writes back what the databases have in memory, so that nobody's turn pays for the one before. */
-export async function checkpoint(url) {
-  const database = new pg.Client({ connectionString: url });
-  await database.connect();
-  try {
-    await database.query('CHECKPOINT');
-  } finally {
-    await database.end();
-  }
+function urlOf(serverUrl, database) {
+  return Object.assign(new URL(serverUrl), { pathname: `/${database}` }).href;
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { Pool } from 'undici';
+import { interruption } from './interruption.js';
 
 /** Requests are sent on the beat: one at a time, or at a high rate a few. */
 const SHORTEST_BEAT_NS = 1_000_000;
@@ -12,8 +12,7 @@ const CONNECTIONS = 64;
  *
  * @returns {Promise<{ p50Ms: number, p99Ms: number }>}
  */
-export async function runAtFixedRate(url, { perSecond, seconds, files }) {
-  const keys = readFileSync(files.keys, 'utf8').trim().split('\n');
+export async function runAtFixedRate(url, { perSecond, seconds, keys }) {
   const eachBeat = Math.max(1, Math.round((perSecond * SHORTEST_BEAT_NS) / 1e9));
   const beatNs = BigInt(Math.round((eachBeat * 1e9) / perSecond));
   const beats = Math.round((perSecond * seconds) / eachBeat);
@@ -33,6 +32,7 @@ export async function runAtFixedRate(url, { perSecond, seconds, files }) {
     }
     latenciesMs.push(Number(process.hrtime.bigint() - dueNs) / 1e6);
   };
+  const over = new AbortController();
   const sent = [];
   const metronome = new Worker(new URL('./metronome.js', import.meta.url), {
     workerData: { startNs, beatNs, beats },
@@ -48,9 +48,11 @@ export async function runAtFixedRate(url, { perSecond, seconds, files }) {
         }
       });
       metronome.once('error', reject).once('exit', resolve);
+      interruption.addEventListener('abort', () => reject(interruption.reason), { signal: over.signal });
     });
     await Promise.all(sent);
   } finally {
+    over.abort();
     await metronome.terminate();
     await pool.destroy();
   }

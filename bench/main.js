@@ -2,81 +2,63 @@
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { startEmbeddedPostgres } from '../dist/embedded-postgres/embedded-postgres.js';
-import { findPostmaster } from '../dist/embedded-postgres/postmaster-pid.js';
 import { CONTESTANTS } from './contestants.js';
-import { ANIMALS, prepareData } from './data.js';
-import { isThere, keepOffServerCore, sharing } from './machine.js';
+import { judgeGoals } from './goals.js';
+import { interruption } from './interruption.js';
+import { isThere, sharing } from './machine.js';
 import { OptionError, readOptions } from './options.js';
 import { report } from './report.js';
-import { takeTurn } from './turn.js';
+import { playRounds } from './rounds.js';
+import { openStage } from './stage.js';
 
-const DATA_DIR = path.join(import.meta.dirname, '.data');
 const RESULTS_DIR = path.join(import.meta.dirname, 'results');
-const CURSORS = 10_000;
+const ANIMALS = 100_000;
+const KEYS = 10_000;
 
 const say = (text) => process.stderr.write(`${text}\n`);
 
 async function main() {
-  const options = readOptions(process.argv.slice(2));
+  const asked = readOptions(process.argv.slice(2));
   if (!isThere('wrk')) {
     throw new OptionError(
-      'The load comes from wrk, which is not installed: apt-get install wrk (or brew install wrk).',
+      'The load comes from wrk, which is not installed: `apt-get install wrk`, or `brew install wrk`.',
     );
   }
-  keepOffServerCore(process.pid);
-  const postgres = await startEmbeddedPostgres(DATA_DIR);
+  const options = isThere('redis-server') ? asked : withoutRedis(asked);
+  const redis = options.only.some((name) => CONTESTANTS[name].counterStore !== undefined);
+  say('Preparing the data');
+  const stage = await openStage({ animals: ANIMALS, keys: KEYS, redis });
   try {
-    const { pid: postgresPid } = await findPostmaster(path.join(DATA_DIR, 'postgres'));
-    keepOffServerCore(postgresPid);
-    say(`${sharing}\nPreparing the data …`);
-    const { keys, urls } = await prepareData(postgres.url, options.only);
-    const turns = await takeTurns(options, { keys, urls, postgresPid });
+    const facts = { options, sharing, ...(await playRounds(stage, options, say)) };
+    const goals = judgeGoals(facts);
+    process.stdout.write(report(facts, goals));
     await mkdir(RESULTS_DIR, { recursive: true });
-    const name = new Date().toISOString().replaceAll(':', '-').slice(0, 19);
-    await writeFile(
-      path.join(RESULTS_DIR, `${name}.json`),
-      `${JSON.stringify({ options, turns }, null, 2)}\n`,
+    const file = path.join(
+      RESULTS_DIR,
+      `${new Date().toISOString().replace(/\..*/, '').replaceAll(':', '-')}.json`,
     );
-    process.stdout.write(report(options, turns));
+    await writeFile(file, `${JSON.stringify({ ...facts, goals }, null, 2)}\n`);
+    say(`Also in ${path.relative(process.cwd(), file)}`);
   } finally {
-    await postgres.stop();
+    await stage.close();
   }
 }
 
-/** All rounds. A round is everybody's turn, so what disturbs the machine for a while disturbs all. */
-async function takeTurns(options, { keys, urls, postgresPid }) {
-  const turns = Object.fromEntries(options.only.map((name) => [name, []]));
-  for (let round = 1; round <= options.rounds; round += 1) {
-    for (const name of options.only) {
-      say(`Round ${round} of ${options.rounds}: ${CONTESTANTS[name].title}`);
-      const turn = await takeTurn(CONTESTANTS[name], {
-        options,
-        round,
-        keys,
-        files: await writeFiles(keys, CONTESTANTS[name]),
-        databaseUrl: urls[name],
-        postgresPid,
-        halfLoad: null,
-      });
-      turns[name].push(turn);
-    }
+/** @throws OptionError when nobody else was asked for. */
+function withoutRedis(options) {
+  const only = options.only.filter((name) => CONTESTANTS[name].counterStore === undefined);
+  if (only.length < options.only.length) {
+    say('redis-server is not installed (`apt-get install redis-server`): nobody counts in Redis.');
   }
-  return turns;
-}
-
-/** What wrk reads: keys, and random places in the list as the contestant names them. */
-async function writeFiles(keys, { cursorOf }) {
-  const files = { keys: path.join(DATA_DIR, 'keys.txt'), cursors: path.join(DATA_DIR, 'cursors.txt') };
-  const cursors = Array.from({ length: CURSORS }, () => cursorOf(Math.floor(Math.random() * (ANIMALS - 20))));
-  await writeFile(files.keys, keys.join('\n'), { mode: 0o600 });
-  await writeFile(files.cursors, cursors.join('\n'));
-  return files;
+  if (only.length === 0) {
+    throw new OptionError('--only names nobody else.');
+  }
+  return { ...options, only };
 }
 
 try {
   await main();
 } catch (error) {
-  say(error instanceof OptionError ? error.message : error.stack);
-  process.exitCode = 1;
+  say(interruption.aborted || error instanceof OptionError ? error.message : error.stack);
+  process.exitCode = interruption.aborted ? 130 : 1;
 }

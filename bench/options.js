@@ -6,19 +6,21 @@ import { WORKLOADS } from './workloads.js';
 export class OptionError extends Error {}
 
 const QUICK = {
-  only: ['service', 'bare', 'bare-pipelined', 'fastify', 'nest-fastify'],
+  only: ['service', 'bare-pipelined', 'fastify', 'nest-fastify'],
   workloads: ['first', 'deep', 'one', 'create', 'mix'],
   connections: [64],
   rounds: 3,
   seconds: 1,
+  more: { startWarmUpSeconds: 3, warmUpSeconds: 0, halfLoad: false },
 };
 
 const FULL = {
-  only: Object.keys(CONTESTANTS).filter((name) => !CONTESTANTS[name].redis),
+  only: Object.keys(CONTESTANTS),
   workloads: Object.keys(WORKLOADS),
   connections: [64, 8],
   rounds: 3,
   seconds: 5,
+  more: { startWarmUpSeconds: 5, warmUpSeconds: 1, halfLoad: true },
 };
 
 /**
@@ -36,7 +38,7 @@ export function readOptions(words) {
     connections: numbers(given.connections, '--connections') ?? usual.connections,
     rounds: numbers(given.rounds, '--rounds')?.[0] ?? usual.rounds,
     seconds: numbers(given.seconds, '--seconds')?.[0] ?? usual.seconds,
-    warmUpSeconds: quick ? 0 : 1,
+    ...usual.more,
   };
 }
 

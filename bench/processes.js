@@ -27,6 +27,16 @@ export function cpuUsOfTree(pid) {
     : all.reduce((sum, fields) => sum + fields.user + fields.system + fields.ended, 0) * TICK_US;
 }
 
+/** Microseconds that all processors were busy since the machine started, whoever had them. */
+export function busyUs() {
+  const fields = read('/proc/stat')?.split('\n', 1)[0].trim().split(/\s+/).slice(1).map(Number);
+  if (fields === undefined) {
+    return null;
+  }
+  const [user, nice, system, , , irq, softIrq, steal] = fields;
+  return (user + nice + system + irq + softIrq + steal) * TICK_US;
+}
+
 /** Bytes of memory that a process holds. */
 export function residentBytes(pid) {
   const line = /^VmRSS:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`) ?? '');

@@ -1,50 +1,83 @@
 import { CONTESTANTS } from './contestants.js';
+import { table } from './table.js';
 import { median, ratioOf } from './statistics.js';
+import { MODERATE_PER_SECOND } from './turn.js';
 import { WORKLOADS } from './workloads.js';
 
-export function report(options, turns) {
-  return options.connections
-    .map((count) => `\n## ${count} connections\n\n${throughput(options, turns, count)}`)
-    .concat(rest(options, turns))
-    .join('\n');
+/** All that was measured, as Markdown. */
+export function report(facts, goals) {
+  const { options } = facts;
+  return [
+    `# Measured on ${new Date().toISOString().slice(0, 10)}`,
+    circumstances(facts),
+    ...options.connections.map((count) => `## ${count} connections\n\n${loads(facts, count)}`),
+    `## Latency, memory and start\n\n${rest(facts)}`,
+    ...(goals.length > 0 ? [`## Goals\n\n${goalTable(goals)}`] : []),
+    '',
+  ].join('\n\n');
 }
 
-function throughput({ workloads, only }, turns, count) {
+function circumstances({ options, sharing, othersCores }) {
+  const { rounds, seconds } = options;
+  const others =
+    othersCores === null
+      ? ''
+      : ` Other programs used ${othersCores.toFixed(2)} cores meanwhile: the less, the more the figures say.`;
+  return (
+    `Node ${process.version}; ${sharing}. ${rounds} rounds, ${seconds} s for each load. Figures are medians; ratios are ` +
+    `medians of each round's, with the least and the greatest.${others}`
+  );
+}
+
+function loads({ options: { only, workloads }, turns }, count) {
   const rows = workloads.flatMap((workload) => {
-    const load = `${workload} ${count}`;
-    const speeds = (name) => turns[name].map(({ loads }) => loads[load].perSecond);
-    const cost = (name, what) => {
-      const all = turns[name].map(({ loads }) => loads[load][what]);
-      return all.includes(null) ? '–' : median(all).toFixed(0);
-    };
-    return only.map((name) => [
-      WORKLOADS[workload],
-      CONTESTANTS[name].title,
-      Math.round(median(speeds(name))).toLocaleString('en'),
-      name === 'service' || !only.includes('service') ? '' : spread(ratioOf(speeds('service'), speeds(name))),
-      cost(name, 'serverUs'),
-      cost(name, 'postgresUs'),
-    ]);
+    const measured = (name) => turns[name].flatMap(({ loads: all }) => all[`${workload} ${count}`] ?? []);
+    const speeds = (name) => measured(name).map(({ perSecond }) => perSecond);
+    return only
+      .filter((name) => measured(name).length > 0)
+      .map((name) => {
+        const { title, peerOf } = CONTESTANTS[name];
+        const compared = only.includes(peerOf) && measured(peerOf).length > 0;
+        return [
+          WORKLOADS[workload],
+          title,
+          Math.round(median(speeds(name))).toLocaleString('en'),
+          compared ? spread(ratioOf(speeds(peerOf), speeds(name))) : '',
+          cost(measured(name).map(({ serverUs }) => serverUs)),
+          cost(measured(name).map(({ postgresUs }) => postgresUs)),
+        ];
+      });
   });
-  return table(['load', 'who', 'requests/s', 'service / peer', 'server µs', 'PostgreSQL µs'], rows);
+  return table(['', '', '>requests/s', '>service / peer', '>server µs', '>PostgreSQL µs'], rows);
 }
 
-function rest({ only }, turns) {
-  const of = (name, read) => median(turns[name].map(read));
+function rest({ options: { only }, turns, halfLoad }) {
+  const ms = (name, read) => median(turns[name].map(read)).toFixed(2);
   const rows = only.map((name) => [
     CONTESTANTS[name].title,
-    of(name, ({ moderate }) => moderate.p50Ms).toFixed(2),
-    of(name, ({ moderate }) => moderate.p99Ms).toFixed(2),
-    (of(name, ({ memoryBytes }) => memoryBytes) / 1024 / 1024).toFixed(0),
-    of(name, ({ startMs }) => startMs).toFixed(0),
+    ms(name, ({ moderate }) => moderate.p50Ms),
+    ms(name, ({ moderate }) => moderate.p99Ms),
+    ...(halfLoad === null ? [] : [ms(name, ({ half }) => half.p50Ms), ms(name, ({ half }) => half.p99Ms)]),
+    cost(turns[name].map(({ memoryBytes }) => memoryBytes && memoryBytes / 1e6)),
+    cost(turns[name].map(({ startMs }) => startMs)),
     CONTESTANTS[name].logs,
   ]);
-  return `\n${table(['who', 'p50 ms', 'p99 ms', 'MB', 'start ms', 'logs'], rows)}\n`;
+  const at = (perSecond) => [`>p50 ms at ${perSecond}/s`, `>p99 ms at ${perSecond}/s`];
+  const half = halfLoad === null ? [] : at(halfLoad);
+  return table(
+    ['', ...at(MODERATE_PER_SECOND), ...half, '>MB after load', '>ms to first answer', 'logs'],
+    rows,
+  );
 }
+
+const goalTable = (goals) =>
+  table(
+    ['', 'goal', 'seen', ''],
+    goals.map(({ what, goal, seen, reached }) => [what, goal, seen, reached ? 'reached' : '**not reached**']),
+  );
 
 const spread = ({ median: middle, least, greatest }) =>
   `${middle.toFixed(2)} (${least.toFixed(2)}–${greatest.toFixed(2)})`;
 
-function table(head, rows) {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}
+/** Where the machine does not tell, a dash. */
+const cost = (numbers) => (numbers.includes(null) ? '–' : median(numbers).toFixed(0));

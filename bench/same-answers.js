@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import pg from 'pg';
+import { withDatabase } from './data.js';
 
 const HEADERS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
 const PAGE =
@@ -12,31 +12,30 @@ const PAGE_OF_AVAILABLE = PAGE.replace('WHERE', `WHERE status = 'available' AND`
  * @throws Error that tells what it answered otherwise than the others.
  */
 export async function checkAnswers({ title, cursorOf }, url, key, databaseUrl) {
-  const database = new pg.Client({ connectionString: databaseUrl });
-  await database.connect();
-  const expected = async (sql, after) => (await database.query(sql, [after])).rows.map(withoutNull);
-  const ask = (path, options) => request(`${url}${path}`, key, options);
   try {
-    await same(await ask('/v1/pets'), 200, await expected(PAGE, 0));
-    await same(await ask('/v1/pets?status=available'), 200, await expected(PAGE_OF_AVAILABLE, 0));
-    await same(await ask(`/v1/pets?cursor=${cursorOf(54_321)}`), 200, await expected(PAGE, 54_321));
-    const [pet] = await expected(PAGE, 76_543);
-    await same(await ask(`/v1/pets/${pet.id}`), 200, pet);
-    await same(await ask('/v1/pets/999999999'), 404);
-    await same(await ask('/v1/pets', { body: { name: 'No category' } }), 400);
-    await same(await request(`${url}/v1/pets`, `${key}x`), 401);
-    const { rows } = await database.query('SELECT max(id)::int AS id FROM pets');
-    const sent = { name: 'Biscuit', categoryId: 7, status: 'available' };
-    const added = await ask('/v1/pets', { body: sent });
-    const [stored] = await expected(PAGE, rows[0].id);
-    await same(added, 201, stored);
-    assert.deepEqual(stored, { id: stored.id, ...sent });
-    await database.query('DELETE FROM pets WHERE id = $1', [stored.id]);
+    await withDatabase(databaseUrl, (database) => check(database, cursorOf, url, key));
   } catch (cause) {
     throw new Error(`${title} does not do what is measured: ${cause.message}`, { cause });
-  } finally {
-    await database.end();
   }
+}
+
+async function check(database, cursorOf, url, key) {
+  const expected = async (sql, after) => (await database.query(sql, [after])).rows.map(withoutNull);
+  const ask = (path, options) => request(`${url}${path}`, key, options);
+  await same(await ask('/v1/pets'), 200, await expected(PAGE, 0));
+  await same(await ask('/v1/pets?status=available'), 200, await expected(PAGE_OF_AVAILABLE, 0));
+  await same(await ask(`/v1/pets?cursor=${cursorOf(54_321)}`), 200, await expected(PAGE, 54_321));
+  const [pet] = await expected(PAGE, 76_543);
+  await same(await ask(`/v1/pets/${pet.id}`), 200, pet);
+  await same(await ask('/v1/pets/999999999'), 404);
+  await same(await ask('/v1/pets', { body: { name: 'No category' } }), 400);
+  await same(await request(`${url}/v1/pets`, `${key}x`), 401);
+  const { rows } = await database.query('SELECT max(id)::int AS id FROM pets');
+  const sent = { name: 'Biscuit', categoryId: 7, status: 'available' };
+  const added = await ask('/v1/pets', { body: sent });
+  const [stored] = await expected(PAGE, rows[0].id);
+  assert.deepEqual(stored, { id: stored?.id, ...sent }, 'What was to be added is not in the database');
+  await same(added, 201, stored);
 }
 
 function request(url, key, { body } = {}) {
@@ -52,7 +51,8 @@ function request(url, key, { body } = {}) {
 }
 
 async function same(response, status, body) {
-  const answered = await response.json();
+  const text = await response.text();
+  const answered = response.ok ? JSON.parse(text) : text;
   const what = `${response.url} answers ${JSON.stringify(answered)}`;
   assert.equal(response.status, status, what);
   if (body !== undefined) {

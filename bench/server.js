@@ -1,13 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { get } from 'node:http';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from './free-port.js';
+import { interruption } from './interruption.js';
 import { onServerCore } from './machine.js';
 
 const PATIENCE_MS = 30_000;
 const RETRY_MS = 2;
+const COMPLAINT_LENGTH = 4000;
 
 /**
  * Starts a contestant as a process, and waits for its first answer.
@@ -21,25 +23,29 @@ export async function startServer({ title, program, env: own }, key, env) {
   const [command, args] = onServerCore(process.execPath, program);
   const startedAt = performance.now();
   const child = spawn(command, args, {
-    // Where no .env lies. And of our own environment nothing that a contestant might read.
+    // Where no .env lies; and of our own environment nothing that a contestant might read.
     cwd: tmpdir(),
     env: { PATH: process.env.PATH, NODE_ENV: 'production', PORT: String(port), ...own, ...env },
+    // Of standard output an operator would make a file; the disk belongs to PostgreSQL here.
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let complaints = '';
-  child.stderr.setEncoding('utf8').on('data', (text) => (complaints = (complaints + text).slice(-4000)));
+  child.stderr
+    .setEncoding('utf8')
+    .on('data', (text) => (complaints = (complaints + text).slice(-COMPLAINT_LENGTH)));
   const ended = once(child, 'exit');
-  const url = `http://127.0.0.1:${port}`;
+  const isOver = () => child.exitCode !== null || child.signalCode !== null;
   const stop = async () => {
-    if (child.exitCode === null && child.signalCode === null) {
+    if (!isOver()) {
       child.kill('SIGKILL');
       await ended;
     }
   };
+  const url = `http://127.0.0.1:${port}`;
   while (!(await answers(`${url}/v1/pets?limit=1`, key))) {
-    const isOver = child.exitCode !== null || performance.now() - startedAt > PATIENCE_MS;
-    if (isOver) {
+    if (isOver() || interruption.aborted || performance.now() - startedAt > PATIENCE_MS) {
       await stop();
+      interruption.throwIfAborted();
       throw new Error(`${title} does not answer:\n${complaints}`);
     }
     await sleep(RETRY_MS);
@@ -53,13 +59,4 @@ function answers(url, key) {
       response.resume().once('end', () => resolve(response.statusCode === 200));
     }).once('error', () => resolve(false));
   });
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { interruption } from './interruption.js';
 
 const SCRIPT = path.join(import.meta.dirname, 'wrk.lua');
 
@@ -14,15 +15,20 @@ const SCRIPT = path.join(import.meta.dirname, 'wrk.lua');
  * @throws Error when a request was answered with anything but success, or not at all.
  */
 export async function runWrk(url, { workload, connections, seconds, files, animals, seed }) {
-  const { stdout } = await promisify(execFile)('wrk', [
-    '--threads=1',
-    `--connections=${connections}`,
-    `--duration=${seconds}s`,
-    `--script=${SCRIPT}`,
-    url,
-    '--',
-    ...[workload, files.keys, files.cursors, animals, seed].map(String),
-  ]);
+  const { stdout } = await promisify(execFile)(
+    'wrk',
+    [
+      '--threads=1',
+      '--timeout=30s',
+      `--connections=${connections}`,
+      `--duration=${seconds}s`,
+      `--script=${SCRIPT}`,
+      url,
+      '--',
+      ...[workload, files.keys, files.cursors, animals, seed].map(String),
+    ],
+    { signal: interruption },
+  );
   const said = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
   if (said.refused + said.broken > 0 || said.requests === 0) {
     throw new Error(

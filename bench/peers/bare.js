@@ -1,5 +1,5 @@
 // The floor: node:http and pg with named statements, counters in a Map, and nothing else.
-// `pipeline` as its argument sends statements without waiting for the one before (pg's `pipeline: true`).
+// `pipelined` as its argument sends statements without waiting for the one before (pg's `pipeline: true`).
 
 import { createServer } from 'node:http';
 import pg from 'pg';
@@ -10,7 +10,7 @@ const STATUSES = new Set(['available', 'pending', 'sold']);
 const LARGEST_PAGE = 100;
 
 shared.readInt8AsNumber(pg);
-const database = process.argv[2] === 'pipeline' ? await openPipelines() : openPool();
+const database = process.argv[2] === 'pipelined' ? await openPipelines() : openPool();
 const isKnown = await shared.readKeys(database);
 /** Used requests of each key, in the minute and in the day. */
 const counters = new Map();

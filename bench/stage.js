@@ -1,0 +1,58 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { startEmbeddedPostgres } from '../dist/embedded-postgres/embedded-postgres.js';
+import { findPostmaster } from '../dist/embedded-postgres/postmaster-pid.js';
+import { makeTemplate } from './data.js';
+import { keepOffServerCore } from './machine.js';
+import { cpuUsOfTree } from './processes.js';
+import { startRedis } from './redis.js';
+
+/** On the disk that the service's own demonstration would use. */
+const DATA_DIR = path.join(import.meta.dirname, '.data');
+const CURSORS = 10_000;
+const PAGE = 20;
+
+/**
+ * Starts what all contestants stand on: the service's embedded PostgreSQL as it is, with the data in a template, and a
+ * Redis where one is asked for.
+ *
+ * @param {{ animals: number, keys: number, redis?: boolean }} needs
+ */
+export async function openStage({ animals, keys: keyCount, redis: needsRedis = false }) {
+  const postgres = await startEmbeddedPostgres(DATA_DIR);
+  let redis = null;
+  const close = async () => {
+    await redis?.stop();
+    await postgres.stop();
+  };
+  try {
+    const { pid: postgresPid } = await findPostmaster(path.join(DATA_DIR, 'postgres'));
+    keepOffServerCore(process.pid);
+    keepOffServerCore(postgresPid);
+    redis = needsRedis ? await startRedis() : null;
+    const keys = await makeTemplate(postgres.url, { animals, keys: keyCount });
+    const files = { keys: path.join(DATA_DIR, 'keys.txt'), cursors: path.join(DATA_DIR, 'cursors.txt') };
+    await writeFile(files.keys, keys.join('\n'), { mode: 0o600 });
+    return {
+      serverUrl: postgres.url,
+      redisUrl: redis?.url,
+      postgresPid,
+      keys,
+      files,
+      animals,
+      /** All that this bench has used of the processors. */
+      ownCpuUs: () => cpuUsOfTree(process.pid) + cpuUsOfTree(postgresPid),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Writes random places in the list for wrk to read, as a contestant names them. */
+export async function writeCursors({ files, animals }, { cursorOf }) {
+  const place = () => Math.floor(Math.random() * Math.max(1, animals - PAGE));
+  const cursors = Array.from({ length: CURSORS }, () => cursorOf(place()));
+  await writeFile(files.cursors, cursors.join('\n'));
+}
