@@ -1,40 +1,45 @@
 // Which core runs what: the server has one for itself, and PostgreSQL, the load and the bench share the other.
 
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import path from 'node:path';
 import { processTree } from './processes.js';
 
-const SERVER_CORE = '0';
-const OTHER_CORE = '1';
+export const SERVER_CORES = '0';
+export const OTHER_CORES = '1';
 
-const canPin = availableParallelism() > 1 && isThere('taskset');
+export const canPin = availableParallelism() > 1 && isThere('taskset');
 
 /** How the machine is shared out, for the report. */
 export const sharing = canPin
-  ? `server on core ${SERVER_CORE}; PostgreSQL and load on core ${OTHER_CORE}`
-  : 'nothing is pinned to a core (that needs two of them and taskset)';
+  ? `server on core ${SERVER_CORES}, PostgreSQL and load on core ${OTHER_CORES}`
+  : 'nothing is pinned to a core (that needs two of them, and taskset)';
 
 /** Whether a program is installed. */
 export function isThere(program) {
-  try {
-    execFileSync('which', [program], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
+  return (process.env.PATH ?? '')
+    .split(path.delimiter)
+    .some((folder) => existsSync(path.join(folder, program)));
 }
 
-/** The command that runs a program on the server's core. */
-export function onServerCore(program, args) {
-  return canPin ? ['taskset', ['-c', SERVER_CORE, program, ...args]] : [program, args];
+/** The command that runs a program on some cores, as taskset names them. */
+export function onCores(cores, program, args) {
+  return canPin ? ['taskset', ['--cpu-list', cores, program, ...args]] : [program, args];
 }
 
-/** Moves a process, its threads and its children, present and future, to the core that is not the server's. */
-export function keepOffServerCore(pid) {
+/** Moves a process, its threads and its children, present and future, to some cores. */
+export function moveToCores(cores, pid) {
   if (!canPin) {
     return;
   }
   for (const each of processTree(pid)) {
-    execFileSync('taskset', ['-acp', OTHER_CORE, String(each)], { stdio: 'ignore' });
+    try {
+      execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', cores, String(each)], {
+        stdio: 'ignore',
+      });
+    } catch {
+      // It has ended meanwhile.
+    }
   }
 }

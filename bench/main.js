@@ -59,6 +59,7 @@ function withoutRedis(options) {
 try {
   await main();
 } catch (error) {
-  say(interruption.aborted || error instanceof OptionError ? error.message : error.stack);
+  const isExpected = error instanceof OptionError;
+  say(interruption.aborted ? 'Interrupted' : isExpected ? error.message : error.stack);
   process.exitCode = interruption.aborted ? 130 : 1;
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './free-port.js';
 import { interruption } from './interruption.js';
-import { onServerCore } from './machine.js';
+import { onCores, SERVER_CORES } from './machine.js';
 
 const PATIENCE_MS = 30_000;
 const RETRY_MS = 2;
@@ -17,10 +17,11 @@ const COMPLAINT_LENGTH = 4000;
  * @param {{ title: string, program: string[], env?: Record<string, string> }} contestant
  * @param {string} key that it lets in.
  * @param {Record<string, string>} env addresses of what it needs.
+ * @param {string} cores that it runs on.
  */
-export async function startServer({ title, program, env: own }, key, env) {
+export async function startServer({ title, program, env: own }, key, env, cores = SERVER_CORES) {
   const port = await freePort();
-  const [command, args] = onServerCore(process.execPath, program);
+  const [command, args] = onCores(cores, process.execPath, program);
   const startedAt = performance.now();
   const child = spawn(command, args, {
     // Where no .env lies; and of our own environment nothing that a contestant might read.

@@ -1,9 +1,9 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { startEmbeddedPostgres } from '../dist/embedded-postgres/embedded-postgres.js';
 import { findPostmaster } from '../dist/embedded-postgres/postmaster-pid.js';
 import { makeTemplate } from './data.js';
-import { keepOffServerCore } from './machine.js';
+import { moveToCores, OTHER_CORES } from './machine.js';
 import { cpuUsOfTree } from './processes.js';
 import { startRedis } from './redis.js';
 
@@ -13,7 +13,7 @@ const CURSORS = 10_000;
 const PAGE = 20;
 
 /**
- * Starts what all contestants stand on: the service's embedded PostgreSQL as it is, with the data in a template, and a
+ * Starts what everybody stands on: the service's embedded PostgreSQL as it is, with the data in a template, and a
  * Redis where one is asked for.
  *
  * @param {{ animals: number, keys: number, redis?: boolean }} needs
@@ -24,11 +24,12 @@ export async function openStage({ animals, keys: keyCount, redis: needsRedis = f
   const close = async () => {
     await redis?.stop();
     await postgres.stop();
+    await rm(DATA_DIR, { recursive: true });
   };
   try {
     const { pid: postgresPid } = await findPostmaster(path.join(DATA_DIR, 'postgres'));
-    keepOffServerCore(process.pid);
-    keepOffServerCore(postgresPid);
+    moveToCores(OTHER_CORES, process.pid);
+    moveToCores(OTHER_CORES, postgresPid);
     redis = needsRedis ? await startRedis() : null;
     const keys = await makeTemplate(postgres.url, { animals, keys: keyCount });
     const files = { keys: path.join(DATA_DIR, 'keys.txt'), cursors: path.join(DATA_DIR, 'cursors.txt') };
@@ -50,9 +51,16 @@ export async function openStage({ animals, keys: keyCount, redis: needsRedis = f
   }
 }
 
-/** Writes random places in the list for wrk to read, as a contestant names them. */
-export async function writeCursors({ files, animals }, { cursorOf }) {
-  const place = () => Math.floor(Math.random() * Math.max(1, animals - PAGE));
-  const cursors = Array.from({ length: CURSORS }, () => cursorOf(place()));
-  await writeFile(files.cursors, cursors.join('\n'));
+/**
+ * Writes places in the list for wrk to read, as a contestant names them.
+ *
+ * @param {number[]} places random ones, unless they are given.
+ */
+export async function writeCursors({ files, animals }, { cursorOf }, places = randomPlaces(animals)) {
+  await writeFile(files.cursors, places.map(cursorOf).join('\n'));
+}
+
+function randomPlaces(animals) {
+  const last = Math.max(1, animals - PAGE);
+  return Array.from({ length: CURSORS }, () => Math.floor(Math.random() * last));
 }

@@ -1,9 +1,9 @@
 import { countAnimals } from './data.js';
 import { runAtFixedRate } from './fixed-rate.js';
-import { cpuUs, cpuUsOfTree, residentBytes } from './processes.js';
+import { measure } from './measure.js';
+import { residentBytes } from './processes.js';
 import { checkAnswers } from './same-answers.js';
 import { startServer } from './server.js';
-import { runWrk } from './wrk.js';
 
 export const MODERATE_PER_SECOND = 500;
 
@@ -44,30 +44,21 @@ export async function takeTurn(contestant, stage) {
 
 async function measureLoads(contestant, server, stage) {
   const { workloads, connections, seconds, startWarmUpSeconds, warmUpSeconds } = stage.options;
-  const run = (load) =>
-    runWrk(server.url, { files: stage.files, animals: stage.animals, seed: stage.round, ...load });
-  await run({ workload: 'mix', connections: Math.max(...connections), seconds: startWarmUpSeconds });
+  const run = (workload, count, duration) =>
+    measure(server, stage, { workload, connections: count, seconds: duration });
+  await run('mix', Math.max(...connections), startWarmUpSeconds);
   const loads = {};
   for (const count of connections) {
     for (const workload of workloads.filter((name) => contestant.workloads?.includes(name) ?? true)) {
       if (warmUpSeconds > 0) {
-        await run({ workload, connections: count, seconds: warmUpSeconds });
+        await run(workload, count, warmUpSeconds);
       }
-      const measured = () => measure(server, stage, () => run({ workload, connections: count, seconds }));
+      const measured = () => run(workload, count, seconds);
       loads[`${workload} ${count}`] =
         workload === 'create' ? await withProof(stage.databaseUrl, measured) : await measured();
     }
   }
   return loads;
-}
-
-/** Runs a load, and tells its speed and what a request of it cost. */
-async function measure(server, { postgresPid }, load) {
-  const cost = () => [cpuUs(server.pid), cpuUsOfTree(postgresPid)];
-  const before = cost();
-  const { perSecond, requests } = await load();
-  const [serverUs, postgresUs] = cost().map((us, who) => us && (us - before[who]) / requests);
-  return { perSecond, requests, serverUs, postgresUs };
 }
 
 /** @throws Error when fewer animals were added than requests were answered. */
