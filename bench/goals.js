@@ -153,4 +153,5 @@ function otherGoals({ service, fastify }) {
   return goals;
 }
 
-const goalOf = (what, goal, seen, reached) => ({ what, goal, seen, reached });
+/** A goal, and what was seen of it. */
+export const goalOf = (what, goal, seen, reached) => ({ what, goal, seen, reached });

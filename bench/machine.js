@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { processTree } from './processes.js';
+import { Refusal } from './refusal.js';
 
 export const SERVER_CORES = '0';
 export const OTHER_CORES = '1';
@@ -21,6 +22,15 @@ export function isThere(program) {
   return (process.env.PATH ?? '')
     .split(path.delimiter)
     .some((folder) => existsSync(path.join(folder, program)));
+}
+
+/** @throws Refusal */
+export function requireWrk() {
+  if (!isThere('wrk')) {
+    throw new Refusal(
+      'The load comes from wrk, which is not installed: `apt-get install wrk`, or `brew install wrk`.',
+    );
+  }
 }
 
 /** The command that runs a program on some cores, as taskset names them. */

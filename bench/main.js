@@ -4,9 +4,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { CONTESTANTS } from './contestants.js';
 import { judgeGoals } from './goals.js';
-import { interruption } from './interruption.js';
-import { isThere, sharing } from './machine.js';
-import { OptionError, readOptions } from './options.js';
+import { runToEnd } from './interruption.js';
+import { isThere, requireWrk, sharing } from './machine.js';
+import { readOptions } from './options.js';
+import { Refusal } from './refusal.js';
 import { report } from './report.js';
 import { playRounds } from './rounds.js';
 import { openStage } from './stage.js';
@@ -19,11 +20,7 @@ const say = (text) => process.stderr.write(`${text}\n`);
 
 async function main() {
   const asked = readOptions(process.argv.slice(2));
-  if (!isThere('wrk')) {
-    throw new OptionError(
-      'The load comes from wrk, which is not installed: `apt-get install wrk`, or `brew install wrk`.',
-    );
-  }
+  requireWrk();
   const options = isThere('redis-server') ? asked : withoutRedis(asked);
   const redis = options.only.some((name) => CONTESTANTS[name].counterStore !== undefined);
   say('Preparing the data');
@@ -44,22 +41,16 @@ async function main() {
   }
 }
 
-/** @throws OptionError when nobody else was asked for. */
+/** @throws Refusal when nobody else was asked for. */
 function withoutRedis(options) {
   const only = options.only.filter((name) => CONTESTANTS[name].counterStore === undefined);
   if (only.length < options.only.length) {
     say('redis-server is not installed (`apt-get install redis-server`): nobody counts in Redis.');
   }
   if (only.length === 0) {
-    throw new OptionError('--only names nobody else.');
+    throw new Refusal('--only names nobody else.');
   }
   return { ...options, only };
 }
 
-try {
-  await main();
-} catch (error) {
-  const isExpected = error instanceof OptionError;
-  say(interruption.aborted ? 'Interrupted' : isExpected ? error.message : error.stack);
-  process.exitCode = interruption.aborted ? 130 : 1;
-}
+await runToEnd(main);

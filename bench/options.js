@@ -1,9 +1,7 @@
 import { parseArgs } from 'node:util';
 import { CONTESTANTS } from './contestants.js';
+import { Refusal } from './refusal.js';
 import { WORKLOADS } from './workloads.js';
-
-/** What is wrong with the options; the message says all there is to know. */
-export class OptionError extends Error {}
 
 const QUICK = {
   only: ['service', 'bare-pipelined', 'fastify', 'nest-fastify'],
@@ -11,7 +9,9 @@ const QUICK = {
   connections: [64],
   rounds: 3,
   seconds: 1,
-  more: { startWarmUpSeconds: 3, warmUpSeconds: 0, halfLoad: false },
+  startWarmUpSeconds: 3,
+  warmUpSeconds: 0,
+  halfLoad: false,
 };
 
 const FULL = {
@@ -20,62 +20,84 @@ const FULL = {
   connections: [64, 8],
   rounds: 3,
   seconds: 5,
-  more: { startWarmUpSeconds: 5, warmUpSeconds: 1, halfLoad: true },
+  startWarmUpSeconds: 10,
+  warmUpSeconds: 1,
+  halfLoad: true,
 };
 
 /**
- * What to measure.
+ * What `npm run bench` is to measure.
  *
  * @param {string[]} words of the command line.
- * @throws OptionError
+ * @throws Refusal
  */
 export function readOptions(words) {
-  const { quick = false, ...given } = parse(words);
+  const { quick = false, ...given } = parse(words, {
+    quick: { type: 'boolean' },
+    only: { type: 'string' },
+    workloads: { type: 'string' },
+    connections: { type: 'string' },
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+  });
   const usual = quick ? QUICK : FULL;
   return {
-    only: names(given.only, '--only', Object.keys(CONTESTANTS)) ?? usual.only,
-    workloads: names(given.workloads, '--workloads', Object.keys(WORKLOADS)) ?? usual.workloads,
-    connections: numbers(given.connections, '--connections') ?? usual.connections,
-    rounds: numbers(given.rounds, '--rounds')?.[0] ?? usual.rounds,
-    seconds: numbers(given.seconds, '--seconds')?.[0] ?? usual.seconds,
-    ...usual.more,
+    ...usual,
+    only: names(given, 'only', Object.keys(CONTESTANTS)) ?? usual.only,
+    workloads: names(given, 'workloads', Object.keys(WORKLOADS)) ?? usual.workloads,
+    connections: numbers(given, 'connections') ?? usual.connections,
+    rounds: numbers(given, 'rounds')?.[0] ?? usual.rounds,
+    seconds: numbers(given, 'seconds')?.[0] ?? usual.seconds,
   };
 }
 
-function parse(words) {
+/**
+ * What `npm run bench:growth` is to measure.
+ *
+ * @param {string[]} sections that there are.
+ * @throws Refusal
+ */
+export function readGrowthOptions(words, sections) {
+  const given = parse(words, {
+    only: { type: 'string' },
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+  });
+  return {
+    only: names(given, 'only', sections) ?? sections,
+    rounds: numbers(given, 'rounds')?.[0] ?? 3,
+    seconds: numbers(given, 'seconds')?.[0] ?? 5,
+  };
+}
+
+/**
+ * @param {string[]} args
+ * @param {import('node:util').ParseArgsConfig['options']} options
+ * @returns {Record<string, any>}
+ */
+function parse(args, options) {
   try {
-    return parseArgs({
-      args: words,
-      options: {
-        quick: { type: 'boolean' },
-        only: { type: 'string' },
-        workloads: { type: 'string' },
-        connections: { type: 'string' },
-        rounds: { type: 'string' },
-        seconds: { type: 'string' },
-      },
-    }).values;
+    return parseArgs({ args, options }).values;
   } catch (error) {
-    throw new OptionError(
-      `${error.message}. There are --quick, --only, --workloads, --connections, --rounds, --seconds.`,
-    );
+    const known = Object.keys(options).map((name) => `--${name}`);
+    throw new Refusal(`${error.message}. There are ${known.join(', ')}.`, { cause: error });
   }
 }
 
-function names(text, option, known) {
-  const given = text?.split(',');
-  const unknown = given?.find((name) => !known.includes(name));
+function names(given, option, known) {
+  const wanted = given[option]?.split(',');
+  const unknown = wanted?.find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    throw new OptionError(`${option}: there is no "${unknown}", only ${known.join(', ')}.`);
+    throw new Refusal(`--${option}: there is no "${unknown}", only ${known.join(', ')}.`);
   }
-  return given;
+  return wanted;
 }
 
-function numbers(text, option) {
-  const given = text?.split(',');
-  const wrong = given?.find((number) => !/^[1-9]\d{0,4}$/.test(number));
+function numbers(given, option) {
+  const wanted = given[option]?.split(',');
+  const wrong = wanted?.find((number) => !/^[1-9]\d{0,3}$/.test(number));
   if (wrong !== undefined) {
-    throw new OptionError(`${option}: "${wrong}" is no whole number from 1 to 99999.`);
+    throw new Refusal(`--${option}: "${wrong}" is no whole number from 1 to 9999.`);
   }
-  return given?.map(Number);
+  return wanted?.map(Number);
 }

@@ -1,5 +1,5 @@
 import { CONTESTANTS } from './contestants.js';
-import { table } from './table.js';
+import { goalTable, table } from './table.js';
 import { median, ratioOf } from './statistics.js';
 import { MODERATE_PER_SECOND } from './turn.js';
 import { WORKLOADS } from './workloads.js';
@@ -69,12 +69,6 @@ function rest({ options: { only }, turns, halfLoad }) {
     rows,
   );
 }
-
-const goalTable = (goals) =>
-  table(
-    ['', 'goal', 'seen', ''],
-    goals.map(({ what, goal, seen, reached }) => [what, goal, seen, reached ? 'reached' : '**not reached**']),
-  );
 
 const spread = ({ median: middle, least, greatest }) =>
   `${middle.toFixed(2)} (${least.toFixed(2)}–${greatest.toFixed(2)})`;

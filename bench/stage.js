@@ -54,6 +54,8 @@ export async function openStage({ animals, keys: keyCount, redis: needsRedis = f
 /**
  * Writes places in the list for wrk to read, as a contestant names them.
  *
+ * @param {{ files: { cursors: string }, animals: number }} stage
+ * @param {{ cursorOf: (id: number) => string }} contestant
  * @param {number[]} places random ones, unless they are given.
  */
 export async function writeCursors({ files, animals }, { cursorOf }, places = randomPlaces(animals)) {

@@ -15,3 +15,10 @@ export function table(head, rows) {
   );
   return [all[0], rule, ...all.slice(1)].map(line).join('\n');
 }
+
+/** Goals, and whether they were reached. */
+export const goalTable = (goals) =>
+  table(
+    ['', '>goal', '>seen', ''],
+    goals.map(({ what, goal, seen, reached }) => [what, goal, seen, reached ? 'reached' : '**not reached**']),
+  );

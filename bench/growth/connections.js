@@ -1,19 +1,17 @@
 import { measure } from '../measure.js';
 import { table } from '../table.js';
-import { MEASURED, mediansOf } from './medians.js';
+import { cellsOf, COLUMNS, inRounds } from './rounds.js';
 import { withService } from './with-service.js';
 
 const CONNECTIONS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 /** The mix, over connections that ask at once. */
 export async function overConnections(stage, { rounds, seconds }) {
-  const rows = await withService(stage, (server) =>
-    mediansOf(rounds, CONNECTIONS, (connections) =>
+  const seen = await withService(stage, (server) =>
+    inRounds(rounds, CONNECTIONS, (connections) =>
       measure(server, stage, { workload: 'mix', connections, seconds }),
     ),
   );
-  return table(
-    ['>connections', ...MEASURED],
-    rows.map((row, index) => [String(CONNECTIONS[index]), ...row]),
-  );
+  const rows = CONNECTIONS.map((connections, index) => [String(connections), ...cellsOf(seen[index])]);
+  return { text: table(['>connections', ...COLUMNS], rows), goals: [] };
 }

@@ -1,13 +1,18 @@
 import { CONTESTANTS } from '../contestants.js';
 import { copyTemplate } from '../data.js';
+import { goalOf } from '../goals.js';
 import { canPin, moveToCores, OTHER_CORES } from '../machine.js';
 import { startServer } from '../server.js';
-import { median } from '../statistics.js';
+import { writeCursors } from '../stage.js';
+import { ratioOf } from '../statistics.js';
 import { table } from '../table.js';
 import { runWrk } from '../wrk.js';
+import { inRounds, speedCell, speedsOf } from './rounds.js';
 
-const WARM_UP_SECONDS = 5;
+const WARM_UP_SECONDS = 10;
 const CONNECTIONS = 64;
+/** How many times as fast two are to be. */
+const LEAST = 1.6;
 
 /** What there is to be, and the cores that all of it has: processes, PostgreSQL and load alike. */
 const CASES = [
@@ -17,34 +22,39 @@ const CASES = [
 
 /**
  * The mix, over processes on one database. Twice the processes get twice the machine, PostgreSQL and load included; else it
- * would be they that are measured.
+ * would be these that are measured.
  */
 export async function overReplicas(stage, { rounds, seconds }) {
-  const speeds = CASES.map(() => []);
+  await writeCursors(stage, CONTESTANTS.service);
+  let seen;
   try {
-    for (let round = 1; round <= rounds; round += 1) {
-      for (const [index, one] of CASES.entries()) {
-        speeds[index].push(await speedOf(stage, one, seconds, round));
-      }
-    }
+    seen = await inRounds(rounds, CASES, async (one) => ({ perSecond: await speedOf(stage, one, seconds) }));
   } finally {
     share(stage, OTHER_CORES);
   }
-  const [alone] = speeds;
-  return table(
-    ['>processes', '>cores', '>requests/s', '>times one'],
-    CASES.map(({ processes }, index) => [
-      String(processes),
-      canPin ? String(processes) : 'any',
-      Math.round(median(speeds[index])).toLocaleString('en'),
-      median(speeds[index].map((speed, round) => speed / alone[round])).toFixed(2),
-    ]),
-  );
+  const [alone, two] = seen.map(speedsOf);
+  const ratio = ratioOf(two, alone);
+  const rows = CASES.map(({ processes }, index) => [
+    String(processes),
+    canPin ? String(processes) : 'any',
+    speedCell(seen[index]),
+  ]);
+  return {
+    text: table(['>processes', '>cores for all', '>requests/s'], rows),
+    goals: [
+      goalOf(
+        'two processes on two cores, of one on one',
+        `≥ ${LEAST}`,
+        ratio.median.toFixed(2),
+        ratio.median >= LEAST,
+      ),
+    ],
+  };
 }
 
-async function speedOf(stage, { processes, cores }, seconds, seed) {
-  const databaseUrl = await copyTemplate(stage.serverUrl);
+async function speedOf(stage, { processes, cores }, seconds) {
   share(stage, cores);
+  const databaseUrl = await copyTemplate(stage.serverUrl);
   const servers = [];
   try {
     for (let number = 0; number < processes; number += 1) {
@@ -57,7 +67,7 @@ async function speedOf(stage, { processes, cores }, seconds, seed) {
       const load = {
         files,
         animals,
-        seed,
+        seed: 1,
         workload: 'mix',
         connections: CONNECTIONS / processes,
         seconds: duration,
