@@ -43,7 +43,7 @@ export function readOptions(words) {
   const usual = quick ? QUICK : FULL;
   return {
     ...usual,
-    only: names(given, 'only', Object.keys(CONTESTANTS)) ?? usual.only,
+    only: given.only === 'all' ? FULL.only : (names(given, 'only', Object.keys(CONTESTANTS)) ?? usual.only),
     workloads: names(given, 'workloads', Object.keys(WORKLOADS)) ?? usual.workloads,
     connections: numbers(given, 'connections') ?? usual.connections,
     rounds: numbers(given, 'rounds')?.[0] ?? usual.rounds,

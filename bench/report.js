@@ -17,16 +17,16 @@ export function report(facts, goals) {
   ].join('\n\n');
 }
 
-function circumstances({ options, sharing, othersCores }) {
+/** How it was measured, and how much the machine let itself be disturbed. */
+function circumstances({ options, sharing, othersCores, workMs }) {
   const { rounds, seconds } = options;
-  const others =
-    othersCores === null
-      ? ''
-      : ` Other programs used ${othersCores.toFixed(2)} cores meanwhile: the less, the more the figures say.`;
-  return (
-    `Node ${process.version}; ${sharing}. ${rounds} rounds, ${seconds} s for each load. Figures are medians; ratios are ` +
-    `medians of each round's, with the least and the greatest.${others}`
-  );
+  const uneven = Math.max(...workMs) / Math.min(...workMs);
+  return [
+    `Node ${process.version}; ${sharing}. ${rounds} rounds, ${seconds} s for each load. Figures are medians; ratios are`,
+    'medians of those of each round, with the least and the greatest.',
+    ...(othersCores === null ? [] : [`Other programs used ${othersCores.toFixed(2)} cores meanwhile.`]),
+    `The same arithmetic took up to ${uneven.toFixed(1)} times as long before one turn as before another.`,
+  ].join(' ');
 }
 
 function loads({ options: { only, workloads }, turns }, count) {

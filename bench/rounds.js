@@ -1,6 +1,7 @@
 import { CONTESTANTS } from './contestants.js';
 import { copyTemplate } from './data.js';
 import { interruption } from './interruption.js';
+import { timeWork } from './machine-speed.js';
 import { busyUs } from './processes.js';
 import { writeCursors } from './stage.js';
 import { takeTurn } from './turn.js';
@@ -11,20 +12,23 @@ const YARDSTICK = 'fastify';
 /**
  * All rounds. In each everybody has a turn, so what disturbs the machine for a while disturbs all.
  *
- * @returns every contestant's turns, and how many cores other programs used meanwhile, where that is known.
+ * @returns every contestant's turns; how many cores other programs used meanwhile, where that is known; and milliseconds that
+ *   the same work took before each turn.
  */
 export async function playRounds(stage, options, say) {
   const halfLoad =
     options.halfLoad && options.only.includes(YARDSTICK) ? await findHalfLoad(stage, options, say) : null;
   const turns = Object.fromEntries(options.only.map((name) => [name, []]));
   const watch = watchOthers(stage);
+  const workMs = [];
   for (let round = 1; round <= options.rounds; round += 1) {
     for (const name of options.only) {
       say(`Round ${round} of ${options.rounds}: ${CONTESTANTS[name].title}`);
+      workMs.push(timeWork());
       turns[name].push(await play(name, stage, { options, round, halfLoad }));
     }
   }
-  return { turns, halfLoad, othersCores: watch() };
+  return { turns, halfLoad, othersCores: watch(), workMs };
 }
 
 async function play(name, stage, facts) {

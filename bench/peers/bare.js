@@ -5,7 +5,8 @@ import { createServer } from 'node:http';
 import pg from 'pg';
 import * as shared from './shared.js';
 
-const PIPELINED_CONNECTIONS = 4;
+/** As many as the pool of the other has. */
+const PIPELINED_CONNECTIONS = 10;
 const STATUSES = new Set(['available', 'pending', 'sold']);
 const LARGEST_PAGE = 100;
 
@@ -26,7 +27,7 @@ function openPool() {
   return new pg.Pool({ connectionString: shared.settings.databaseUrl });
 }
 
-/** A few connections in turn: each carries many statements at once, and inserts commit beside one another. */
+/** Connections in turn: each carries several statements at once, and inserts commit beside one another. */
 async function openPipelines() {
   const clients = Array.from(
     { length: PIPELINED_CONNECTIONS },
