@@ -6,27 +6,20 @@ import type { Socket } from 'node:net';
  * but waits for one that has never sent a request, as browsers open to spare, or that sends one for ever.
  */
 export class Connections {
-  /** Connections on which no request is under way. */
-  private readonly idle = new Set<Socket>();
+  /** Connections on which no request has arrived yet. */
+  private readonly unused = new Set<Socket>();
 
   constructor(private readonly server: Server) {
     server.on('connection', (socket) => {
-      this.idle.add(socket);
-      socket.once('close', () => this.idle.delete(socket));
+      this.unused.add(socket);
+      socket.once('close', () => this.unused.delete(socket));
     });
-    server.on('request', ({ socket }, response) => {
-      this.idle.delete(socket);
-      response.once('close', () => {
-        if (!socket.destroyed) {
-          this.idle.add(socket);
-        }
-      });
-    });
+    server.on('request', ({ socket }) => this.unused.delete(socket));
   }
 
-  /** Ends what is idle now, and the rest when `graceMs` milliseconds are over. */
+  /** Ends what was never used now, and what is left when `graceMs` milliseconds are over. */
   end(graceMs: number): void {
-    for (const socket of this.idle) {
+    for (const socket of this.unused) {
       socket.destroy();
     }
     setTimeout(() => this.server.closeAllConnections(), graceMs).unref();

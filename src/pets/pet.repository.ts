@@ -25,11 +25,12 @@ export interface PageRequest {
 
 /** One page. All who asked for the same at the same time are given the same object. */
 export interface PetPage {
-  pets: Pet[];
-  /** Whether more follow. */
-  more: boolean;
-  /** What the first who asked has made of it. */
-  answer?: { body: string; links: string };
+  /** The animals as a JSON array. */
+  body: string;
+  /** The identifier of the last animal, if more follow; else null. */
+  lastId: string | null;
+  /** The header that the first who asked has made of it. */
+  links?: string;
 }
 
 /** The animals. Those who ask at the same time are served by one question to the database. */
@@ -68,25 +69,25 @@ export class PetRepository {
   }
 
   private async readPages(requests: PageRequest[]): Promise<PetPage[]> {
-    const wanted = new Map(requests.map((request) => [nameOf(request), request]));
-    const pages = [...wanted.values()];
-    const rows = await this.statements.run<[number: number, ...Row]>(PAGE, [
+    const numbers = new Map<string, number>();
+    const pages: PageRequest[] = [];
+    const places = requests.map((request) => {
+      const name = nameOf(request);
+      const number = numbers.get(name) ?? pages.push(request) - 1;
+      numbers.set(name, number);
+      return number;
+    });
+    const rows = await this.statements.run<[number: number, body: string, lastId: string | null]>(PAGE, [
       pages.map((_page, number) => number),
       pages.map(({ after }) => after ?? MIN_INT64),
       pages.map(({ status }) => status ?? null),
-      pages.map(({ limit }) => limit + 1),
+      pages.map(({ limit }) => limit),
     ]);
-    const petsOfPages: Pet[][] = pages.map(() => []);
-    for (const [number, ...row] of rows) {
-      petsOfPages[number]?.push(petOf(row));
+    const read = pages.map((): PetPage => ({ body: '[]', lastId: null }));
+    for (const [number, body, lastId] of rows) {
+      read[number] = { body, lastId };
     }
-    const read = new Map(
-      [...wanted].map(([name, { limit }], number) => {
-        const pets = petsOfPages[number] ?? [];
-        return [name, { pets: pets.slice(0, limit), more: pets.length > limit }];
-      }),
-    );
-    return requests.map((request) => read.get(nameOf(request)) as PetPage);
+    return places.map((number) => read[number] as PetPage);
   }
 
   private async findAll(ids: bigint[]): Promise<(Pet | null)[]> {

@@ -28,13 +28,10 @@ export class PetsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const page = await this.pets.page({ limit, status, after: cursor });
-    // Written once for all who wait for the same page.
-    const { body, links } = (page.answer ??= {
-      body: reply.serialize(page.pets) as string,
-      links: pageLinks(PATH, { limit, status }, page.more ? String(page.pets.at(-1)?.id) : null),
-    });
-    reply.type('application/json; charset=utf-8').header('Link', links);
-    return body;
+    // The same for all who wait for the same page.
+    page.links ??= pageLinks(PATH, { limit, status }, page.lastId);
+    reply.type('application/json; charset=utf-8').header('Link', page.links);
+    return page.body;
   }
 
   @Post()
