@@ -38,6 +38,7 @@ export function hasRedis(): boolean {
 export async function startRedis(
   settings: Record<string, string> = {},
   onPort?: number,
+  deadlineMs?: number,
 ): Promise<RedisServer> {
   const port = onPort ?? (await freePort());
   const folder = await mkdtemp(path.join(tmpdir(), 'redis-'));
@@ -51,33 +52,53 @@ export async function startRedis(
   );
   const operator = new Redis({ port, host: '127.0.0.1', lazyConnect: true, retryStrategy: () => null });
   operator.on('error', () => {});
-  await until(async () => {
-    if (child.exitCode !== null) {
-      throw new Error(`${PROGRAM} ended with ${child.exitCode}`);
-    }
-    return operator.connect().then(
-      () => true,
-      () => false,
-    );
-  });
+  const stop = async () => {
+    operator.disconnect();
+    await end(child);
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await until(async () => {
+      if (child.exitCode !== null) {
+        throw new Error(`${PROGRAM} ended with ${child.exitCode}`);
+      }
+      return operator.connect().then(
+        () => true,
+        () => false,
+      );
+    }, deadlineMs);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
     operator,
     pause: () => child.kill('SIGSTOP'),
     goOn: () => child.kill('SIGCONT'),
-    stop: async () => {
-      operator.disconnect();
-      await end(child);
-      await rm(folder, { recursive: true, force: true });
-    },
+    stop,
   };
 }
 
 /** Three masters without replicas, each with a third of the slots. */
 export async function startRedisCluster(): Promise<{ masters: RedisServer[]; stop(): Promise<void> }> {
-  const SLOTS = 16_384;
   const masters: RedisServer[] = [];
+  const stop = async () => {
+    await Promise.all(masters.map((master) => master.stop()));
+  };
+  try {
+    await formCluster(masters);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { masters, stop };
+}
+
+/** @param masters where to put each as it is started. */
+async function formCluster(masters: RedisServer[]): Promise<void> {
+  const SLOTS = 16_384;
   const busPorts: number[] = [];
   for (let index = 0; index < 3; index += 1) {
     const busPort = await freePort();
@@ -98,12 +119,6 @@ export async function startRedisCluster(): Promise<{ masters: RedisServer[]; sto
     const infos = await Promise.all(masters.map(({ operator }) => operator.call('CLUSTER', 'INFO')));
     return infos.every((info) => /cluster_state:ok[^]*cluster_known_nodes:3/.test(String(info)));
   }, 30_000);
-  return {
-    masters,
-    stop: async () => {
-      await Promise.all(masters.map((master) => master.stop()));
-    },
-  };
 }
 
 async function end(child: ChildProcess): Promise<void> {
