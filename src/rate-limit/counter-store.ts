@@ -30,9 +30,11 @@ export interface Taken {
  * - `refused`: there is no connection. Nothing was counted.
  * - `failed`: the store answered with an error, or no connection came about in time. Nothing was counted.
  * - `unanswered`: it was asked, and nobody knows whether it was counted.
+ * - `spoilt`: in the place of the subject's counts the store has something else. Nothing was counted, nor can be until that is
+ *   removed; the store is there, and counts other subjects.
  * - `withdrawn`: it was never asked, because the question before it was not answered.
  */
-export type FailureKind = 'refused' | 'failed' | 'unanswered' | 'withdrawn';
+export type FailureKind = 'refused' | 'failed' | 'unanswered' | 'spoilt' | 'withdrawn';
 
 /** A question to a counter store that was not answered. All asks of one question are told of it by one and the same error. */
 export class CounterStoreError extends Error {
@@ -45,6 +47,17 @@ export class CounterStoreError extends Error {
   ) {
     super(databaseReason(cause));
     this.code = (cause as { code?: unknown } | null)?.code;
+  }
+}
+
+/** An adding of which some may have been carried out. */
+export class PartlyAddedError extends CounterStoreError {
+  /** @param notAdded those that were surely not added; of the others that were not, nobody knows. */
+  constructor(
+    { kind, cause }: CounterStoreError,
+    readonly notAdded: readonly Taken[],
+  ) {
+    super(kind, cause);
   }
 }
 
@@ -67,10 +80,12 @@ export abstract class CounterStore {
 
   /**
    * Adds what was admitted without the store, also beyond the limits: to each window that is the stored one, or newer. A
-   * window never goes back. Nothing to add is a question too: whether the store could.
+   * window never goes back. Nothing to add is a question too: whether the store could. A subject whose place is spoilt has no
+   * windows, and is passed over.
    *
    * @param taken each subject once.
-   * @throws CounterStoreError when the store is away. Then nothing was added, or nobody knows what, as its kind tells.
+   * @throws CounterStoreError when the store is away. Then nothing was added, or nobody knows what, as its kind tells; a
+   *   PartlyAddedError tells it of each.
    */
   abstract add(taken: Taken[]): Promise<void>;
 

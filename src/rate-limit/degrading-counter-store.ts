@@ -3,7 +3,7 @@ import { Clock } from '../clock.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import type { Admission } from './admission.js';
 import { Breaker } from './breaker.js';
-import { type Ask, CounterStore, CounterStoreError, type Taken } from './counter-store.js';
+import { type Ask, CounterStore, CounterStoreError, PartlyAddedError, type Taken } from './counter-store.js';
 import { LocalCounterStore } from './local-counter-store.js';
 import { StoreTime } from './store-time.js';
 import { TakenTally } from './taken-tally.js';
@@ -145,9 +145,7 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
       try {
         await this.shared.add(taken);
       } catch (error) {
-        if (wasNotCounted(error)) {
-          this.taken.takeBack(taken);
-        }
+        this.taken.takeBack(notAdded(taken, error));
         this.fail(error);
         throw error;
       }
@@ -156,7 +154,7 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
 
   private fail(error: unknown): void {
     const { kind, message } = error instanceof CounterStoreError ? error : defect(error);
-    if (error === this.failure || kind === 'withdrawn') {
+    if (error === this.failure || kind === 'withdrawn' || kind === 'spoilt') {
       return;
     }
     this.failure = error;
@@ -207,4 +205,12 @@ function defect(error: unknown): CounterStoreError {
 
 function wasNotCounted(error: unknown): boolean {
   return error instanceof CounterStoreError && error.kind !== 'unanswered';
+}
+
+/** Those of what the store should have added that it surely has not. */
+function notAdded(taken: readonly Taken[], error: unknown): readonly Taken[] {
+  if (error instanceof PartlyAddedError) {
+    return error.notAdded;
+  }
+  return wasNotCounted(error) ? taken : [];
 }

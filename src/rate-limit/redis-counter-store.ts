@@ -4,7 +4,7 @@ import { Clock } from '../clock.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import type { Admission } from './admission.js';
 import { admissionOf, type Counted, outlookOf, sumUp } from './batch.js';
-import { type Ask, CounterStore, CounterStoreError, type Taken } from './counter-store.js';
+import { type Ask, CounterStore, CounterStoreError, PartlyAddedError, type Taken } from './counter-store.js';
 import { type Call, RedisConnection } from './redis-connection.js';
 import { quotaSubject } from './subject.js';
 
@@ -66,11 +66,13 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
       return [this.keyOf(subject), minute, minuteUsed, day, dayUsed, kind, this.clock.storeOffsetMs];
     });
     const outcomes = await this.connection.run('addRequests', calls);
-    const errors = outcomes.filter((outcome) => outcome instanceof CounterStoreError);
-    const doubt = errors.find(({ kind }) => kind === 'unanswered') ?? errors[0];
-    if (doubt !== undefined) {
-      // Some may have been added, and none may be twice.
-      throw errors.length < calls.length ? new CounterStoreError('unanswered', doubt) : doubt;
+    const failures = outcomes.filter((outcome) => outcome instanceof CounterStoreError);
+    const failure = failures.find(({ kind }) => kind !== 'spoilt');
+    if (failure !== undefined) {
+      throw new PartlyAddedError(
+        failure,
+        taken.filter((_one, index) => wasSurelyNotAdded(outcomes[index])),
+      );
     }
   }
 
@@ -145,6 +147,11 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   private subjectOf(key: string): string {
     return key.slice(this.keyOf('').length - 1, -1);
   }
+}
+
+/** A spoilt one is not told again: it can never be added. */
+function wasSurelyNotAdded(outcome: unknown): boolean {
+  return outcome instanceof CounterStoreError && outcome.kind !== 'unanswered' && outcome.kind !== 'spoilt';
 }
 
 function countedOf([
