@@ -73,7 +73,7 @@ export default {
       comment: 'What decides needs neither framework nor database.',
       severity: 'error',
       from: {
-        path: '^src/(auth/(api-key|expiry-header)|rate-limit/(windows|headers|address|admission|ban|batch|subject|breaker|counter|deadline|store-time|subject-memory|taken-tally)|deprecation/(headers|removal)|http/(cursor|page-links)|usage/(periods|tally)|admin/key\\.view|duration|redis-address)\\.ts$',
+        path: '^src/(auth/(api-key|expiry-header)|rate-limit/(windows|headers|address|admission|ban|batch|subject|breaker|counter|deadline|store-time|subject-memory|taken-tally|outage-log|redis-failure)|deprecation/(headers|removal)|http/(cursor|page-links)|usage/(periods|tally)|admin/key\\.view|duration|redis-address)\\.ts$',
       },
       to: { path: 'node_modules/(@nestjs|@prisma|fastify|ioredis|pg)/', dependencyTypesNot: ['type-only'] },
     },

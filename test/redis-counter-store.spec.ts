@@ -53,6 +53,9 @@ const takeTimes = (store: RedisCounterStore, ask: Ask, count: number) =>
   Promise.all(Array.from({ length: count }, () => store.take(ask)));
 const remaining = ({ windows }: Admission) => windows.map((window) => window.remaining);
 
+const connectionsSoFar = async ({ operator }: RedisServer) =>
+  Number(/total_connections_received:(\d+)/.exec(await operator.info('stats'))?.[1]);
+
 /** Why it was rejected, which did not take long. */
 async function quickRefusal(question: Promise<unknown>): Promise<unknown> {
   const start = performance.now();
@@ -191,7 +194,7 @@ describeWithRedis('counting in Redis', () => {
     ]);
   });
 
-  it('tells a defect by the error of the server, and the other asks of the question are answered', async () => {
+  it('tells what is no counter by the error of the server, and the other asks of the question are answered', async () => {
     const store = await open(server.url);
     const [broken, whole] = [newSubject(), newSubject()];
     await server.operator.set(keyOf(broken), 'no hash', 'PX', MINUTE_MS);
@@ -200,7 +203,7 @@ describeWithRedis('counting in Redis', () => {
     );
     expect(wrong).toMatchObject({
       status: 'rejected',
-      reason: { kind: 'failed', message: expect.stringContaining('WRONGTYPE') },
+      reason: { kind: 'spoilt', message: expect.stringContaining('WRONGTYPE') },
     });
     await server.operator.del(keyOf(broken));
     expect(right).toMatchObject({ status: 'fulfilled', value: { admitted: true } });
@@ -389,18 +392,51 @@ describeWithRedis('a Redis that is away', () => {
     }
   });
 
-  it('only because this process was held up itself is none: what has arrived meanwhile is read', async () => {
-    const server = await startRedis();
-    try {
-      const store = await open(server.url);
-      await store.take(newSubject());
-      const answer = store.take(newSubject());
-      const heldUpTo = performance.now() + 800;
-      while (performance.now() < heldUpTo) {
-        // Nothing else happens in this process.
+  it.each([800, 1200, 2500])(
+    'only because this process was held up itself for %i ms is none: what has arrived meanwhile is read',
+    async (heldUpMs) => {
+      const server = await startRedis();
+      const warn = jest.spyOn(Logger.prototype, 'warn');
+      try {
+        const store = await open(server.url);
+        await store.take(newSubject());
+        const answer = store.take(newSubject());
+        const heldUpTo = performance.now() + heldUpMs;
+        while (performance.now() < heldUpTo) {
+          // Nothing else happens in this process.
+        }
+        expect((await answer).admitted).toBe(true);
+        expect((await store.take(newSubject())).admitted).toBe(true);
+        expect(warn).not.toHaveBeenCalled();
+      } finally {
+        warn.mockRestore();
+        await server.stop();
       }
-      expect((await answer).admitted).toBe(true);
+    },
+  );
+
+  it('for one reason after the other tells each in the log once, and the last to whoever asks', async () => {
+    const server = await startRedis();
+    const warn = jest.spyOn(Logger.prototype, 'warn');
+    const lines = () => warn.mock.calls.map(([line]) => String(line));
+    try {
+      await server.operator.acl('SETUSER', 'store', 'on', '>first', '~*', '+@all');
+      const store = await open(server.url.replace('redis://', 'redis://store:first@'));
+      expect((await store.take(newSubject())).admitted).toBe(true);
+      await server.operator.acl('SETUSER', 'store', 'resetpass', '>second');
+      await server.operator.client('KILL', 'USER', 'store');
+      await until(() => lines().some((line) => line.includes('WRONGPASS')));
+      const reason = await quickRefusal(store.take(newSubject()));
+      expect(reason).toMatchObject({ kind: 'refused', message: expect.stringContaining('WRONGPASS') });
+      // Some more tries, each of which fails for the same reason.
+      const before = await connectionsSoFar(server);
+      await until(async () => (await connectionsSoFar(server)) >= before + 3);
+      expect(lines().filter((line) => line.includes('WRONGPASS'))).toHaveLength(1);
+      await server.operator.acl('SETUSER', 'store', '>first');
+      await eventually(async () => expect((await store.take(newSubject())).admitted).toBe(true));
+      expect(lines().at(-1)).toBe('Redis is there again');
     } finally {
+      warn.mockRestore();
       await server.stop();
     }
   });
@@ -508,5 +544,29 @@ describeWithRedis('a Redis that is away under a running service', () => {
     expect(day).toBe(minute);
     const next = await call();
     expect([next.status, isDegraded(next), left(next)]).toEqual([200, false, 60 - minute - 1]);
+  });
+
+  it('for one key alone, which holds something else: the others are counted, and so is that one once it is gone', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn');
+    const broken = await service.issue({ plan: 'enterprise', perMinute: 60, perDay: 1000 });
+    const place = `${PREFIX}:{quota:${broken.quotaId}}`;
+    await server.operator.set(place, 'no hash');
+    try {
+      for (let round = 0; round < 5; round += 1) {
+        for (let sent = 0; sent < 3; sent += 1) {
+          const spoilt = await call(broken);
+          expect([spoilt.status, isDegraded(spoilt)]).toEqual([200, true]);
+        }
+        const whole = await call();
+        expect([whole.status, isDegraded(whole), left(whole)]).toEqual([200, false, 59 - round]);
+      }
+      expect(warn.mock.calls.map(([line]) => line)).toEqual([
+        `What Redis has at ${place} cannot be used, and is tried again: it is no counter`,
+      ]);
+      await server.operator.del(place);
+      expect(isDegraded(await call(broken))).toBe(false);
+    } finally {
+      warn.mockRestore();
+    }
   });
 });
