@@ -360,8 +360,8 @@ describe('the directory of keys', () => {
     const queries = jest.spyOn(statements, 'run');
     const strangers = Array.from({ length: 20 }, () => randomBytes(32));
     const found = await Promise.all([
-      ...issued.map(({ key }) => directory.find(hashApiKey(key))),
-      ...strangers.map((hash) => directory.find(hash)),
+      ...issued.map(async ({ key }) => directory.find(hashApiKey(key))),
+      ...strangers.map(async (hash) => directory.find(hash)),
     ]);
     expect(found.map((known) => known?.client.keyId ?? null)).toEqual([
       ...issued.map(({ id }) => id),
@@ -421,7 +421,7 @@ describe('the directory of keys', () => {
   it('remembers no unknown key, and of known ones no more than its bound', async () => {
     const directory = new KeyDirectory(statements, watch);
     const cache = directory['cache'];
-    await Promise.all(Array.from({ length: 1000 }, () => directory.find(randomBytes(32))));
+    await Promise.all(Array.from({ length: 1000 }, async () => directory.find(randomBytes(32))));
     expect(cache.size).toBe(0);
 
     const [quota] = await database.query<{ id: string }>(
@@ -434,7 +434,7 @@ describe('the directory of keys', () => {
        RETURNING hash`,
       [quota?.id],
     );
-    const found = await Promise.all(rows.map(({ hash }) => directory.find(hash)));
+    const found = await Promise.all(rows.map(async ({ hash }) => directory.find(hash)));
     expect(found).not.toContain(null);
     expect(cache.size).toBeLessThanOrEqual(10_000);
   });

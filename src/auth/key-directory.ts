@@ -59,15 +59,21 @@ export class KeyDirectory {
   ) {}
 
   /**
-   * @returns the key of this SHA-256, or null when there is none.
-   * @throws the database's error when the database is away, or an error that names a quota which has no numbers.
+   * @returns the key of this SHA-256, or null when there is none; without a wait when it is remembered.
+   * @throws the database's error, or an error that names a quota which has no numbers.
    */
-  async find(hash: Buffer): Promise<KnownKey | null> {
+  find(hash: Buffer): KnownKey | Promise<KnownKey | null> {
     const id = hash.toString('latin1');
     const cached = this.cache.get(id);
-    if (cached !== undefined && this.watch.holds(cached.generation)) {
-      return cached.key;
-    }
+    return cached !== undefined && this.watch.holds(cached.generation) ? cached.key : this.lookUp(hash, id);
+  }
+
+  /** The client of this SHA-256 as it was last known, however long ago. Only to tell its numbers: nobody gets in by it. */
+  lastKnown(hash: Buffer): Client | null {
+    return this.cache.peek(hash.toString('latin1'), { allowStale: true })?.key.client ?? null;
+  }
+
+  private async lookUp(hash: Buffer, id: string): Promise<KnownKey | null> {
     // An answer is as old as its question: what changes while it is under way makes it one that no longer holds.
     const start = performance.now();
     const { generation } = this.watch;
@@ -78,11 +84,6 @@ export class KeyDirectory {
     const key = knownKey(row);
     this.cache.set(id, { key, generation }, { start });
     return key;
-  }
-
-  /** The client of this SHA-256 as it was last known, however long ago. Only to tell its numbers: nobody gets in by it. */
-  lastKnown(hash: Buffer): Client | null {
-    return this.cache.peek(hash.toString('latin1'), { allowStale: true })?.key.client ?? null;
   }
 
   private async findAll(hashes: Buffer[]): Promise<(Row | null)[]> {
