@@ -232,6 +232,11 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
         // The answer's own time is inside that window: it tells no wait longer than a minute.
         expect(nowMs).toBe(noon + MINUTE_MS);
       }
+      // What its clock showed is told beside that, also to who looks.
+      for (const { clockMs } of [...behind, await (await home.open(clockBehind)).look(ask)]) {
+        expect(clockMs).toBeGreaterThanOrEqual(noon + 30_000);
+        expect(clockMs).toBeLessThan(noon + MINUTE_MS);
+      }
     });
 
     it('never goes back to yesterday: a replica whose clock is behind midnight counts in the new day', async () => {
@@ -345,15 +350,31 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       expect([seen.refusalsUntilBan, ...remaining(seen)]).toEqual([3, 0, 94]);
     });
 
-    it('opens a window that is newer than the time of the store', async () => {
-      const ask = newSubject(2, 1000);
+    it('by a replica that was ahead of the time of the store is of the windows that are open there', async () => {
+      const [known, unknown] = [newSubject(10, 100), newSubject(10, 100)];
+      await takeAtOnce(known, 3);
+      const { minute, day } = openWindows();
+      const ahead = { minute: minute + 5, minuteUsed: 4, day: day + 1, dayUsed: 6 };
+      await store.add([
+        { ...known, ...ahead },
+        { ...unknown, ...ahead },
+      ]);
+      expect(await home.counterOf(known.subject)).toMatchObject({ minute, minuteUsed: 7, day, dayUsed: 9 });
+      expect(await home.counterOf(unknown.subject)).toMatchObject({ minute, minuteUsed: 4, day, dayUsed: 6 });
+      clock.travel(MINUTE_MS);
+      expect(remaining(await store.take(known))).toEqual([9, 90]);
+    });
+
+    it('is added to a window that is stored already, though it begins only later by the time of the store', async () => {
+      const ask = newSubject(10, 100);
+      clock.travel(MINUTE_MS);
       await takeAtOnce(ask, 3);
       const { minute, day } = openWindows();
-      await store.add([{ ...ask, minute: minute + 1, minuteUsed: 2, day, dayUsed: 2 }]);
-      const seen = await store.take(ask);
-      // This one is the first refusal of the new minute.
-      expect([seen.admitted, seen.refusalsUntilBan, ...remaining(seen)]).toEqual([false, 1, 0, 996]);
-      expect(seen.windows[0]?.resetSeconds).toBe((minute + 2) * 60);
+      clock.travel(-MINUTE_MS);
+      await store.add([{ ...ask, minute, minuteUsed: 4, day, dayUsed: 4 }]);
+      await store.add([{ ...ask, minute: minute + 1, minuteUsed: 1, day, dayUsed: 1 }]);
+      await store.add([{ ...ask, minute: minute - 1, minuteUsed: 1, day, dayUsed: 1 }]);
+      expect(await home.counterOf(ask.subject)).toMatchObject({ minute, minuteUsed: 8, day, dayUsed: 9 });
     });
 
     it('neither starts a ban nor ends one', async () => {

@@ -6,6 +6,7 @@ import { DegradingCounterStore, SHARED_COUNTER_STORE } from '../src/rate-limit/d
 import type { PostgresCounterStore } from '../src/rate-limit/postgres-counter-store.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { ban } from './support/bans.js';
+import { TestClock } from './support/clock.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.js';
 import { until } from './support/eventually.js';
@@ -19,6 +20,13 @@ const WAIT_MS = 750 + 400;
 const AT_ONCE_MS = 300;
 const RECOVERY_MS = 2000;
 const STRANGER_LIMIT = 5;
+
+/** The clock of a replica that is five minutes ahead. Its store's is right. */
+class ClockAhead extends TestClock {
+  override now(): number {
+    return super.now() + 300_000;
+  }
+}
 
 /** A replica whose way to the counters, and to nothing else, can be cut. */
 interface Replica {
@@ -45,9 +53,9 @@ afterEach(async () => {
   await database.drop();
 });
 
-async function startReplica(): Promise<Replica> {
+async function startReplica(clock = new TestClock()): Promise<Replica> {
   const proxy = await startDatabaseProxy(database.url);
-  const app = await startApplication({ database, environment: { STRANGER_LIMIT } });
+  const app = await startApplication({ database, environment: { STRANGER_LIMIT }, clock });
   const store = app.app.get<PostgresCounterStore>(SHARED_COUNTER_STORE);
   jest.replaceProperty(
     store as unknown as { environment: object },
@@ -228,6 +236,41 @@ describe('while the counter store refuses connections', () => {
     await replica.proxy.comeBack();
     await recovered();
     expect(await stored(small)).toEqual({ minute: 2, day: 5 });
+  });
+
+  describe('and the clock of a replica is five minutes ahead, ', () => {
+    let ahead: Replica;
+    beforeEach(async () => {
+      ahead = await startReplica(new ClockAhead());
+      // Whose start of a minute is that of the store.
+      replica.app.clock.storeOffsetMs = ahead.app.clock.storeOffsetMs;
+    });
+
+    const secondsToReset = ({ headers }: Answer) =>
+      Number(headers.get('x-ratelimit-reset')) - replica.app.clock.now() / 1000;
+
+    it('what it admitted before it ever heard the time of the store is of the minute that is open there', async () => {
+      ahead.proxy.goAway();
+      expect(served(await callAtOnce(70, ahead))).toBe(60);
+      await ahead.proxy.comeBack();
+      await recovered(ahead);
+      expect(await stored()).toEqual({ minute: 60, day: 60 });
+      const refused = await call();
+      expectError(refused, 429, 'rate_limit_exceeded');
+      expect(secondsToReset(refused)).toBeLessThanOrEqual(60);
+      replica.app.clock.travel(60_000);
+      expect(remaining(await call())).toBe(59);
+    });
+
+    it('a window that is ahead too does not pass for the time of the store', async () => {
+      await call(ahead);
+      await database.query('UPDATE rate_limit_counters SET minute = minute + 5');
+      expect(secondsToReset(await call(ahead))).toBeGreaterThan(240);
+      await refuse(ahead);
+      const other = await call(ahead, await ahead.app.issue());
+      expect(isDegraded(other)).toBe(true);
+      expect(secondsToReset(other)).toBeLessThanOrEqual(60);
+    });
   });
 
   it('what is asked of it alone is 503 at once', async () => {

@@ -50,7 +50,7 @@ function randomness(seed: number): () => number {
 /** The shared store's answer, which the local one gives too. */
 async function expectSame(ask: Ask): Promise<Admission> {
   const admission = await shared.take(ask);
-  ({ nowMs } = admission);
+  nowMs = admission.clockMs;
   expect(await local.take(ask)).toEqual(admission);
   return admission;
 }

@@ -1,5 +1,6 @@
 -- Adds requests that were admitted elsewhere to the windows of one subject, whether or not these have room. A window that
--- is over adds nothing, a later one than the stored takes its place: none goes back.
+-- is over adds nothing, a later one than the stored takes its place: none goes back. One that begins only later by the
+-- clock of this server is taken for the one that is open here. The same rules as add.sql.
 --
 -- KEYS[1] the subject's hash. ARGV: 1 number of the minute (since 1970), 2 how many requests it had, 3 number of the day,
 -- 4 how many requests it had, 5 '1' for a quota and '' for a stranger, 6 milliseconds to add to the server's clock, as in
@@ -12,9 +13,10 @@ local key = KEYS[1]
 local time = redis.call('TIME')
 local now_ms = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[6]
 
--- Adds to the window of these fields, and forgets what belonged to an earlier one.
-local function add(number_field, used_field, number, used, forgotten_field)
+-- Adds to the window of these fields, which is open since it was stored, or by now; and forgets what belonged to an earlier.
+local function add(number_field, used_field, claimed, now, used, forgotten_field)
   local stored = tonumber(redis.call('HGET', key, number_field)) or -1
+  local number = math.min(claimed, math.max(now, stored))
   if number == stored then
     redis.call('HINCRBY', key, used_field, used)
   elseif number > stored then
@@ -26,8 +28,9 @@ local function add(number_field, used_field, number, used, forgotten_field)
   return math.max(number, stored)
 end
 
-local minute = add('minute', 'minuteUsed', tonumber(ARGV[1]), tonumber(ARGV[2]), 'refusals')
-local day = add('day', 'dayUsed', tonumber(ARGV[3]), tonumber(ARGV[4]))
+local now_minute, now_day = math.floor(now_ms / MINUTE_MS), math.floor(now_ms / DAY_MS)
+local minute = add('minute', 'minuteUsed', tonumber(ARGV[1]), now_minute, tonumber(ARGV[2]), 'refusals')
+local day = add('day', 'dayUsed', tonumber(ARGV[3]), now_day, tonumber(ARGV[4]))
 
 local keep_until = ARGV[5] ~= '' and (day + 1) * DAY_MS + QUOTA_MARGIN_MS
   or (minute + 1) * MINUTE_MS + STRANGER_MARGIN_MS

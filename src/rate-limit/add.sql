@@ -1,17 +1,36 @@
 -- Adds what a replica admitted while it could not count here, also beyond the limits. A window that is newer than the stored
 -- one takes its place, with its own count; one that is older is over, and adds nothing.
 --
--- $1 subjects, each once, $2 number of the minute, $3 requests of that minute, $4 limit per minute, $5 number of the day,
--- $6 requests of that day, $7 limit per day or NULL.
+-- The numbers of windows are the replica's, whose clock may be ahead where it was never told the time here. None opens a
+-- window that begins only later by the clock of this server: such a one would hold for every replica until its end. It is
+-- taken for the one that is open here, which may be later than now, as a window never goes back.
 --
--- The numbers of windows are the replica's: it went on from the last time that it was told here. Rows are written in the order of
--- their subjects, as take.sql does.
-WITH taken AS (
-  SELECT *
+-- $1 subjects, each once, $2 number of the minute, $3 requests of that minute, $4 limit per minute, $5 number of the day,
+-- $6 requests of that day, $7 limit per day or NULL, $8 as $5 of take.sql.
+--
+-- Rows are written in the order of their subjects, as take.sql does.
+WITH clock AS (
+  SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint + $8::bigint AS now_ms
+),
+now AS (
+  SELECT (now_ms / 60000)::int AS minute, (now_ms / 86400000)::int AS day FROM clock
+),
+taken AS (
+  SELECT
+    ask.subject,
+    -- greatest() ignores the NULL of who is not stored.
+    least(ask.minute, greatest(now.minute, known.minute)) AS minute,
+    ask.minute_used,
+    ask.minute_limit,
+    least(ask.day, greatest(now.day, known.day)) AS day,
+    ask.day_used,
+    ask.day_limit
   FROM
+    now,
     unnest($1::text[], $2::int[], $3::int[], $4::int[], $5::int[], $6::int[], $7::int[])
-      AS taken (subject, minute, minute_used, minute_limit, day, day_used, day_limit)
-  ORDER BY subject
+      AS ask (subject, minute, minute_used, minute_limit, day, day_used, day_limit)
+    LEFT JOIN rate_limit_counters AS known ON known.subject = ask.subject
+  ORDER BY ask.subject
 )
 INSERT INTO rate_limit_counters AS stored (
   subject, minute, minute_used, minute_limit, day, day_used, day_limit, granted

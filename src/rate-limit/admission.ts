@@ -8,6 +8,8 @@ export interface Admission extends Standing {
   windows: readonly WindowState[];
   /** The time of the decision by the store's clock, in milliseconds since the Unix epoch. */
   nowMs: number;
+  /** What the store's clock showed then: earlier than the decision, where a window is open that begins only later by it. */
+  clockMs: number;
   /** Whether this replica answered by itself, from what it last knew, because the store was away. */
   degraded: boolean;
 }

@@ -22,8 +22,10 @@ export interface Counted extends Judged {
   /** Number of the day since the Unix epoch. */
   day: number;
   dayUsed: number;
-  /** The store's time of the decision, in milliseconds since the Unix epoch. */
+  /** The store's time of the decision, in milliseconds since the Unix epoch: never before its windows began. */
   nowMs: number;
+  /** What the store's clock showed then, which may be before that. */
+  clockMs: number;
 }
 
 /** The sum of each subject of a batch, and the place (from 0) that each ask has among those of its subject. */
@@ -47,19 +49,20 @@ export function admissionOf(counted: Counted, limits: Limits, place: number, ban
   const laterInBatch = admitted ? counted.granted - place - 1 : 0;
   const windows = windowsOf(counted, limits, laterInBatch);
   const standing = standingOf(counted, place, thresholdOf(limits, bansAreOn));
-  return { admitted, windows, nowMs: counted.nowMs, ...standing, degraded: false };
+  const { nowMs, clockMs } = counted;
+  return { admitted, windows, nowMs, clockMs, ...standing, degraded: false };
 }
 
 /** What one request would be told now of a subject that was looked at: asked for nothing, and left as it was. */
 export function outlookOf(looked: Counted, limits: Limits, bansAreOn: boolean): Admission {
-  const { bannedUntil, nowMs } = looked;
+  const { bannedUntil, nowMs, clockMs } = looked;
   const threshold = thresholdOf(limits, bansAreOn);
   const banned = threshold !== null && bannedUntil !== null && bannedUntil.getTime() > nowMs;
   const windows = windowsOf(looked, limits, 0);
   const admitted = !banned && windows.every(({ remaining }) => remaining > 0);
   // Who is not banned stands where an admitted request does; who is, where one does that met the ban.
   const standing = standingOf({ ...looked, granted: banned ? 0 : 1 }, 0, threshold);
-  return { admitted, windows, nowMs, ...standing, degraded: false };
+  return { admitted, windows, nowMs, clockMs, ...standing, degraded: false };
 }
 
 /** The windows as they were when `later` requests of what was counted had not been taken yet. */

@@ -80,8 +80,9 @@ export abstract class CounterStore {
 
   /**
    * Adds what was admitted without the store, also beyond the limits: to each window that is the stored one, or newer. A
-   * window never goes back. Nothing to add is a question too: whether the store could. A subject whose place is spoilt has no
-   * windows, and is passed over.
+   * window never goes back, nor is one opened that begins only later by the store's clock: that counts in the one that is
+   * open there. Nothing to add is a question too: whether the store could. A subject whose place is spoilt has no windows,
+   * and is passed over.
    *
    * @param taken each subject once.
    * @throws CounterStoreError when the store is away. Then nothing was added, or nobody knows what, as its kind tells; a

@@ -1,17 +1,22 @@
 import type { Admission } from './admission.js';
 import { admissionOf, type Counted, type Limits, outlookOf } from './batch.js';
+import type { Taken } from './counter-store.js';
 import { DAY_SECONDS, MINUTE_SECONDS } from './windows.js';
 
 const MINUTE_MS = MINUTE_SECONDS * 1000;
 const DAY_MS = DAY_SECONDS * 1000;
 
-/** The windows, refusals and ban of one subject, as a row of `rate_limit_counters` has them. */
-export interface Counter {
+/** Which windows are meant. */
+export interface WindowNumbers {
   /** Number of the minute since the Unix epoch. */
   minute: number;
-  minuteUsed: number;
   /** Number of the day since the Unix epoch. */
   day: number;
+}
+
+/** The windows, refusals and ban of one subject, as a row of `rate_limit_counters` has them. */
+export interface Counter extends WindowNumbers {
+  minuteUsed: number;
   dayUsed: number;
   /** Of that minute; a ban that starts sets them to zero. */
   refusals: number;
@@ -26,12 +31,14 @@ export const minuteOf = (nowMs: number) => Math.floor(nowMs / MINUTE_MS);
 /** The number of the UTC day that a time is in. */
 export const dayOf = (nowMs: number) => Math.floor(nowMs / DAY_MS);
 
+/** The windows that a time is in. */
+const windowsAt = (nowMs: number): WindowNumbers => ({ minute: minuteOf(nowMs), day: dayOf(nowMs) });
+
 /** A subject that nobody has counted yet. */
 export function newCounter(nowMs: number): Counter {
   return {
-    minute: minuteOf(nowMs),
+    ...windowsAt(nowMs),
     minuteUsed: 0,
-    day: dayOf(nowMs),
     dayUsed: 0,
     refusals: 0,
     bannedUntilMs: null,
@@ -39,9 +46,8 @@ export function newCounter(nowMs: number): Counter {
   };
 }
 
-/** Opens the windows that have begun since; one never goes back. */
-export function rollOver(counter: Counter, nowMs: number): Counter {
-  const [minute, day] = [minuteOf(nowMs), dayOf(nowMs)];
+/** Opens these windows where they are later; one never goes back. */
+function rollOver(counter: Counter, { minute, day }: WindowNumbers): Counter {
   return {
     ...counter,
     ...(minute > counter.minute && { minute, minuteUsed: 0, refusals: 0 }),
@@ -50,7 +56,7 @@ export function rollOver(counter: Counter, nowMs: number): Counter {
 }
 
 /** When a request is judged, in milliseconds since the Unix epoch: never before its windows began. */
-export function judgedAt({ minute, day }: Counter, nowMs: number): number {
+function judgedAt({ minute, day }: Counter, nowMs: number): number {
   return Math.max(nowMs, minute * MINUTE_MS, day * DAY_MS);
 }
 
@@ -66,10 +72,10 @@ export function take(
   nowMs: number,
   ladder: readonly number[],
 ): { counter: Counter; admission: Admission } {
-  const counter = rollOver(before, nowMs);
+  const counter = rollOver(before, windowsAt(nowMs));
   const atMs = judgedAt(counter, nowMs);
   const answer = (judged: { granted: number; refused: number }) =>
-    admissionOf(countedOf(counter, atMs, judged), limits, 0, ladder.length > 0);
+    admissionOf(countedOf(counter, { nowMs: atMs, clockMs: nowMs, ...judged }), limits, 0, ladder.length > 0);
   if (isBanned(counter, atMs, ladder)) {
     return { counter, admission: answer({ granted: 0, refused: 0 }) };
   }
@@ -89,9 +95,20 @@ export function take(
 
 /** The numbers as they stand, and whether a request now would be admitted. */
 export function look(before: Counter, limits: Limits, nowMs: number, ladder: readonly number[]): Admission {
-  const counter = rollOver(before, nowMs);
-  const atMs = judgedAt(counter, nowMs);
-  return outlookOf(countedOf(counter, atMs, { granted: 0, refused: 0 }), limits, ladder.length > 0);
+  const counter = rollOver(before, windowsAt(nowMs));
+  const times = { nowMs: judgedAt(counter, nowMs), clockMs: nowMs };
+  return outlookOf(countedOf(counter, { ...times, granted: 0, refused: 0 }), limits, ladder.length > 0);
+}
+
+/** Adds what was admitted elsewhere, as `add.sql` does. */
+export function add(before: Counter, taken: Taken, nowMs: number): Counter {
+  // One that begins only later is taken for the one that is open.
+  const minute = Math.min(taken.minute, Math.max(minuteOf(nowMs), before.minute));
+  const day = Math.min(taken.day, Math.max(dayOf(nowMs), before.day));
+  const counter = rollOver(before, { minute, day });
+  counter.minuteUsed += minute === counter.minute ? taken.minuteUsed : 0;
+  counter.dayUsed += day === counter.day ? taken.dayUsed : 0;
+  return counter;
 }
 
 /**
@@ -125,9 +142,8 @@ function nextStep({ banStep, bannedUntilMs }: Counter, atMs: number, ladder: rea
 /** The counter as one that other stores have judged, too, is told of. */
 function countedOf(
   { bannedUntilMs, ...counter }: Counter,
-  nowMs: number,
-  judged: { granted: number; refused: number },
+  judged: Pick<Counted, 'granted' | 'refused' | 'nowMs' | 'clockMs'>,
 ): Counted {
   const bannedUntil = bannedUntilMs === null ? null : new Date(bannedUntilMs);
-  return { ...counter, ...judged, bannedUntil, nowMs };
+  return { ...counter, ...judged, bannedUntil };
 }

@@ -65,7 +65,7 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
     return this.shared.take(ask).then(
       (admission) => {
         this.breaker.succeeded();
-        this.time.hear(admission.nowMs);
+        this.time.hear(admission.clockMs);
         this.local.learn(ask, admission);
         return admission;
       },

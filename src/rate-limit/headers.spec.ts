@@ -12,7 +12,15 @@ const day = (limit: number, used: number) => windowState('day', Math.floor(nowMs
 
 /** The headers of a request that met no ban. */
 const headersOf = (admitted: boolean, windows: WindowState[]) =>
-  rateLimitHeaders({ admitted, windows, nowMs, refusalsUntilBan: 60, ban: null, degraded: false });
+  rateLimitHeaders({
+    admitted,
+    windows,
+    nowMs,
+    clockMs: nowMs,
+    refusalsUntilBan: 60,
+    ban: null,
+    degraded: false,
+  });
 
 describe('the rate-limit headers', () => {
   it('tell the tightest window, and both windows in the IETF form', () => {
@@ -85,7 +93,7 @@ describe('the rate-limit headers', () => {
 
   it('say so when the numbers are those of this replica alone, as the store is away', () => {
     const windows = [minute(60, 1), day(1000, 41)];
-    const admission = { admitted: true, windows, nowMs, refusalsUntilBan: 60, ban: null };
+    const admission = { admitted: true, windows, nowMs, clockMs: nowMs, refusalsUntilBan: 60, ban: null };
     expect(rateLimitHeaders({ ...admission, degraded: true })).toEqual({
       ...rateLimitHeaders({ ...admission, degraded: false }),
       'X-RateLimit-Degraded': 'true',
@@ -100,6 +108,7 @@ describe('the rate-limit headers', () => {
         admitted: false,
         windows,
         nowMs,
+        clockMs: nowMs,
         refusalsUntilBan: 0,
         ban: { untilMs, started: false },
         degraded: false,

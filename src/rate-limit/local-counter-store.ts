@@ -1,5 +1,5 @@
 import type { Admission } from './admission.js';
-import { type Counter, learn, look, newCounter, take } from './counter.js';
+import { add, type Counter, learn, look, newCounter, take } from './counter.js';
 import { type Ask, CounterStore, type Taken } from './counter-store.js';
 import { SubjectMemory } from './subject-memory.js';
 
@@ -61,23 +61,9 @@ export class LocalCounterStore extends CounterStore {
 
   /** Never rejects. */
   async add(taken: Taken[]): Promise<void> {
+    const nowMs = Math.floor(this.now());
     for (const one of taken) {
-      const { minute, minuteUsed, day, dayUsed } = one;
-      const stored = this.counters.get(one);
-      if (stored === undefined) {
-        this.counters.set(one, { ...newCounter(0), minute, minuteUsed, day, dayUsed });
-        continue;
-      }
-      if (minute > stored.minute) {
-        Object.assign(stored, { minute, minuteUsed, refusals: 0 });
-      } else if (minute === stored.minute) {
-        stored.minuteUsed += minuteUsed;
-      }
-      if (day > stored.day) {
-        Object.assign(stored, { day, dayUsed });
-      } else if (day === stored.day) {
-        stored.dayUsed += dayUsed;
-      }
+      this.counters.set(one, add(this.counters.get(one) ?? newCounter(0), one, nowMs));
     }
   }
 

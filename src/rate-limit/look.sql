@@ -14,5 +14,6 @@ SELECT
   greatest(stored.day, now.day) AS day,
   CASE WHEN stored.day >= now.day THEN stored.day_used ELSE 0 END AS day_used,
   stored.banned_until,
-  greatest(now.now_ms, stored.minute * 60000::bigint, stored.day * 86400000::bigint)::float8 AS now_ms
+  greatest(now.now_ms, stored.minute * 60000::bigint, stored.day * 86400000::bigint)::float8 AS now_ms,
+  now.now_ms::float8 AS clock_ms
 FROM now LEFT JOIN rate_limit_counters AS stored ON stored.subject = $2

@@ -35,6 +35,7 @@ interface Look {
   day: number;
   day_used: number;
   now_ms: number;
+  clock_ms: number;
 }
 
 /** What take.sql tells of each subject. */
@@ -54,6 +55,7 @@ const countedOf = (row: Look, { granted, refused }: { granted: number; refused: 
   day: row.day,
   dayUsed: row.day_used,
   nowMs: row.now_ms,
+  clockMs: row.clock_ms,
 });
 
 /**
@@ -137,6 +139,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
         taken.map(({ day }) => day),
         taken.map(({ dayUsed }) => dayUsed),
         taken.map(({ perDay }) => perDay),
+        this.clock.storeOffsetMs,
       ],
     });
   }

@@ -19,6 +19,7 @@ type Reply = [
   day: number,
   dayUsed: number,
   nowMs: number,
+  clockMs: number,
 ];
 
 /**
@@ -164,9 +165,10 @@ function countedOf([
   day,
   dayUsed,
   nowMs,
+  clockMs,
 ]: Reply): Counted {
   const bannedUntil = untilMs === null ? null : new Date(untilMs);
-  return { granted, refused, refusals, bannedUntil, minute, minuteUsed, day, dayUsed, nowMs };
+  return { granted, refused, refusals, bannedUntil, minute, minuteUsed, day, dayUsed, nowMs, clockMs };
 }
 
 /** @throws the error that came in place of an answer. */

@@ -12,12 +12,12 @@ export class StoreTime {
     this.aheadOfMonotonicMs = clock.now() - clock.storeOffsetMs - performance.now();
   }
 
-  /** @param nowMs the store's time as its answer has just told it, in milliseconds since the Unix epoch. */
-  hear(nowMs: number): void {
+  /** @param clockMs what the store's clock showed, as its answer has just told it, in milliseconds since the Unix epoch. */
+  hear(clockMs: number): void {
     // All answers of one question tell the same.
-    if (nowMs !== this.lastHeardMs) {
-      this.lastHeardMs = nowMs;
-      this.aheadOfMonotonicMs = nowMs - this.clock.storeOffsetMs - performance.now();
+    if (clockMs !== this.lastHeardMs) {
+      this.lastHeardMs = clockMs;
+      this.aheadOfMonotonicMs = clockMs - this.clock.storeOffsetMs - performance.now();
     }
   }
 

@@ -80,4 +80,4 @@ if asked > 0 then
   redis.call('PEXPIRE', key, keep_until - now_ms)
 end
 
-return { granted, refused, refusals, banned_until or false, minute, minute_used, day, day_used, at_ms }
+return { granted, refused, refusals, banned_until or false, minute, minute_used, day, day_used, at_ms, now_ms }

@@ -129,4 +129,5 @@ RETURNING
   day,
   day_used,
   -- Never before the window that was counted in, so that no response tells more seconds than a window has.
-  greatest((SELECT now_ms FROM clock), minute * 60000::bigint, day * 86400000::bigint)::float8 AS now_ms
+  greatest((SELECT now_ms FROM clock), minute * 60000::bigint, day * 86400000::bigint)::float8 AS now_ms,
+  (SELECT now_ms FROM clock)::float8 AS clock_ms

@@ -9,7 +9,8 @@ const ask: Ask = { subject: 'quota:1', perMinute: 60, perDay: 1000 };
 function admittedAt(...timesMs: number[]): TakenTally {
   const tally = new TakenTally(3);
   for (const nowMs of timesMs) {
-    tally.add(ask, { admitted: true, windows: [], nowMs, refusalsUntilBan: null, ban: null, degraded: true });
+    const standing = { refusalsUntilBan: null, ban: null };
+    tally.add(ask, { admitted: true, windows: [], nowMs, clockMs: nowMs, ...standing, degraded: true });
   }
   return tally;
 }

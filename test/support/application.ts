@@ -20,12 +20,16 @@ interface Options {
   environment?: Partial<Environment>;
   /** A database that the test owns; else a new one, which goes with the application. */
   database?: TestDatabase;
+  clock?: TestClock;
 }
 
 /** The real application over a real database, listening on a free port of this machine. */
-export async function startApplication({ environment, database }: Options = {}): Promise<TestApplication> {
+export async function startApplication({
+  environment,
+  database,
+  clock = new TestClock(),
+}: Options = {}): Promise<TestApplication> {
   const store = database ?? (await createDatabase());
-  const clock = new TestClock();
   clock.travelToMinuteStart();
   const settings: Environment = {
     ...readEnvironment({
