@@ -137,7 +137,8 @@ function block(milliseconds: number): void {
   }
 }
 
-const lockRow = () => `SELECT 1 FROM rate_limit_counters WHERE subject = 'quota:${key.quotaId}' FOR UPDATE`;
+const lockRow = ({ quotaId } = key) =>
+  `SELECT 1 FROM rate_limit_counters WHERE subject = 'quota:${quotaId}' FOR UPDATE`;
 
 describe('while the counter store refuses connections', () => {
   it('a quota has what was last known to be left, is told so, and all of it is added when the store is back', async () => {
@@ -346,6 +347,27 @@ describe('while the counter store hangs', () => {
     }
     await recovered();
     expect(await stored()).toEqual({ minute: 10, day: 10 });
+  });
+
+  it('but says that it is there, is told of as away once, and as back once it counts', async () => {
+    const full = await replica.app.issue({ plan: 'enterprise', perMinute: 1, perDay: 1000 });
+    const asked = jest.spyOn(replica.app.app.get<CounterStore>(SHARED_COUNTER_STORE), 'take');
+    await call(replica, full);
+    const lock = await hold(database.url, lockRow(full));
+    await callTimes(3, replica, full);
+    expect(replica.lines).toHaveBeenCalledTimes(1);
+    asked.mockClear();
+    // Nothing is to be added, so nothing but counting can show that it does not count.
+    await until(async () => {
+      const { status, headers } = await call(replica, full);
+      expect([status, headers.get('x-ratelimit-degraded')]).toEqual([429, 'true']);
+      return asked.mock.calls.length > 2;
+    });
+    expect(replica.lines).toHaveBeenCalledTimes(1);
+    await lock.letGo();
+    await until(async () => !isDegraded(await call(replica, full)));
+    expect(replica.lines).toHaveBeenCalledTimes(2);
+    expect(replica.lines).toHaveBeenLastCalledWith(expect.stringContaining('is back'));
   });
 
   it('for one question alone, the next goes to the store, after what was admitted is added', async () => {

@@ -21,10 +21,36 @@ describe('a breaker', () => {
     expect([breaker.failed(true), breaker.isOpen]).toEqual([true, true]);
   });
 
-  it('closes by a success', () => {
+  it('closes by a success of those who may try again, and says so once', () => {
     const breaker = new Breaker();
     breaker.failed(true);
-    breaker.succeeded();
+    breaker.tryAgain();
     expect(breaker.isOpen).toBe(false);
+    expect([breaker.succeeded(), breaker.succeeded()]).toEqual([true, false]);
+    expect([breaker.failed(false), breaker.failed(false), breaker.isOpen]).toEqual([false, false, false]);
+    expect(breaker.failed(false)).toBe(true);
+  });
+
+  it('is not closed by the answer to an earlier question', () => {
+    const breaker = new Breaker();
+    breaker.failed(true);
+    expect([breaker.succeeded(), breaker.isOpen]).toEqual([false, true]);
+  });
+
+  it('opens again by the first failure of those who try again, which is still the same outage', () => {
+    const breaker = new Breaker();
+    breaker.failed(true);
+    for (let tries = 0; tries < 3; tries += 1) {
+      breaker.tryAgain();
+      expect([breaker.failed(false), breaker.isOpen]).toEqual([false, true]);
+    }
+    breaker.tryAgain();
+    expect(breaker.succeeded()).toBe(true);
+  });
+
+  it('that is closed has nothing to try again', () => {
+    const breaker = new Breaker();
+    breaker.tryAgain();
+    expect([breaker.succeeded(), breaker.failed(false), breaker.isOpen]).toEqual([false, false, false]);
   });
 });

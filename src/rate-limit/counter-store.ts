@@ -36,10 +36,12 @@ export interface Taken {
  */
 export type FailureKind = 'refused' | 'failed' | 'unanswered' | 'spoilt' | 'withdrawn';
 
-/** A question to a counter store that was not answered. All asks of one question are told of it by one and the same error. */
+/** A question to a counter store that was not answered, or a part of it that was not. */
 export class CounterStoreError extends Error {
   /** The driver's code, if any. */
   readonly code: unknown;
+  /** What tells this question from others: where its parts failed in several ways, the errors of all have the same. */
+  question: object = this;
 
   constructor(
     readonly kind: FailureKind,

@@ -30,8 +30,10 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
   private readonly time: StoreTime;
   private readonly local: LocalCounterStore;
   private readonly taken = new TakenTally(MAX_TAKEN_SUBJECTS);
-  /** The failure told last: all asks of one question are told of the same. */
-  private failure: unknown = null;
+  /** The last. */
+  private failure: CounterStoreError | null = null;
+  /** The questions whose failure is known: each of their asks is told of it. */
+  private readonly failedQuestions = new WeakSet<object>();
   private telling: Promise<void> | null = null;
   private prober: NodeJS.Timeout | undefined;
   private isProbing = false;
@@ -64,7 +66,11 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
     }
     return this.shared.take(ask).then(
       (admission) => {
-        this.breaker.succeeded();
+        if (this.breaker.succeeded()) {
+          this.logger.warn(
+            'The counter store is back, and has been told what this replica admitted meanwhile',
+          );
+        }
         this.time.hear(admission.clockMs);
         this.local.learn(ask, admission);
         return admission;
@@ -153,20 +159,28 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
   }
 
   private fail(error: unknown): void {
-    const { kind, message } = error instanceof CounterStoreError ? error : defect(error);
-    if (error === this.failure || kind === 'withdrawn' || kind === 'spoilt') {
+    const failure = error instanceof CounterStoreError ? error : defect(error);
+    const { kind, message, question } = failure;
+    if (kind === 'withdrawn' || kind === 'spoilt' || this.failedQuestions.has(question)) {
       return;
     }
-    this.failure = error;
+    this.failedQuestions.add(question);
+    this.failure = failure;
     if (this.breaker.failed(kind === 'refused')) {
       this.logger.warn(`The counter store is away, so this replica counts by itself: ${message}`);
-      this.prober = setInterval(() => void this.probe(), PROBE_INTERVAL_MS).unref();
     } else if (!this.breaker.isOpen) {
       this.logger.debug(`A question to the counter store was not answered: ${message}`);
     }
+    if (this.breaker.isOpen) {
+      this.prober ??= setInterval(() => void this.probe(), PROBE_INTERVAL_MS).unref();
+    }
   }
 
-  /** Asks whether the store is back, and if so tells it what it missed. Never rejects. */
+  /**
+   * Asks whether the store answers again, and if so tells it what it missed. Whether it counts too is left to requests to find
+   * out: one that is out of memory, or may only be read, or has a row that somebody holds, answers and does not count. Never
+   * rejects.
+   */
   private async probe(): Promise<void> {
     if (this.isProbing) {
       return;
@@ -176,19 +190,14 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
       // With nothing at stake first: what is told to a store that does not answer is never told again.
       await this.shared.add([]);
       await this.tell();
-      this.comeBack();
+      clearInterval(this.prober);
+      this.prober = undefined;
+      this.breaker.tryAgain();
     } catch (error) {
       this.fail(error);
     } finally {
       this.isProbing = false;
     }
-  }
-
-  private comeBack(): void {
-    clearInterval(this.prober);
-    this.breaker.succeeded();
-    this.failure = null;
-    this.logger.warn('The counter store is back, and has been told what this replica admitted meanwhile');
   }
 
   private refuseWhileAway(): void {
@@ -199,8 +208,10 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
 }
 
 /** A fault of the store's own code leaves open what was counted. */
-function defect(error: unknown): CounterStoreError {
-  return new CounterStoreError('unanswered', error);
+function defect(fault: unknown): CounterStoreError {
+  const error = new CounterStoreError('unanswered', fault);
+  error.question = Object(fault);
+  return error;
 }
 
 function wasNotCounted(error: unknown): boolean {

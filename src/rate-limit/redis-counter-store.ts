@@ -101,6 +101,11 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
       'takeRequests',
       [...sums.values()].map((sum) => this.callOf(sum)),
     );
+    for (const reply of replies) {
+      if (reply instanceof CounterStoreError) {
+        reply.question = replies;
+      }
+    }
     const [failure] = replies;
     if (
       failure instanceof CounterStoreError &&

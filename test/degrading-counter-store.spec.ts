@@ -1,0 +1,90 @@
+import { Logger } from '@nestjs/common';
+import { readEnvironment } from '../src/environment.js';
+import { type Ask, CounterStoreError, type FailureKind } from '../src/rate-limit/counter-store.js';
+import { DegradingCounterStore } from '../src/rate-limit/degrading-counter-store.js';
+import { RedisCounterStore } from '../src/rate-limit/redis-counter-store.js';
+import { TestClock } from './support/clock.js';
+
+const MINUTE_MS = 60_000;
+const PROBE_INTERVAL_MS = 1000;
+
+type Outcome = FailureKind | 'answered';
+
+describe('a question whose parts fail in several ways', () => {
+  const environment = readEnvironment({ COUNTER_STORE: 'redis://127.0.0.1:1', BAN_DURATIONS: '' });
+  const clock = new TestClock();
+  let store: DegradingCounterStore;
+  let asked: jest.SpyInstance;
+  let lines: jest.SpyInstance;
+  /** What becomes of each part of the questions to come; of a question that is not among them all is answered. */
+  let outcomes: Outcome[][];
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    Logger.overrideLogger(false);
+    outcomes = [];
+    const shared = new RedisCounterStore(environment, clock);
+    store = new DegradingCounterStore(shared, environment, clock);
+    lines = jest.spyOn(store['logger'], 'warn').mockReturnValue();
+    jest.spyOn(shared['connection'], 'ping').mockResolvedValue();
+    asked = jest.spyOn(shared['connection'], 'run').mockImplementation(async (_script, calls) => {
+      const question = outcomes.shift() ?? [];
+      // As the connection has it: one error for each kind of failure.
+      const errors = new Map(
+        (['refused', 'failed', 'unanswered', 'withdrawn'] as const).map((kind) => [
+          kind as Outcome,
+          new CounterStoreError(kind, new Error(kind)),
+        ]),
+      );
+      return calls.map((_call, index) => errors.get(question[index] ?? 'answered') ?? reply());
+    });
+  });
+  afterEach(() => {
+    store.onApplicationShutdown();
+    jest.useRealTimers();
+  });
+
+  /** What take.lua returns of who was admitted. */
+  function reply(): unknown[] {
+    const minute = Math.floor(clock.now() / MINUTE_MS);
+    const day = Math.floor(minute / 1440);
+    return [1, 0, 0, null, minute, 1, day, 1, clock.now(), clock.now()];
+  }
+
+  const askOf = (name: string): Ask => ({ subject: `quota:${name}`, perMinute: 60, perDay: 1000 });
+
+  /** Asks one question of as many parts, which gather behind one that is answered. */
+  async function askOfEach(...parts: Outcome[]): Promise<void> {
+    outcomes = [[], parts];
+    await Promise.all(['first', ...parts.keys()].map((name) => store.take(askOf(String(name)))));
+  }
+
+  it('is one that failed, however they alternate', async () => {
+    await askOfEach('failed', 'unanswered', 'failed', 'unanswered', 'failed');
+    expect(lines).not.toHaveBeenCalled();
+    expect((await store.take(askOf('next'))).degraded).toBe(false);
+  });
+
+  it('is told of as away once, whatever other parts were answered, and is asked whether it is back by one timer', async () => {
+    await askOfEach(
+      'refused',
+      'answered',
+      'failed',
+      'answered',
+      'unanswered',
+      'refused',
+      'answered',
+      'failed',
+    );
+    expect(lines.mock.calls).toEqual([[expect.stringContaining('is away')]]);
+    expect(jest.getTimerCount()).toBe(1);
+    asked.mockClear();
+    expect((await store.take(askOf('next'))).degraded).toBe(true);
+    expect(asked).not.toHaveBeenCalled();
+
+    await jest.advanceTimersByTimeAsync(PROBE_INTERVAL_MS);
+    expect(jest.getTimerCount()).toBe(0);
+    expect((await store.take(askOf('next'))).degraded).toBe(false);
+    expect(lines.mock.calls.slice(1)).toEqual([[expect.stringContaining('is back')]]);
+  });
+});
