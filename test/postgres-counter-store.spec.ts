@@ -87,7 +87,7 @@ async function countingBackends(): Promise<{ pid: number }[]> {
 /** Whether the store waits for somebody else's lock. */
 async function isWaiting(): Promise<boolean> {
   const rows = await database.query(
-    `SELECT 1 FROM pg_stat_activity WHERE application_name IN ('animal-store counters', 'animal-store bans')
+    `SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'animal-store %'
      AND datname = current_database() AND wait_event_type = 'Lock'`,
   );
   return rows.length > 0;
@@ -221,6 +221,53 @@ describe('lifting a ban', () => {
     );
     expect(lifted).toEqual(meanwhile);
     expect(await store.bans()).toEqual(new Map());
+  });
+});
+
+describe('a row that somebody holds', () => {
+  it('is named by the failure of the question that waited for it', async () => {
+    const ask = newSubject();
+    await store.take(ask);
+    await holding(async (holder) => {
+      await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [ask.subject]);
+      await expect(store.take(ask)).rejects.toMatchObject({
+        kind: 'failed',
+        message: expect.stringMatching(
+          /statement timeout \(while locking tuple \(\d+,\d+\) in relation "rate_limit_counters"\)/,
+        ),
+      });
+    });
+  });
+
+  it('cannot have its ban lifted, which is told soon and keeps nobody from other bans', async () => {
+    const [held, other] = [newSubject(1), newSubject(1)];
+    const [ban] = [await provoke(held), await provoke(other)];
+    await holding(async (holder) => {
+      await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [held.subject]);
+      const lifting = store.liftBan(held.subject).catch((error: unknown) => error);
+      await until(isWaiting);
+      expect(await store.bans()).toHaveProperty('size', 2);
+      expect(await store.liftBan(other.subject)).not.toBeNull();
+      const reason = await lifting;
+      expect(isDatabaseUnavailable(reason)).toBe(true);
+      expect(reason).toHaveProperty('message', expect.stringContaining('lock timeout'));
+    });
+    expect(await store.bans()).toEqual(new Map([[held.subject, endOf(ban)]]));
+  });
+
+  it('as a table that nothing is removed from meanwhile, leaves the sweep waiting, and bans are told', async () => {
+    await provoke(newSubject(1));
+    let sweep: Promise<void> | undefined;
+    await holding(async (holder) => {
+      await holder.query('LOCK TABLE rate_limit_counters IN SHARE MODE');
+      sweep = store.sweep();
+      await until(isWaiting);
+      expect(await store.bans()).toHaveProperty('size', 1);
+      // Longer than any question may wait.
+      await holder.query('SELECT pg_sleep(0.8)');
+      expect(await isWaiting()).toBe(true);
+    });
+    await sweep;
   });
 });
 

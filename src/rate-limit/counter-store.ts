@@ -47,8 +47,12 @@ export class CounterStoreError extends Error {
     readonly kind: FailureKind,
     override readonly cause: unknown,
   ) {
-    super(databaseReason(cause));
-    this.code = (cause as { code?: unknown } | null)?.code;
+    const { code, where } = (cause ?? {}) as { code?: unknown; where?: string };
+    // PostgreSQL names there the row that somebody else holds.
+    super(
+      where === undefined ? databaseReason(cause) : `${databaseReason(cause)} (${where.split('\n', 1)[0]})`,
+    );
+    this.code = code;
   }
 }
 

@@ -22,8 +22,10 @@ const SWEEP_BATCH = 5_000;
 const STATEMENT_TIMEOUT_MS = 500;
 /** For a question, and the connection where there is none yet. */
 const DEADLINE_MS = 750;
+/** Of bans there may be tens of thousands. */
+const BANS_TIMEOUT_MS = 3000;
 /** Removing old rows reads all of them. */
-const ASIDE_TIMEOUT_MS = 30_000;
+const SWEEP_TIMEOUT_MS = 30_000;
 const ASIDE_IDLE_MS = 10_000;
 
 /** What look.sql tells. */
@@ -58,6 +60,19 @@ const countedOf = (row: Look, { granted, refused }: { granted: number; refused: 
   clockMs: row.clock_ms,
 });
 
+/** Connections for all but counting, which open when they are needed, and close when they are not. */
+function poolBeside(connectionString: string | undefined, config: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString,
+    connectionTimeoutMillis: DEADLINE_MS,
+    idleTimeoutMillis: ASIDE_IDLE_MS,
+    ...config,
+  });
+  // The question that is under way tells it, if there is one.
+  pool.on('error', () => {});
+  return pool;
+}
+
 /**
  * Counts in PostgreSQL, exactly across replicas. All requests that arrive while one question is under way go
  * in the next one, which has one row for each subject.
@@ -68,8 +83,10 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   private readonly batcher = new Batcher((asks: Ask[]) => this.takeAll(asks));
   private client: Promise<pg.Client> | null = null;
   private isClosed = false;
-  /** For all but counting, which nothing else may hold up. Opens when it is needed, and closes when it is not. */
+  /** For bans, which must not hold up counting. Two, so that one that waits for a row keeps nobody from the rest. */
   private readonly aside: pg.Pool;
+  /** For removing old rows, which takes long. */
+  private readonly sweeping: pg.Pool;
   private sweeper: NodeJS.Timeout | undefined;
 
   constructor(
@@ -77,17 +94,19 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     private readonly clock: Clock,
   ) {
     super();
-    this.aside = new pg.Pool({
-      connectionString: directUrl(environment),
+    const url = directUrl(environment);
+    this.aside = poolBeside(url, {
       application_name: 'animal-store bans',
-      max: 1,
-      connectionTimeoutMillis: DEADLINE_MS,
-      statement_timeout: ASIDE_TIMEOUT_MS,
-      query_timeout: ASIDE_TIMEOUT_MS,
-      idleTimeoutMillis: ASIDE_IDLE_MS,
+      max: 2,
+      statement_timeout: BANS_TIMEOUT_MS,
+      query_timeout: BANS_TIMEOUT_MS,
     });
-    // The question that is under way tells it, if there is one.
-    this.aside.on('error', () => {});
+    this.sweeping = poolBeside(url, {
+      application_name: 'animal-store sweep',
+      max: 1,
+      statement_timeout: SWEEP_TIMEOUT_MS,
+      query_timeout: SWEEP_TIMEOUT_MS,
+    });
   }
 
   onModuleInit(): void {
@@ -108,7 +127,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
       (client) => client.end(),
       () => {},
     );
-    await this.aside.end();
+    await Promise.all([this.aside.end(), this.sweeping.end()]);
   }
 
   take(ask: Ask): Promise<Admission> {
@@ -173,7 +192,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   async sweep(): Promise<void> {
     let removed: number | null;
     do {
-      ({ rowCount: removed } = await this.aside.query(SWEEP, [this.clock.storeOffsetMs, SWEEP_BATCH]));
+      ({ rowCount: removed } = await this.sweeping.query(SWEEP, [this.clock.storeOffsetMs, SWEEP_BATCH]));
     } while (removed === SWEEP_BATCH);
   }
 
