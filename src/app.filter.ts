@@ -107,13 +107,22 @@ function explain(exception: unknown, request: FastifyRequest): ApiError {
   if (isBrokenRequest(exception)) {
     return new ApiError('invalid_request', 'The body did not arrive whole.');
   }
-  if (isDatabaseUnavailable(exception) || exception instanceof CounterStoreError) {
-    const message = 'The database is away or overloaded. Try again shortly.';
+  const away = whatIsAway(exception);
+  if (away !== null) {
+    const message = `${away} away or overloaded. Try again shortly.`;
     const headers = { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) };
     return new ApiError('service_unavailable', message, { headers, cause: exception });
   }
   const message = `Something went wrong on our side. Tell us the request id ${request.id} if it goes on.`;
   return new ApiError('internal_error', message, { cause: exception });
+}
+
+/** What an answer could not be given without, with its verb; null where nothing is away. */
+function whatIsAway(exception: unknown): string | null {
+  if (exception instanceof CounterStoreError) {
+    return 'The counters, which know the bans, are';
+  }
+  return isDatabaseUnavailable(exception) ? 'The database is' : null;
 }
 
 /** Whether the client's connection broke off while its body was read: a fault of the request's, not of the database's socket. */

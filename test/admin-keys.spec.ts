@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IssuedKey, Key } from '../src/admin/key.schemas.js';
 import { KeyService } from '../src/admin/key.service.js';
 import { encodeCursor } from '../src/http/cursor.js';
+import { CounterStore, CounterStoreError } from '../src/rate-limit/counter-store.js';
 import { type Administration, startAdministration } from './support/administration.js';
 import { ban, bannedUntil } from './support/bans.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
@@ -1031,6 +1032,31 @@ describe('a deed holds within a second, though the key was in use until then:', 
     const { json } = await rotate(key, { overlapSeconds: 0 });
     expect((await use(json.key)).status).toBe(200);
     expectError(await withinASecond(key.key, ({ status }) => status === 401), 401, 'invalid_api_key');
+  });
+});
+
+describe('a deed of which the bans cannot be told afterwards', () => {
+  it('is answered, as they were asked before: a 503 would mean that it was not done', async () => {
+    const [revoked, moved, freed] = [await issue(), await issue(), await issue()];
+    await ban(admin.store.database, freed, inFuture(HOUR_MS));
+    const counters = admin.store.app.get(CounterStore);
+    const away = new CounterStoreError('refused', new Error('away'));
+    for (const deed of [
+      () => revoke(revoked),
+      () => ask(`PATCH /admin/keys/${moved.id}`, { plan: 'pro' }),
+      () => unban(freed),
+    ]) {
+      const known = await counters.bans();
+      const bans = jest.spyOn(counters, 'bans').mockRejectedValue(away).mockResolvedValueOnce(known);
+      try {
+        expect((await deed()).status).toBe(200);
+      } finally {
+        bans.mockRestore();
+      }
+    }
+    expect((await find(revoked)).state).toBe('revoked');
+    expect((await find(moved)).plan).toBe('pro');
+    expect((await find(freed)).bannedUntil).toBeNull();
   });
 });
 

@@ -284,6 +284,37 @@ describe('while the counter store refuses connections', () => {
     expect(ms).toBeLessThan(AT_ONCE_MS);
   });
 
+  it('no deed that would tell of a ban is done, and the 503 says what is away', async () => {
+    const admin = await replica.app.issue({ role: 'admin', plan: 'business' });
+    await ban(database, key, new Date(replica.app.clock.now() + 60_000));
+    const administered = async () => [
+      await database.query('SELECT * FROM api_keys ORDER BY id'),
+      await database.query('SELECT * FROM quotas ORDER BY id'),
+      await database.query('SELECT * FROM audit_entries ORDER BY id'),
+      await database.query('SELECT banned_until FROM rate_limit_counters WHERE banned_until IS NOT NULL'),
+    ];
+    await refuse();
+    await call();
+    const before = await administered();
+    for (const [method, path, body] of [
+      ['POST', 'revoke'],
+      ['POST', 'unban'],
+      ['POST', 'rotate'],
+      ['PATCH', '', { plan: 'pro' }],
+    ] as const) {
+      const url = `${replica.app.url}/admin/keys/${key.id}/${path}`.replace(/\/$/, '');
+      const answer = await send(url, { method, key: admin.key, ...(body !== undefined && { body }) });
+      expectError(
+        answer,
+        503,
+        'service_unavailable',
+        'The counters, which know the bans, are away or overloaded. Try again shortly.',
+      );
+      expect(answer.headers.get('retry-after')).toBe('1');
+    }
+    expect(await administered()).toEqual(before);
+  });
+
   it('one line tells that it went, with the reason, and one that it is back', async () => {
     await call();
     await refuse();

@@ -126,8 +126,7 @@ export class KeyService {
       throw new ApiError('invalid_request', 'The overlap must be 365 days at the most.');
     }
     this.refuseThePast(order.expiresAt ?? null);
-    // Asked before anything is done: the successor must be shown, once it is issued.
-    const bans = await this.counters.bans();
+    const bans = await this.bansBefore();
     const record = await atomically(this.database, async (transaction) => {
       const old = await lockRecord(transaction, id);
       this.refuseRotation(old);
@@ -158,6 +157,7 @@ export class KeyService {
    * @throws ApiError `not_found`.
    */
   async revoke(id: string, actor: Actor): Promise<Key> {
+    const bans = await this.bansBefore();
     const record = await atomically(this.database, async (transaction) => {
       const old = await lockRecord(transaction, id);
       if (old.revokedAt !== null) {
@@ -169,7 +169,7 @@ export class KeyService {
       await writeDown(transaction, deed(actor, 'key.revoked', old, { revokedAt: null }, after));
       return revoked;
     });
-    return this.view(record);
+    return this.viewWith(record, bans);
   }
 
   /**
@@ -193,6 +193,7 @@ export class KeyService {
    * @throws ApiError `not_found`; `invalid_request` when there is no such plan, or it has no numbers and none are given.
    */
   async changePlan(id: string, change: PlanChange, actor: Actor): Promise<Key> {
+    const bans = await this.bansBefore();
     const record = await atomically(this.database, async (transaction) => {
       const old = await lockRecord(transaction, id);
       const data = await planForQuota(transaction, change);
@@ -204,7 +205,7 @@ export class KeyService {
       }
       return changed;
     });
-    return this.view(record);
+    return this.viewWith(record, bans);
   }
 
   /**
@@ -216,7 +217,7 @@ export class KeyService {
     const record = await atomically(this.database, async (transaction) => {
       const locked = await lockRecord(transaction, id);
       const subject = quotaSubject(locked.quotaId);
-      const bannedUntil = (await this.counters.bans()).get(subject);
+      const bannedUntil = (await this.bansBefore()).get(subject);
       if (bannedUntil !== undefined) {
         const before = { bannedUntil: textOf(bannedUntil) };
         await writeDown(transaction, deed(actor, 'key.unbanned', locked, before, { bannedUntil: null }));
@@ -225,11 +226,17 @@ export class KeyService {
       }
       return locked;
     });
-    return this.view(record);
+    // None is left, and the counters are not asked again: what was done must be answered.
+    return this.viewWith(record, new Map());
   }
 
   private newKey(): string {
     return generateApiKey(this.environment.APP_ENV);
+  }
+
+  /** The bans, asked before a deed is done of which the answer tells them: one that fails was not done. */
+  private bansBefore(): Promise<Map<string, Date>> {
+    return this.counters.bans();
   }
 
   private async view(record: KeyRecord): Promise<Key> {
