@@ -350,6 +350,16 @@ describe('while the counter store hangs', () => {
     expect(replica.lines).toHaveBeenCalledTimes(2);
   });
 
+  it('who asks where a key stands waits for one question too, and is told what is known here', async () => {
+    await callTimes(10);
+    replica.proxy.hang();
+    const { ms, result } = await timed(() => send(`${replica.app.url}/v1/rate-limit`, { key: key.key }));
+    expect(result.status).toBe(200);
+    expect(result.json.windows).toMatchObject([{ remaining: 50 }, { remaining: 990 }]);
+    expect(isDegraded(result)).toBe(true);
+    expect(ms).toBeLessThan(WAIT_MS);
+  });
+
   it('those who gathered behind the question wait no longer than it does, and are added', async () => {
     await call();
     replica.proxy.hang();

@@ -48,7 +48,11 @@ export class RateLimiter {
   /** Where the quota stands, if it has not asked too often within this minute. */
   private async inquire(ask: Ask, { quota }: Client, perMinute: number): Promise<Admission> {
     const inquiry = await this.store.take({ subject: inquirySubject(quota.id), perMinute, perDay: null });
-    return inquiry.admitted ? { ...(await this.store.look(ask)), admitted: true } : inquiry;
+    if (!inquiry.admitted) {
+      return inquiry;
+    }
+    // Who has waited for a store that did not answer does not wait for it again.
+    return inquiry.degraded ? this.store.lastKnown(ask) : { ...(await this.store.look(ask)), admitted: true };
   }
 
   private askOf(request: FastifyRequest, client: Client | null): Ask {
