@@ -26,6 +26,11 @@ export interface Standing {
   ban: Ban | null;
 }
 
+/** Whether anybody is ever banned. */
+export function bansAreOn(ladder: readonly number[]): boolean {
+  return ladder.length > 0;
+}
+
 /**
  * The standing of the request that is number `place` (from 0) among those judged at once.
  *

@@ -1,4 +1,5 @@
 import type { Admission } from './admission.js';
+import { bansAreOn } from './ban.js';
 import { admissionOf, type Counted, type Limits, outlookOf } from './batch.js';
 import type { Taken } from './counter-store.js';
 import { DAY_SECONDS, MINUTE_SECONDS } from './windows.js';
@@ -75,7 +76,7 @@ export function take(
   const counter = rollOver(before, windowsAt(nowMs));
   const atMs = judgedAt(counter, nowMs);
   const answer = (judged: { granted: number; refused: number }) =>
-    admissionOf(countedOf(counter, { nowMs: atMs, clockMs: nowMs, ...judged }), limits, 0, ladder.length > 0);
+    admissionOf(countedOf(counter, { nowMs: atMs, clockMs: nowMs, ...judged }), limits, 0, ladder);
   if (isBanned(counter, atMs, ladder)) {
     return { counter, admission: answer({ granted: 0, refused: 0 }) };
   }
@@ -85,7 +86,7 @@ export function take(
   counter.minuteUsed += granted;
   counter.dayUsed += granted;
   counter.refusals += refused;
-  if (refused > 0 && perDay !== null && ladder.length > 0 && counter.refusals >= perMinute) {
+  if (refused > 0 && perDay !== null && bansAreOn(ladder) && counter.refusals >= perMinute) {
     counter.banStep = nextStep(counter, atMs, ladder);
     counter.bannedUntilMs = atMs + (ladder[counter.banStep - 1] as number);
     counter.refusals = 0;
@@ -97,7 +98,7 @@ export function take(
 export function look(before: Counter, limits: Limits, nowMs: number, ladder: readonly number[]): Admission {
   const counter = rollOver(before, windowsAt(nowMs));
   const times = { nowMs: judgedAt(counter, nowMs), clockMs: nowMs };
-  return outlookOf(countedOf(counter, { ...times, granted: 0, refused: 0 }), limits, ladder.length > 0);
+  return outlookOf(countedOf(counter, { ...times, granted: 0, refused: 0 }), limits, ladder);
 }
 
 /** Adds what was admitted elsewhere, as `add.sql` does. */
@@ -130,7 +131,7 @@ export function learn(counter: Counter, { windows, ban, nowMs, refusalsUntilBan 
 }
 
 function isBanned({ bannedUntilMs }: Counter, atMs: number, ladder: readonly number[]): boolean {
-  return ladder.length > 0 && bannedUntilMs !== null && bannedUntilMs > atMs;
+  return bansAreOn(ladder) && bannedUntilMs !== null && bannedUntilMs > atMs;
 }
 
 /** One step above the last ban's, which falls by one for each full 24 hours since it ended; the last step repeats. */

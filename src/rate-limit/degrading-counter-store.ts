@@ -73,6 +73,10 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
         }
         this.time.hear(admission.clockMs);
         this.local.learn(ask, admission);
+        if (admission.ban?.started === true) {
+          const end = new Date(admission.ban.untilMs).toISOString();
+          this.logger.warn(`${ask.subject} is banned until ${end}`);
+        }
         return admission;
       },
       (error: unknown) => {

@@ -1,4 +1,5 @@
 import type { Admission } from './admission.js';
+import { bansAreOn } from './ban.js';
 import { add, type Counter, learn, look, newCounter, take } from './counter.js';
 import { type Ask, CounterStore, type Taken } from './counter-store.js';
 import { SubjectMemory } from './subject-memory.js';
@@ -91,6 +92,6 @@ export class LocalCounterStore extends CounterStore {
   }
 
   private lasts(bannedUntilMs: number | null): bannedUntilMs is number {
-    return this.ladder.length > 0 && bannedUntilMs !== null && bannedUntilMs > this.now();
+    return bansAreOn(this.ladder) && bannedUntilMs !== null && bannedUntilMs > this.now();
   }
 }

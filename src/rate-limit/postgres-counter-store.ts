@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import pg from 'pg';
-import { Batcher } from '../batcher.js';
+import { Batcher, type FailedAsk } from '../batcher.js';
 import { Clock } from '../clock.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import type { Admission } from './admission.js';
-import { admissionOf, type Counted, outlookOf, type Sum, sumUp } from './batch.js';
+import { bansAreOn } from './ban.js';
+import { answersTo, type Counted, outlookOf, type Sum, sumUp } from './batch.js';
 import { type Ask, CounterStore, CounterStoreError, type Taken } from './counter-store.js';
 import { DeadlineError, withinDeadline } from './deadline.js';
 
@@ -143,7 +144,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     if (row === undefined) {
       throw new Error(`The counter store gave no row for ${ask.subject}`);
     }
-    return outlookOf(countedOf(row, { granted: 0, refused: 0 }), ask, this.bansAreOn());
+    return outlookOf(countedOf(row, { granted: 0, refused: 0 }), ask, this.environment.BAN_DURATIONS);
   }
 
   async add(taken: Taken[]): Promise<void> {
@@ -164,7 +165,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   async bans(): Promise<Map<string, Date>> {
-    if (!this.bansAreOn()) {
+    if (!bansAreOn(this.environment.BAN_DURATIONS)) {
       return new Map();
     }
     const { rows } = await this.aside.query<{ subject: string; banned_until: Date }>(
@@ -196,25 +197,11 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     } while (removed === SWEEP_BATCH);
   }
 
-  private async takeAll(asks: Ask[]): Promise<Admission[]> {
-    const { sums, places } = sumUp(asks);
-    const rows = new Map((await this.query(sums)).map((row) => [row.subject, row]));
-    return asks.map(({ subject }, index) => {
-      const row = rows.get(subject);
-      const sum = sums.get(subject);
-      if (row === undefined || sum === undefined) {
-        throw new Error(`The counter store gave no row for ${subject}`);
-      }
-      const admission = admissionOf(countedOf(row, row), sum, places[index] ?? 0, this.bansAreOn());
-      if (admission.ban?.started === true) {
-        this.logger.warn(`${subject} is banned until ${new Date(admission.ban.untilMs).toISOString()}`);
-      }
-      return admission;
-    });
-  }
-
-  private bansAreOn(): boolean {
-    return this.environment.BAN_DURATIONS.length > 0;
+  private async takeAll(asks: Ask[]): Promise<(Admission | FailedAsk)[]> {
+    const batch = sumUp(asks);
+    const rows = await this.query(batch.sums);
+    const outcomes = new Map(rows.map((row) => [row.subject, countedOf(row, row)]));
+    return answersTo(batch, outcomes, this.environment.BAN_DURATIONS);
   }
 
   private async query(sums: Map<string, Sum>): Promise<Row[]> {

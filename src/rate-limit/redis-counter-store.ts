@@ -1,9 +1,10 @@
-import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Batcher, FailedAsk } from '../batcher.js';
 import { Clock } from '../clock.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import type { Admission } from './admission.js';
-import { admissionOf, type Counted, outlookOf, sumUp } from './batch.js';
+import { bansAreOn } from './ban.js';
+import { answersTo, type Counted, outlookOf, sumUp } from './batch.js';
 import { type Ask, CounterStore, CounterStoreError, PartlyAddedError, type Taken } from './counter-store.js';
 import { type Call, RedisConnection } from './redis-connection.js';
 import { quotaSubject } from './subject.js';
@@ -28,7 +29,6 @@ type Reply = [
  */
 @Injectable()
 export class RedisCounterStore extends CounterStore implements OnModuleInit, OnApplicationShutdown {
-  private readonly logger = new Logger(RedisCounterStore.name);
   private readonly batcher = new Batcher((asks: Ask[]) => this.takeAll(asks));
   private readonly connection: RedisConnection;
 
@@ -55,7 +55,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
 
   async look(ask: Ask): Promise<Admission> {
     const [reply] = await this.connection.run('takeRequests', [this.callOf({ ...ask, asked: 0 })]);
-    return outlookOf(countedOf(expectAnswer(reply) as Reply), ask, this.bansAreOn());
+    return outlookOf(countedOf(expectAnswer(reply) as Reply), ask, this.environment.BAN_DURATIONS);
   }
 
   async add(taken: Taken[]): Promise<void> {
@@ -78,7 +78,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   }
 
   async bans(): Promise<Map<string, Date>> {
-    if (!this.bansAreOn()) {
+    if (!bansAreOn(this.environment.BAN_DURATIONS)) {
       return new Map();
     }
     const fields = await this.connection.fields(this.keyOf(quotaSubject('*')), 'bannedUntil');
@@ -96,10 +96,10 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   }
 
   private async takeAll(asks: Ask[]): Promise<(Admission | FailedAsk)[]> {
-    const { sums, places } = sumUp(asks);
+    const batch = sumUp(asks);
     const replies = await this.connection.run(
       'takeRequests',
-      [...sums.values()].map((sum) => this.callOf(sum)),
+      [...batch.sums.values()].map((sum) => this.callOf(sum)),
     );
     for (const reply of replies) {
       if (reply instanceof CounterStoreError) {
@@ -114,35 +114,21 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
       // Who gathered behind it has waited as long already.
       this.batcher.dismiss(new CounterStoreError('withdrawn', failure));
     }
-    const outcomes = new Map([...sums.keys()].map((subject, index) => [subject, replies[index]]));
-    return asks.map((ask, index) => {
-      const { subject } = ask;
-      const outcome = outcomes.get(subject);
-      if (outcome instanceof CounterStoreError) {
+    const outcomes = new Map(
+      [...batch.sums.keys()].map((subject, index) => {
+        const reply = replies[index];
         // The others may have been answered: each subject is counted by itself.
-        return new FailedAsk(outcome);
-      }
-      const admission = admissionOf(
-        countedOf(outcome as Reply),
-        sums.get(subject) ?? ask,
-        places[index] ?? 0,
-        this.bansAreOn(),
-      );
-      if (admission.ban?.started === true) {
-        this.logger.warn(`${subject} is banned until ${new Date(admission.ban.untilMs).toISOString()}`);
-      }
-      return admission;
-    });
+        const outcome = reply instanceof CounterStoreError ? new FailedAsk(reply) : countedOf(reply as Reply);
+        return [subject, outcome];
+      }),
+    );
+    return answersTo(batch, outcomes, this.environment.BAN_DURATIONS);
   }
 
   private callOf({ subject, asked, perMinute, perDay }: Ask & { asked: number }): Call {
     const { clock, environment } = this;
     const ladder = environment.BAN_DURATIONS;
     return [this.keyOf(subject), asked, perMinute, perDay ?? '', clock.storeOffsetMs, ...ladder];
-  }
-
-  private bansAreOn(): boolean {
-    return this.environment.BAN_DURATIONS.length > 0;
   }
 
   /** Redis may serve production and staging alike. The braces have a Cluster keep all keys of a subject on one server. */
