@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { databaseReason } from '../database/availability.js';
+import { Recurring } from './recurring.js';
 import { UsageRepository } from './usage.repository.js';
 
 const SWEEP_INTERVAL_MS = 60_000;
@@ -8,35 +9,21 @@ const SWEEP_INTERVAL_MS = 60_000;
 @Injectable()
 export class UsageSweeper implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(UsageSweeper.name);
-  private timer: NodeJS.Timeout | undefined;
-  private ended = false;
-  private underWay: Promise<void> | null = null;
+  private readonly sweep: Recurring;
 
-  constructor(private readonly repository: UsageRepository) {}
+  constructor(repository: UsageRepository) {
+    this.sweep = new Recurring(
+      SWEEP_INTERVAL_MS,
+      () => repository.sweep(),
+      (error) => this.logger.warn(`Old usage was not removed: ${databaseReason(error)}`),
+    );
+  }
 
   onModuleInit(): void {
-    this.timer = setInterval(() => {
-      this.underWay ??= this.sweep().finally(() => {
-        this.underWay = null;
-      });
-    }, SWEEP_INTERVAL_MS).unref();
+    this.sweep.start();
   }
 
-  /** A statement after Prisma is disconnected would connect it again. */
-  async onApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
-    this.ended = true;
-    await this.underWay;
-  }
-
-  private async sweep(): Promise<void> {
-    try {
-      let more = true;
-      while (more && !this.ended) {
-        more = await this.repository.sweep();
-      }
-    } catch (error) {
-      this.logger.warn(`Old usage was not removed: ${databaseReason(error)}`);
-    }
+  onApplicationShutdown(): Promise<void> {
+    return this.sweep.stop();
   }
 }
