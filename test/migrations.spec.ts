@@ -1,14 +1,21 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
+import { Clock } from '../src/clock.js';
 import { applyPendingMigrations, pendingMigrations } from '../src/database/migrations.js';
+import { PrismaService } from '../src/database/prisma.service.js';
+import type { TallyEntry } from '../src/usage/tally.js';
+import { UsageJournal } from '../src/usage/usage.journal.js';
 import { OWN_MIGRATIONS } from './support/own-migrations.js';
 import { createDatabase, dropDatabase, query, scratchDatabaseUrl } from './support/scratch-database.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
+/** The migration that made the journal of usage. */
+const JOURNAL = '20261121140000_usage_journal';
 const run = promisify(execFile);
 
 let databaseUrl: string;
@@ -47,6 +54,43 @@ test('a migration added later is the only one pending', async () => {
   await addMigration('20991231000000_last', 'CREATE TABLE last ();');
   expect(await pendingMigrations(databaseUrl, folder)).toEqual(['20991231000000_last']);
   expect(await applyPendingMigrations(databaseUrl, folder)).toEqual(['20991231000000_last']);
+});
+
+test('usage that a release without a journal has written stays, and what is folded is added to it', async () => {
+  const later = path.join(folder, '..', `${path.basename(folder)}-later`);
+  await rename(path.join(folder, JOURNAL), later);
+  await applyPendingMigrations(databaseUrl, folder);
+  const key = randomUUID();
+  const record = await readFile(path.join(ROOT, 'test', 'support', 'record-without-journal.sql'), 'utf8');
+  const minute = Date.UTC(2027, 2, 5, 12) / 60_000;
+  const entry: TallyEntry = {
+    keyId: key,
+    quotaId: key,
+    minute,
+    operation: 'listPets',
+    deprecated: false,
+    succeeded: 3,
+    redirected: 0,
+    clientErrors: 2,
+    serverErrors: 0,
+    refusals: 1,
+    lastAtMs: minute * 60_000,
+  };
+  await query(databaseUrl, record, [randomUUID(), 1, JSON.stringify([entry]), 0]);
+  const before = await query(databaseUrl, 'SELECT * FROM usage ORDER BY period');
+  expect(before).toHaveLength(3);
+
+  await rename(later, path.join(folder, JOURNAL));
+  expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([JOURNAL]);
+  expect(await query(databaseUrl, 'SELECT * FROM usage ORDER BY period')).toEqual(before);
+  const prisma = new PrismaService({ DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: 1 });
+  const journal = new UsageJournal(prisma, new Clock());
+  await journal.append({ recorderId: randomUUID(), number: 1, entries: [entry] });
+  await journal.fold();
+  await prisma.$disconnect();
+  expect(await query(databaseUrl, 'SELECT * FROM usage ORDER BY period')).toEqual(
+    before.map((row) => ({ ...row, succeeded: '6', client_errors: '4', refusals: '2' })),
+  );
 });
 
 test('semicolons in comments and function bodies do not end a statement', async () => {

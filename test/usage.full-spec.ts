@@ -1,8 +1,9 @@
 import type { IssuedKey } from '../src/admin/key.schemas.js';
+import type { Usage as Told } from '../src/admin/usage.schemas.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { send } from './support/http.js';
 import { issueKey } from './support/keys.js';
-import { ServiceProcess } from './support/service-process.js';
+import { run, ServiceProcess } from './support/service-process.js';
 
 const LOAD_MS = 5000;
 /** Clients at once of each process. */
@@ -103,7 +104,7 @@ describe('two processes over one database, under load,', () => {
     const answers: Answered[] = [];
     const end = new AbortController();
     let sent = 0;
-    const run = async (client: number) => {
+    const callOn = async (client: number) => {
       for (let turn = client; !end.signal.aborted; turn += 1) {
         const call = CALLS[turn % CALLS.length] as Call;
         const { id, key } = using[Math.floor(turn / CALLS.length + client) % using.length] as IssuedKey;
@@ -117,7 +118,7 @@ describe('two processes over one database, under load,', () => {
         }
       }
     };
-    const clients = Array.from({ length: CLIENTS }, (_, client) => run(client));
+    const clients = Array.from({ length: CLIENTS }, (_, client) => callOn(client));
     return {
       answers,
       sent: () => sent,
@@ -190,5 +191,36 @@ describe('two processes over one database, under load,', () => {
     }
     const ofKilled = Object.keys(due).reduce((sum, name) => sum + (sums[name]?.requests ?? 0), 0);
     expect(ofKilled).toBeLessThanOrEqual(killed.sent());
+  });
+
+  it('that are all killed leave what was answered in the journal, from which whoever asks is told once', async () => {
+    const loads = urls.map((url, index) => load(url, keys.slice(index, index + 1)));
+    await pause(LOAD_MS);
+    await Promise.all(loads.map(({ stop }) => stop()));
+    await pause(MAY_BE_LOST_MS);
+    await Promise.all(replicas.map((replica) => replica.kill('SIGKILL')));
+    expect((await database.query('SELECT FROM usage_batches')).length).toBeGreaterThan(0);
+
+    const settings = { APP_ENV: 'staging', DATABASE_URL: database.url };
+    const expected = sumsOf(loads.flatMap(({ answers }) => answers));
+    for (const _turn of [1, 2]) {
+      const { stdout } = await run('cli/admin.js', settings, 'usage', '--json');
+      const told = (JSON.parse(stdout) as Told[]).map(
+        ({ keyId, operation, deprecated, requests, statuses, refusals }) => [
+          `${keyId} ${operation} ${deprecated}`,
+          {
+            requests,
+            succeeded: statuses['2xx'],
+            redirected: statuses['3xx'],
+            clientErrors: statuses['4xx'],
+            serverErrors: statuses['5xx'],
+            refusals,
+          },
+        ],
+      );
+      expect(Object.fromEntries(told)).toEqual(expected);
+      expect(await stored('minute')).toEqual(expected);
+    }
+    expect(await database.query('SELECT FROM usage_batches')).toEqual([]);
   });
 });

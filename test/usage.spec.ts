@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import net from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import pg from 'pg';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { PrismaService } from '../src/database/prisma.service.js';
 import type { TallyEntry } from '../src/usage/tally.js';
+import { UsageFolder } from '../src/usage/usage.folder.js';
+import { type UsageBatch, UsageJournal } from '../src/usage/usage.journal.js';
 import { UsageRecorder } from '../src/usage/usage.recorder.js';
 import { type Usage, UsageRepository } from '../src/usage/usage.repository.js';
 import { UsageSweeper } from '../src/usage/usage.sweeper.js';
@@ -26,6 +30,11 @@ const HALF_PAST = new Date('2027-03-05T12:34:30.000Z');
 const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
 const NEW_PET = { name: 'Rex', categoryId: 7 };
 const ALL = { since: new Date(0), limit: 1000 };
+
+const WITHOUT_JOURNAL = readFileSync(
+  new URL('./support/record-without-journal.sql', import.meta.url),
+  'utf8',
+);
 
 const NONE = { succeeded: 0, redirected: 0, clientErrors: 0, serverErrors: 0, refusals: 0 };
 const counts = ({
@@ -64,6 +73,30 @@ async function expectLocksWaitedFor(database: TestDatabase, count: number): Prom
     "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
   );
   expect(waiting).toHaveLength(count);
+}
+
+/** Has intervals pass by `jest.advanceTimersByTime` alone; all else takes the time that it takes. */
+function fakeIntervals(): void {
+  jest.useFakeTimers({
+    doNotFake: [
+      'setTimeout',
+      'clearTimeout',
+      'setImmediate',
+      'clearImmediate',
+      'nextTick',
+      'queueMicrotask',
+      'Date',
+      'performance',
+      'hrtime',
+    ],
+  });
+}
+
+/** Has the journal folded, as everybody does who reads usage. */
+async function fold(database: TestDatabase): Promise<void> {
+  const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 1 });
+  await new UsageJournal(prisma, new TestClock()).fold();
+  await prisma.$disconnect();
 }
 
 describe('of a request, its key has recorded', () => {
@@ -194,6 +227,7 @@ describe('of a request, its key has recorded', () => {
 
   it('nothing when it has no valid key, or none is asked of it', async () => {
     await store.app.get(UsageRecorder).flush();
+    await fold(store.database);
     const before = await store.database.query('SELECT * FROM usage ORDER BY key_id, period, operation');
     for (const [path, credential, status] of [
       ['/v1/pets', undefined, 401],
@@ -208,6 +242,7 @@ describe('of a request, its key has recorded', () => {
     }
     expect((await sendRaw(store.url, 'no HTTP\r\n\r\n')).status).toBe(400);
     await store.app.get(UsageRecorder).flush();
+    await fold(store.database);
     expect(await store.database.query('SELECT * FROM usage ORDER BY key_id, period, operation')).toEqual(
       before,
     );
@@ -269,10 +304,17 @@ describe('usage', () => {
       await send(`${store.url}/v1/pets`, { key: key.key });
       await eventually(async () => {
         const [row] = await store.database.query(
-          "SELECT succeeded::int FROM usage WHERE key_id = $1 AND period = 'minute'",
+          `SELECT sum(succeeded)::int AS succeeded FROM (
+             SELECT key_id, succeeded FROM usage WHERE period = 'minute'
+             UNION ALL
+             SELECT entry.* FROM usage_batches AS batch, unnest(batch.key_ids, batch.succeeded) AS entry
+           ) AS stored WHERE key_id = $1`,
           [key.id],
         );
         expect(row).toEqual({ succeeded: sent });
+        // So is what whoever asks is told.
+        const { usage } = await store.app.get(UsageRepository).page({ ...ALL, period: 'day', keyId: key.id });
+        expect(usage).toMatchObject([{ requests: sent }]);
       }, SECOND_MS);
     }
   });
@@ -375,6 +417,7 @@ describe('a database that is away', () => {
 
   /** All requests that are stored, which is the same number by whatever period. */
   async function stored(): Promise<number> {
+    await fold(database);
     const rows = await database.query<{ sum: number }>(
       'SELECT sum(succeeded + client_errors + server_errors)::int AS sum FROM usage GROUP BY period',
     );
@@ -396,6 +439,7 @@ describe('a database that is away', () => {
     await eventually(async () => expect((await call()).status).toBe(200));
     await eventually(async () => expect(warnings.mock.lastCall).toEqual(['Usage is written again']));
     await recorder.flush();
+    await fold(database);
     const [listed] = await database.query<{ succeeded: number }>(
       "SELECT sum(succeeded)::int AS succeeded FROM usage WHERE period = 'day'",
     );
@@ -414,7 +458,7 @@ describe('a database that is away', () => {
       holder = new pg.Client({ connectionString: database.url });
       await holder.connect();
       await holder.query('BEGIN');
-      await holder.query('SELECT 1 FROM usage FOR UPDATE');
+      await holder.query('SELECT 1 FROM usage_recorders FOR UPDATE');
       await call();
       await eventually(() => expectLocksWaitedFor(database, 1));
       proxy.goAway();
@@ -427,6 +471,7 @@ describe('a database that is away', () => {
       expect(await stored()).toBe(2);
       await eventually(async () => expect((await call()).status).toBe(200));
       await recorder.flush();
+      await fold(database);
       expect(await database.query("SELECT succeeded::int FROM usage WHERE period = 'day'")).toEqual([
         { succeeded: 3 },
       ]);
@@ -505,25 +550,27 @@ describe('over one database,', () => {
   let database: TestDatabase;
   let clock: TestClock;
   let prismas: PrismaService[];
+  let journal: UsageJournal;
   let repository: UsageRepository;
 
   beforeAll(async () => {
     database = await createDatabase();
   });
   beforeEach(async () => {
-    await database.query('TRUNCATE usage, usage_recorders');
+    await database.query('TRUNCATE usage, usage_batches, usage_recorders');
     clock = new TestClock();
     prismas = [];
-    repository = open();
+    ({ journal, repository } = open());
   });
   afterEach(() => Promise.all(prismas.map((prisma) => prisma.$disconnect())));
   afterAll(() => database.drop());
 
-  /** The repository of one more replica. */
-  function open(): UsageRepository {
-    const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
+  /** One more replica. */
+  function open(url = database.url): { journal: UsageJournal; repository: UsageRepository } {
+    const prisma = new PrismaService({ DATABASE_URL: url, DATABASE_POOL_SIZE: 2 });
     prismas.push(prisma);
-    return new UsageRepository(prisma, clock);
+    const ofReplica = new UsageJournal(prisma, clock);
+    return { journal: ofReplica, repository: new UsageRepository(prisma, ofReplica, clock) };
   }
 
   const entry = (facts: Partial<TallyEntry>): TallyEntry => ({
@@ -538,7 +585,18 @@ describe('over one database,', () => {
     ...facts,
   });
 
-  it('two recorders that write the same rows in opposite order never wait in a circle, and add up', async () => {
+  /** What is counted of these keys: how many rows by each period, and the least and the most that one of them has. */
+  function rowsOf(entries: readonly TallyEntry[]) {
+    return database.query(
+      `SELECT period::text, count(*)::int, min(succeeded)::int, max(succeeded)::int FROM usage
+       WHERE key_id = ANY ($1::uuid[]) GROUP BY period ORDER BY usage.period`,
+      [entries.map(({ keyId }) => keyId)],
+    );
+  }
+  const each = (count: number, sum: number) =>
+    ['minute', 'hour', 'day'].map((period) => ({ period, count, min: sum, max: sum }));
+
+  it('two that write and fold the same rows in opposite order never wait in a circle, and add up', async () => {
     const other = open();
     const ids = [randomUUID(), randomUUID()] as const;
     const entries = Array.from({ length: 200 }, (_, index) =>
@@ -547,38 +605,268 @@ describe('over one database,', () => {
     const more = Array.from({ length: 500 }, () => entry({}));
     for (let number = 1; number <= 25; number += 1) {
       await Promise.all([
-        repository.add({ recorderId: ids[0], number, entries }),
+        journal.append({ recorderId: ids[0], number, entries }).then(() => journal.fold()),
         // Its batch has rows of its own too, so that nothing but the order asked for makes it the same.
-        other.add({ recorderId: ids[1], number, entries: [...more, ...entries.toReversed()] }),
+        other.journal
+          .append({ recorderId: ids[1], number, entries: [...more, ...entries.toReversed()] })
+          .then(() => other.journal.fold()),
       ]);
     }
-    const rows = await database.query(
-      `SELECT period::text, count(*)::int, min(succeeded)::int, max(succeeded)::int FROM usage
-       WHERE key_id = ANY ($1::uuid[]) GROUP BY period ORDER BY usage.period`,
-      [entries.map(({ keyId }) => keyId)],
-    );
-    expect(rows).toEqual(
-      ['minute', 'hour', 'day'].map((period) => ({ period, count: 200, min: 50, max: 50 })),
-    );
+    expect(await rowsOf(entries)).toEqual(each(200, 50));
   });
 
-  it('a batch is added once however often and late it is tried, also at once', async () => {
+  it('a batch is added once however often and late it is tried, also at once, and after it was folded', async () => {
     const recorderId = randomUUID();
     const one = entry({});
     const first = { recorderId, number: 1, entries: [one] };
-    await Promise.all([repository.add(first), open().add(first), open().add(first)]);
-    await repository.add({ recorderId, number: 2, entries: [one] });
-    await repository.add(first);
+    await Promise.all([journal.append(first), open().journal.append(first), open().journal.append(first)]);
+    await journal.append({ recorderId, number: 2, entries: [one] });
+    await journal.append(first);
     // Another recorder's batch of the same number is another batch.
-    await repository.add({ ...first, recorderId: randomUUID() });
-    const rows = await database.query<{ succeeded: number }>('SELECT succeeded::int FROM usage');
-    expect(rows.map(({ succeeded }) => succeeded)).toEqual([3, 3, 3]);
+    await journal.append({ ...first, recorderId: randomUUID() });
+    await journal.fold();
+    expect(await rowsOf([one])).toEqual(each(1, 3));
+    await journal.append(first);
+    await journal.fold();
+    expect(await rowsOf([one])).toEqual(each(1, 3));
+    await journal.append({ recorderId, number: 3, entries: [one] });
+    await journal.fold();
+    expect(await rowsOf([one])).toEqual(each(1, 4));
+  });
+
+  it('a replica of the release without a journal writes beside those that fold, and all is added once', async () => {
+    const older = new pg.Client({ connectionString: database.url });
+    await older.connect();
+    const entries = Array.from({ length: 200 }, () => entry({}));
+    const ids = [randomUUID(), randomUUID()] as const;
+    const others = [open(), open()] as const;
+    for (let number = 1; number <= 15; number += 1) {
+      await journal.append({ recorderId: ids[0], number, entries });
+      await Promise.all([
+        older.query(WITHOUT_JOURNAL, [ids[1], number, JSON.stringify(entries.toReversed()), 0]),
+        ...others.map((other) => other.journal.fold()),
+      ]);
+    }
+    await older.end();
+    expect(await rowsOf(entries)).toEqual(each(200, 30));
+  });
+
+  describe('the journal', () => {
+    /** Has every fold wait, once it has taken its batches. */
+    async function holdFolds(one: TallyEntry): Promise<pg.Client> {
+      await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
+      await journal.fold();
+      const holder = new pg.Client({ connectionString: database.url });
+      await holder.connect();
+      await holder.query('BEGIN');
+      await holder.query('SELECT 1 FROM usage FOR UPDATE');
+      return holder;
+    }
+
+    const batches = () => database.query('SELECT number FROM usage_batches');
+
+    it('is folded before any page is read', async () => {
+      const one = entry({ deprecated: true, operation: 'getPet' });
+      const { repository: another } = open();
+      await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
+      expect(await batches()).toHaveLength(1);
+      expect((await another.page({ ...ALL, period: 'hour' })).usage).toMatchObject([{ requests: 1 }]);
+      expect(await batches()).toEqual([]);
+      await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
+      expect((await another.deprecatedCalls(10)).calls).toMatchObject([{ requests: 2 }]);
+      expect(await batches()).toEqual([]);
+    });
+
+    it.each(['{a,b}', 'a"b', 'a\\b', 'NULL', '', ' a '])(
+      'keeps the name of an operation as it is: %j',
+      async (operation) => {
+        await journal.append({ recorderId: randomUUID(), number: 1, entries: [entry({ operation })] });
+        expect((await repository.page({ ...ALL, period: 'day' })).usage).toMatchObject([{ operation }]);
+      },
+    );
+
+    it('that somebody is folding is waited for by whoever reads, who sees all of it', async () => {
+      const one = entry({});
+      const holder = await holdFolds(one);
+      await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
+      const folded = open().journal.fold();
+      await eventually(() => expectLocksWaitedFor(database, 1));
+      await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
+      const pages = Promise.all(
+        [open(), open()].map(({ repository: another }) => another.page({ ...ALL, period: 'day' })),
+      );
+      await eventually(() => expectLocksWaitedFor(database, 3));
+      await holder.query('COMMIT');
+      await holder.end();
+      await folded;
+      for (const { usage } of await pages) {
+        expect(usage).toMatchObject([{ requests: 3 }]);
+      }
+    });
+
+    it('is folded for all who read at once by one statement, which leaves connections to others', async () => {
+      const one = entry({});
+      const holder = await holdFolds(one);
+      await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
+      const first = repository.page({ ...ALL, period: 'day' });
+      await eventually(() => expectLocksWaitedFor(database, 1));
+      await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
+      const more = Promise.all(Array.from({ length: 10 }, () => repository.page({ ...ALL, period: 'day' })));
+      expect(await prismas[0]?.$queryRawUnsafe('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+      await expectLocksWaitedFor(database, 1);
+      await holder.query('COMMIT');
+      await holder.end();
+      await first;
+      for (const { usage } of await more) {
+        expect(usage).toMatchObject([{ requests: 3 }]);
+      }
+    });
+
+    describe('whose fold has lost its connection', () => {
+      let one: TallyEntry;
+      let holder: pg.Client;
+
+      /** Has the connection break while the server folds, and does not notice that nobody waits for its answer. */
+      beforeEach(async () => {
+        one = entry({});
+        holder = await holdFolds(one);
+        const proxy = await startDatabaseProxy(database.url);
+        const cut = open(proxy.url);
+        await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
+        const outcome = cut.journal.fold().catch((error: unknown) => error);
+        await eventually(() => expectLocksWaitedFor(database, 1));
+        proxy.goAway();
+        expect(await outcome).toMatchObject({ message: expect.stringContaining('Connection terminated') });
+      });
+
+      it('is folded once, when somebody folds after it was done', async () => {
+        await holder.query('COMMIT');
+        await holder.end();
+        await eventually(async () => expect(await batches()).toEqual([]));
+        await journal.fold();
+        expect(await rowsOf([one])).toEqual(each(1, 2));
+      });
+
+      it('is folded once, when somebody folds before it is done', async () => {
+        const again = journal.fold();
+        await eventually(() => expectLocksWaitedFor(database, 2));
+        await holder.query('COMMIT');
+        await holder.end();
+        await again;
+        expect(await rowsOf([one])).toEqual(each(1, 2));
+      });
+    });
+
+    it('that has become huge is folded part by part, by two at once', async () => {
+      const keyIds = Array.from({ length: 1000 }, () => randomUUID());
+      await database.query(
+        `INSERT INTO usage_batches
+         SELECT gen_random_uuid(), n, now() - n * interval '1 minute', 1000, $1, $1, array_fill($2::int, size), array_fill('none'::text, size),
+           array_fill(false, size), array_fill(1, size), array_fill(0, size), array_fill(0, size), array_fill(0, size),
+           array_fill(0, size), array_fill(0::bigint, size)
+         FROM generate_series(1, 350) AS n, (VALUES (ARRAY[1000])) AS sizes (size)`,
+        [keyIds, NOON_MS / MINUTE_MS],
+      );
+      expect(await journal.foldSome()).toBe(true);
+      const left = await database.query('SELECT min(number), max(number), count(*)::int FROM usage_batches');
+      expect(left).toEqual([{ min: 1, max: 250, count: 250 }]);
+      const other = open();
+      await Promise.all([journal.fold(), other.journal.fold()]);
+      expect(await batches()).toEqual([]);
+      expect(await rowsOf(keyIds.map((keyId) => entry({ keyId })))).toEqual(each(1000, 350));
+    });
+
+    it('of which a part takes the server long is folded by smaller parts, then by larger again', async () => {
+      const one = entry({});
+      const append = async () => {
+        for (let number = 1; number <= 60; number += 1) {
+          await journal.append({ recorderId: randomUUID(), number, entries: Array(1000).fill(one) });
+        }
+      };
+      const holder = await holdFolds(one);
+      await append();
+      const slow = journal.foldSome();
+      await pause(1600);
+      await holder.query('COMMIT');
+      await holder.end();
+      expect(await slow).toBe(false);
+      await append();
+      expect(await journal.foldSome()).toBe(true);
+      expect(await batches()).toHaveLength(10);
+      await append();
+      expect(await journal.foldSome()).toBe(true);
+      expect(await batches()).toHaveLength(7);
+      await journal.fold();
+      expect(await rowsOf([one])).toEqual(each(1, 180_001));
+    });
+
+    it.each([
+      ['an entry without a key', 'key_ids = ARRAY[NULL::uuid]'],
+      ['an entry without a count', 'succeeded = ARRAY[NULL::int]'],
+      ['a count without an entry', 'refusals = ARRAY[0, 1]'],
+      ['no entries at all', "size = 0, key_ids = '{}', minutes = '{}'"],
+      ['fewer entries than it says', 'size = 2'],
+      ['a time that no date can tell', 'last_at_ms = ARRAY[9000000000000000000]'],
+    ])('takes no batch that could not be folded: %s', async (_name, change) => {
+      await journal.append({ recorderId: randomUUID(), number: 1, entries: [entry({})] });
+      await expect(database.query(`UPDATE usage_batches SET ${change}`)).rejects.toThrow(
+        /violates check constraint "usage_batches_/,
+      );
+    });
+
+    it('is folded minute by minute when nobody reads, within 5 seconds of the end of each, by itself', async () => {
+      clock.travelTo(new Date(NOON_MS + 30_000));
+      const one = entry({});
+      const batch: UsageBatch = { recorderId: randomUUID(), number: 1, entries: [one] };
+      await journal.append(batch);
+      fakeIntervals();
+      const folder = new UsageFolder(journal);
+      folder.onModuleInit();
+      const turn = jest.spyOn(journal, 'foldSome');
+      jest.advanceTimersByTime(5 * SECOND_MS);
+      expect(turn.mock.calls).toEqual([['this minute']]);
+      await turn.mock.results[0]?.value;
+      expect(await batches()).toHaveLength(1);
+
+      clock.travelTo(new Date(NOON_MS + MINUTE_MS));
+      await journal.append({ ...batch, number: 2 });
+      // What is under way is not done twice.
+      await new Promise(setImmediate);
+      jest.advanceTimersByTime(5 * SECOND_MS);
+      jest.useRealTimers();
+      await eventually(async () => expect(await batches()).toEqual([{ number: 2 }]));
+      expect(await rowsOf([one])).toEqual(each(1, 1));
+      await folder.onApplicationShutdown();
+    });
+
+    it('that cannot be folded is tried again, and the log says why', async () => {
+      const one = entry({});
+      await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
+      clock.travel(2 * MINUTE_MS);
+      const folder = new UsageFolder(journal);
+      const warnings = jest.spyOn(folder['logger'], 'warn').mockImplementation();
+      await database.query('ALTER TABLE usage RENAME TO lost');
+      fakeIntervals();
+      folder.onModuleInit();
+      jest.advanceTimersByTime(5 * SECOND_MS);
+      await eventually(async () => expect(warnings).toHaveBeenCalledTimes(1));
+      expect(warnings).toHaveBeenCalledWith(
+        expect.stringMatching(/^Usage stays in the journal for now: .*usage/),
+      );
+      await database.query('ALTER TABLE lost RENAME TO usage');
+      await new Promise(setImmediate);
+      jest.advanceTimersByTime(5 * SECOND_MS);
+      jest.useRealTimers();
+      await eventually(async () => expect(await batches()).toEqual([]));
+      expect(await rowsOf([one])).toEqual(each(1, 1));
+      await folder.onApplicationShutdown();
+    });
   });
 
   it('the numbers of every class are added, and the last time is the latest', async () => {
     const one = entry({ succeeded: 1, redirected: 2, clientErrors: 3, serverErrors: 4, refusals: 2 });
     for (const lastAtMs of [NOON_MS + 2, NOON_MS + 7.6, NOON_MS + 5]) {
-      await repository.add({ recorderId: randomUUID(), number: 1, entries: [{ ...one, lastAtMs }] });
+      await journal.append({ recorderId: randomUUID(), number: 1, entries: [{ ...one, lastAtMs }] });
     }
     for (const period of ['minute', 'hour', 'day'] as const) {
       expect((await repository.page({ ...ALL, period })).usage).toEqual([
@@ -627,7 +915,7 @@ describe('over one database,', () => {
     ];
 
     beforeEach(() =>
-      repository.add({
+      journal.append({
         recorderId: randomUUID(),
         number: 1,
         entries: places.map(([at, keyId, operation, deprecated]) =>
@@ -690,7 +978,9 @@ describe('over one database,', () => {
       for (const some of [{}, { keyId: second }, { after: middle }, { keyId: second, after: middle }]) {
         const sent = jest.spyOn(pg.Client.prototype, 'query');
         await repository.page({ ...ALL, limit: 100, period: 'minute', ...some });
-        const [query] = sent.mock.calls.flat() as unknown as { text: string; values: unknown[] }[];
+        const statements = sent.mock.calls.flat() as unknown as { text?: string; values?: unknown[] }[];
+        // The fold comes first.
+        const query = statements.find((statement) => statement?.text?.includes('"public"."usage"'));
         sent.mockRestore();
         const plan = await database.query(`EXPLAIN ${query?.text}`, query?.values);
         const lines = plan.map((line) => String(line['QUERY PLAN'])).join('\n');
@@ -721,7 +1011,7 @@ describe('over one database,', () => {
         clientErrors: day,
       }),
     );
-    await repository.add({
+    await journal.append({
       recorderId: randomUUID(),
       number: 1,
       entries: [...days, gone, entry(of), entry({ ...of, operation: 'getPet', lastAtMs: NOON_MS + 9000 })],
@@ -741,7 +1031,7 @@ describe('over one database,', () => {
     expect(await repository.deprecatedCalls(1)).toEqual({ calls: callers.slice(0, 1), more: true });
     // Whoever calls again meanwhile keeps the place.
     const again = entry({ ...gone, keyId: callers[1]?.keyId ?? '', lastAtMs: NOON_MS + 7000 });
-    await repository.add({ recorderId: randomUUID(), number: 1, entries: [again] });
+    await journal.append({ recorderId: randomUUID(), number: 1, entries: [again] });
     expect(await repository.deprecatedCalls(1, callers[0])).toMatchObject({
       calls: [{ keyId: callers[1]?.keyId, lastAt: new Date(NOON_MS + 7000) }],
       more: false,
@@ -808,9 +1098,9 @@ describe('over one database,', () => {
 
     it('removes recorders that wrote nothing for a week', async () => {
       const ids = [randomUUID(), randomUUID()] as const;
-      await repository.add({ recorderId: ids[0], number: 1, entries: [entry({})] });
+      await journal.append({ recorderId: ids[0], number: 1, entries: [entry({})] });
       clock.travel(7 * DAY_MS - HOUR_MS);
-      await repository.add({ recorderId: ids[1], number: 1, entries: [entry({})] });
+      await journal.append({ recorderId: ids[1], number: 1, entries: [entry({})] });
       const known = async () =>
         (await database.query<{ id: string }>('SELECT id FROM usage_recorders')).map(({ id }) => id);
       await repository.sweep();
@@ -822,19 +1112,7 @@ describe('over one database,', () => {
 
     it('happens every minute, by itself', async () => {
       await insert('minute', '2026-01-01T00:00:00Z');
-      jest.useFakeTimers({
-        doNotFake: [
-          'setTimeout',
-          'clearTimeout',
-          'setImmediate',
-          'clearImmediate',
-          'nextTick',
-          'queueMicrotask',
-          'Date',
-          'performance',
-          'hrtime',
-        ],
-      });
+      fakeIntervals();
       const sweeper = new UsageSweeper(repository);
       sweeper.onModuleInit();
       jest.advanceTimersByTime(MINUTE_MS - 1);

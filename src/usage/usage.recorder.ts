@@ -5,7 +5,7 @@ import type { Client } from '../client.js';
 import { Clock } from '../clock.js';
 import { databaseReason } from '../database/availability.js';
 import { type AnsweredRequest, Tally } from './tally.js';
-import { type UsageBatch, UsageRepository } from './usage.repository.js';
+import { type UsageBatch, UsageJournal } from './usage.journal.js';
 
 /** Half of the second that usage may be late, or lost by a crash; the other half is the statement's. */
 const FLUSH_INTERVAL_MS = 500;
@@ -16,7 +16,7 @@ const MAX_WAITING_BATCHES = 25;
 const NO_OPERATION = 'none';
 
 /**
- * Records what known clients ask for: adds it up in memory, and writes it in batches beside the way of the requests.
+ * Records what known clients ask for: adds it up in memory, and appends it to the journal in batches, beside the way of the requests.
  * A batch that could not be written, or of which nobody knows whether it was, is tried again as it is.
  */
 @Injectable()
@@ -35,7 +35,7 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
   private unrecorded = 0;
 
   constructor(
-    private readonly repository: UsageRepository,
+    private readonly journal: UsageJournal,
     private readonly clock: Clock,
   ) {}
 
@@ -52,6 +52,8 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
     const lost = this.waitingRequests() + this.unrecorded;
     if (lost > 0) {
       this.logger.error(`The usage of ${lost} requests could not be written before the end`);
+    } else if (this.batchNumber > 0) {
+      await this.foldAtEnd();
     }
   }
 
@@ -138,7 +140,7 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
 
   private async writeSealed(): Promise<void> {
     for (let batch = this.sealed[0]; batch !== undefined; batch = this.sealed[0]) {
-      await this.repository.add(batch);
+      await this.journal.append(batch);
       this.sealed.shift();
     }
   }
@@ -152,6 +154,15 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
         entries: this.gathering.entries,
       });
       this.gathering = new Tally(ENTRIES_PER_BATCH);
+    }
+  }
+
+  /** What is journaled is safe, but a release without a journal would not see it. No longer than one statement takes. */
+  private async foldAtEnd(): Promise<void> {
+    try {
+      await this.journal.foldSome();
+    } catch (error) {
+      this.logger.warn(`Usage stays in the journal for now: ${databaseReason(error)}`);
     }
   }
 

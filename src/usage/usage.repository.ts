@@ -4,22 +4,12 @@ import { Clock } from '../clock.js';
 import { Prisma, type Usage as Row } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { KEPT_HOURS, type Period, PERIODS } from './periods.js';
-import type { TallyEntry } from './tally.js';
+import { UsageJournal } from './usage.journal.js';
 
-const RECORD = readFileSync(new URL('./record.sql', import.meta.url), 'utf8');
 const SWEEP = readFileSync(new URL('./sweep.sql', import.meta.url), 'utf8');
 const SWEEP_RECORDERS = readFileSync(new URL('./sweep-recorders.sql', import.meta.url), 'utf8');
 /** Rows that one statement removes at the most, so that recording never waits long behind it. */
 const SWEEP_BATCH = 5_000;
-
-/** Entries that are written together, once. */
-export interface UsageBatch {
-  /** The UUID of the process that recorded them. */
-  recorderId: string;
-  /** Greater than that of every batch which this recorder sealed before. */
-  number: number;
-  entries: readonly TallyEntry[];
-}
 
 /** What one key has asked of one operation in one UTC minute, hour or day. */
 export interface Usage {
@@ -69,23 +59,14 @@ export interface DeprecatedCalls {
 /** The place of a caller in the order of a page; a caller itself is one. */
 export type DeprecatedCallsPosition = Pick<DeprecatedCalls, 'operation' | 'keyId'>;
 
+/** Minutes, hours and days. Whoever reads them finds what was journaled before, too. */
 @Injectable()
 export class UsageRepository {
   constructor(
     private readonly prisma: PrismaService,
+    private readonly journal: UsageJournal,
     private readonly clock: Clock,
   ) {}
-
-  /**
-   * Adds a batch to its minutes, hours and days. One that was added already is not added again, so whoever does not know
-   * what became of it may simply try again.
-   *
-   * @throws the database's error.
-   */
-  async add({ recorderId, number, entries }: UsageBatch): Promise<void> {
-    const { storeOffsetMs } = this.clock;
-    await this.prisma.$executeRawUnsafe(RECORD, recorderId, number, JSON.stringify(entries), storeOffsetMs);
-  }
 
   /**
    * One page, newest first, then by key and operation; and whether more follow. The next page is the one after its last row.
@@ -99,6 +80,7 @@ export class UsageRepository {
     limit,
     after,
   }: PageOfUsage): Promise<{ usage: Usage[]; more: boolean }> {
+    await this.journal.fold();
     const rows = await this.prisma.usage.findMany({
       where: {
         period,
@@ -123,6 +105,7 @@ export class UsageRepository {
     limit: number,
     after?: DeprecatedCallsPosition,
   ): Promise<{ calls: DeprecatedCalls[]; more: boolean }> {
+    await this.journal.fold();
     const calls = await this.prisma.$queryRaw<DeprecatedCalls[]>`
       SELECT
         usage.operation,

@@ -26,11 +26,15 @@ export async function dropDatabase(databaseUrl: string): Promise<void> {
   await query(maintenanceUrl(), `DROP DATABASE IF EXISTS ${databaseName(databaseUrl)} WITH (FORCE)`);
 }
 
-export async function query<Row extends pg.QueryResultRow>(databaseUrl: string, sql: string): Promise<Row[]> {
+export async function query<Row extends pg.QueryResultRow>(
+  databaseUrl: string,
+  sql: string,
+  values?: unknown[],
+): Promise<Row[]> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
   try {
     await client.connect();
-    return (await client.query<Row>(sql)).rows;
+    return (await client.query<Row>(sql, values)).rows;
   } finally {
     await client.end();
   }

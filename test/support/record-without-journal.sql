@@ -1,4 +1,4 @@
--- Adds one batch to the minutes, hours and days that its entries are of: once, however often it is tried.
+-- As the release before the journal writes usage: it may run beside this one while replicas are replaced.
 --
 -- $1 the recorder, $2 the batch's number, which grows, $3 its entries as JSON (see tally.ts), $4 milliseconds to add to the
 -- server's clock (0 in production; tests travel in time with it).

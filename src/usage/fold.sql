@@ -1,0 +1,94 @@
+-- Folds batches of all recorders, the oldest first, from the journal into the minutes, hours and days that their entries
+-- are of. Tells whether there was more than this statement may take.
+--
+-- $1 how many entries at the most, but one batch at the least; $2 as $3 of journal.sql; $3 whether also what was written in
+-- the current minute is folded. A row is the cheaper the more entries it takes at once: hence whole minutes, unless
+-- somebody wants to read.
+--
+-- Batches go and rows change in one statement, so each entry is added once. Whoever folds meanwhile wants the same batches in
+-- the same order, waits for this statement at the first of them, and finds them gone: so what was journaled before a fold
+-- began is in the rows when it ends, whoever put it there.
+--
+-- Rows are written in the order of their primary key, as replicas of the release before the journal write them too, so that
+-- nobody waits for another in a circle.
+WITH queue AS MATERIALIZED (
+  SELECT
+    recorder_id,
+    number,
+    sum(size) OVER (ORDER BY written_at, recorder_id, number) - size AS entries_before
+  FROM usage_batches
+  WHERE
+    $3::boolean
+    OR written_at < date_trunc('minute', statement_timestamp() + make_interval(secs => $2::float8 / 1000), 'UTC')
+),
+locked AS (
+  SELECT batch.recorder_id, batch.number
+  FROM usage_batches AS batch JOIN queue USING (recorder_id, number)
+  WHERE queue.entries_before < $1::int
+  ORDER BY batch.written_at, batch.recorder_id, batch.number
+  FOR UPDATE OF batch
+),
+batch AS (
+  DELETE FROM usage_batches USING locked
+  WHERE (usage_batches.recorder_id, usage_batches.number) = (locked.recorder_id, locked.number)
+  RETURNING usage_batches.*
+),
+-- Added up by the minute first: hours and days are then made of fewer rows.
+by_minute AS (
+  SELECT
+    entry.key_id,
+    entry.quota_id,
+    entry.minute,
+    entry.operation,
+    entry.deprecated,
+    -- As integers, since PostgreSQL adds bigints up as numeric.
+    sum(entry.succeeded)::int AS succeeded,
+    sum(entry.redirected)::int AS redirected,
+    sum(entry.client_errors)::int AS client_errors,
+    sum(entry.server_errors)::int AS server_errors,
+    sum(entry.refusals)::int AS refusals,
+    max(entry.last_at_ms) AS last_at_ms
+  FROM
+    batch,
+    unnest(
+      batch.key_ids, batch.quota_ids, batch.minutes, batch.operations, batch.deprecated,
+      batch.succeeded, batch.redirected, batch.client_errors, batch.server_errors, batch.refusals, batch.last_at_ms
+    ) AS entry (
+      key_id, quota_id, minute, operation, deprecated,
+      succeeded, redirected, client_errors, server_errors, refusals, last_at_ms
+    )
+  GROUP BY 1, 2, 3, 4, 5
+),
+folded AS (
+  INSERT INTO usage AS stored (
+    key_id, period, starts_at, operation, deprecated,
+    quota_id, succeeded, redirected, client_errors, server_errors, refusals, last_at
+  )
+  SELECT
+    key_id,
+    period,
+    to_timestamp(floor(minute / length::float8) * length * 60) AS starts_at,
+    operation,
+    deprecated,
+    -- A key has one quota; but whatever somebody does to it by hand, one row comes out, as ON CONFLICT needs.
+    min(quota_id::text)::uuid,
+    sum(succeeded),
+    sum(redirected),
+    sum(client_errors),
+    sum(server_errors),
+    sum(refusals),
+    to_timestamp(max(last_at_ms) / 1000::float8)
+  FROM
+    by_minute,
+    (VALUES ('minute'::usage_period, 1), ('hour', 60), ('day', 24 * 60)) AS lengths (period, length)
+  GROUP BY 1, 2, 3, 4, 5
+  ORDER BY 1, 2, 3, 4, 5
+  ON CONFLICT (key_id, period, starts_at, operation, deprecated) DO UPDATE SET
+    succeeded = stored.succeeded + EXCLUDED.succeeded,
+    redirected = stored.redirected + EXCLUDED.redirected,
+    client_errors = stored.client_errors + EXCLUDED.client_errors,
+    server_errors = stored.server_errors + EXCLUDED.server_errors,
+    refusals = stored.refusals + EXCLUDED.refusals,
+    last_at = greatest(stored.last_at, EXCLUDED.last_at)
+)
+SELECT EXISTS (SELECT FROM queue WHERE entries_before >= $1::int) AS more
