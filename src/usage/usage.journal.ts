@@ -26,12 +26,15 @@ export interface UsageBatch {
 export class UsageJournal {
   private entriesPerFold = ENTRIES_PER_FOLD;
   /** All who wait for a fold share the next one, so that they do not take the connections of requests. */
-  private readonly folding = new Batcher<void, void>(async (waiting) => {
-    while (await this.foldSome()) {
-      // There is more.
-    }
-    return waiting;
-  }, Infinity);
+  private readonly folding = new Batcher<void, void>(
+    async (waiting) => {
+      while (await this.foldSome()) {
+        // There is more.
+      }
+      return waiting;
+    },
+    { maxBatch: Infinity },
+  );
 
   constructor(
     private readonly prisma: PrismaService,
