@@ -83,11 +83,8 @@ export class PetRepository {
       pages.map(({ status }) => status ?? null),
       pages.map(({ limit }) => limit),
     ]);
-    const read = pages.map((): PetPage => ({ body: '[]', lastId: null }));
-    for (const [number, body, lastId] of rows) {
-      read[number] = { body, lastId };
-    }
-    return places.map((number) => read[number] as PetPage);
+    const read = new Map(rows.map(([number, body, lastId]): [number, PetPage] => [number, { body, lastId }]));
+    return places.map((number) => read.get(number) as PetPage);
   }
 
   private async findAll(ids: bigint[]): Promise<(Pet | null)[]> {
