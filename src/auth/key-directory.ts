@@ -12,10 +12,11 @@ export interface KnownKey {
   revoked: boolean;
 }
 
-/** What a look-up found, and the generation of `KeyWatch` in which it was asked for. */
+/** What a look-up found, and when it was asked for: the generation of `KeyWatch`, and the time by the monotonic clock. */
 interface Remembered {
   key: KnownKey;
   generation: number;
+  askedMs: number;
 }
 
 type Row = [
@@ -45,12 +46,8 @@ const CACHE_SIZE = 10_000;
  */
 @Injectable()
 export class KeyDirectory {
-  private readonly cache = new LRUCache<string, Remembered>({
-    max: CACHE_SIZE,
-    ttl: CACHE_LIFE_MS,
-    // What is too old to authenticate by still tells whose numbers a refusal shows.
-    noDeleteOnStaleGet: true,
-  });
+  /** What is too old to authenticate by still tells whose numbers a refusal shows. */
+  private readonly cache = new LRUCache<string, Remembered>({ max: CACHE_SIZE });
   private readonly batcher = new Batcher((hashes: Buffer[]) => this.findAll(hashes));
 
   constructor(
@@ -65,24 +62,28 @@ export class KeyDirectory {
   find(hash: Buffer): KnownKey | Promise<KnownKey | null> {
     const id = hash.toString('latin1');
     const cached = this.cache.get(id);
-    return cached !== undefined && this.watch.holds(cached.generation) ? cached.key : this.lookUp(hash, id);
+    return cached !== undefined && this.holds(cached) ? cached.key : this.lookUp(hash, id);
   }
 
   /** The client of this SHA-256 as it was last known, however long ago. Only to tell its numbers: nobody gets in by it. */
   lastKnown(hash: Buffer): Client | null {
-    return this.cache.peek(hash.toString('latin1'), { allowStale: true })?.key.client ?? null;
+    return this.cache.peek(hash.toString('latin1'))?.key.client ?? null;
+  }
+
+  private holds({ generation, askedMs }: Remembered): boolean {
+    return this.watch.holds(generation) && performance.now() - askedMs < CACHE_LIFE_MS;
   }
 
   private async lookUp(hash: Buffer, id: string): Promise<KnownKey | null> {
     // An answer is as old as its question: what changes while it is under way makes it one that no longer holds.
-    const start = performance.now();
+    const askedMs = performance.now();
     const { generation } = this.watch;
     const row = await this.batcher.ask(hash);
     if (row === null) {
       return null;
     }
     const key = knownKey(row);
-    this.cache.set(id, { key, generation }, { start });
+    this.cache.set(id, { key, generation, askedMs });
     return key;
   }
 
