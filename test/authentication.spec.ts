@@ -348,7 +348,7 @@ describe('the directory of keys', () => {
   });
   afterAll(async () => {
     await watch.onApplicationShutdown();
-    await prisma.$disconnect();
+    await prisma.onApplicationShutdown();
     await database.drop();
   });
   afterEach(() => jest.restoreAllMocks());

@@ -115,7 +115,7 @@ describe('memory stays bounded', () => {
       expect(await directory.find(hash)).not.toBeNull();
     });
     await watch.onApplicationShutdown();
-    await prisma.$disconnect();
+    await prisma.onApplicationShutdown();
     process.stdout.write(`A million keys: the heap grew by ${Math.round(growth / 1000)} kB\n`);
     expect(growth).toBeLessThan(NOISE_BYTES);
   });

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { Clock } from '../src/clock.js';
 import { applyPendingMigrations, pendingMigrations } from '../src/database/migrations.js';
 import { PrismaService } from '../src/database/prisma.service.js';
+import { Statements } from '../src/database/statements.js';
 import type { TallyEntry } from '../src/usage/tally.js';
 import { UsageJournal } from '../src/usage/usage.journal.js';
 import { OWN_MIGRATIONS } from './support/own-migrations.js';
@@ -84,10 +85,10 @@ test('usage that a release without a journal has written stays, and what is fold
   expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([JOURNAL]);
   expect(await query(databaseUrl, 'SELECT * FROM usage ORDER BY period')).toEqual(before);
   const prisma = new PrismaService({ DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: 1 });
-  const journal = new UsageJournal(prisma, new Clock());
+  const journal = new UsageJournal(new Statements(prisma), new Clock());
   await journal.append({ recorderId: randomUUID(), number: 1, entries: [entry] });
   await journal.fold();
-  await prisma.$disconnect();
+  await prisma.onApplicationShutdown();
   expect(await query(databaseUrl, 'SELECT * FROM usage ORDER BY period')).toEqual(
     before.map((row) => ({ ...row, succeeded: '6', client_errors: '4', refusals: '2' })),
   );

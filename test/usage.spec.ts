@@ -7,6 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import pg from 'pg';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { PrismaService } from '../src/database/prisma.service.js';
+import { Statements } from '../src/database/statements.js';
 import type { TallyEntry } from '../src/usage/tally.js';
 import { UsageFolder } from '../src/usage/usage.folder.js';
 import { type UsageBatch, UsageJournal } from '../src/usage/usage.journal.js';
@@ -95,8 +96,8 @@ function fakeIntervals(): void {
 /** Has the journal folded, as everybody does who reads usage. */
 async function fold(database: TestDatabase): Promise<void> {
   const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 1 });
-  await new UsageJournal(prisma, new TestClock()).fold();
-  await prisma.$disconnect();
+  await new UsageJournal(new Statements(prisma), new TestClock()).fold();
+  await prisma.onApplicationShutdown();
 }
 
 describe('of a request, its key has recorded', () => {
@@ -562,15 +563,16 @@ describe('over one database,', () => {
     prismas = [];
     ({ journal, repository } = open());
   });
-  afterEach(() => Promise.all(prismas.map((prisma) => prisma.$disconnect())));
+  afterEach(() => Promise.all(prismas.map((prisma) => prisma.onApplicationShutdown())));
   afterAll(() => database.drop());
 
   /** One more replica. */
   function open(url = database.url): { journal: UsageJournal; repository: UsageRepository } {
     const prisma = new PrismaService({ DATABASE_URL: url, DATABASE_POOL_SIZE: 2 });
     prismas.push(prisma);
-    const ofReplica = new UsageJournal(prisma, clock);
-    return { journal: ofReplica, repository: new UsageRepository(prisma, ofReplica, clock) };
+    const statements = new Statements(prisma);
+    const ofReplica = new UsageJournal(statements, clock);
+    return { journal: ofReplica, repository: new UsageRepository(prisma, statements, ofReplica, clock) };
   }
 
   const entry = (facts: Partial<TallyEntry>): TallyEntry => ({

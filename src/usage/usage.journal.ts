@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
 import { Batcher } from '../batcher.js';
 import { Clock } from '../clock.js';
-import { PrismaService } from '../database/prisma.service.js';
+import { statementBeside, Statements } from '../database/statements.js';
 import type { TallyEntry } from './tally.js';
 
-const JOURNAL = readFileSync(new URL('./journal.sql', import.meta.url), 'utf8');
-const FOLD = readFileSync(new URL('./fold.sql', import.meta.url), 'utf8');
+const JOURNAL = statementBeside(import.meta.url, 'journal-usage');
+const FOLD = statementBeside(import.meta.url, 'fold-usage');
 /** Entries that one statement folds at the most. With 10 000 keys they take half a second. */
 const ENTRIES_PER_FOLD = 100_000;
 /** Where one takes longer, as keys are more or the server is slower, the next folds half as many: a statement has 5 seconds. */
@@ -37,7 +36,7 @@ export class UsageJournal {
   );
 
   constructor(
-    private readonly prisma: PrismaService,
+    private readonly statements: Statements,
     private readonly clock: Clock,
   ) {}
 
@@ -48,8 +47,7 @@ export class UsageJournal {
    * @throws the database's error.
    */
   async append({ recorderId, number, entries }: UsageBatch): Promise<void> {
-    await this.prisma.$executeRawUnsafe(
-      JOURNAL,
+    await this.statements.run(JOURNAL, [
       recorderId,
       number,
       this.clock.storeOffsetMs,
@@ -64,7 +62,7 @@ export class UsageJournal {
       arrayOf(entries, ({ serverErrors }) => serverErrors),
       arrayOf(entries, ({ refusals }) => refusals),
       arrayOf(entries, ({ lastAtMs }) => Math.round(lastAtMs)),
-    );
+    ]);
   }
 
   /**
@@ -87,13 +85,12 @@ export class UsageJournal {
     const { storeOffsetMs } = this.clock;
     const startMs = performance.now();
     try {
-      const [answer] = await this.prisma.$queryRawUnsafe<{ more: boolean }[]>(
-        FOLD,
+      const [answer] = await this.statements.run<[more: boolean]>(FOLD, [
         this.entriesPerFold,
         storeOffsetMs,
         until === 'now',
-      );
-      return answer?.more ?? false;
+      ]);
+      return answer?.[0] ?? false;
     } finally {
       const slow = performance.now() - startMs > SLOW_FOLD_MS;
       this.entriesPerFold = Math.min(Math.ceil(this.entriesPerFold * (slow ? 0.5 : 1.25)), ENTRIES_PER_FOLD);
@@ -101,7 +98,7 @@ export class UsageJournal {
   }
 }
 
-/** One column of the entries, as PostgreSQL reads an array: Prisma takes several times as long over a list. */
+/** One column of the entries, as PostgreSQL reads an array: the driver takes longer over a list. */
 function arrayOf(
   entries: readonly TallyEntry[],
   column: (entry: TallyEntry) => string | number | boolean,

@@ -1,13 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../clock.js';
 import { Prisma, type Usage as Row } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
+import { statementBeside, Statements } from '../database/statements.js';
 import { KEPT_HOURS, type Period, PERIODS } from './periods.js';
 import { UsageJournal } from './usage.journal.js';
 
-const SWEEP = readFileSync(new URL('./sweep.sql', import.meta.url), 'utf8');
-const SWEEP_RECORDERS = readFileSync(new URL('./sweep-recorders.sql', import.meta.url), 'utf8');
+const SWEEP = statementBeside(import.meta.url, 'sweep-usage');
+const SWEEP_RECORDERS = statementBeside(import.meta.url, 'sweep-usage-recorders');
 /** Rows that one statement removes at the most, so that recording never waits long behind it. */
 const SWEEP_BATCH = 5_000;
 
@@ -64,6 +64,7 @@ export type DeprecatedCallsPosition = Pick<DeprecatedCalls, 'operation' | 'keyId
 export class UsageRepository {
   constructor(
     private readonly prisma: PrismaService,
+    private readonly statements: Statements,
     private readonly journal: UsageJournal,
     private readonly clock: Clock,
   ) {}
@@ -133,10 +134,10 @@ export class UsageRepository {
     let more = false;
     for (const period of PERIODS) {
       const kept = KEPT_HOURS[period];
-      const removed = await this.prisma.$executeRawUnsafe(SWEEP, period, kept, storeOffsetMs, SWEEP_BATCH);
-      more ||= removed === SWEEP_BATCH;
+      const removed = await this.statements.run(SWEEP, [period, kept, storeOffsetMs, SWEEP_BATCH]);
+      more ||= removed.length === SWEEP_BATCH;
     }
-    await this.prisma.$executeRawUnsafe(SWEEP_RECORDERS, storeOffsetMs);
+    await this.statements.run(SWEEP_RECORDERS, [storeOffsetMs]);
     return more;
   }
 }

@@ -1,7 +1,7 @@
 -- Folds batches of all recorders, the oldest first, from the journal into the minutes, hours and days that their entries
 -- are of. Tells whether there was more than this statement may take.
 --
--- $1 how many entries at the most, but one batch at the least; $2 as $3 of journal.sql; $3 whether also what was written in
+-- $1 how many entries at the most, but one batch at the least; $2 as $3 of journal-usage.sql; $3 whether also what was written in
 -- the current minute is folded. A row is the cheaper the more entries it takes at once: hence whole minutes, unless
 -- somebody wants to read.
 --

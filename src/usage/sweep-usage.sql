@@ -2,7 +2,9 @@
 -- waited for, so that the sweep can never be part of a deadlock. A row that was written between its being seen and its
 -- being locked stays until the next sweep.
 --
--- $1 the period, $2 for how many hours it is kept, $3 as $3 of journal.sql, $4 how many rows at the most.
+-- One row comes back for each that is removed.
+--
+-- $1 the period, $2 for how many hours it is kept, $3 as $3 of journal-usage.sql, $4 how many rows at the most.
 DELETE FROM usage
 WHERE ctid = ANY (ARRAY(
   SELECT ctid
@@ -17,3 +19,4 @@ WHERE ctid = ANY (ARRAY(
   LIMIT $4
   FOR UPDATE SKIP LOCKED
 ))
+RETURNING 1

@@ -1,6 +1,6 @@
 -- Removes recorders that have written nothing for a week: longer than any of them tries the same batch again.
 --
--- $1 as $3 of journal.sql.
+-- $1 as $3 of journal-usage.sql.
 DELETE FROM usage_recorders
 WHERE id IN (
   SELECT id
