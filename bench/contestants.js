@@ -1,11 +1,16 @@
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { encodeCursor } from '../dist/http/cursor.js';
 
 const here = (...names) => path.join(import.meta.dirname, ...names);
 
+/** What `npm start` gives to Node. */
+const { scripts } = JSON.parse(readFileSync(here('..', 'package.json'), 'utf8'));
+const program = scripts.start.split(' ').slice(1);
+
 const service = {
   title: 'this service',
-  program: ['--enable-source-maps', here('..', 'dist', 'main.js')],
+  program: [...program.slice(0, -1), here('..', program.at(-1))],
   env: { APP_ENV: 'production', HOST: '127.0.0.1' },
   cursorOf: (id) => encodeCursor(String(id)),
   logs: 'one line a request',

@@ -7,16 +7,18 @@ import { DegradingCounterStore, SHARED_COUNTER_STORE } from './degrading-counter
 import { PostgresCounterStore } from './postgres-counter-store.js';
 import { RateLimitController } from './rate-limit.controller.js';
 import { RateLimiter } from './rate-limiter.js';
-import { RedisCounterStore } from './redis-counter-store.js';
 
-/** The store of `COUNTER_STORE`, else PostgreSQL. */
+/** The store of `COUNTER_STORE`, else PostgreSQL. Without Redis its driver is not loaded. */
 const sharedCounterStore = {
   provide: SHARED_COUNTER_STORE,
   inject: [ENVIRONMENT, Clock],
-  useFactory: (environment: Environment, clock: Clock): CounterStore =>
-    environment.COUNTER_STORE === undefined
-      ? new PostgresCounterStore(environment, clock)
-      : new RedisCounterStore(environment, clock),
+  useFactory: async (environment: Environment, clock: Clock): Promise<CounterStore> => {
+    if (environment.COUNTER_STORE === undefined) {
+      return new PostgresCounterStore(environment, clock);
+    }
+    const { RedisCounterStore } = await import('./redis-counter-store.js');
+    return new RedisCounterStore(environment, clock);
+  },
 };
 
 @Module({
