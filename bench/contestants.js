@@ -6,11 +6,11 @@ const here = (...names) => path.join(import.meta.dirname, ...names);
 
 /** What `npm start` gives to Node. */
 const { scripts } = JSON.parse(readFileSync(here('..', 'package.json'), 'utf8'));
-const program = scripts.start.split(' ').slice(1);
+const started = scripts.start.split(' ').slice(1);
 
 const service = {
   title: 'this service',
-  program: [...program.slice(0, -1), here('..', program.at(-1))],
+  program: [...started.slice(0, -1), here('..', started.at(-1))],
   env: { APP_ENV: 'production', HOST: '127.0.0.1' },
   cursorOf: (id) => encodeCursor(String(id)),
   logs: 'one line a request',
