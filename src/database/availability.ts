@@ -11,7 +11,7 @@ const UNAVAILABLE_PRISMA_CODE = /^(P2024|P2028)$/;
 const UNAVAILABLE_KIND = /^(DatabaseNotReachable|SocketTimeout|ConnectionClosed)$/;
 /** What `pg` says without a code. */
 const UNAVAILABLE_MESSAGE =
-  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|timeout expired|Client was closed|not queryable/;
+  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|timeout expired|Client was closed|not queryable|Cannot use a pool after calling end/;
 
 /** The parts of an error of `pg`, of Prisma, or of its adapter that tell what the database said. */
 interface DatabaseFailure {
