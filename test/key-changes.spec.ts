@@ -188,7 +188,7 @@ describe('the connection that hears of changes', () => {
   let proxy: DatabaseProxy;
 
   beforeEach(async () => {
-    proxy = await startDatabaseProxy(database.url);
+    proxy = await startDatabaseProxy(database.url, 'animal-store key changes');
   });
   afterEach(() => proxy.close());
 

@@ -22,7 +22,7 @@ describe('two processes over one database, each with a way of its own to hear of
 
   beforeAll(async () => {
     database = await createDatabase();
-    proxy = await startDatabaseProxy(database.url);
+    proxy = await startDatabaseProxy(database.url, 'animal-store key changes');
     const settings = {
       DATABASE_URL: database.url,
       DIRECT_DATABASE_URL: proxy.url,

@@ -11,20 +11,30 @@ export interface DatabaseProxy {
   close(): void;
 }
 
-/** A way to a database that a test can cut. */
-export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
+/**
+ * A way to a database that a test can cut.
+ *
+ * @param heldApplication the `application_name` of the connections that hang when it does; else all.
+ */
+export async function startDatabaseProxy(
+  databaseUrl: string,
+  heldApplication?: string,
+): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<net.Socket>();
   let hanging = false;
   const server = net.createServer((near) => {
     const far = net.connect(Number(target.port), target.hostname);
+    let isHeld = heldApplication === undefined;
+    // Of the startup message, which comes first (PostgreSQL, "Message Formats").
+    near.once('data', (startup) => (isHeld ||= startup.includes(`application_name\0${heldApplication}\0`)));
     for (const [from, to] of [
       [near, far],
       [far, near],
     ] as const) {
       sockets.add(from);
       from.on('data', (chunk) => {
-        if (!hanging) {
+        if (!(hanging && isHeld)) {
           to.write(chunk);
         }
       });
