@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { HandlerFact } from '../http/handler-fact.js';
+import { type HandlerFact, isMarked } from '../http/handler-fact.js';
 import { Authenticator } from './authenticator.js';
 import { expiryHeader } from './expiry-header.js';
 import { PUBLIC } from './public.decorator.js';
@@ -15,9 +15,7 @@ export class ApiKeyGuard implements CanActivate {
     private readonly authenticator: Authenticator,
     reflector: Reflector,
   ) {
-    this.isPublic = new HandlerFact(
-      (context) => reflector.getAllAndOverride(PUBLIC, [context.getHandler(), context.getClass()]) ?? false,
-    );
+    this.isPublic = isMarked(reflector, PUBLIC);
   }
 
   /** @throws ApiError `missing_api_key` or `invalid_api_key`. */

@@ -1,4 +1,5 @@
 import type { ExecutionContext } from '@nestjs/common';
+import type { Reflector } from '@nestjs/core';
 
 /** What decorators say of a route's handler: read when the handler is first met, and known from then on. */
 export class HandlerFact<Fact> {
@@ -15,4 +16,12 @@ export class HandlerFact<Fact> {
     }
     return fact;
   }
+}
+
+/** Whether a decorator has put this metadata on the handler, or on its controller. */
+export function isMarked(reflector: Reflector, key: string): HandlerFact<boolean> {
+  return new HandlerFact(
+    (context) =>
+      reflector.getAllAndOverride<boolean>(key, [context.getHandler(), context.getClass()]) ?? false,
+  );
 }

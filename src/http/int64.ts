@@ -1,13 +1,14 @@
 import { z } from 'zod';
 
-const MIN = -(2n ** 63n);
+/** The least int64. */
+export const MIN_INT64 = -(2n ** 63n);
 const MAX = 2n ** 63n - 1n;
-const FAULT = `must be an integer from ${MIN} to ${MAX}, written as digits`;
+const FAULT = `must be an integer from ${MIN_INT64} to ${MAX}, written as digits`;
 
 /** An int64 of a JSON body, where integers are bigints. */
 export const int64 = z
   .bigint({ error: ({ input }) => (input === undefined ? 'is required' : FAULT) })
-  .refine((value) => value >= MIN && value <= MAX, FAULT);
+  .refine((value) => value >= MIN_INT64 && value <= MAX, FAULT);
 
 /** An int64 written as text, or null when the text is none. */
 export function parseInt64(text: string): bigint | null {
@@ -15,5 +16,5 @@ export function parseInt64(text: string): bigint | null {
     return null;
   }
   const value = BigInt(text);
-  return value >= MIN && value <= MAX ? value : null;
+  return value >= MIN_INT64 && value <= MAX ? value : null;
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import pg from 'pg';
 import { Batcher, FailedAsk } from '../batcher.js';
 import { statementBeside, Statements } from '../database/statements.js';
+import { MIN_INT64 } from '../http/int64.js';
 import type { NewPet, Pet, PetStatus } from './pet.schemas.js';
 
 const PAGE = statementBeside(import.meta.url, 'page-of-pets');
@@ -118,8 +119,6 @@ export class PetRepository {
     return added;
   }
 }
-
-const MIN_INT64 = -(2n ** 63n);
 
 /** The same for the same page. */
 function nameOf({ limit, status, after }: PageRequest): string {

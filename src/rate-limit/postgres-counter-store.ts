@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import pg from 'pg';
 import { Batcher, type FailedAsk } from '../batcher.js';
 import { Clock } from '../clock.js';
+import { statementBeside } from '../database/statements.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import type { Admission } from './admission.js';
 import { bansAreOn } from './ban.js';
@@ -11,11 +11,11 @@ import { answersTo, type Counted, outlookOf, type Sum, sumUp } from './batch.js'
 import { type Ask, CounterStore, CounterStoreError, type Taken } from './counter-store.js';
 import { DeadlineError, withinDeadline } from './deadline.js';
 
-const TAKE = readFileSync(new URL('./take.sql', import.meta.url), 'utf8');
-const LOOK = readFileSync(new URL('./look.sql', import.meta.url), 'utf8');
-const ADD = readFileSync(new URL('./add.sql', import.meta.url), 'utf8');
-const LIFT_BAN = readFileSync(new URL('./lift-ban.sql', import.meta.url), 'utf8');
-const SWEEP = readFileSync(new URL('./sweep.sql', import.meta.url), 'utf8');
+const TAKE = statementBeside(import.meta.url, 'take');
+const LOOK = statementBeside(import.meta.url, 'look');
+const ADD = statementBeside(import.meta.url, 'add');
+const LIFT_BAN = statementBeside(import.meta.url, 'lift-ban');
+const SWEEP = statementBeside(import.meta.url, 'sweep');
 const SWEEP_INTERVAL_MS = 60_000;
 /** Rows that one statement removes at the most, so that counting never waits long behind it. */
 const SWEEP_BATCH = 5_000;
@@ -137,8 +137,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
 
   async look(ask: Ask): Promise<Admission> {
     const [row] = await this.ask<Look>({
-      name: 'look',
-      text: LOOK,
+      ...LOOK,
       values: [this.clock.storeOffsetMs, ask.subject],
     });
     if (row === undefined) {
@@ -149,8 +148,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
 
   async add(taken: Taken[]): Promise<void> {
     await this.ask({
-      name: 'add',
-      text: ADD,
+      ...ADD,
       values: [
         taken.map(({ subject }) => subject),
         taken.map(({ minute }) => minute),
@@ -177,7 +175,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   async liftBan(subject: string): Promise<Date | null> {
-    const { rows } = await this.aside.query<{ banned_until: Date }>(LIFT_BAN, [
+    const { rows } = await this.aside.query<{ banned_until: Date }>(LIFT_BAN.text, [
       this.clock.storeOffsetMs,
       subject,
     ]);
@@ -193,7 +191,10 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   async sweep(): Promise<void> {
     let removed: number | null;
     do {
-      ({ rowCount: removed } = await this.sweeping.query(SWEEP, [this.clock.storeOffsetMs, SWEEP_BATCH]));
+      ({ rowCount: removed } = await this.sweeping.query(SWEEP.text, [
+        this.clock.storeOffsetMs,
+        SWEEP_BATCH,
+      ]));
     } while (removed === SWEEP_BATCH);
   }
 
@@ -208,8 +209,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     const values = [...sums.values()];
     try {
       return await this.ask<Row>({
-        name: 'take',
-        text: TAKE,
+        ...TAKE,
         values: [
           [...sums.keys()],
           values.map(({ asked }) => asked),

@@ -8,7 +8,7 @@ import {
   type ThrottlerStorage,
 } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { HandlerFact } from '../http/handler-fact.js';
+import { type HandlerFact, isMarked } from '../http/handler-fact.js';
 import { rateLimitHeaders } from './headers.js';
 import { rateLimitError, RateLimiter } from './rate-limiter.js';
 
@@ -31,9 +31,7 @@ export class RateLimitGuard extends ThrottlerGuard {
     private readonly rateLimiter: RateLimiter,
   ) {
     super(options, storage, reflector);
-    this.isSkipped = new HandlerFact(
-      (context) => reflector.getAllAndOverride(SKIPPED, [context.getHandler(), context.getClass()]) ?? false,
-    );
+    this.isSkipped = isMarked(reflector, SKIPPED);
   }
 
   /** @throws ApiError `rate_limit_exceeded` or `api_key_banned`. */
