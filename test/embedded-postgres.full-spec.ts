@@ -131,6 +131,14 @@ describe('a later start', () => {
     expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
+  it('asks for its owner again when its connection is ended while it waits', async () => {
+    const url = await answer(startOwner());
+    await Promise.all([
+      expect(startEmbeddedPostgres(dataDir)).rejects.toThrow(IN_USE),
+      endConnectionBetweenItsQuestions(url, `animal-store owner, process ${process.pid}`),
+    ]);
+  });
+
   it('waits for an owner that is about to stop', async () => {
     const first = await startEmbeddedPostgres(dataDir);
     const [, second] = await Promise.all([first.stop(), startEmbeddedPostgres(dataDir)]);
@@ -251,6 +259,14 @@ async function query(connectionString: string, text: string): Promise<unknown[]>
 }
 
 /** Old enough not to be one that is being written. */
+async function endConnectionBetweenItsQuestions(url: string, application: string): Promise<void> {
+  const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE application_name = '${application}' AND state = 'idle' AND query LIKE '%advisory_lock%'`;
+  while ((await query(url, end)).length === 0) {
+    await sleep(5);
+  }
+}
+
 async function writePidFile(text: string): Promise<void> {
   const path = join(dataDir, 'postgres/postmaster.pid');
   await writeFile(path, text);

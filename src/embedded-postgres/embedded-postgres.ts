@@ -36,6 +36,8 @@ const RETRY_MS = 50;
 
 /** What PostgreSQL answers when it starts, recovers, stops or is full, and a socket when nobody listens. */
 const NOT_ACCEPTING = new Set(['53300', '57P01', '57P02', '57P03', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
+/** What `pg` says, without a code, of a connection that ended under a question or between two. */
+const CONNECTION_LOST = /^Connection terminated|not queryable$/;
 
 /**
  * Starts the PostgreSQL of a data folder, created when absent, or takes over one that runs there without an
@@ -164,7 +166,7 @@ async function tryLock(clusterFolder: string): Promise<OwnedServer | null> {
     return { lock, pid, port };
   } catch (error) {
     const { code, message } = error as Error & { code?: string };
-    if (NOT_ACCEPTING.has(code ?? '') || message.startsWith('Connection terminated')) {
+    if (NOT_ACCEPTING.has(code ?? '') || CONNECTION_LOST.test(message)) {
       return null;
     }
     throw error;
