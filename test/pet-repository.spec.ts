@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { KeyDirectory } from '../src/auth/key-directory.js';
 import { type PetPage, PetRepository } from '../src/pets/pet.repository.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { until } from './support/eventually.js';
@@ -91,5 +94,22 @@ describe('a question that is slow', () => {
     expect((await Promise.all(pages)).map(({ body }) => (JSON.parse(body) as unknown[]).length)).toEqual([
       1, 1,
     ]);
+  });
+
+  it('leaves connections to who asks for anything else, however many animals are asked for after it', async () => {
+    await pets.add(named('a'));
+    const holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    const asked: Promise<unknown>[] = [];
+    try {
+      for (let limit = 1; limit <= 5; limit += 1) {
+        asked.push(pets.page({ limit }), pets.find(1n), pets.add(named('b')));
+        // Until the question before counts as slow.
+        await pause(30);
+      }
+      expect(await store.app.get(KeyDirectory).find(randomBytes(32))).toBeNull();
+    } finally {
+      await holder.letGo();
+    }
+    await Promise.all(asked);
   });
 });
