@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { KeyDirectory } from '../src/auth/key-directory.js';
+import { Statements } from '../src/database/statements.js';
 import { type PetPage, PetRepository } from '../src/pets/pet.repository.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { until } from './support/eventually.js';
@@ -54,6 +55,17 @@ describe('animals that are added at the same time', () => {
     expect(
       outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [String(outcome.value.id)] : [])),
     ).toEqual(stored.map(({ id }) => id));
+  });
+
+  it('are hardly more statements for one that the database refuses', async () => {
+    const statements = jest.spyOn(store.app.get(Statements), 'run');
+    const names = Array.from({ length: 64 }, (_, number) => (number === 40 ? '' : `animal ${number}`));
+    const outcomes = await Promise.allSettled(names.map((name) => pets.add(named(name))));
+    const added = statements.mock.calls.filter(([{ name }]) => name === 'add-pets');
+    statements.mockRestore();
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(63);
+    // Two for each time that 64 can be halved, and the first.
+    expect(added.length).toBeLessThanOrEqual(13);
   });
 
   it('keep what each of them is, though some have no status', async () => {

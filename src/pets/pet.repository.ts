@@ -104,18 +104,22 @@ export class PetRepository {
       ]);
       return pets.map((pet, index) => withId(BigInt(rows[index]?.[0] ?? NaN), pet));
     } catch (error) {
-      if (pets.length > 1 && error instanceof pg.DatabaseError && REFUSED_VALUE.test(String(error.code))) {
-        // None was added. Whichever it is that the database refuses, the others are not to fail with it.
-        return this.addEach(pets);
+      if (!(error instanceof pg.DatabaseError && REFUSED_VALUE.test(String(error.code)))) {
+        throw error;
       }
-      throw error;
+      // None was added. Whichever it is that the database refuses, the others are not to fail with it.
+      return pets.length === 1 ? [new FailedAsk(error)] : this.addHalves(pets);
     }
   }
 
-  private async addEach(pets: NewPet[]): Promise<(Pet | FailedAsk)[]> {
+  /** Each by itself: what was added is added, whatever comes of the rest. */
+  private async addHalves(pets: NewPet[]): Promise<(Pet | FailedAsk)[]> {
+    const middle = Math.ceil(pets.length / 2);
     const added: (Pet | FailedAsk)[] = [];
-    for (const pet of pets) {
-      added.push(...(await this.addAll([pet]).catch((error: unknown) => [new FailedAsk(error)])));
+    for (const half of [pets.slice(0, middle), pets.slice(middle)]) {
+      added.push(
+        ...(await this.addAll(half).catch((error: unknown) => half.map(() => new FailedAsk(error)))),
+      );
     }
     return added;
   }
