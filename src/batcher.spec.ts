@@ -36,6 +36,8 @@ function at(questions: Question[], index: number): Question {
 const texts = (asks: number[]) => asks.map(String);
 
 describe('a batcher', () => {
+  afterEach(() => jest.restoreAllMocks());
+
   it('sends a lonely ask in the turn in which it arrives', async () => {
     const { batcher, questions } = underTest();
     void batcher.ask(1);
@@ -188,6 +190,29 @@ describe('a batcher', () => {
     await expect(dismissed).rejects.toThrow('too long');
     await nextTurn();
     expect(questions).toHaveLength(0);
+  });
+
+  it('sends away with a question that fails those who have waited for a second, and nobody else', async () => {
+    const now = jest.spyOn(performance, 'now').mockReturnValue(0);
+    const { batcher, questions } = underTest();
+    const asked = [batcher.ask(1)];
+    await nextTurn();
+    asked.push(batcher.ask(2), batcher.ask(3));
+    now.mockReturnValue(1);
+    asked.push(batcher.ask(4));
+    const outcomes = Promise.allSettled(asked);
+    now.mockReturnValue(1000);
+    at(questions, 0).fail(new Error('away'));
+    await nextTurn();
+    await nextTurn();
+    expect(questions.map(({ asks }) => asks)).toEqual([[1], [4]]);
+    at(questions, 1).answer(['4']);
+    expect(await outcomes).toMatchObject([
+      { reason: { message: 'away' } },
+      { reason: { message: 'away' } },
+      { reason: { message: 'away' } },
+      { value: '4' },
+    ]);
   });
 
   describe('that may have several questions under way', () => {

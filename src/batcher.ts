@@ -1,5 +1,6 @@
 interface Waiting<Ask, Answer> {
   ask: Ask;
+  sinceMs: number;
   resolve: (answer: Answer) => void;
   reject: (reason: unknown) => void;
 }
@@ -21,6 +22,8 @@ interface Limits {
 
 /** A question that is under way for longer is slow. */
 const SLOW_MS = 20;
+/** Who has waited for longer when a question fails does not wait for another. */
+const PATIENCE_MS = 1000;
 
 /**
  * Asks once for all who wait. While a question is under way, those that arrive are gathered, and go together as the next
@@ -37,7 +40,7 @@ export class Batcher<Ask, Answer> {
 
   /**
    * @param answerAll answers a batch: one answer for each ask, or why there is none, in the order of the asks. When it
-   *   rejects, every ask of that batch is rejected with its reason.
+   *   rejects, every ask of that batch is rejected with its reason, and so is who has waited long behind it.
    */
   constructor(
     private readonly answerAll: (asks: Ask[]) => Promise<(Answer | FailedAsk)[]>,
@@ -49,7 +52,7 @@ export class Batcher<Ask, Answer> {
 
   ask(ask: Ask): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ ask, resolve, reject });
+      this.waiting.push({ ask, sinceMs: performance.now(), resolve, reject });
       this.startSoon();
     });
   }
@@ -57,6 +60,15 @@ export class Batcher<Ask, Answer> {
   /** Rejects all who wait and whose question was not asked yet. The question under way goes on. */
   dismiss(reason: unknown): void {
     this.waiting.splice(0).forEach(({ reject }) => reject(reason));
+  }
+
+  /** So that nobody waits for one failure after another, nor ever more of them, while nothing is answered. */
+  private dismissLongWaiting(reason: unknown): void {
+    const sinceMs = performance.now() - PATIENCE_MS;
+    const staying = this.waiting.findIndex((waiting) => waiting.sinceMs > sinceMs);
+    this.waiting
+      .splice(0, staying === -1 ? this.waiting.length : staying)
+      .forEach(({ reject }) => reject(reason));
   }
 
   private startSoon(): void {
@@ -100,6 +112,7 @@ export class Batcher<Ask, Answer> {
       });
     } catch (reason) {
       batch.forEach(({ reject }) => reject(reason));
+      this.dismissLongWaiting(reason);
     }
     clearTimeout(patience);
     this.underWay -= 1;
