@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { KeyDirectory } from '../src/auth/key-directory.js';
 import { generateApiKey, hashApiKey } from '../src/auth/api-key.js';
 import { KeyWatch } from '../src/auth/key-watch.js';
@@ -434,6 +435,15 @@ describe('the directory of keys', () => {
     const found = await Promise.all(rows.map(async ({ hash }) => directory.find(hash)));
     expect(found).not.toContain(null);
     expect(cache.size).toBeLessThanOrEqual(10_000);
+  });
+
+  it('holds up no look-up behind one that is slow', async () => {
+    const directory = new KeyDirectory(statements, watch);
+    const { id, key } = await issueKey(database);
+    jest.spyOn(statements, 'run').mockReturnValueOnce(new Promise(() => {}));
+    void directory.find(randomBytes(32));
+    await nextTurn();
+    expect((await directory.find(hashApiKey(key)))?.client.keyId).toBe(id);
   });
 
   it("lets a quota that lacks its numbers spoil its own key's look-up alone", async () => {

@@ -39,6 +39,8 @@ const FIND = statementBeside(import.meta.url, 'find-keys');
  */
 const CACHE_LIFE_MS = 10_000;
 const CACHE_SIZE = 10_000;
+/** So that one connection that hangs holds up only who asked by it. */
+const QUESTIONS_UNDER_WAY = 2;
 
 /**
  * The keys by hash. Known keys are remembered while `KeyWatch` hears of no change, in a bounded cache; unknown
@@ -48,7 +50,9 @@ const CACHE_SIZE = 10_000;
 export class KeyDirectory {
   /** What is too old to authenticate by still tells whose numbers a refusal shows. */
   private readonly cache = new LRUCache<string, Remembered>({ max: CACHE_SIZE });
-  private readonly batcher = new Batcher((hashes: Buffer[]) => this.findAll(hashes));
+  private readonly batcher = new Batcher((hashes: Buffer[]) => this.findAll(hashes), {
+    maxUnderWay: QUESTIONS_UNDER_WAY,
+  });
 
   constructor(
     private readonly statements: Statements,
