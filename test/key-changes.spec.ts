@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
@@ -259,6 +260,15 @@ describe('the connection that hears of changes', () => {
       expect((await service.ask(key)).status).toBe(200);
       expect(service.lookUps).toBe(lookUps);
     }
+  });
+
+  it('when it is gone, leaves nothing behind, however often it is opened again', async () => {
+    proxy.goAway();
+    const watch = new KeyWatch({ DATABASE_URL: proxy.url });
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      await expect(watch['listen']()).rejects.toThrow('ECONNREFUSED');
+    }
+    expect(getEventListeners(watch['stopping'].signal, 'abort')).toHaveLength(0);
   });
 
   it('when the service ends, ends', async () => {

@@ -25,6 +25,7 @@ export class KeyWatch implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(KeyWatch.name);
   private readonly stopping = new AbortController();
   private running = Promise.resolve();
+  private socket: net.Socket | null = null;
   private changes = 0;
   /** When the last echo that was answered was asked for, by the monotonic clock. */
   private echoAskedMs = -Infinity;
@@ -42,6 +43,7 @@ export class KeyWatch implements OnModuleInit, OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     this.stopping.abort();
+    this.socket?.destroy();
     await this.running;
   }
 
@@ -69,8 +71,9 @@ export class KeyWatch implements OnModuleInit, OnApplicationShutdown {
    * @throws why it ended.
    */
   private async listen(): Promise<never> {
-    // Ours to destroy: an orderly end would wait for a peer that may be gone.
-    const socket = new net.Socket({ signal: this.stopping.signal });
+    // Ours to destroy: an orderly end would wait for a peer that may be gone. Not by the signal, which would keep every one.
+    const socket = new net.Socket();
+    this.socket = socket;
     const client = new pg.Client({
       connectionString: this.environment.DIRECT_DATABASE_URL ?? this.environment.DATABASE_URL,
       application_name: 'animal-store key changes',
