@@ -88,6 +88,17 @@ describe('animals that are looked for at the same time', () => {
   });
 });
 
+it('a change of the schema fails nobody whose statement was prepared before', async () => {
+  const { id } = await pets.add(named('a'));
+  await pets.find(id);
+  try {
+    await store.database.query('ALTER TABLE pets ALTER COLUMN category_id TYPE numeric');
+    expect(await pets.find(id)).toEqual({ id, ...named('a') });
+  } finally {
+    await store.database.query('ALTER TABLE pets ALTER COLUMN category_id TYPE bigint');
+  }
+});
+
 describe('a question that is slow', () => {
   it('holds up no page that is asked for after it', async () => {
     await pets.add(named('a'));

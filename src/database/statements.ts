@@ -20,6 +20,8 @@ export function statementBeside(module: string, name: string): Statement {
 
 /** SQLSTATEs of a prepared statement that is not there, or there already (PostgreSQL, Appendix A). */
 const PREPARED_ELSEWHERE = /^(26000|42P05)$/;
+/** Of one whose columns the schema has changed since. Its connection is not used again. */
+const PREPARED_BEFORE = '0A000';
 
 /**
  * Runs the statements of the busiest operations, on the connections of Prisma. PostgreSQL parses and plans each once
@@ -39,14 +41,23 @@ export class Statements {
       try {
         return (await this.prisma.pool.query<Row>({ ...statement, name })).rows;
       } catch (error) {
-        if (!(error instanceof pg.DatabaseError && PREPARED_ELSEWHERE.test(String(error.code)))) {
+        if (!this.isOfPreparing(error)) {
           throw error;
         }
         // Nothing was carried out.
-        this.arePrepared = false;
-        this.logger.warn('A pooler that knows no prepared statements is in the way, so each is planned anew');
       }
     }
     return (await this.prisma.pool.query<Row>(statement)).rows;
+  }
+
+  /** Whether the statement itself may well succeed. */
+  private isOfPreparing(error: unknown): boolean {
+    const code = error instanceof pg.DatabaseError ? String(error.code) : '';
+    const isPooled = PREPARED_ELSEWHERE.test(code);
+    if (isPooled && this.arePrepared) {
+      this.arePrepared = false;
+      this.logger.warn('A pooler that knows no prepared statements is in the way, so each is planned anew');
+    }
+    return isPooled || code === PREPARED_BEFORE;
   }
 }
