@@ -46,8 +46,8 @@ export function readOptions(words) {
     only: given.only === 'all' ? FULL.only : (names(given, 'only', Object.keys(CONTESTANTS)) ?? usual.only),
     workloads: names(given, 'workloads', Object.keys(WORKLOADS)) ?? usual.workloads,
     connections: numbers(given, 'connections') ?? usual.connections,
-    rounds: numbers(given, 'rounds')?.[0] ?? usual.rounds,
-    seconds: numbers(given, 'seconds')?.[0] ?? usual.seconds,
+    rounds: oneNumber(given, 'rounds') ?? usual.rounds,
+    seconds: oneNumber(given, 'seconds') ?? usual.seconds,
   };
 }
 
@@ -65,8 +65,8 @@ export function readGrowthOptions(words, sections) {
   });
   return {
     only: names(given, 'only', sections) ?? sections,
-    rounds: numbers(given, 'rounds')?.[0] ?? 3,
-    seconds: numbers(given, 'seconds')?.[0] ?? 5,
+    rounds: oneNumber(given, 'rounds') ?? 3,
+    seconds: oneNumber(given, 'seconds') ?? 5,
   };
 }
 
@@ -90,7 +90,7 @@ function names(given, option, known) {
   if (unknown !== undefined) {
     throw new Refusal(`--${option}: there is no "${unknown}", only ${known.join(', ')}.`);
   }
-  return wanted;
+  return wanted && [...new Set(wanted)];
 }
 
 function numbers(given, option) {
@@ -99,5 +99,13 @@ function numbers(given, option) {
   if (wrong !== undefined) {
     throw new Refusal(`--${option}: "${wrong}" is no whole number from 1 to 9999.`);
   }
-  return wanted?.map(Number);
+  return wanted && [...new Set(wanted)].map(Number);
+}
+
+function oneNumber(given, option) {
+  const [first, second] = numbers(given, option) ?? [];
+  if (second !== undefined) {
+    throw new Refusal(`--${option}: one number is enough.`);
+  }
+  return first;
 }
