@@ -67,12 +67,13 @@ async function speedOf(stage, { processes, cores }, seconds) {
       const load = {
         files,
         animals,
-        seed: 1,
         workload: 'mix',
         connections: CONNECTIONS / processes,
         seconds: duration,
       };
-      const results = await Promise.all(servers.map(({ url }) => runWrk(url, load)));
+      const results = await Promise.all(
+        servers.map(({ url }, index) => runWrk(url, { ...load, seed: index + 1 })),
+      );
       return results.reduce((sum, { perSecond }) => sum + perSecond, 0);
     };
     await run(WARM_UP_SECONDS);
