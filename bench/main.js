@@ -1,41 +1,39 @@
 // `npm run bench`: measures the service and its peers, one after another, round after round.
 
-import { mkdir, writeFile } from 'node:fs/promises';
-import path from 'node:path';
+import { readCircumstances } from './circumstances.js';
 import { CONTESTANTS } from './contestants.js';
 import { judgeGoals } from './goals.js';
 import { runToEnd } from './interruption.js';
-import { isThere, requireWrk, sharing } from './machine.js';
+import { isThere, requireWrk } from './machine.js';
 import { readOptions } from './options.js';
+import { publish, splitAtMarks } from './publication.js';
 import { Refusal } from './refusal.js';
 import { report } from './report.js';
 import { playRounds } from './rounds.js';
 import { openStage } from './stage.js';
 
-const RESULTS_DIR = path.join(import.meta.dirname, 'results');
+const REPORT = 'bench';
 const ANIMALS = 100_000;
 const KEYS = 10_000;
 
 const say = (text) => process.stderr.write(`${text}\n`);
 
 async function main() {
-  const asked = readOptions(process.argv.slice(2));
+  const { into, ...asked } = readOptions(process.argv.slice(2));
   requireWrk();
+  if (into !== undefined) {
+    await splitAtMarks(into, REPORT);
+  }
   const options = isThere('redis-server') ? asked : withoutRedis(asked);
   const redis = options.only.some((name) => CONTESTANTS[name].counterStore !== undefined);
+  const circumstances = await readCircumstances();
   say('Preparing the data');
   const stage = await openStage({ animals: ANIMALS, keys: KEYS, redis });
   try {
-    const facts = { options, sharing, ...(await playRounds(stage, options, say)) };
+    const facts = { options, circumstances, ...(await playRounds(stage, options, say)) };
     const goals = judgeGoals(facts);
-    process.stdout.write(report(facts, goals));
-    await mkdir(RESULTS_DIR, { recursive: true });
-    const file = path.join(
-      RESULTS_DIR,
-      `${new Date().toISOString().replace(/\..*/, '').replaceAll(':', '-')}.json`,
-    );
-    await writeFile(file, `${JSON.stringify({ ...facts, goals }, null, 2)}\n`);
-    say(`Also in ${path.relative(process.cwd(), file)}`);
+    const file = await publish(REPORT, { text: report(facts, goals), figures: { ...facts, goals } }, into);
+    say(`Also in ${file}`);
   } finally {
     await stage.close();
   }

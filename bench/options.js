@@ -39,6 +39,7 @@ export function readOptions(words) {
     connections: { type: 'string' },
     rounds: { type: 'string' },
     seconds: { type: 'string' },
+    into: { type: 'string' },
   });
   const usual = quick ? QUICK : FULL;
   return {
@@ -48,6 +49,7 @@ export function readOptions(words) {
     connections: numbers(given, 'connections') ?? usual.connections,
     rounds: oneNumber(given, 'rounds') ?? usual.rounds,
     seconds: oneNumber(given, 'seconds') ?? usual.seconds,
+    into: given.into,
   };
 }
 
@@ -62,11 +64,13 @@ export function readGrowthOptions(words, sections) {
     only: { type: 'string' },
     rounds: { type: 'string' },
     seconds: { type: 'string' },
+    into: { type: 'string' },
   });
   return {
     only: names(given, 'only', sections) ?? sections,
     rounds: oneNumber(given, 'rounds') ?? 3,
     seconds: oneNumber(given, 'seconds') ?? 5,
+    into: given.into,
   };
 }
 

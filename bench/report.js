@@ -1,29 +1,31 @@
+import { describeCircumstances } from './circumstances.js';
 import { CONTESTANTS } from './contestants.js';
 import { goalTable, table } from './table.js';
 import { median, ratioOf } from './statistics.js';
 import { MODERATE_PER_SECOND } from './turn.js';
 import { WORKLOADS } from './workloads.js';
 
-/** All that was measured, as Markdown. */
+/** All that was measured, as Markdown that may stand below a heading of a document. */
 export function report(facts, goals) {
   const { options } = facts;
   return [
-    `# Measured on ${new Date().toISOString().slice(0, 10)}`,
-    circumstances(facts),
-    ...options.connections.map((count) => `## ${count} connections\n\n${loads(facts, count)}`),
-    `## Latency, memory and start\n\n${rest(facts)}`,
-    ...(goals.length > 0 ? [`## Goals\n\n${goalTable(goals)}`] : []),
-    '',
-  ].join('\n\n');
+    describeCircumstances(facts.circumstances),
+    way(facts),
+    ...options.connections.map((count) => `### ${count} connections\n\n${loads(facts, count)}`),
+    `### Latency, memory and start\n\n${rest(facts)}`,
+    ...(goals.length > 0 ? [`### Goals\n\n${goalTable(goals)}`] : []),
+  ]
+    .join('\n\n')
+    .concat('\n');
 }
 
 /** How it was measured, and how much the machine let itself be disturbed. */
-function circumstances({ options, sharing, othersCores, workMs }) {
+function way({ options, othersCores, workMs }) {
   const { rounds, seconds } = options;
   const uneven = Math.max(...workMs) / Math.min(...workMs);
   return [
-    `Node ${process.version}; ${sharing}. ${rounds} rounds, ${seconds} s for each load. Figures are medians; ratios are`,
-    'medians of those of each round, with the least and the greatest.',
+    `Rounds: ${rounds}, ${seconds} s for each load. Figures are medians; ratios are medians of those of each round, with`,
+    'the least and the greatest.',
     ...(othersCores === null ? [] : [`Other programs used ${othersCores.toFixed(2)} cores meanwhile.`]),
     `The same arithmetic took up to ${uneven.toFixed(1)} times as long before one turn as before another.`,
   ].join(' ');

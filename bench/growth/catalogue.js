@@ -6,7 +6,7 @@ import { openStage, writeCursors } from '../stage.js';
 import { ratioOf } from '../statistics.js';
 import { table } from '../table.js';
 import { WORKLOADS } from '../workloads.js';
-import { inRounds, speedCell, speedsOf } from './rounds.js';
+import { byName, inRounds, speedCell, speedsOf } from './rounds.js';
 import { withService } from './with-service.js';
 
 const SIZES = [100, 1000, 10_000, 100_000, 1_000_000];
@@ -29,6 +29,7 @@ const CASES = [
 /** Every load, over animals that there are. */
 export async function overCatalogue(effort) {
   const rows = [];
+  const seen = {};
   let last;
   for (const animals of SIZES) {
     const stage = await openStage({ animals, keys: KEYS });
@@ -37,11 +38,16 @@ export async function overCatalogue(effort) {
     } finally {
       await stage.close();
     }
+    seen[animals] = byName(
+      CASES.map(({ what }) => what),
+      last,
+    );
     rows.push([animals.toLocaleString('en'), ...last.map(speedCell)]);
   }
   const ratio = ratioOf(speedsOf(last[1]), speedsOf(last[0])).median;
   return {
     text: table(['>animals', ...CASES.map(({ what }) => `>${what}`)], rows),
+    seen,
     goals: [
       goalOf('last page of 1,000,000 animals, of the first', `≥ ${LEAST}`, ratio.toFixed(2), ratio >= LEAST),
     ],

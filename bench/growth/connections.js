@@ -1,6 +1,6 @@
 import { measure } from '../measure.js';
 import { table } from '../table.js';
-import { cellsOf, COLUMNS, inRounds } from './rounds.js';
+import { byName, cellsOf, COLUMNS, inRounds } from './rounds.js';
 import { withService } from './with-service.js';
 
 const CONNECTIONS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
@@ -13,5 +13,5 @@ export async function overConnections(stage, { rounds, seconds }) {
     ),
   );
   const rows = CONNECTIONS.map((connections, index) => [String(connections), ...cellsOf(seen[index])]);
-  return { text: table(['>connections', ...COLUMNS], rows), goals: [] };
+  return { text: table(['>connections', ...COLUMNS], rows), goals: [], seen: byName(CONNECTIONS, seen) };
 }

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { measure } from '../measure.js';
 import { table } from '../table.js';
-import { cellsOf, COLUMNS, inRounds } from './rounds.js';
+import { byName, cellsOf, COLUMNS, inRounds } from './rounds.js';
 import { withService } from './with-service.js';
 
 const KEYS = [1, 10, 100, 1000, 10_000, 100_000];
@@ -17,5 +17,5 @@ export async function overKeys(stage, { rounds, seconds }) {
     }),
   );
   const rows = KEYS.map((keys, index) => [keys.toLocaleString('en'), ...cellsOf(seen[index])]);
-  return { text: table(['>keys', ...COLUMNS], rows), goals: [] };
+  return { text: table(['>keys', ...COLUMNS], rows), goals: [], seen: byName(KEYS, seen) };
 }

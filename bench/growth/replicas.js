@@ -7,7 +7,7 @@ import { writeCursors } from '../stage.js';
 import { ratioOf } from '../statistics.js';
 import { table } from '../table.js';
 import { runWrk } from '../wrk.js';
-import { inRounds, speedCell, speedsOf } from './rounds.js';
+import { byName, inRounds, speedCell, speedsOf } from './rounds.js';
 
 const WARM_UP_SECONDS = 10;
 const CONNECTIONS = 64;
@@ -41,6 +41,10 @@ export async function overReplicas(stage, { rounds, seconds }) {
   ]);
   return {
     text: table(['>processes', '>cores for all', '>requests/s'], rows),
+    seen: byName(
+      CASES.map(({ processes }) => processes),
+      seen,
+    ),
     goals: [
       goalOf(
         'two processes on two cores, of one on one',

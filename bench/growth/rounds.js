@@ -21,6 +21,9 @@ export async function inRounds(rounds, cases, measureOne) {
   return seen;
 }
 
+/** What was seen of each case, by a name for it. */
+export const byName = (names, seen) => Object.fromEntries(names.map((name, index) => [name, seen[index]]));
+
 export const speedsOf = (seen) => seen.map(({ perSecond }) => perSecond);
 
 /** The median of requests per second, for a table. */
