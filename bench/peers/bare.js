@@ -71,22 +71,18 @@ async function list(query, response) {
   const parameters = new URLSearchParams(query);
   const limit = Number(parameters.get('limit') ?? 20);
   const after = Number(parameters.get('cursor') ?? 0);
-  const status = parameters.get('status');
+  const status = parameters.get('status') ?? undefined;
   const isValid =
     Number.isInteger(limit) &&
     limit >= 1 &&
     limit <= LARGEST_PAGE &&
     Number.isSafeInteger(after) &&
-    (status === null || STATUSES.has(status));
+    (status === undefined || STATUSES.has(status));
   if (!isValid) {
     answer(response, 400, { message: 'Invalid query' });
     return;
   }
-  const { rows } = await database.query(
-    status === null
-      ? { name: 'page', text: shared.PAGE, values: [after, limit] }
-      : { name: 'page-of-status', text: shared.PAGE_OF_STATUS, values: [after, limit, status] },
-  );
+  const { rows } = await database.query(shared.page(limit, after, status));
   answer(response, 200, rows.map(shared.petOf));
 }
 

@@ -25,8 +25,10 @@ app.use(limitOf(shared.DAY_MS), limitOf(shared.MINUTE_MS));
 app.use(express.json());
 
 app.get('/v1/pets', async (request, response) => {
-  const { limit = 20, cursor = 0, status } = request.query;
+  const { cursor = 0, status } = request.query;
+  const limit = Number(request.query.limit ?? 20);
   const isValid =
+    Number.isInteger(limit) &&
     limit >= 1 &&
     limit <= 100 &&
     Number.isSafeInteger(Number(cursor)) &&
@@ -35,11 +37,7 @@ app.get('/v1/pets', async (request, response) => {
     response.status(400).json({ message: 'Invalid query' });
     return;
   }
-  const { rows } = await pool.query(
-    status === undefined
-      ? { name: 'page', text: shared.PAGE, values: [cursor, limit] }
-      : { name: 'page-of-status', text: shared.PAGE_OF_STATUS, values: [cursor, limit, status] },
-  );
+  const { rows } = await pool.query(shared.page(limit, cursor, status));
   response.json(rows.map(shared.petOf));
 });
 

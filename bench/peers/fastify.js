@@ -54,11 +54,7 @@ app.get(
   { schema: { querystring: query, response: { 200: { type: 'array', items: pet } } } },
   async (request) => {
     const { limit, cursor, status: wanted } = request.query;
-    const { rows } = await pool.query(
-      wanted === undefined
-        ? { name: 'page', text: shared.PAGE, values: [cursor, limit] }
-        : { name: 'page-of-status', text: shared.PAGE_OF_STATUS, values: [cursor, limit, wanted] },
-    );
+    const { rows } = await pool.query(shared.page(limit, cursor, wanted));
     return rows.map(shared.petOf);
   },
 );

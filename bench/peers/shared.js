@@ -2,10 +2,8 @@
 
 import { createHash } from 'node:crypto';
 
-export const PAGE =
-  'SELECT id, name, category_id AS "categoryId", status FROM pets WHERE id > $1 ORDER BY id LIMIT $2';
-export const PAGE_OF_STATUS =
-  'SELECT id, name, category_id AS "categoryId", status FROM pets WHERE status = $3 AND id > $1 ORDER BY id LIMIT $2';
+const PAGE = 'SELECT id, name, category_id AS "categoryId", status FROM pets WHERE id > $1 ORDER BY id LIMIT';
+const PAGE_OF_STATUS = PAGE.replace('WHERE', 'WHERE status = $2 AND');
 export const ONE = 'SELECT id, name, category_id AS "categoryId", status FROM pets WHERE id = $1';
 export const ADD =
   'INSERT INTO pets (name, category_id, status) VALUES ($1, $2, $3) RETURNING id, name, category_id AS "categoryId", status';
@@ -37,6 +35,18 @@ export async function readKeys(database) {
   const { rows } = await database.query('SELECT hash FROM api_keys');
   const hashes = new Set(rows.map(({ hash }) => Buffer.from(hash).toString('base64')));
   return (key) => hashes.has(createHash('sha256').update(key).digest('base64'));
+}
+
+/**
+ * The statement for a page of animals. The size stands in its text, under a name of its own: as a parameter it would have
+ * PostgreSQL plan every page anew, as a plan for pages of any size looks dearer than that.
+ *
+ * @param {number} limit a whole number from 1 to 100.
+ */
+export function page(limit, after, status) {
+  return status === undefined
+    ? { name: `page-${limit}`, text: `${PAGE} ${limit}`, values: [after] }
+    : { name: `page-${limit}-of-status`, text: `${PAGE_OF_STATUS} ${limit}`, values: [after, status] };
 }
 
 /** An animal without status has no such field. */
