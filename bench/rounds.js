@@ -10,7 +10,8 @@ import { takeTurn } from './turn.js';
 const YARDSTICK = 'fastify';
 
 /**
- * All rounds. In each everybody has a turn, so what disturbs the machine for a while disturbs all.
+ * All rounds. In each everybody has a turn, so what disturbs the machine for a while disturbs all; every second one goes
+ * backwards, so nobody always follows the same one.
  *
  * @returns every contestant's turns; how many cores other programs used meanwhile, where that is known; and milliseconds that
  *   the same work took before each turn.
@@ -22,7 +23,7 @@ export async function playRounds(stage, options, say) {
   const watch = watchOthers(stage);
   const workMs = [];
   for (let round = 1; round <= options.rounds; round += 1) {
-    for (const name of options.only) {
+    for (const name of round % 2 === 1 ? options.only : options.only.toReversed()) {
       say(`Round ${round} of ${options.rounds}: ${CONTESTANTS[name].title}`);
       workMs.push(timeWork());
       turns[name].push(await play(name, stage, { options, round, halfLoad }));
