@@ -13,6 +13,7 @@ const CONNECTIONS = 64;
  * @returns {Promise<{ p50Ms: number, p99Ms: number }>}
  */
 export async function runAtFixedRate(url, { perSecond, seconds, keys }) {
+  interruption.throwIfAborted();
   const eachBeat = Math.max(1, Math.round((perSecond * SHORTEST_BEAT_NS) / 1e9));
   const beatNs = BigInt(Math.round((eachBeat * 1e9) / perSecond));
   const beats = Math.round((perSecond * seconds) / eachBeat);

@@ -3,12 +3,12 @@ import { Refusal } from './refusal.js';
 /** The exit code that a shell expects of a program that was interrupted. */
 const INTERRUPTED = 130;
 
-/** Aborted by Ctrl-C, so that whoever waits ends and puts away what was started. */
+/** Aborted by Ctrl-C or a terminal that closes, so that whoever waits ends and puts away what was started. */
 const controller = new AbortController();
 
 export const interruption = controller.signal;
 
-for (const name of ['SIGINT', 'SIGTERM']) {
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(name, () => controller.abort(new Error('Interrupted')));
 }
 
