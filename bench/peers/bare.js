@@ -82,7 +82,7 @@ async function list(query, response) {
     answer(response, 400, { message: 'Invalid query' });
     return;
   }
-  const { rows } = await database.query(shared.page(limit, after, status));
+  const { rows } = await database.query(shared.pagePlannedOnce(limit, after, status));
   answer(response, 200, rows.map(shared.petOf));
 }
 

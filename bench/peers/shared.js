@@ -37,13 +37,20 @@ export async function readKeys(database) {
   return (key) => hashes.has(createHash('sha256').update(key).digest('base64'));
 }
 
+/** The statement for a page of animals, with every value a parameter, as the documentation of `pg` and of each framework has it. */
+export function page(limit, after, status) {
+  return status === undefined
+    ? { name: 'page', text: `${PAGE} $2`, values: [after, limit] }
+    : { name: 'page-of-status', text: `${PAGE_OF_STATUS} $3`, values: [after, status, limit] };
+}
+
 /**
- * The statement for a page of animals. The size stands in its text, under a name of its own: as a parameter it would have
- * PostgreSQL plan every page anew, as a plan for pages of any size looks dearer than that.
+ * The same for who tunes it: the size stands in the text, under a name of its own. As a parameter it has PostgreSQL plan every
+ * page anew, as a plan for pages of any size looks dearer than that.
  *
  * @param {number} limit a whole number from 1 to 100.
  */
-export function page(limit, after, status) {
+export function pagePlannedOnce(limit, after, status) {
   return status === undefined
     ? { name: `page-${limit}`, text: `${PAGE} ${limit}`, values: [after] }
     : { name: `page-${limit}-of-status`, text: `${PAGE_OF_STATUS} ${limit}`, values: [after, status] };
