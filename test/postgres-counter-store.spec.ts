@@ -375,6 +375,15 @@ describe('the connection', () => {
     expect(remaining(await store.take(ask))).toEqual([58, 998]);
   });
 
+  it('that may only read is given up: by its successor, which may write, all is counted again', async () => {
+    const ask = newSubject(60, 1000);
+    const name = new URL(database.url).pathname.slice(1);
+    await database.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    await expect(store.take(ask)).rejects.toMatchObject({ kind: 'failed', code: '25006' });
+    await database.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
+    expect(remaining(await store.take(ask))).toEqual([59, 999]);
+  });
+
   it('that hangs is given up within a second, and only its successor is left', async () => {
     const ask = newSubject(60, 1000);
     await store.take(ask);

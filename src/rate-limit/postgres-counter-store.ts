@@ -23,6 +23,8 @@ const SWEEP_BATCH = 5_000;
 const STATEMENT_TIMEOUT_MS = 500;
 /** For a question, and the connection where there is none yet. */
 const DEADLINE_MS = 750;
+/** The SQLSTATE of a question that took too long: no fault of the connection that it went by. */
+const QUERY_CANCELED = '57014';
 /** Of bans there may be tens of thousands. */
 const BANS_TIMEOUT_MS = 3000;
 /** Removing old rows reads all of them. */
@@ -247,17 +249,20 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
       return await withinDeadline(answer(), DEADLINE_MS);
     } catch (error) {
       progress.isOver = true;
-      if (progress.isAsked && error instanceof pg.DatabaseError && error.severity !== 'FATAL') {
-        throw new CounterStoreError('failed', error);
+      const isRefusedByServer = error instanceof pg.DatabaseError && error.severity !== 'FATAL';
+      if (!(isRefusedByServer && error.code === QUERY_CANCELED)) {
+        // What is still under way on this connection would hold up the next question; and a server that may only be read, as
+        // its name leads to another by now, would refuse that too.
+        this.forget(connection);
+        connection.then(
+          (client) => client.end(),
+          () => {},
+        );
       }
-      // No answer, or the last: what is still under way on this connection would hold up the next question.
-      this.forget(connection);
-      connection.then(
-        (client) => client.end(),
-        () => {},
-      );
-      const kindOfNotAsked = error instanceof DeadlineError ? 'failed' : 'refused';
-      throw new CounterStoreError(progress.isAsked ? 'unanswered' : kindOfNotAsked, error);
+      if (progress.isAsked) {
+        throw new CounterStoreError(isRefusedByServer ? 'failed' : 'unanswered', error);
+      }
+      throw new CounterStoreError(error instanceof DeadlineError ? 'failed' : 'refused', error);
     }
   }
 
