@@ -61,11 +61,12 @@ export default {
       name: 'leaves-import-leaves',
       severity: 'error',
       from: {
-        path: '^src/(errors|http)/|^src/(batcher|client|clock|duration|environment|redis-address)\\.ts$',
+        path: '^src/(errors|http)/|^src/(batcher|client|clock|duration|environment|recurring|redis-address)\\.ts$',
       },
       to: {
         path: '^src/',
-        pathNot: '^src/(errors|http)/|^src/(batcher|client|clock|duration|environment|redis-address)\\.ts$',
+        pathNot:
+          '^src/(errors|http)/|^src/(batcher|client|clock|duration|environment|recurring|redis-address)\\.ts$',
       },
     },
     {

@@ -20,6 +20,7 @@ import { createDatabase, type TestDatabase } from './support/database.js';
 import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.js';
 import { eventually } from './support/eventually.js';
 import { send } from './support/http.js';
+import { fakeIntervals } from './support/intervals.js';
 import { sendRaw } from './support/raw-http.js';
 
 const SECOND_MS = 1000;
@@ -74,23 +75,6 @@ async function expectLocksWaitedFor(database: TestDatabase, count: number): Prom
     "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
   );
   expect(waiting).toHaveLength(count);
-}
-
-/** Has intervals pass by `jest.advanceTimersByTime` alone; all else takes the time that it takes. */
-function fakeIntervals(): void {
-  jest.useFakeTimers({
-    doNotFake: [
-      'setTimeout',
-      'clearTimeout',
-      'setImmediate',
-      'clearImmediate',
-      'nextTick',
-      'queueMicrotask',
-      'Date',
-      'performance',
-      'hrtime',
-    ],
-  });
 }
 
 /** Has the journal folded, as everybody does who reads usage. */

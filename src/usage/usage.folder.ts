@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { databaseReason } from '../database/availability.js';
-import { Recurring } from './recurring.js';
+import { Recurring } from '../recurring.js';
 import { UsageJournal } from './usage.journal.js';
 
 /** How long after its end a minute is folded at the latest: by the replica that looks first. */

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { databaseReason } from '../database/availability.js';
-import { Recurring } from './recurring.js';
+import { Recurring } from '../recurring.js';
 import { UsageRepository } from './usage.repository.js';
 
 const SWEEP_INTERVAL_MS = 60_000;

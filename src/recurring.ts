@@ -6,7 +6,7 @@ export class Recurring {
 
   /**
    * @param work does a part, and tells whether there is more.
-   * @param failed is told why a bout ended early.
+   * @param failed is told why a bout ended early, but for one that was to end.
    */
   constructor(
     private readonly intervalMs: number,
@@ -36,7 +36,9 @@ export class Recurring {
         more = await this.work();
       }
     } catch (error) {
-      this.failed(error);
+      if (!this.ended) {
+        this.failed(error);
+      }
     }
   }
 }
