@@ -9,7 +9,8 @@ import type { Ask } from '../src/rate-limit/counter-store.js';
 import { PostgresCounterStore } from '../src/rate-limit/postgres-counter-store.js';
 import { TestClock } from './support/clock.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
-import { until } from './support/eventually.js';
+import { eventually, until } from './support/eventually.js';
+import { fakeIntervals } from './support/intervals.js';
 
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1000;
@@ -257,7 +258,7 @@ describe('a row that somebody holds', () => {
 
   it('as a table that nothing is removed from meanwhile, leaves the sweep waiting, and bans are told', async () => {
     await provoke(newSubject(1));
-    let sweep: Promise<void> | undefined;
+    let sweep: Promise<unknown> | undefined;
     await holding(async (holder) => {
       await holder.query('LOCK TABLE rate_limit_counters IN SHARE MODE');
       sweep = store.sweep();
@@ -404,6 +405,23 @@ describe('the connection', () => {
   });
 });
 
+describe('the end of the process', () => {
+  it('does not wait for a server that says nothing', async () => {
+    const ending = stores.pop() as PostgresCounterStore;
+    await ending.take(newSubject());
+    const [hanging] = await countingBackends();
+    const pid = (hanging as { pid: number }).pid;
+    process.kill(pid, 'SIGSTOP');
+    try {
+      const start = performance.now();
+      await ending.onApplicationShutdown();
+      expect(performance.now() - start).toBeLessThan(2 * SECOND_MS);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+  });
+});
+
 describe('the sweep', () => {
   /** A row as it would be stored, last counted so long ago. */
   async function stored(ask: Ask, agoMs: number): Promise<string> {
@@ -455,6 +473,43 @@ describe('the sweep', () => {
     });
     await store.sweep();
     expect(await subjectsLeft()).toEqual([]);
+  });
+
+  it('removes so many rows at once and says that there are more, until there are none', async () => {
+    await database.query(
+      `INSERT INTO rate_limit_counters (subject, minute, minute_used, minute_limit, day, day_used, granted)
+       SELECT 'address:' || n, 0, 1, 300, 0, 1, 1 FROM generate_series(1, 7000) AS n`,
+    );
+    expect(await store.sweep()).toBe(true);
+    expect(await subjectsLeft()).toHaveLength(2000);
+    expect(await store.sweep()).toBe(false);
+    expect(await subjectsLeft()).toEqual([]);
+  });
+
+  it('happens every minute, by itself', async () => {
+    await stored(newSubject(), 30 * DAY_MS);
+    fakeIntervals();
+    store.onModuleInit();
+    jest.advanceTimersByTime(MINUTE_MS);
+    jest.useRealTimers();
+    await eventually(async () => expect(await subjectsLeft()).toEqual([]));
+  });
+
+  it('that waits for a lock is not waited for at the end, and no fault of it is told', async () => {
+    const ending = stores.pop() as PostgresCounterStore;
+    const warn = jest.spyOn(ending['logger'], 'warn').mockImplementation();
+    await holding(async (holder) => {
+      await holder.query('LOCK TABLE rate_limit_counters IN SHARE MODE');
+      fakeIntervals();
+      ending.onModuleInit();
+      jest.advanceTimersByTime(MINUTE_MS);
+      jest.useRealTimers();
+      await until(isWaiting);
+      const start = performance.now();
+      await ending.onApplicationShutdown();
+      expect(performance.now() - start).toBeLessThan(SECOND_MS);
+    });
+    expect(warn).not.toHaveBeenCalled();
   });
 
   it('takes nothing from anybody: who comes back begins anew', async () => {

@@ -3,8 +3,10 @@ import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleIn
 import pg from 'pg';
 import { Batcher, type FailedAsk } from '../batcher.js';
 import { Clock } from '../clock.js';
+import { databaseReason } from '../database/availability.js';
 import { statementBeside } from '../database/statements.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
+import { Recurring } from '../recurring.js';
 import type { Admission } from './admission.js';
 import { bansAreOn } from './ban.js';
 import { answersTo, type Counted, outlookOf, type Sum, sumUp } from './batch.js';
@@ -63,19 +65,6 @@ const countedOf = (row: Look, { granted, refused }: { granted: number; refused: 
   clockMs: row.clock_ms,
 });
 
-/** Connections for all but counting, which open when they are needed, and close when they are not. */
-function poolBeside(connectionString: string | undefined, config: pg.PoolConfig): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString,
-    connectionTimeoutMillis: DEADLINE_MS,
-    idleTimeoutMillis: ASIDE_IDLE_MS,
-    ...config,
-  });
-  // The question that is under way tells it, if there is one.
-  pool.on('error', () => {});
-  return pool;
-}
-
 /**
  * Counts in PostgreSQL, exactly across replicas. All requests that arrive while one question is under way go
  * in the next one, which has one row for each subject.
@@ -88,49 +77,49 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   private isClosed = false;
   /** For bans, which must not hold up counting. Two, so that one that waits for a row keeps nobody from the rest. */
   private readonly aside: pg.Pool;
-  /** For removing old rows, which takes long. */
-  private readonly sweeping: pg.Pool;
-  private sweeper: NodeJS.Timeout | undefined;
+  private readonly sweeping: Recurring;
+  /** The connection of the sweep that is under way. */
+  private sweeper: pg.Client | null = null;
 
   constructor(
     @Inject(ENVIRONMENT) private readonly environment: Environment,
     private readonly clock: Clock,
   ) {
     super();
-    const url = directUrl(environment);
-    this.aside = poolBeside(url, {
+    this.aside = new pg.Pool({
+      connectionString: directUrl(environment),
       application_name: 'animal-store bans',
+      connectionTimeoutMillis: DEADLINE_MS,
+      idleTimeoutMillis: ASIDE_IDLE_MS,
       max: 2,
       statement_timeout: BANS_TIMEOUT_MS,
       query_timeout: BANS_TIMEOUT_MS,
+      // A server that is gone does not keep the process.
+      allowExitOnIdle: true,
     });
-    this.sweeping = poolBeside(url, {
-      application_name: 'animal-store sweep',
-      max: 1,
-      statement_timeout: SWEEP_TIMEOUT_MS,
-      query_timeout: SWEEP_TIMEOUT_MS,
-    });
+    // The question that is under way tells it, if there is one.
+    this.aside.on('error', () => {});
+    this.sweeping = new Recurring(
+      SWEEP_INTERVAL_MS,
+      () => this.sweep(),
+      (error) => this.logger.warn(`Old counters were not removed: ${databaseReason(error)}`),
+    );
   }
 
   onModuleInit(): void {
-    this.sweeper = setInterval(() => {
-      this.sweep().catch((error: unknown) =>
-        this.logger.warn(`Old counters were not removed: ${String(error)}`),
-      );
-    }, SWEEP_INTERVAL_MS).unref();
+    this.sweeping.start();
   }
 
   async onApplicationShutdown(): Promise<void> {
-    clearInterval(this.sweeper);
     this.isClosed = true;
+    const swept = this.sweeping.stop();
+    // A sweep takes long, and is taken up again by whoever sweeps next.
+    const sweeper = this.sweeper && endOf(this.sweeper);
     const connection = this.client;
     this.client = null;
     // One that never came about was told to whoever asked by it.
-    await connection?.then(
-      (client) => client.end(),
-      () => {},
-    );
-    await Promise.all([this.aside.end(), this.sweeping.end()]);
+    const ended = connection?.then(endOf, () => {});
+    await Promise.all([ended, this.aside.end(), sweeper, swept]);
   }
 
   take(ask: Ask): Promise<Admission> {
@@ -186,18 +175,30 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   /**
-   * Removes rows whose windows are over.
+   * Removes rows whose windows are over, on a connection of its own, as that takes long.
    *
+   * @returns whether there may be more of them.
    * @throws the driver's error when the database is away.
    */
-  async sweep(): Promise<void> {
-    let removed: number | null;
-    do {
-      ({ rowCount: removed } = await this.sweeping.query(SWEEP.text, [
-        this.clock.storeOffsetMs,
-        SWEEP_BATCH,
-      ]));
-    } while (removed === SWEEP_BATCH);
+  async sweep(): Promise<boolean> {
+    const sweeper = new pg.Client({
+      connectionString: directUrl(this.environment),
+      application_name: 'animal-store sweep',
+      connectionTimeoutMillis: DEADLINE_MS,
+      statement_timeout: SWEEP_TIMEOUT_MS,
+      query_timeout: SWEEP_TIMEOUT_MS,
+    });
+    // The question that is under way tells it.
+    sweeper.on('error', () => {});
+    this.sweeper = sweeper;
+    try {
+      await sweeper.connect();
+      const { rowCount } = await sweeper.query(SWEEP.text, [this.clock.storeOffsetMs, SWEEP_BATCH]);
+      return rowCount === SWEEP_BATCH;
+    } finally {
+      this.sweeper = null;
+      await endOf(sweeper);
+    }
   }
 
   private async takeAll(asks: Ask[]): Promise<(Admission | FailedAsk)[]> {
@@ -311,6 +312,13 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     client.on('end', () => this.forget(connection));
     return connection;
   }
+}
+
+/** Ends a connection in order, and waits for that no longer than for an answer: the server may be gone. */
+async function endOf(client: pg.Client): Promise<void> {
+  // Not among the types of pg.
+  (client as pg.Client & { unref(): void }).unref();
+  await withinDeadline(client.end(), DEADLINE_MS).catch(() => {});
 }
 
 /** Past a pooler, which would lend the connection that counts, with its settings and prepared statements, to others. */
