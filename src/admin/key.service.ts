@@ -41,7 +41,10 @@ export interface PageOfKeys {
   banned?: boolean | undefined;
 }
 
-/** Issues, shows and takes back API keys. Each deed and its line in the audit are one transaction. */
+/**
+ * Issues, shows and takes back API keys. Each deed and its line in the audit are one transaction. Bans of which its answer tells
+ * are asked for before a deed is done: one that fails was not done.
+ */
 @Injectable()
 export class KeyService {
   constructor(
@@ -126,7 +129,7 @@ export class KeyService {
       throw new ApiError('invalid_request', 'The overlap must be 365 days at the most.');
     }
     this.refuseThePast(order.expiresAt ?? null);
-    const bans = await this.bansBefore();
+    const bans = await this.counters.bans();
     const record = await atomically(this.database, async (transaction) => {
       const old = await lockRecord(transaction, id);
       this.refuseRotation(old);
@@ -157,7 +160,7 @@ export class KeyService {
    * @throws ApiError `not_found`.
    */
   async revoke(id: string, actor: Actor): Promise<Key> {
-    const bans = await this.bansBefore();
+    const bans = await this.counters.bans();
     const record = await atomically(this.database, async (transaction) => {
       const old = await lockRecord(transaction, id);
       if (old.revokedAt !== null) {
@@ -193,7 +196,7 @@ export class KeyService {
    * @throws ApiError `not_found`; `invalid_request` when there is no such plan, or it has no numbers and none are given.
    */
   async changePlan(id: string, change: PlanChange, actor: Actor): Promise<Key> {
-    const bans = await this.bansBefore();
+    const bans = await this.counters.bans();
     const record = await atomically(this.database, async (transaction) => {
       const old = await lockRecord(transaction, id);
       const data = await planForQuota(transaction, change);
@@ -217,7 +220,7 @@ export class KeyService {
     const record = await atomically(this.database, async (transaction) => {
       const locked = await lockRecord(transaction, id);
       const subject = quotaSubject(locked.quotaId);
-      const bannedUntil = (await this.bansBefore()).get(subject);
+      const bannedUntil = (await this.counters.bans()).get(subject);
       if (bannedUntil !== undefined) {
         const before = { bannedUntil: textOf(bannedUntil) };
         await writeDown(transaction, deed(actor, 'key.unbanned', locked, before, { bannedUntil: null }));
@@ -232,11 +235,6 @@ export class KeyService {
 
   private newKey(): string {
     return generateApiKey(this.environment.APP_ENV);
-  }
-
-  /** The bans, asked before a deed is done of which the answer tells them: one that fails was not done. */
-  private bansBefore(): Promise<Map<string, Date>> {
-    return this.counters.bans();
   }
 
   private async view(record: KeyRecord): Promise<Key> {
