@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
+import type { Redis } from 'ioredis';
 import { InvalidEnvironmentError, readEnvironment } from '../src/environment.js';
 import type { Admission } from '../src/rate-limit/admission.js';
 import { type Ask, CounterStoreError } from '../src/rate-limit/counter-store.js';
@@ -177,6 +178,25 @@ describeWithRedis('counting in Redis', () => {
     const bans = await store.bans();
     expect(bans.get(rude.subject)).toEqual(new Date((await store.look(rude)).ban?.untilMs ?? 0));
     expect([...bans.values()].every((end) => end.getTime() > clock.now())).toBe(true);
+  });
+
+  it('asks for bans in steps, behind none of which counting waits long', async () => {
+    const store = await open(server.url);
+    await Promise.all(Array.from({ length: 8000 }, () => store.take(newSubject())));
+    const client = store['connection']['client'] as Redis;
+    const ask = client.hget.bind(client);
+    let [waiting, most] = [0, 0];
+    jest.spyOn(client, 'hget').mockImplementation(async (key, field) => {
+      waiting += 1;
+      most = Math.max(most, waiting);
+      const value = await ask(String(key), String(field));
+      waiting -= 1;
+      return value;
+    });
+    await store.bans();
+    expect(most).toBeGreaterThan(0);
+    // One step may find some more keys than it is to pass.
+    expect(most).toBeLessThan(1500);
   });
 
   it('is not shared by staging and production', async () => {

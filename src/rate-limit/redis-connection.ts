@@ -13,7 +13,7 @@ import { connectedKeys, expectLife, mastersOf, rediscover } from './redis-master
 const ANSWER_DEADLINE_MS = 500;
 /** Between two tries to connect. */
 const RETRY_INTERVAL_MS = 500;
-/** Keys that one step of a search passes, so that counting never waits long behind it. */
+/** Keys that one step of a search passes, about, so that counting never waits long behind it. */
 const SCAN_COUNT = 1000;
 
 /** A script's key, and its values. */
@@ -110,12 +110,14 @@ export class RedisConnection {
     return this.ask(async (client) => {
       const found = await Promise.all(
         mastersOf(client).map(async (master) => {
-          const keys = await keysOf(master, pattern);
-          // Not of this master alone: a key may be moving to another just now.
-          const values = await Promise.all(keys.map((key) => client.hget(key, field)));
+          const values = new Map<string, string | null>();
+          for await (const keys of keysOf(master, pattern)) {
+            // Not of this master alone: a key may be moving to another just now.
+            await Promise.all(keys.map(async (key) => values.set(key, await client.hget(key, field))));
+          }
           const [seconds, microseconds] = await master.time();
           const nowMs = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
-          return keys.map((key, index) => ({ key, value: values[index] ?? null, nowMs }));
+          return [...values].map(([key, value]) => ({ key, value, nowMs }));
         }),
       );
       return found.flat();
@@ -212,13 +214,12 @@ function lookAfter(client: RedisClient, outcomes: readonly PromiseSettledResult<
   }
 }
 
-async function keysOf(master: Redis, pattern: string): Promise<string[]> {
-  const keys = new Set<string>();
+/** The keys that match a pattern, as many at once as one step finds; one may come twice. */
+async function* keysOf(master: Redis, pattern: string): AsyncGenerator<string[]> {
   let cursor = '0';
   do {
     const [next, found] = await master.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT);
-    found.forEach((key) => keys.add(key));
+    yield found;
     cursor = next;
   } while (cursor !== '0');
-  return [...keys];
 }
