@@ -199,6 +199,16 @@ describeWithRedis('counting in Redis', () => {
     expect(most).toBeLessThan(1500);
   });
 
+  it('lists bans beside what is no counter', async () => {
+    const [store, rude, spoilt] = [await open(server.url), newSubject(1), newSubject()];
+    await takeTimes(store, rude, 3);
+    await server.operator.set(keyOf(spoilt), 'no counter');
+    const bans = await store.bans();
+    expect(bans.has(rude.subject)).toBe(true);
+    expect(bans.has(spoilt.subject)).toBe(false);
+    await server.operator.del(keyOf(spoilt));
+  });
+
   it('is not shared by staging and production', async () => {
     const staging = await open(server.url);
     const production = new RedisCounterStore(

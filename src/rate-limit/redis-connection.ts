@@ -102,7 +102,7 @@ export class RedisConnection {
   }
 
   /**
-   * A field of every hash whose key matches a pattern, on all servers of a Cluster.
+   * A field of every hash whose key matches a pattern, on all servers of a Cluster. What is no hash has none.
    *
    * @throws CounterStoreError when one of them is away.
    */
@@ -113,7 +113,9 @@ export class RedisConnection {
           const values = new Map<string, string | null>();
           for await (const keys of keysOf(master, pattern)) {
             // Not of this master alone: a key may be moving to another just now.
-            await Promise.all(keys.map(async (key) => values.set(key, await client.hget(key, field))));
+            await Promise.all(
+              keys.map(async (key) => values.set(key, await unlessSpoilt(client.hget(key, field)))),
+            );
           }
           const [seconds, microseconds] = await master.time();
           const nowMs = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
@@ -211,6 +213,18 @@ function lookAfter(client: RedisClient, outcomes: readonly PromiseSettledResult<
     expectLife(client, ANSWER_DEADLINE_MS).catch(() => {});
   } else if (client instanceof Cluster && reasons.some((reason) => reason instanceof NotConnectedError)) {
     rediscover(client).catch(() => {});
+  }
+}
+
+/** Null where the key has something else than counts, of which the questions about its subject tell. */
+async function unlessSpoilt(value: Promise<string | null>): Promise<string | null> {
+  try {
+    return await value;
+  } catch (error) {
+    if (explain(error, false).kind === 'spoilt') {
+      return null;
+    }
+    throw error;
   }
 }
 
