@@ -395,6 +395,19 @@ describeWithRedis('a Redis that is away', () => {
     }
   });
 
+  it('because it says nothing is not waited for by who asks for bans', async () => {
+    const server = await startRedis();
+    try {
+      const store = await open(server.url);
+      await store.bans();
+      server.pause();
+      expect(await quickRefusal(store.bans())).toMatchObject({ kind: 'unanswered' });
+    } finally {
+      server.goOn();
+      await server.stop();
+    }
+  });
+
   it('because it may not write fails all asks of a question by one error, and none is counted', async () => {
     const server = await startRedis();
     try {

@@ -98,7 +98,7 @@ export class RedisConnection {
    * @throws CounterStoreError when one of them gives none.
    */
   async ping(): Promise<void> {
-    await this.ask((client) => withinDeadline(expectLife(client, ANSWER_DEADLINE_MS), ANSWER_DEADLINE_MS));
+    await this.ask((client) => answerOf(expectLife(client, ANSWER_DEADLINE_MS)));
   }
 
   /**
@@ -113,11 +113,12 @@ export class RedisConnection {
           const values = new Map<string, string | null>();
           for await (const keys of keysOf(master, pattern)) {
             // Not of this master alone: a key may be moving to another just now.
-            await Promise.all(
-              keys.map(async (key) => values.set(key, await unlessSpoilt(client.hget(key, field)))),
+            const reading = keys.map(async (key) =>
+              values.set(key, await unlessSpoilt(client.hget(key, field))),
             );
+            await answerOf(Promise.all(reading));
           }
-          const [seconds, microseconds] = await master.time();
+          const [seconds, microseconds] = await answerOf(master.time());
           const nowMs = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
           return [...values].map(([key, value]) => ({ key, value, nowMs }));
         }),
@@ -200,9 +201,14 @@ function send(client: RedisClient, script: ScriptName, calls: readonly Call[]): 
   );
 }
 
+/** @throws DeadlineError when it did not come in time. */
+function answerOf<Answer>(reply: Promise<Answer>): Promise<Answer> {
+  return withinDeadline(reply, ANSWER_DEADLINE_MS);
+}
+
 /** Waits for each of these, but for none longer than the deadline. */
 async function inTime(replies: Promise<unknown>[]): Promise<PromiseSettledResult<unknown>[]> {
-  const deadline = withinDeadline(Promise.allSettled(replies), ANSWER_DEADLINE_MS);
+  const deadline = answerOf(Promise.allSettled(replies));
   return Promise.allSettled(replies.map((reply) => Promise.race([reply, deadline.then(() => reply)])));
 }
 
@@ -232,7 +238,7 @@ async function unlessSpoilt(value: Promise<string | null>): Promise<string | nul
 async function* keysOf(master: Redis, pattern: string): AsyncGenerator<string[]> {
   let cursor = '0';
   do {
-    const [next, found] = await master.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT);
+    const [next, found] = await answerOf(master.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT));
     yield found;
     cursor = next;
   } while (cursor !== '0');
