@@ -385,6 +385,19 @@ describe('the connection', () => {
     expect(remaining(await store.take(ask))).toEqual([59, 999]);
   });
 
+  it('has one question at a time: what waits behind one that is not answered was surely not asked', async () => {
+    await store.take(newSubject());
+    const [hanging] = await countingBackends();
+    const pid = (hanging as { pid: number }).pid;
+    process.kill(pid, 'SIGSTOP');
+    try {
+      const outcomes = await Promise.allSettled([store.add([]), store.look(newSubject())]);
+      expect(outcomes).toMatchObject([{ reason: { kind: 'unanswered' } }, { reason: { kind: 'failed' } }]);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+  });
+
   it('that hangs is given up within a second, and only its successor is left', async () => {
     const ask = newSubject(60, 1000);
     await store.take(ask);

@@ -74,6 +74,8 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   private readonly logger = new Logger(PostgresCounterStore.name);
   private readonly batcher = new Batcher((asks: Ask[]) => this.takeAll(asks));
   private client: Promise<pg.Client> | null = null;
+  /** Settles once the connection is free of all questions so far. */
+  private turn: Promise<unknown> = Promise.resolve();
   private isClosed = false;
   /** For bans, which must not hold up counting. Two, so that one that waits for a row keeps nobody from the rest. */
   private readonly aside: pg.Pool;
@@ -230,32 +232,39 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   /**
-   * Asks one question, within the deadline.
+   * Asks one question, within the deadline, when those before it are over. So one that waits behind an answer that does not come
+   * was surely not asked.
    *
    * @throws CounterStoreError that tells whether it may have been carried out.
    */
   private async ask<Answer extends pg.QueryResultRow>(question: pg.QueryConfig): Promise<Answer[]> {
-    const connection = this.connection();
-    const progress = { isAsked: false, isOver: false };
+    const progress = { connection: null as Promise<pg.Client> | null, isAsked: false, isOver: false };
+    const itsTurn = this.turn;
     const answer = async () => {
-      const client = await connection;
-      if (progress.isOver) {
+      await itsTurn;
+      if (!progress.isOver) {
+        progress.connection = this.connection();
+      }
+      const client = await progress.connection;
+      if (client === null || progress.isOver) {
         // Who asked was told that nothing is counted.
         return [];
       }
       progress.isAsked = true;
       return (await client.query<Answer>(question)).rows;
     };
+    const answering = answer();
+    this.turn = answering.catch(() => {});
     try {
-      return await withinDeadline(answer(), DEADLINE_MS);
+      return await withinDeadline(answering, DEADLINE_MS);
     } catch (error) {
       progress.isOver = true;
       const isRefusedByServer = error instanceof pg.DatabaseError && error.severity !== 'FATAL';
-      if (!(isRefusedByServer && error.code === QUERY_CANCELED)) {
+      if (progress.connection !== null && !(isRefusedByServer && error.code === QUERY_CANCELED)) {
         // What is still under way on this connection would hold up the next question; and a server that may only be read, as
         // its name leads to another by now, would refuse that too.
-        this.forget(connection);
-        connection.then(
+        this.forget(progress.connection);
+        progress.connection.then(
           (client) => client.end(),
           () => {},
         );
