@@ -48,14 +48,12 @@ export async function createApplication(
       connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
     },
     requestTimeout: REQUEST_TIMEOUT_MS,
-    frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    frameworkErrors: (fault: unknown, request: FastifyRequest, reply: FastifyReply) => {
       reply.header('X-Request-Id', request.id);
       // No hook sees these.
-      reply.raw.once('finish', () => {
-        requestLog.requestCompleted(null, request, reply);
-        app.get(UsageRecorder).record(request, reply);
-      });
-      void app.get(AppFilter).answer(error, request, reply);
+      reply.raw.once('finish', () => requestLog.requestCompleted(null, request, reply));
+      const answered = app.get(AppFilter).answer(fault, request, reply);
+      void answered.then(() => app.get(UsageRecorder).record(request, reply));
     },
     ...trustProxy(environment.TRUST_PROXY),
     skipMiddie: true,

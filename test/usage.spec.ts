@@ -19,6 +19,7 @@ import { TestClock } from './support/clock.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.js';
 import { eventually } from './support/eventually.js';
+import { hold } from './support/holding.js';
 import { send } from './support/http.js';
 import { fakeIntervals } from './support/intervals.js';
 import { sendRaw } from './support/raw-http.js';
@@ -208,6 +209,18 @@ describe('of a request, its key has recorded', () => {
       [key.id],
     );
     expect(counters).toEqual([{ day_used: 1 }]);
+  });
+
+  it('itself once too when its path cannot be decoded, and its client did not wait', async () => {
+    const lock = await hold(store.database.url, 'LOCK TABLE rate_limit_counters');
+    const { hostname, port } = new URL(store.url);
+    const socket = net.connect(Number(port), hostname);
+    socket.write(`GET /v1/%zz HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${key.key}\r\n\r\n`);
+    await eventually(() => expectLocksWaitedFor(store.database, 1));
+    socket.destroy();
+    await once(socket, 'close');
+    await lock.letGo();
+    await eventually(async () => expect(await recorded(key)).toEqual([fresh('none', { clientErrors: 1 })]));
   });
 
   it('nothing when it has no valid key, or none is asked of it', async () => {
