@@ -8,12 +8,17 @@
 -- Each half is gated by a condition on the page alone, so that the other one is not even begun. A filtered page is found by
 -- comparing both columns of the index, as its beginning is there: by status alone its reading would begin with the
 -- first animal of that status, and by the primary key it might pass by all animals of others.
+--
+-- The arrays are read by SELECTs of their own, which hide their length from the planner: where it sees it, a plan for that
+-- length looks cheaper than one for all, and each question is planned anew, which costs twice what its answer does.
 SELECT
   page.number,
   '[' || coalesce(array_to_string(animals.texts[:page.size], ','), '') || ']' AS body,
   CASE WHEN cardinality(animals.ids) > page.size THEN animals.ids[page.size] END AS last_id
 FROM
-  unnest($1::int[], $2::bigint[], $3::pet_status[], $4::int[]) AS page (number, after, status, size),
+  unnest(
+    (SELECT $1::int[]), (SELECT $2::bigint[]), (SELECT $3::pet_status[]), (SELECT $4::int[])
+  ) AS page (number, after, status, size),
   LATERAL (
     SELECT
       array_agg(pet.id) AS ids,
