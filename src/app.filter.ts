@@ -1,4 +1,11 @@
-import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Injectable } from '@nestjs/common';
+import {
+  type ArgumentsHost,
+  Catch,
+  type ExceptionFilter,
+  HttpException,
+  Inject,
+  Injectable,
+} from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Authenticator } from './auth/authenticator.js';
 import { expiryHeader } from './auth/expiry-header.js';
@@ -6,7 +13,8 @@ import { Gate } from './auth/gate.js';
 import { isProtected, pathAskedFor } from './auth/protected-path.js';
 import { Clock } from './clock.js';
 import { isDatabaseUnavailable } from './database/availability.js';
-import { removalError } from './deprecation/removal.js';
+import { lifecycleError } from './deprecation/lifecycle.js';
+import { ENVIRONMENT, type Environment } from './environment.js';
 import { ApiError } from './errors/api-error.js';
 import { AllowedMethods } from './http/allowed-methods.js';
 import { CounterStoreError } from './rate-limit/counter-store.js';
@@ -27,6 +35,7 @@ export class AppFilter implements ExceptionFilter {
     private readonly gate: Gate,
     private readonly clock: Clock,
     private readonly allowedMethods: AllowedMethods,
+    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'EXPERIMENTAL'>,
   ) {}
 
   async catch(exception: unknown, host: ArgumentsHost): Promise<void> {
@@ -79,8 +88,7 @@ export class AppFilter implements ExceptionFilter {
         return refusal;
       }
     }
-    const { deprecation } = request.routeOptions.config;
-    return deprecation === undefined ? null : removalError(deprecation, this.clock.now());
+    return lifecycleError(request.routeOptions.config, this.clock.now(), this.environment.EXPERIMENTAL);
   }
 
   private noSuchRoute(request: FastifyRequest): ApiError {

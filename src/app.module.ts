@@ -7,10 +7,11 @@ import { AuthModule } from './auth/auth.module.js';
 import { RoleGuard } from './auth/role.guard.js';
 import type { Clock } from './clock.js';
 import { DatabaseModule } from './database/database.module.js';
-import { RemovalGuard } from './deprecation/removal.guard.js';
+import { LifecycleGuard } from './deprecation/lifecycle.guard.js';
 import type { Environment } from './environment.js';
 import { ValidationPipe } from './http/validation.pipe.js';
 import { OperationsModule } from './operations/operations.module.js';
+import { OrdersModule } from './orders/orders.module.js';
 import { PetsModule } from './pets/pets.module.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
@@ -24,6 +25,7 @@ import { UsageModule } from './usage/usage.module.js';
     AuthModule,
     RateLimitModule,
     PetsModule,
+    OrdersModule,
     AdminModule,
     UsageModule,
     OperationsModule,
@@ -32,7 +34,7 @@ import { UsageModule } from './usage/usage.module.js';
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
     { provide: APP_GUARD, useClass: RoleGuard },
-    { provide: APP_GUARD, useClass: RemovalGuard },
+    { provide: APP_GUARD, useClass: LifecycleGuard },
     { provide: APP_PIPE, useClass: ValidationPipe },
     // Whatever is thrown on the way, and what never came so far, is answered here.
     AppFilter,

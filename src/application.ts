@@ -4,7 +4,8 @@ import type { FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify
 import { AppFilter } from './app.filter.js';
 import { AppModule } from './app.module.js';
 import { Clock } from './clock.js';
-import { tellDeprecations } from './deprecation/deprecation.hook.js';
+import { tellLifecycles } from './deprecation/lifecycle.hook.js';
+import { OperationRegistry } from './deprecation/operation-registry.js';
 import type { Environment } from './environment.js';
 import { ApiError } from './errors/api-error.js';
 import { AllowedMethods } from './http/allowed-methods.js';
@@ -83,7 +84,9 @@ export async function createApplication(
     usage.record(request, reply);
     done();
   });
-  tellDeprecations(fastify);
+  tellLifecycles(fastify);
+  const operations = new OperationRegistry();
+  fastify.addHook('onRoute', (route) => operations.add(route));
   const connections = new Connections(fastify.server);
   fastify.addHook('preClose', (done) => {
     connections.end(CLOSE_GRACE_MS);
@@ -94,7 +97,12 @@ export async function createApplication(
     fastify.server.emit('request', request, response),
   );
   const allowedMethods = app.get(AllowedMethods);
-  fastify.addHook('onRoute', ({ method, url }) => allowedMethods.add(method, url));
+  fastify.addHook('onRoute', ({ method, url, config }) => {
+    // Nobody is told of what is not offered.
+    if (config?.stability !== 'experimental' || environment.EXPERIMENTAL) {
+      allowedMethods.add(method, url);
+    }
+  });
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
     try {
@@ -107,6 +115,7 @@ export async function createApplication(
   serveDocuments(app, environment);
   try {
     await app.init();
+    operations.check();
   } catch (error) {
     // What was opened before would keep the process alive.
     await app.close();

@@ -90,16 +90,18 @@ export const settings = z.object({
   STAGING_URL: baseUrl.default('https://staging.animal-store.example/v1'),
   STRANGER_LIMIT: wholeNumber(1, 1_000_000).default(300),
   BAN_DURATIONS: banDurations.prefault('1m,5m,1h,24h'),
+  EXPERIMENTAL: oneOf(['true', 'false']).optional(),
   TRUST_PROXY: trustProxy.optional(),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
 type Settings = z.infer<typeof settings>;
 
-/** The settings, with those filled in that depend on whether the database is embedded. */
-export interface Environment extends Settings {
+/** The settings, with those filled in that depend on others. */
+export interface Environment extends Omit<Settings, 'EXPERIMENTAL'> {
   APP_ENV: 'production' | 'staging';
   HOST: string;
+  EXPERIMENTAL: boolean;
 }
 
 /** Dependency-injection token of the `Environment`. */
@@ -135,11 +137,9 @@ export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
     throw new InvalidEnvironmentError(faults.join('\n'));
   }
   const read = result.data;
-  return {
-    ...read,
-    APP_ENV: read.APP_ENV ?? 'staging',
-    HOST: read.HOST ?? (embedded ? '127.0.0.1' : '0.0.0.0'),
-  };
+  const { APP_ENV = 'staging', HOST = embedded ? '127.0.0.1' : '0.0.0.0' } = read;
+  const EXPERIMENTAL = read.EXPERIMENTAL === undefined ? APP_ENV === 'staging' : read.EXPERIMENTAL === 'true';
+  return { ...read, APP_ENV, HOST, EXPERIMENTAL };
 }
 
 /**

@@ -1,3 +1,6 @@
+import { OrdersController } from '../src/orders/orders.controller.js';
+import { Stability } from '../src/deprecation/stability.decorator.js';
+import { createDatabase } from './support/database.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
 import { type Answer, send } from './support/http.js';
@@ -163,5 +166,25 @@ describe('getPet', () => {
     expect((await send(`${store.url}/v1/pets?status=available`, { key })).status).toBe(200);
     const body = { name: 'Tom', categoryId: 1 };
     expect((await send(`${store.url}/v1/pets`, { method: 'POST', key, body })).status).toBe(201);
+  });
+});
+
+describe('a declaration that does not hold', () => {
+  const declare = (stability: Stability | undefined) =>
+    Stability(stability as Stability)(
+      OrdersController.prototype,
+      'createOrder',
+      Object.getOwnPropertyDescriptor(OrdersController.prototype, 'createOrder') as PropertyDescriptor,
+    );
+
+  afterEach(() => declare('experimental'));
+
+  it('keeps the service from starting, and is named', async () => {
+    declare(undefined);
+    const database = await createDatabase();
+    await expect(startApplication({ database })).rejects.toThrow(
+      'The declarations of routes do not hold:\ncreateOrder has no stability',
+    );
+    await database.drop();
   });
 });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 beforeEach(async () => {
-  await store.database.query('TRUNCATE pets RESTART IDENTITY');
+  await store.database.query('TRUNCATE pets, orders RESTART IDENTITY');
 });
 
 /** Adds animals whose names are the numbers of their identifiers; each in turn has one of the given statuses. */

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { readEnvironment } from '../src/environment.js';
+import { deprecationsText } from '../src/openapi/deprecations.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { type Answer, send } from './support/http.js';
 
@@ -25,10 +26,14 @@ describe('the OpenAPI document', () => {
     expect(document.openapi).toMatch(/^3\.1\./);
   });
 
-  it('is the committed openapi.json to the letter (if not: npm run openapi)', async () => {
+  it('is the committed openapi.json to the letter (if not: npm run documents)', async () => {
     const committed = await readFile('openapi.json', 'utf8');
     expect(document).toEqual(JSON.parse(committed));
     expect(answer.text).toBe(committed);
+  });
+
+  it('is what docs/deprecations.md is made of (if not: npm run documents)', async () => {
+    expect(await readFile('docs/deprecations.md', 'utf8')).toBe(deprecationsText(document));
   });
 
   it('refers only to what it has', () => {
@@ -46,6 +51,7 @@ describe('the OpenAPI document', () => {
       '/rate-limit',
       '/pets',
       '/pets/{petId}',
+      '/store/orders',
       '/admin/keys',
       '/admin/keys/{id}',
       '/admin/keys/{id}/rotate',
@@ -75,6 +81,7 @@ describe('the OpenAPI document', () => {
     }
     expect(document.tags.map(({ name }: { name: string }) => name)).toEqual([
       'pets',
+      'store',
       'limits',
       'administration',
     ]);
@@ -85,6 +92,8 @@ describe('the OpenAPI document', () => {
     ['getRateLimit', '/rate-limit', 'get', [200, 401, 429, 500, 503]],
     ['createPet', '/pets', 'post', [201, 400, 401, 413, 415, 429, 500, 503]],
     ['getPet', '/pets/{petId}', 'get', [200, 401, 404, 410, 429, 500, 503]],
+    ['listOrders', '/store/orders', 'get', [200, 400, 401, 429, 500, 503]],
+    ['createOrder', '/store/orders', 'post', [201, 400, 401, 404, 413, 415, 429, 500, 503]],
     ['listKeys', '/admin/keys', 'get', [200, 400, 401, 403, 429, 500, 503]],
     ['issueKey', '/admin/keys', 'post', [201, 400, 401, 403, 413, 415, 429, 500, 503]],
     ['getKey', '/admin/keys/{id}', 'get', [200, 401, 403, 404, 429, 500, 503]],
@@ -161,9 +170,29 @@ describe('the OpenAPI document', () => {
   it('asks for a bearer key everywhere, and marks getPet alone as deprecated', () => {
     expect(document.security).toEqual([{ apiKey: [] }]);
     expect(document.components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' });
-    expect(document.paths['/pets/{petId}'].get).toMatchObject({ deprecated: true, 'x-sunset': '2030-12-05' });
+    expect(document.paths['/pets/{petId}'].get).toMatchObject({
+      deprecated: true,
+      'x-deprecated-since': '2025-12-05',
+      'x-sunset': '2030-12-05',
+      'x-replacement': '/v1/pets?status=available',
+    });
     expect(document.paths['/pets'].get).not.toHaveProperty('deprecated');
     expect(document.paths['/pets'].post).not.toHaveProperty('deprecated');
+  });
+});
+
+describe('the stability of operations', () => {
+  it('is told of each: orders are beta and experimental, all else is stable', async () => {
+    const document = JSON.parse(await readFile('openapi.json', 'utf8'));
+    const unstable = Object.values<Json>(document.paths)
+      .flatMap((item) => Object.values<Json>(item))
+      .filter(({ operationId }) => operationId !== undefined)
+      .map((operation) => [operation.operationId, operation['x-stability']])
+      .filter(([, stability]) => stability !== 'stable');
+    expect(unstable).toEqual([
+      ['listOrders', 'beta'],
+      ['createOrder', 'experimental'],
+    ]);
   });
 });
 
@@ -207,7 +236,8 @@ describe('the reference page', () => {
 
 /** The tag of a public operation. */
 function tagOf(path: string): string {
-  return path.startsWith('/pets') ? 'pets' : 'limits';
+  const tags = { '/pets': 'pets', '/store': 'store' };
+  return Object.entries(tags).find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'limits';
 }
 
 function headersOf(operationId: string, status: number): string[] {
@@ -221,10 +251,11 @@ function headersOf(operationId: string, status: number): string[] {
     'X-RateLimit-Degraded',
     ...(status === 401 ? ['WWW-Authenticate'] : []),
     ...(status === 429 || status === 503 ? ['Retry-After'] : []),
-    ...(status === 201 ? ['Location'] : []),
+    ...(status === 201 && operationId !== 'createOrder' ? ['Location'] : []),
     ...(operationId.startsWith('list') && status === 200 ? ['Link'] : []),
     ...(['issueKey', 'rotateKey'].includes(operationId) && status === 201 ? ['Cache-Control'] : []),
     ...(operationId === 'getPet' ? ['Deprecation', 'Sunset', 'Link'] : []),
+    ...(operationId.endsWith('Orders') || operationId === 'createOrder' ? ['X-Stability'] : []),
   ];
 }
 

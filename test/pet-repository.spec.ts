@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 beforeEach(async () => {
-  await store.database.query('TRUNCATE pets RESTART IDENTITY');
+  await store.database.query('TRUNCATE pets, orders RESTART IDENTITY');
 });
 
 const named = (name: string) => ({ name, categoryId: 1n });

@@ -1,6 +1,7 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { Stability } from '../deprecation/stability.decorator.js';
 import { pageLinks } from '../http/page-links.js';
 import { ADMINISTRATION_TAG } from '../openapi/about.js';
 import { Answers } from '../openapi/answers.decorator.js';
@@ -15,6 +16,7 @@ export class AuditController {
   constructor(private readonly audit: AuditService) {}
 
   @Get()
+  @Stability('stable')
   @ApiOperation({
     summary: 'List what was done',
     description: 'One page of what administrators did, newest first.',

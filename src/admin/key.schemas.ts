@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { instant } from '../http/instant.js';
 import { sentAs } from '../http/json-schema.js';
 import { cursorParameter, limitParameter, once } from '../http/page-query.js';
 import { bothOrNone, ownLimits } from './limits.schema.js';
@@ -9,7 +10,6 @@ const ROLES = ['client', 'admin'] as const;
 /** A year: the longest that a key and its successor may both work. */
 export const OVERLAP_MAX_SECONDS = 31_536_000;
 const OVERLAP_FAULT = `must be an integer from 0 to ${OVERLAP_MAX_SECONDS}, written as digits`;
-const INSTANT_FAULT = 'must be a date-time with its offset, such as 2027-01-01T00:00:00Z';
 const PLAN_FAULT = 'must be the name of a plan';
 const BODY_FAULT = { error: 'the body must be a JSON object' };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -34,13 +34,6 @@ const planName = text().meta({ description: 'Name of the plan.' });
 const KeyRole = z
   .enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` })
   .meta({ description: 'What the key may do: `admin` may also administer.' });
-
-/** An instant from its text (RFC 3339). */
-export const instant = z.iso
-  .datetime({ offset: true, error: INSTANT_FAULT })
-  .transform((value) => new Date(value))
-  // Its offset may carry it into the year 10000, which no date-time can say.
-  .refine((value) => value.getUTCFullYear() <= 9999, INSTANT_FAULT);
 
 const expiresAt = instant.meta({
   description: 'From when on the key is no longer valid.',

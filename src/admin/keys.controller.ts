@@ -2,6 +2,7 @@ import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query, Res } from 
 import { ApiBody, ApiConflictResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Administrator } from '../auth/administrator.decorator.js';
+import { Stability } from '../deprecation/stability.decorator.js';
 import { pageLinks } from '../http/page-links.js';
 import { ADMINISTRATION_TAG } from '../openapi/about.js';
 import { Answers } from '../openapi/answers.decorator.js';
@@ -17,6 +18,7 @@ export class KeysController {
   constructor(private readonly keys: KeyService) {}
 
   @Get()
+  @Stability('stable')
   @ApiOperation({ summary: 'List keys', description: 'One page of the keys, oldest first.' })
   @Answers({ status: 200, schema: Key.array(), description: 'A page of keys.', headers: ['PageLinks'] })
   async listKeys(
@@ -29,6 +31,7 @@ export class KeysController {
   }
 
   @Post()
+  @Stability('stable')
   @ApiOperation({
     summary: 'Issue a key',
     description: 'Issues a key on a quota of its own. It is shown this once.',
@@ -49,6 +52,7 @@ export class KeysController {
 
   @Get(':id')
   @KeyId()
+  @Stability('stable')
   @ApiOperation({ summary: 'Get a key', description: 'All of a key but the key itself.' })
   @Answers({ status: 200, schema: Key, description: 'The key.' })
   getKey(@Param('id') id: string): Promise<Key> {
@@ -57,6 +61,7 @@ export class KeysController {
 
   @Patch(':id')
   @KeyId()
+  @Stability('stable')
   @ApiOperation({
     summary: "Change a key's plan",
     description: 'Puts the quota of the key on a plan, with the numbers given or with those of the plan.',
@@ -74,6 +79,7 @@ export class KeysController {
   @ApiBody({ required: false })
   @ApiConflictResponse()
   @KeyId()
+  @Stability('stable')
   @ApiOperation({
     summary: 'Rotate a key',
     description: 'Issues a successor on the same quota. Both keys work until the overlap ends.',
@@ -97,6 +103,7 @@ export class KeysController {
   @Post(':id/revoke')
   @HttpCode(200)
   @KeyId()
+  @Stability('stable')
   @ApiOperation({ summary: 'Revoke a key', description: 'Takes the key back at once and for good.' })
   @Answers({ status: 200, schema: Key, description: 'The revoked key.' })
   revokeKey(@Param('id') id: string, @Administrator() actor: string): Promise<Key> {
@@ -106,6 +113,7 @@ export class KeysController {
   @Post(':id/unban')
   @HttpCode(200)
   @KeyId()
+  @Stability('stable')
   @ApiOperation({
     summary: 'Lift a ban',
     description: 'Ends the ban of the quota of the key, if there is one.',

@@ -1,19 +1,10 @@
 import { z } from 'zod';
-
-const MAX = 2_147_483_647;
-const FAULT = `must be an integer from 1 to ${MAX}, written as digits`;
-
-const limit = (description: string) =>
-  z
-    .bigint({ error: ({ input }) => (input === undefined ? 'is required' : FAULT) })
-    .refine((value) => value >= 1n && value <= MAX, FAULT)
-    .transform(Number)
-    .meta({ description, format: 'int32', minimum: 1, maximum: MAX });
+import { positiveInt32 } from '../http/positive-int32.js';
 
 /** Requests per UTC minute and UTC day: the numbers of a plan, or those of a quota in place of its plan's. */
 export const Limits = z.object({
-  perMinute: limit('Requests per UTC minute.'),
-  perDay: limit('Requests per UTC day.'),
+  perMinute: positiveInt32('Requests per UTC minute.'),
+  perDay: positiveInt32('Requests per UTC day.'),
 });
 export type Limits = z.infer<typeof Limits>;
 

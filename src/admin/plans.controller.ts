@@ -2,6 +2,7 @@ import { Body, Controller, Get, HttpStatus, Param, Put, Query, Res } from '@nest
 import { ApiConflictResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Administrator } from '../auth/administrator.decorator.js';
+import { Stability } from '../deprecation/stability.decorator.js';
 import { pageLinks } from '../http/page-links.js';
 import { ADMINISTRATION_TAG } from '../openapi/about.js';
 import { Answers } from '../openapi/answers.decorator.js';
@@ -24,6 +25,7 @@ export class PlansController {
   constructor(private readonly plans: PlanService) {}
 
   @Get()
+  @Stability('stable')
   @ApiOperation({ summary: 'List plans', description: 'One page of the plans, by name.' })
   @Answers({ status: 200, schema: Plan.array(), description: 'A page of plans.', headers: ['PageLinks'] })
   async listPlans(
@@ -37,6 +39,7 @@ export class PlansController {
 
   @Get(':plan')
   @PlanName()
+  @Stability('stable')
   @ApiOperation({ summary: 'Get a plan', description: 'The numbers that a plan gives.' })
   @Answers({ status: 200, schema: Plan, description: 'The plan.' })
   getPlan(@Param('plan') name: string): Promise<Plan> {
@@ -46,6 +49,7 @@ export class PlansController {
   @Put(':plan')
   @ApiConflictResponse()
   @PlanName()
+  @Stability('stable')
   @ApiOperation({
     summary: 'Set a plan',
     description:

@@ -1,6 +1,7 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { Stability } from '../deprecation/stability.decorator.js';
 import { pageLinks } from '../http/page-links.js';
 import { ADMINISTRATION_TAG } from '../openapi/about.js';
 import { Answers } from '../openapi/answers.decorator.js';
@@ -21,6 +22,7 @@ export class UsageController {
   constructor(private readonly usage: UsageService) {}
 
   @Get('usage')
+  @Stability('stable')
   @ApiOperation({
     summary: 'List usage',
     description: 'One page of what all keys have asked for, newest first. At most a second late.',
@@ -36,6 +38,7 @@ export class UsageController {
 
   @Get('keys/:id/usage')
   @KeyId()
+  @Stability('stable')
   @ApiOperation({
     summary: 'List the usage of a key',
     description: 'One page of what a key has asked for, newest first. At most a second late.',
@@ -51,6 +54,7 @@ export class UsageController {
   }
 
   @Get('deprecations')
+  @Stability('stable')
   @ApiOperation({
     summary: 'List who calls deprecated operations',
     description: 'One page of the keys that have called a deprecated operation, by operation and key.',

@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
-import { instant, keyName } from '../admin/key.schemas.js';
+import { keyName } from '../admin/key.schemas.js';
 import { parseDuration } from '../duration.js';
+import { instant } from '../http/instant.js';
 
 /** The exit code of a command that is used wrongly. */
 export const EXIT_USAGE = 2;

@@ -2,15 +2,15 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiExtension, ApiOperation } from '@nestjs/swagger';
 import { AddRouteConfig } from '../http/route-config.decorator.js';
 
-/** A deprecated operation. Headers, the removal and the OpenAPI document all follow from this one declaration. */
+/** A deprecated operation. Headers, the removal and all documents follow from this one declaration. */
 export interface Deprecation {
   since: Date;
   /** From this instant the operation answers 410. */
   removal: Date;
-  /** Path and query of what to call instead. */
+  /** Path and query of what to call instead, by GET. */
   replacement: string;
   /** Path of the section that documents the deprecation. */
-  documentation: string;
+  docs: string;
 }
 
 declare module 'fastify' {
@@ -27,5 +27,11 @@ export const Deprecated = (deprecation: Deprecation) =>
   applyDecorators(
     AddRouteConfig({ deprecation }),
     ApiOperation({ deprecated: true }),
-    ApiExtension('x-sunset', deprecation.removal.toISOString().slice(0, 10)),
+    ApiExtension('x-deprecated-since', dateOf(deprecation.since)),
+    ApiExtension('x-sunset', dateOf(deprecation.removal)),
+    ApiExtension('x-replacement', deprecation.replacement),
   );
+
+function dateOf(instant: Date): string {
+  return instant.toISOString().slice(0, 10);
+}

@@ -5,7 +5,7 @@ const DEPRECATION = {
   since: new Date('2025-12-05T00:00:00Z'),
   removal: REMOVAL,
   replacement: '/v1/pets?status=available',
-  documentation: '/docs',
+  docs: '/docs',
 };
 
 test('until the last millisecond before its removal an operation answers', () => {

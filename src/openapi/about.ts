@@ -37,6 +37,7 @@ export const about = {
   },
   tags: [
     { name: 'pets', description: 'The animals that the store offers.' },
+    { name: 'store', description: 'Orders of animals.' },
     { name: 'limits', description: 'Where a key stands.' },
     {
       name: ADMINISTRATION_TAG,

@@ -3,6 +3,7 @@ import { type ErrorCode, statusOfCode } from '../errors/catalogue.js';
 import { ADMINISTRATION_TAG } from './about.js';
 import { errorReference } from './error.schema.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
+import { stabilityOf } from './stability.js';
 
 /** An error status, and which operations answer it. */
 interface ErrorAnswer {
@@ -49,6 +50,11 @@ const ANSWERS: readonly ErrorAnswer[] = [
     description: 'There is none with this identifier.',
     messages: { not_found: 'There is no animal with the identifier "7".' },
     isOf: takesParameters('path'),
+  },
+  {
+    description: 'The operation is experimental, and not offered in this environment.',
+    messages: { not_found: 'This operation is experimental, and not offered in this environment.' },
+    isOf: (operation) => stabilityOf(operation) === 'experimental',
   },
   {
     description: 'What it is about does not allow it now. The message says why, and what to do.',

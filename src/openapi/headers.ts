@@ -94,6 +94,12 @@ export const headers = {
     example:
       '</v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; rel="deprecation"; type="text/html"',
   },
+  'X-Stability': {
+    description: 'How stable the operation is. On responses of those that are not stable.',
+    required: true,
+    schema: { type: 'string', enum: ['beta', 'experimental'] },
+    example: 'beta',
+  },
   Deprecation: {
     description: 'Since when the operation is deprecated: `@` and a Unix time in seconds (RFC 9745).',
     required: true,

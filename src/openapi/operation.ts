@@ -1,6 +1,7 @@
 import type { OperationObject, ResponsesObject } from '@nestjs/swagger';
 import { errorResponses } from './error-answers.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
+import { stabilityOf } from './stability.js';
 
 const OF_EVERY_RESPONSE: readonly HeaderKey[] = [
   'X-Request-Id',
@@ -15,10 +16,9 @@ const OF_EVERY_RESPONSE: readonly HeaderKey[] = [
 const OF_VALID_KEY: readonly HeaderKey[] = ['X-Api-Key-Expires'];
 const NO_VALID_KEY_STATUS = '401';
 const OF_DEPRECATED: readonly HeaderKey[] = ['Deprecation', 'Sunset', 'DeprecationLinks'];
-/** An operation that says nothing else is stable. */
-const STABLE = { 'x-stability': 'stable' };
+const OF_UNSTABLE: readonly HeaderKey[] = ['X-Stability'];
 
-/** Adds to what an operation says of itself what the service answers for all of them: errors, headers, stability. */
+/** Adds to what an operation says of itself what the service answers for all of them: errors and headers. */
 export function completeOperation(operation: OperationObject): OperationObject {
   const responses: ResponsesObject = {};
   for (const [status, response] of Object.entries({ ...operation.responses, ...errorResponses(operation) })) {
@@ -28,13 +28,14 @@ export function completeOperation(operation: OperationObject): OperationObject {
         '$ref' in response ? response : { ...response, headers: { ...response.headers, ...shared } };
     }
   }
-  return { ...STABLE, ...operation, responses };
+  return { ...operation, responses };
 }
 
-function sharedHeaders({ deprecated }: OperationObject, status: string): HeaderKey[] {
+function sharedHeaders(operation: OperationObject, status: string): HeaderKey[] {
   return [
     ...OF_EVERY_RESPONSE,
     ...(status === NO_VALID_KEY_STATUS ? [] : OF_VALID_KEY),
-    ...(deprecated ? OF_DEPRECATED : []),
+    ...(operation.deprecated ? OF_DEPRECATED : []),
+    ...(stabilityOf(operation) === 'stable' ? [] : OF_UNSTABLE),
   ];
 }

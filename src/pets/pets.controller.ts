@@ -2,6 +2,7 @@ import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Deprecated } from '../deprecation/deprecated.decorator.js';
+import { Stability } from '../deprecation/stability.decorator.js';
 import { ApiError } from '../errors/api-error.js';
 import { int64, parseInt64 } from '../http/int64.js';
 import { jsonSchema } from '../http/json-schema.js';
@@ -18,6 +19,7 @@ export class PetsController {
   constructor(private readonly pets: PetRepository) {}
 
   @Get()
+  @Stability('stable')
   @ApiOperation({
     summary: 'List animals',
     description: 'One page of the animals, oldest first, optionally of one status only.',
@@ -35,6 +37,7 @@ export class PetsController {
   }
 
   @Post()
+  @Stability('stable')
   @ApiOperation({ summary: 'Add an animal', description: 'Adds an animal and gives it its identifier.' })
   @Answers({ status: 201, schema: Pet, description: 'The animal that was added.', headers: ['Location'] })
   async createPet(
@@ -47,6 +50,7 @@ export class PetsController {
   }
 
   @Get(':petId')
+  @Stability('stable')
   @ApiOperation({
     summary: 'Get an animal',
     description: 'Removed on 5 December 2030. Use `GET /pets` with the filter `status` instead.',
@@ -55,7 +59,7 @@ export class PetsController {
     since: new Date('2025-12-05T00:00:00Z'),
     removal: new Date('2030-12-05T00:00:00Z'),
     replacement: `${PATH}?status=available`,
-    documentation: '/docs#/pets/getPet',
+    docs: '/docs#/pets/getPet',
   })
   @ApiParam({
     name: 'petId',

@@ -1,6 +1,7 @@
 import { Controller, Get, Req } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
+import { Stability } from '../deprecation/stability.decorator.js';
 import { Answers } from '../openapi/answers.decorator.js';
 import { Inquiry } from './inquiry.decorator.js';
 import { RateLimitStanding } from './standing.schema.js';
@@ -12,6 +13,7 @@ const INQUIRIES_PER_MINUTE = 60;
 export class RateLimitController {
   @Get()
   @Inquiry(INQUIRIES_PER_MINUTE)
+  @Stability('stable')
   @ApiOperation({
     summary: 'Get where the key stands',
     description:

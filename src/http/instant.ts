@@ -1,0 +1,10 @@
+import { z } from 'zod';
+
+const FAULT = 'must be a date-time with its offset, such as 2027-01-01T00:00:00Z';
+
+/** An instant from its text (RFC 3339). */
+export const instant = z.iso
+  .datetime({ offset: true, error: FAULT })
+  .transform((value) => new Date(value))
+  // Its offset may carry it into the year 10000, which no date-time can say.
+  .refine((value) => value.getUTCFullYear() <= 9999, FAULT);

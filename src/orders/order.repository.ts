@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import { Prisma } from '../database/generated/client.js';
+import { PrismaService } from '../database/prisma.service.js';
+import { ApiError } from '../errors/api-error.js';
+import type { NewOrder, Order, OrderStatus } from './order.schemas.js';
+
+/** Prisma's code for a reference to what is not there. */
+const NO_SUCH_REFERENCE = 'P2003';
+const FIELDS = { id: true, petId: true, quantity: true, shipDate: true, status: true, complete: true };
+
+type Row = Prisma.OrderGetPayload<{ select: typeof FIELDS }>;
+
+/** Which orders a page shows: `limit` of them, after the one of identifier `after`, oldest first. */
+export interface PageOfOrders {
+  limit: number;
+  status?: OrderStatus | undefined;
+  after?: bigint | undefined;
+}
+
+/** The orders. Each belongs to a quota, and is shown to no other. */
+@Injectable()
+export class OrderRepository {
+  constructor(private readonly prisma: PrismaService) {}
+
+  /** @throws the database's error. */
+  async page(
+    quotaId: string,
+    { limit, status, after }: PageOfOrders,
+  ): Promise<{ orders: Order[]; more: boolean }> {
+    const rows = await this.prisma.order.findMany({
+      select: FIELDS,
+      where: { quotaId, ...(status && { status }), ...(after !== undefined && { id: { gt: after } }) },
+      orderBy: { id: 'asc' },
+      take: limit + 1,
+    });
+    return { orders: rows.slice(0, limit).map(orderOf), more: rows.length > limit };
+  }
+
+  /** @throws ApiError `invalid_request` when there is no such animal; the database's error. */
+  async place(quotaId: string, { petId, quantity, shipDate }: NewOrder): Promise<Order> {
+    try {
+      return orderOf(
+        await this.prisma.order.create({
+          select: FIELDS,
+          data: { quotaId, petId, quantity, shipDate: shipDate ?? null },
+        }),
+      );
+    } catch (error) {
+      if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === NO_SUCH_REFERENCE) {
+        const message = `The request is invalid: petId must be that of an animal; there is none with ${petId}.`;
+        throw new ApiError('invalid_request', message, { cause: error });
+      }
+      throw error;
+    }
+  }
+}
+
+function orderOf({ shipDate, ...order }: Row): Order {
+  return shipDate === null ? order : { ...order, shipDate: shipDate.toISOString() };
+}

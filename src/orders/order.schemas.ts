@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { instant } from '../http/instant.js';
+import { int64, parseInt64 } from '../http/int64.js';
+import { sentAs } from '../http/json-schema.js';
+import { cursorParameter, limitParameter, once } from '../http/page-query.js';
+import { positiveInt32 } from '../http/positive-int32.js';
+
+const STATUSES = ['placed', 'approved', 'delivered'] as const;
+const STATUS_FAULT = `must be one of ${STATUSES.join(', ')}`;
+
+export const OrderStatus = z
+  .enum(STATUSES, { error: STATUS_FAULT })
+  .meta({ id: 'OrderStatus', description: 'How far the order has come.' });
+export type OrderStatus = z.infer<typeof OrderStatus>;
+
+const petId = int64.meta({ description: 'Identifier of the animal that is ordered.' });
+const QUANTITY = 'How many are ordered.';
+const SHIP_DATE = { description: 'When the order is to be shipped.', format: 'date-time' };
+
+/** An order as a client sends it. Unknown fields are ignored. */
+export const NewOrder = z
+  .object(
+    { petId, quantity: positiveInt32(QUANTITY), shipDate: instant.optional().meta(SHIP_DATE) },
+    { error: 'the body must be a JSON object' },
+  )
+  .meta({
+    id: 'NewOrder',
+    description: 'An order to place.',
+    examples: [{ petId: 7, quantity: 1, shipDate: '2027-01-01T00:00:00Z' }],
+  });
+export type NewOrder = z.infer<typeof NewOrder>;
+
+/** An order as it is answered. */
+export const Order = z
+  .object({
+    id: int64.meta({ description: 'Unique identifier, assigned by the service when the order is placed.' }),
+    petId,
+    quantity: z.int32().min(1).meta({ description: QUANTITY }),
+    shipDate: z.string().optional().meta(SHIP_DATE),
+    status: OrderStatus,
+    complete: z.boolean().meta({ description: 'Whether nothing remains to be done for it.' }),
+  })
+  .meta({
+    id: 'Order',
+    description: 'An order of an animal.',
+    examples: [
+      {
+        id: 3,
+        petId: 7,
+        quantity: 1,
+        shipDate: '2027-01-01T00:00:00.000Z',
+        status: 'placed',
+        complete: false,
+      },
+    ],
+  });
+export type Order = z.infer<typeof Order>;
+
+export const OrderQuery = z.object({
+  limit: limitParameter('Maximum number of orders returned.'),
+  status: sentAs(
+    OrderStatus,
+    z
+      .enum(STATUSES, once(STATUS_FAULT))
+      .optional()
+      .meta({ description: 'Returns only orders with this status.' }),
+  ),
+  /** The identifier after which the page begins. */
+  cursor: cursorParameter(parseInt64),
+});
+export type OrderQuery = z.infer<typeof OrderQuery>;

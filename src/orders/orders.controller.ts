@@ -1,0 +1,44 @@
+import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { QuotaId } from '../auth/quota-id.decorator.js';
+import { Stability } from '../deprecation/stability.decorator.js';
+import { pageLinks } from '../http/page-links.js';
+import { Answers } from '../openapi/answers.decorator.js';
+import { OrderRepository } from './order.repository.js';
+import { NewOrder, Order, OrderQuery } from './order.schemas.js';
+
+const PATH = '/v1/store/orders';
+
+@ApiTags('store')
+@Controller(PATH)
+export class OrdersController {
+  constructor(private readonly orders: OrderRepository) {}
+
+  @Get()
+  @Stability('beta')
+  @ApiOperation({
+    summary: 'List orders',
+    description:
+      'One page of the orders placed with keys of your quota, oldest first, optionally of one status only.',
+  })
+  @Answers({ status: 200, schema: Order.array(), description: 'A page of orders.', headers: ['PageLinks'] })
+  async listOrders(
+    @Query({ schema: OrderQuery }) { limit, status, cursor }: OrderQuery,
+    @QuotaId() quotaId: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Order[]> {
+    const { orders, more } = await this.orders.page(quotaId, { limit, status, after: cursor });
+    const lastId = more ? String(orders.at(-1)?.id) : null;
+    reply.header('Link', pageLinks(PATH, { limit, status }, lastId));
+    return orders;
+  }
+
+  @Post()
+  @Stability('experimental')
+  @ApiOperation({ summary: 'Place an order', description: 'Orders an animal of the catalogue.' })
+  @Answers({ status: 201, schema: Order, description: 'The order that was placed.' })
+  createOrder(@Body({ schema: NewOrder }) order: NewOrder, @QuotaId() quotaId: string): Promise<Order> {
+    return this.orders.place(quotaId, order);
+  }
+}

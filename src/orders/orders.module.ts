@@ -1,0 +1,6 @@
+import { Module } from '@nestjs/common';
+import { OrderRepository } from './order.repository.js';
+import { OrdersController } from './orders.controller.js';
+
+@Module({ controllers: [OrdersController], providers: [OrderRepository] })
+export class OrdersModule {}
