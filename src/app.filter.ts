@@ -10,13 +10,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Authenticator } from './auth/authenticator.js';
 import { expiryHeader } from './auth/expiry-header.js';
 import { Gate } from './auth/gate.js';
-import { isProtected, pathAskedFor } from './auth/protected-path.js';
+import { isProtected } from './auth/protected-path.js';
 import { Clock } from './clock.js';
 import { isDatabaseUnavailable } from './database/availability.js';
 import { lifecycleError } from './deprecation/lifecycle.js';
 import { ENVIRONMENT, type Environment } from './environment.js';
 import { ApiError } from './errors/api-error.js';
 import { AllowedMethods } from './http/allowed-methods.js';
+import { pathAskedFor } from './http/path-asked-for.js';
 import { CounterStoreError } from './rate-limit/counter-store.js';
 import { rateLimitHeaders } from './rate-limit/headers.js';
 
@@ -55,6 +56,7 @@ export class AppFilter implements ExceptionFilter {
     await reply
       .status(error.status)
       .headers(error.headers)
+      .header('Cache-Control', 'no-store')
       .type('application/json')
       .send(JSON.stringify(error.body));
   }

@@ -10,6 +10,7 @@ import { DatabaseModule } from './database/database.module.js';
 import { LifecycleGuard } from './deprecation/lifecycle.guard.js';
 import type { Environment } from './environment.js';
 import { ValidationPipe } from './http/validation.pipe.js';
+import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { OrdersModule } from './orders/orders.module.js';
 import { PetsModule } from './pets/pets.module.js';
@@ -24,6 +25,7 @@ import { UsageModule } from './usage/usage.module.js';
     DatabaseModule,
     AuthModule,
     RateLimitModule,
+    IdempotencyModule,
     PetsModule,
     OrdersModule,
     AdminModule,

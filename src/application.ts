@@ -12,9 +12,12 @@ import { AllowedMethods } from './http/allowed-methods.js';
 import { Connections } from './http/connections.js';
 import { answerParserError } from './http/parser-error.js';
 import { parseJsonBody } from './http/json-body.js';
+import { revalidate } from './http/revalidation.hook.js';
+import { shareWithOrigins } from './http/cors.js';
 import { requestId } from './http/request-id.js';
 import { RequestLog } from './http/request-log.js';
 import { createLogger, nestLogger } from './logger.js';
+import { headerNames } from './openapi/headers.js';
 import { serveDocuments } from './openapi/documents.js';
 import { UsageRecorder } from './usage/usage.recorder.js';
 
@@ -73,10 +76,16 @@ export async function createApplication(
   fastify.decorateRequest('caller', null);
   fastify.decorateRequest('admission', null);
   fastify.decorateRequest('uncounted', false);
+  fastify.decorateRequest('bodyBytes', null);
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id);
     done(hostFault(request));
   });
+  if (environment.CORS_ORIGINS !== undefined) {
+    await shareWithOrigins(fastify, environment.CORS_ORIGINS, headerNames());
+  }
+  // Before usage is recorded, which is told the status.
+  revalidate(fastify);
   // Not onResponse, which never comes when the client has gone: what was counted is recorded, whether its answer arrived
   // or not.
   const usage = app.get(UsageRecorder);
@@ -98,16 +107,17 @@ export async function createApplication(
   );
   const allowedMethods = app.get(AllowedMethods);
   fastify.addHook('onRoute', ({ method, url, config }) => {
-    // Nobody is told of what is not offered.
-    if (config?.stability !== 'experimental' || environment.EXPERIMENTAL) {
+    // Nobody is told of what is not offered, nor of the route that CORS has at every path.
+    if (url !== '*' && (config?.stability !== 'experimental' || environment.EXPERIMENTAL)) {
       allowedMethods.add(method, url);
     }
   });
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    request.bodyBytes = body as Buffer;
     try {
       // Many clients name the type where there is no body; whether one is needed the route says.
-      done(null, body.length === 0 ? undefined : parseJsonBody(body as Buffer));
+      done(null, body.length === 0 ? undefined : parseJsonBody(request.bodyBytes));
     } catch (error) {
       done(new ApiError('invalid_request', `The body is not JSON: ${(error as SyntaxError).message}.`));
     }

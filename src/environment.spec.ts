@@ -28,6 +28,7 @@ describe('the settings', () => {
       STAGING_URL: 'https://staging.animal-store.example/v1',
       STRANGER_LIMIT: 300,
       BAN_DURATIONS: [60_000, 300_000, 3_600_000, 86_400_000],
+      EXPERIMENTAL: true,
       LOG_LEVEL: 'info',
     });
   });
@@ -47,6 +48,8 @@ describe('the settings', () => {
       STAGING_URL: 'http://localhost:3000/v1',
       STRANGER_LIMIT: '1000000',
       BAN_DURATIONS: '30s',
+      EXPERIMENTAL: 'true',
+      CORS_ORIGINS: 'https://shop.example, http://localhost:5173',
       TRUST_PROXY: '2',
       LOG_LEVEL: 'silent',
     };
@@ -58,6 +61,8 @@ describe('the settings', () => {
         { host: 'cache.example', port: 6380, tls: true, username: 'store', password: 'secret', db: 1 },
       ],
       STRANGER_LIMIT: 1_000_000,
+      EXPERIMENTAL: true,
+      CORS_ORIGINS: ['https://shop.example', 'http://localhost:5173'],
       BAN_DURATIONS: [30_000],
       TRUST_PROXY: 2,
     });
@@ -99,6 +104,7 @@ describe('the settings', () => {
     ['STAGING_URL', 'ftp://staging.example.com/v1', 'STAGING_URL must be an http(s) address'],
     ['STRANGER_LIMIT', '0', 'STRANGER_LIMIT must be a whole number from 1 to 1000000'],
     ['STRANGER_LIMIT', '1e3', 'STRANGER_LIMIT must be a whole number from 1 to 1000000'],
+    ['EXPERIMENTAL', 'yes', 'EXPERIMENTAL must be one of true, false'],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent'],
   ])('end with one line that names it when %s is "%s"', (name, value, line) => {
     expect(faults({ APP_ENV: 'staging', [name]: value })).toEqual([line]);
@@ -159,6 +165,38 @@ describe('the database', () => {
     expect(readEnvironment({ DATABASE_URL, APP_ENV: 'staging' }).HOST).toBe('0.0.0.0');
     expect(readEnvironment({ DATABASE_URL, APP_ENV: 'staging', HOST: '10.0.0.5' }).HOST).toBe('10.0.0.5');
     expect(readEnvironment({ HOST: '0.0.0.0' }).HOST).toBe('0.0.0.0');
+  });
+});
+
+describe('EXPERIMENTAL', () => {
+  it.each([
+    ['staging', undefined, true],
+    ['staging', 'false', false],
+    ['production', undefined, false],
+    ['production', 'true', true],
+  ])('on %s is, when given as %s, %s', (APP_ENV, given, offered) => {
+    expect(readEnvironment({ DATABASE_URL, APP_ENV, EXPERIMENTAL: given }).EXPERIMENTAL).toBe(offered);
+  });
+});
+
+describe('CORS_ORIGINS', () => {
+  it('is off by default, and may be all', () => {
+    expect(readEnvironment({}).CORS_ORIGINS).toBeUndefined();
+    expect(readEnvironment({ CORS_ORIGINS: '*' }).CORS_ORIGINS).toEqual(['*']);
+  });
+
+  it.each([
+    'shop.example',
+    'https://shop.example/',
+    'https://SHOP.example',
+    'ftp://shop.example',
+    'null',
+    'https://a.example,',
+    'https://*.example/x',
+  ])('is refused as %s', (value) => {
+    expect(faults({ CORS_ORIGINS: value })).toEqual([
+      `CORS_ORIGINS must be * or a comma-separated list of origins such as https://shop.example, not "${value}"`,
+    ]);
   });
 });
 

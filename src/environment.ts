@@ -43,6 +43,21 @@ const banDurations = z.string().transform((text, context) => {
   return durationsMs;
 });
 
+/** Who may read answers in a browser: `*`, or origins (RFC 6454). */
+const origins = z.string().transform((text, context) => {
+  const given = text.split(',').map((origin) => origin.trim());
+  const isOrigin = (origin: string) =>
+    /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin;
+  if (text !== '*' && !given.every(isOrigin)) {
+    context.addIssue({
+      code: 'custom',
+      message: `must be * or a comma-separated list of origins such as https://shop.example, not "${text}"`,
+    });
+    return z.NEVER;
+  }
+  return given;
+});
+
 const baseUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
   .regex(/\/v1$/, 'must end in /v1');
@@ -91,6 +106,7 @@ export const settings = z.object({
   STRANGER_LIMIT: wholeNumber(1, 1_000_000).default(300),
   BAN_DURATIONS: banDurations.prefault('1m,5m,1h,24h'),
   EXPERIMENTAL: oneOf(['true', 'false']).optional(),
+  CORS_ORIGINS: origins.optional(),
   TRUST_PROXY: trustProxy.optional(),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });

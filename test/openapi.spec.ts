@@ -88,12 +88,12 @@ describe('the OpenAPI document', () => {
   });
 
   it.each([
-    ['listPets', '/pets', 'get', [200, 400, 401, 429, 500, 503]],
+    ['listPets', '/pets', 'get', [200, 304, 400, 401, 429, 500, 503]],
     ['getRateLimit', '/rate-limit', 'get', [200, 401, 429, 500, 503]],
-    ['createPet', '/pets', 'post', [201, 400, 401, 413, 415, 429, 500, 503]],
-    ['getPet', '/pets/{petId}', 'get', [200, 401, 404, 410, 429, 500, 503]],
-    ['listOrders', '/store/orders', 'get', [200, 400, 401, 429, 500, 503]],
-    ['createOrder', '/store/orders', 'post', [201, 400, 401, 404, 413, 415, 429, 500, 503]],
+    ['createPet', '/pets', 'post', [201, 400, 401, 409, 413, 415, 422, 429, 500, 503]],
+    ['getPet', '/pets/{petId}', 'get', [200, 304, 401, 404, 410, 429, 500, 503]],
+    ['listOrders', '/store/orders', 'get', [200, 304, 400, 401, 429, 500, 503]],
+    ['createOrder', '/store/orders', 'post', [201, 400, 401, 404, 409, 413, 415, 422, 429, 500, 503]],
     ['listKeys', '/admin/keys', 'get', [200, 400, 401, 403, 429, 500, 503]],
     ['issueKey', '/admin/keys', 'post', [201, 400, 401, 403, 413, 415, 429, 500, 503]],
     ['getKey', '/admin/keys/{id}', 'get', [200, 401, 403, 404, 429, 500, 503]],
@@ -138,6 +138,7 @@ describe('the OpenAPI document', () => {
     expect(Pet.properties.id).toMatchObject({ type: 'integer', format: 'int64' });
     expect(document.paths['/pets/{petId}'].get.parameters).toMatchObject([
       { name: 'petId', in: 'path', required: true, schema: { type: 'integer', format: 'int64' } },
+      { name: 'If-None-Match', in: 'header', required: false },
     ]);
   });
 
@@ -250,7 +251,13 @@ function headersOf(operationId: string, status: number): string[] {
     'RateLimit-Policy',
     'X-RateLimit-Degraded',
     ...(status === 401 ? ['WWW-Authenticate'] : []),
-    ...(status === 429 || status === 503 ? ['Retry-After'] : []),
+    ...([429, 503].includes(status) ? ['Retry-After'] : []),
+    ...(status === 409 && operationId.startsWith('create') ? ['Retry-After'] : []),
+    ...(status >= 400 ? ['Cache-Control'] : []),
+    ...(['listPets', 'getPet', 'listOrders'].includes(operationId) && [200, 304].includes(status)
+      ? ['ETag', 'Cache-Control']
+      : []),
+    ...(operationId.startsWith('create') && status === 201 ? ['Idempotent-Replayed'] : []),
     ...(status === 201 && operationId !== 'createOrder' ? ['Location'] : []),
     ...(operationId.startsWith('list') && status === 200 ? ['Link'] : []),
     ...(['issueKey', 'rotateKey'].includes(operationId) && status === 201 ? ['Cache-Control'] : []),

@@ -40,7 +40,7 @@ export class KeysController {
     status: 201,
     schema: IssuedKey,
     description: 'The new key.',
-    headers: ['Location', 'Cache-Control'],
+    headers: ['Location', 'NoStore'],
   })
   async issueKey(
     @Body({ schema: KeyOrder }) order: KeyOrder,
@@ -88,7 +88,7 @@ export class KeysController {
     status: 201,
     schema: IssuedKey,
     description: 'The successor.',
-    headers: ['Location', 'Cache-Control'],
+    headers: ['Location', 'NoStore'],
   })
   async rotateKey(
     @Param('id') id: string,

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { pathAskedFor } from '../http/path-asked-for.js';
 
 const PROTECTED = /^\/(v1|admin)(\/|$)/;
 const ADMINISTRATIVE = /^\/admin(\/|$)/;
@@ -26,10 +27,4 @@ function pathOf(request: FastifyRequest): string {
     // A malformed escape is what the caller is told of; its path is judged as it stands.
     return path;
   }
-}
-
-/** The path of a request target, of which the absolute form names a host first (RFC 9112, section 3.2.2). */
-export function pathAskedFor(target: string): string {
-  const withoutHost = target.replace(/^https?:\/\/[^/?]*/i, '');
-  return withoutHost.split(/[?#]/, 1)[0] || '/';
 }

@@ -16,6 +16,12 @@ longer each time. A key that goes on without waiting, for as many requests as it
 | Business | 1,000 | 100,000 |
 | Enterprise | custom | custom |
 
+**Trying again.** Send a \`POST\` under \`/v1\` with an \`Idempotency-Key\` of your own, new for each: if you get no answer, send the
+same again, within 24 hours. It happens once, and you are given the first answer (\`Idempotent-Replayed: true\`); 409 says that the
+first is still under way, 422 that the key came with another request. Only what succeeded is kept.
+
+**Asking anew.** Lists and animals have an \`ETag\`. With \`If-None-Match\` the answer is 304, without a body, while it still holds.
+
 **Lists.** Oldest first. Follow the \`Link\` header with \`rel="next"\` to the next page, as long as there is one.
 
 **Errors.** Every error has the same three fields: \`code\` for a program, \`message\` for a human, \`status\`. When you ask us about a

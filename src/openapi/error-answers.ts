@@ -17,6 +17,8 @@ interface ErrorAnswer {
 const every = () => true;
 const hasBody = ({ requestBody }: OperationObject) => requestBody !== undefined;
 const isAdministrative = ({ tags = [] }: OperationObject) => tags.includes(ADMINISTRATION_TAG);
+const takesIdempotencyKey = ({ parameters = [] }: OperationObject) =>
+  parameters.some((parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key');
 const takesParameters = (place: 'query' | 'path') => (operation: OperationObject) =>
   operation.parameters?.some((parameter) => 'in' in parameter && parameter.in === place) === true;
 
@@ -60,7 +62,17 @@ const ANSWERS: readonly ErrorAnswer[] = [
     description: 'What it is about does not allow it now. The message says why, and what to do.',
     messages: { conflict: 'The key is revoked, so it cannot be rotated. Issue a new one.' },
     // The route says so itself, by `@ApiConflictResponse()`.
-    isOf: ({ responses }) => responses['409'] !== undefined,
+    isOf: (operation) => operation.responses['409'] !== undefined && !takesIdempotencyKey(operation),
+  },
+  {
+    description:
+      'A request with this `Idempotency-Key` is still under way. Send the same again as `Retry-After` tells.',
+    messages: {
+      idempotency_conflict:
+        'A request with this Idempotency-Key is still under way. Send the same again shortly for its answer.',
+    },
+    headers: ['Retry-After'],
+    isOf: takesIdempotencyKey,
   },
   {
     description: 'The operation was removed. The message names its replacement.',
@@ -81,6 +93,14 @@ const ANSWERS: readonly ErrorAnswer[] = [
       unsupported_media_type: 'The body must be JSON, with the header Content-Type: application/json.',
     },
     isOf: hasBody,
+  },
+  {
+    description: 'This `Idempotency-Key` came with another request within the last 24 hours.',
+    messages: {
+      idempotency_key_reused:
+        'This Idempotency-Key came with another request within the last 24 hours. Use a new one for each.',
+    },
+    isOf: takesIdempotencyKey,
   },
   {
     description: 'Over the limit, or banned for going on when it was. Wait as `Retry-After` tells.',
@@ -129,7 +149,7 @@ function responseOf(answer: ErrorAnswer): ResponseObject {
   );
   return {
     description,
-    headers: referToHeaders(headers),
+    headers: referToHeaders(['NoStore', ...headers]),
     content: { 'application/json': { schema: errorReference, examples } },
   };
 }

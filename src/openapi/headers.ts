@@ -73,11 +73,31 @@ export const headers = {
     schema: { type: 'string', format: 'uri-reference' },
     example: '/v1/pets/7',
   },
-  'Cache-Control': {
-    description: 'Nobody may keep this response: it shows a secret.',
+  NoStore: {
+    description: 'Nobody may keep this response.',
+    required: true,
+    schema: { type: 'string', enum: ['no-store'] },
+    example: 'no-store',
+  },
+  Revalidate: {
+    description:
+      'You alone may keep this response, and ask with `If-None-Match` whether it still holds before you use it again.',
+    required: true,
+    schema: { type: 'string', enum: ['private, no-cache'] },
+    example: 'private, no-cache',
+  },
+  ETag: {
+    description: 'Names this answer, for `If-None-Match`.',
     required: true,
     schema: { type: 'string' },
-    example: 'no-store',
+    example: '"2jmj7l5rSw0yVb_vlWAYkK_YBwk"',
+  },
+  'Idempotent-Replayed': {
+    description:
+      '`true` where this is the first answer to the `Idempotency-Key`, given again. Absent otherwise.',
+    required: false,
+    schema: { type: 'string', enum: ['true'] },
+    example: 'true',
   },
   PageLinks: {
     description:
@@ -116,11 +136,23 @@ export const headers = {
 
 export type HeaderKey = keyof typeof headers;
 
-const HEADER_NAMES: Partial<Record<HeaderKey, string>> = { PageLinks: 'Link', DeprecationLinks: 'Link' };
+const HEADER_NAMES: Partial<Record<HeaderKey, string>> = {
+  PageLinks: 'Link',
+  DeprecationLinks: 'Link',
+  NoStore: 'Cache-Control',
+  Revalidate: 'Cache-Control',
+};
 
 /** References to these headers, by the names they have in a response. */
 export function referToHeaders(keys: readonly HeaderKey[]): HeadersObject {
-  return Object.fromEntries(
-    keys.map((key) => [HEADER_NAMES[key] ?? key, { $ref: `#/components/headers/${key}` }]),
-  );
+  return Object.fromEntries(keys.map((key) => [nameOf(key), { $ref: `#/components/headers/${key}` }]));
+}
+
+/** The names of all of them, each once. */
+export function headerNames(): string[] {
+  return [...new Set((Object.keys(headers) as HeaderKey[]).map(nameOf))];
+}
+
+function nameOf(key: HeaderKey): string {
+  return HEADER_NAMES[key] ?? key;
 }

@@ -15,6 +15,8 @@ const OF_EVERY_RESPONSE: readonly HeaderKey[] = [
 /** Of every response to a valid key; those of this status are to none. */
 const OF_VALID_KEY: readonly HeaderKey[] = ['X-Api-Key-Expires'];
 const NO_VALID_KEY_STATUS = '401';
+/** It tells what the answer would that still holds (RFC 9110, section 15.4.5). */
+const NOT_MODIFIED_STATUS = '304';
 const OF_DEPRECATED: readonly HeaderKey[] = ['Deprecation', 'Sunset', 'DeprecationLinks'];
 const OF_UNSTABLE: readonly HeaderKey[] = ['X-Stability'];
 
@@ -24,8 +26,11 @@ export function completeOperation(operation: OperationObject): OperationObject {
   for (const [status, response] of Object.entries({ ...operation.responses, ...errorResponses(operation) })) {
     if (response !== undefined) {
       const shared = referToHeaders(sharedHeaders(operation, status));
+      const own = status === NOT_MODIFIED_STATUS ? operation.responses['200'] : response;
       responses[status] =
-        '$ref' in response ? response : { ...response, headers: { ...response.headers, ...shared } };
+        own === undefined || '$ref' in own || '$ref' in response
+          ? response
+          : { ...response, headers: { ...own.headers, ...shared } };
     }
   }
   return { ...operation, responses };

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Database } from '../database/atomically.js';
 import { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../errors/api-error.js';
@@ -36,11 +37,19 @@ export class OrderRepository {
     return { orders: rows.slice(0, limit).map(orderOf), more: rows.length > limit };
   }
 
-  /** @throws ApiError `invalid_request` when there is no such animal; the database's error. */
-  async place(quotaId: string, { petId, quantity, shipDate }: NewOrder): Promise<Order> {
+  /**
+   * Places an order: durably, or as part of a transaction that somebody else ends.
+   *
+   * @throws ApiError `invalid_request` when there is no such animal; the database's error.
+   */
+  async place(
+    quotaId: string,
+    { petId, quantity, shipDate }: NewOrder,
+    database: Database = this.prisma,
+  ): Promise<Order> {
     try {
       return orderOf(
-        await this.prisma.order.create({
+        await database.order.create({
           select: FIELDS,
           data: { quotaId, petId, quantity, shipDate: shipDate ?? null },
         }),

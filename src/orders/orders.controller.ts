@@ -1,9 +1,12 @@
-import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { QuotaId } from '../auth/quota-id.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { pageLinks } from '../http/page-links.js';
+import { Revalidated } from '../http/revalidated.decorator.js';
+import { Creates } from '../idempotency/creates.decorator.js';
+import { Creations } from '../idempotency/creations.js';
 import { Answers } from '../openapi/answers.decorator.js';
 import { OrderRepository } from './order.repository.js';
 import { NewOrder, Order, OrderQuery } from './order.schemas.js';
@@ -13,16 +16,25 @@ const PATH = '/v1/store/orders';
 @ApiTags('store')
 @Controller(PATH)
 export class OrdersController {
-  constructor(private readonly orders: OrderRepository) {}
+  constructor(
+    private readonly orders: OrderRepository,
+    private readonly creations: Creations,
+  ) {}
 
   @Get()
+  @Revalidated()
   @Stability('beta')
   @ApiOperation({
     summary: 'List orders',
     description:
       'One page of the orders placed with keys of your quota, oldest first, optionally of one status only.',
   })
-  @Answers({ status: 200, schema: Order.array(), description: 'A page of orders.', headers: ['PageLinks'] })
+  @Answers({
+    status: 200,
+    schema: Order.array(),
+    description: 'A page of orders.',
+    headers: ['PageLinks', 'ETag', 'Revalidate'],
+  })
   async listOrders(
     @Query({ schema: OrderQuery }) { limit, status, cursor }: OrderQuery,
     @QuotaId() quotaId: string,
@@ -35,10 +47,23 @@ export class OrdersController {
   }
 
   @Post()
+  @Creates()
   @Stability('experimental')
   @ApiOperation({ summary: 'Place an order', description: 'Orders an animal of the catalogue.' })
-  @Answers({ status: 201, schema: Order, description: 'The order that was placed.' })
-  createOrder(@Body({ schema: NewOrder }) order: NewOrder, @QuotaId() quotaId: string): Promise<Order> {
-    return this.orders.place(quotaId, order);
+  @Answers({
+    status: 201,
+    schema: Order,
+    description: 'The order that was placed.',
+    headers: ['Idempotent-Replayed'],
+  })
+  createOrder(
+    @Body({ schema: NewOrder }) order: NewOrder,
+    @QuotaId() quotaId: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Order | string> {
+    return this.creations.answer(request, reply, {
+      create: (transaction) => this.orders.place(quotaId, order, transaction),
+    });
   }
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import pg from 'pg';
 import { Batcher, FailedAsk } from '../batcher.js';
+import type { Prisma } from '../database/generated/client.js';
 import { statementBeside, Statements } from '../database/statements.js';
 import { MIN_INT64 } from '../http/int64.js';
 import type { NewPet, Pet, PetStatus } from './pet.schemas.js';
@@ -31,8 +32,9 @@ export interface PetPage {
   body: string;
   /** The identifier of the last animal, if more follow; else null. */
   lastId: string | null;
-  /** The header that the first who asked has made of it. */
+  /** The headers that the first who asked has made of it. */
   links?: string;
+  tag?: string;
 }
 
 /** The animals. Those who ask at the same time are served by one question to the database. */
@@ -62,12 +64,12 @@ export class PetRepository {
   }
 
   /**
-   * Adds an animal, durably.
+   * Adds an animal: durably, or as part of a transaction that somebody else ends.
    *
    * @throws the database's error.
    */
-  add(pet: NewPet): Promise<Pet> {
-    return this.additions.ask(pet);
+  add(pet: NewPet, transaction?: Prisma.TransactionClient): Promise<Pet> {
+    return transaction === undefined ? this.additions.ask(pet) : addWithin(transaction, pet);
   }
 
   private async readPages(requests: PageRequest[]): Promise<PetPage[]> {
@@ -123,6 +125,12 @@ export class PetRepository {
     }
     return added;
   }
+}
+
+async function addWithin(transaction: Prisma.TransactionClient, pet: NewPet): Promise<Pet> {
+  const { name, categoryId, status = null } = pet;
+  const { id } = await transaction.pet.create({ select: { id: true }, data: { name, categoryId, status } });
+  return withId(id, pet);
 }
 
 /** The same for the same page. */

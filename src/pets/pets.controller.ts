@@ -1,12 +1,16 @@
-import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Deprecated } from '../deprecation/deprecated.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { ApiError } from '../errors/api-error.js';
+import { entityTag } from '../http/entity-tag.js';
 import { int64, parseInt64 } from '../http/int64.js';
 import { jsonSchema } from '../http/json-schema.js';
 import { pageLinks } from '../http/page-links.js';
+import { Revalidated } from '../http/revalidated.decorator.js';
+import { Creates } from '../idempotency/creates.decorator.js';
+import { Creations } from '../idempotency/creations.js';
 import { Answers } from '../openapi/answers.decorator.js';
 import { PetRepository } from './pet.repository.js';
 import { NewPet, Pet, PetQuery } from './pet.schemas.js';
@@ -16,15 +20,24 @@ const PATH = '/v1/pets';
 @ApiTags('pets')
 @Controller(PATH)
 export class PetsController {
-  constructor(private readonly pets: PetRepository) {}
+  constructor(
+    private readonly pets: PetRepository,
+    private readonly creations: Creations,
+  ) {}
 
   @Get()
+  @Revalidated()
   @Stability('stable')
   @ApiOperation({
     summary: 'List animals',
     description: 'One page of the animals, oldest first, optionally of one status only.',
   })
-  @Answers({ status: 200, schema: Pet.array(), description: 'A page of animals.', headers: ['PageLinks'] })
+  @Answers({
+    status: 200,
+    schema: Pet.array(),
+    description: 'A page of animals.',
+    headers: ['PageLinks', 'ETag', 'Revalidate'],
+  })
   async listPets(
     @Query({ schema: PetQuery }) { limit, status, cursor }: PetQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -32,24 +45,34 @@ export class PetsController {
     const page = await this.pets.page({ limit, status, after: cursor });
     // The same for all who wait for the same page.
     page.links ??= pageLinks(PATH, { limit, status }, page.lastId);
-    reply.type('application/json; charset=utf-8').header('Link', page.links);
+    page.tag ??= entityTag(page.body);
+    reply.type('application/json; charset=utf-8').header('Link', page.links).header('ETag', page.tag);
     return page.body;
   }
 
   @Post()
+  @Creates()
   @Stability('stable')
   @ApiOperation({ summary: 'Add an animal', description: 'Adds an animal and gives it its identifier.' })
-  @Answers({ status: 201, schema: Pet, description: 'The animal that was added.', headers: ['Location'] })
+  @Answers({
+    status: 201,
+    schema: Pet,
+    description: 'The animal that was added.',
+    headers: ['Location', 'Idempotent-Replayed'],
+  })
   async createPet(
     @Body({ schema: NewPet }) newPet: NewPet,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Pet> {
-    const pet = await this.pets.add(newPet);
-    reply.header('Location', `${PATH}/${pet.id}`);
-    return pet;
+  ): Promise<Pet | string> {
+    return this.creations.answer(request, reply, {
+      create: (transaction) => this.pets.add(newPet, transaction),
+      locationOf: ({ id }) => `${PATH}/${id}`,
+    });
   }
 
   @Get(':petId')
+  @Revalidated()
   @Stability('stable')
   @ApiOperation({
     summary: 'Get an animal',
@@ -66,7 +89,7 @@ export class PetsController {
     description: 'Identifier of the animal to read.',
     schema: { ...jsonSchema(int64, 'input'), examples: [7] },
   })
-  @Answers({ status: 200, schema: Pet, description: 'The animal.' })
+  @Answers({ status: 200, schema: Pet, description: 'The animal.', headers: ['ETag', 'Revalidate'] })
   async getPet(@Param('petId') petId: string): Promise<Pet> {
     const id = parseInt64(petId);
     const pet = id === null ? null : await this.pets.find(id);

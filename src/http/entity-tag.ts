@@ -1,0 +1,16 @@
+import { hash } from 'node:crypto';
+
+const TAG = /"[^"]*"/g;
+
+/** A strong `ETag` (RFC 9110, section 8.8.3) of a body. */
+export function entityTag(body: string): string {
+  return `"${hash('sha1', body, 'base64url')}"`;
+}
+
+/**
+ * Whether an `If-None-Match` names this tag (RFC 9110, section 13.1.2), by the weak comparison. A `Cache-Control: no-cache` beside it
+ * means nothing here, though some libraries take it for a wish: `fetch` adds it to every request with an `If-None-Match`.
+ */
+export function namesTag(ifNoneMatch: string, tag: string): boolean {
+  return ifNoneMatch.trim() === '*' || ifNoneMatch.match(TAG)?.includes(tag) === true;
+}

@@ -1,0 +1,23 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiHeader, ApiResponse } from '@nestjs/swagger';
+import { AddRouteConfig } from './route-config.decorator.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    revalidated?: boolean;
+  }
+}
+
+/** Marks an operation whose answer a client may keep, and ask anew whether it still holds: `ETag`, `If-None-Match`, 304. */
+export const Revalidated = () =>
+  applyDecorators(
+    AddRouteConfig({ revalidated: true }),
+    ApiHeader({
+      name: 'If-None-Match',
+      required: false,
+      description:
+        'The `ETag` of the answer that you have: if it still holds, you are told 304, without a body.',
+      schema: { type: 'string' },
+    }),
+    ApiResponse({ status: 304, description: 'The answer that you have still holds.' }),
+  );

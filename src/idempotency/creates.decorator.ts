@@ -1,0 +1,17 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiConflictResponse, ApiHeader, ApiUnprocessableEntityResponse } from '@nestjs/swagger';
+
+/** Describes an operation that answers by `Creations`: what it takes and answers with an `Idempotency-Key`. */
+export const Creates = () =>
+  applyDecorators(
+    ApiHeader({
+      name: 'Idempotency-Key',
+      required: false,
+      description:
+        'Any text of your own that is new for each request. Whoever sends the same request with the same key within 24 hours is given ' +
+        'the first answer again, and nothing is created twice.',
+      schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7E]+$' },
+    }),
+    ApiConflictResponse(),
+    ApiUnprocessableEntityResponse(),
+  );
