@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs';
+import Ajv2020 from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+
+/** JSON Schema, as far as the document has it. */
+export interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  enum?: unknown[];
+  format?: string;
+  pattern?: string;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  anyOf?: Schema[];
+  examples?: unknown[];
+}
+
+export interface Parameter {
+  name: string;
+  in: 'query' | 'path' | 'header';
+  required?: boolean;
+  schema: Schema;
+}
+
+interface Response {
+  headers?: Record<string, { $ref: string }>;
+  content?: Record<string, { schema: Schema }>;
+}
+
+export interface Operation {
+  operationId: string;
+  method: string;
+  /** As the service has it: with `/v1` where the document has it in its servers. */
+  path: string;
+  parameters: Parameter[];
+  body: Schema | null;
+  responses: Record<string, Response>;
+}
+
+interface Document {
+  paths: Record<string, Record<string, unknown>>;
+  components: {
+    schemas: Record<string, Schema>;
+    headers: Record<string, { required: boolean; schema: Schema }>;
+  };
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+const NAME = 'openapi';
+/** What HTTP itself has on a response: no interface says it of each. */
+const OF_HTTP = new Set([
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
+  'vary',
+]);
+
+/** The committed OpenAPI document, and what it says of requests and responses. */
+export class ApiDocument {
+  private readonly document = JSON.parse(readFileSync('openapi.json', 'utf8')) as Document;
+  private readonly ajv = new Ajv2020.default({ strict: false, allErrors: true, coerceTypes: false });
+
+  constructor() {
+    addFormats.default(this.ajv);
+    this.ajv.addSchema(this.document, NAME);
+  }
+
+  get operations(): Operation[] {
+    return Object.entries(this.document.paths).flatMap(([path, item]) =>
+      METHODS.filter((method) => method in item).map((method) => {
+        const operation = item[method] as {
+          operationId: string;
+          parameters?: Parameter[];
+          requestBody?: { content: Record<string, { schema: Schema }> };
+          responses: Record<string, Response>;
+        };
+        return {
+          operationId: operation.operationId,
+          method: method.toUpperCase(),
+          path: path.startsWith('/admin') ? path : `/v1${path}`,
+          parameters: operation.parameters ?? [],
+          body: operation.requestBody?.content['application/json']?.schema ?? null,
+          responses: operation.responses,
+        };
+      }),
+    );
+  }
+
+  /** The schema that this one refers to, or itself. */
+  resolve(schema: Schema): Schema {
+    const name = schema.$ref?.split('/').at(-1);
+    return name === undefined ? schema : (this.document.components.schemas[name] ?? {});
+  }
+
+  /** What of a response is not as the document says, a line each. */
+  faultsOf(operation: Operation, status: number, headers: Headers, text: string): string[] {
+    const response = operation.responses[status];
+    if (response === undefined) {
+      return [`the status ${status} is not listed`];
+    }
+    return [...this.bodyFaults(response, headers, text), ...this.headerFaults(response, headers)];
+  }
+
+  private bodyFaults({ content }: Response, headers: Headers, text: string): string[] {
+    const type = headers.get('content-type');
+    if (content === undefined) {
+      return text === '' && type === null ? [] : [`there is a body of type ${type}: ${text}`];
+    }
+    const schema = content[type?.split(';')[0] ?? '']?.schema;
+    return schema === undefined
+      ? [`the type ${type} is not listed`]
+      : this.faults(schema, JSON.parse(text), 'the body');
+  }
+
+  private headerFaults({ headers: told = {} }: Response, headers: Headers): string[] {
+    const names = new Set(Object.keys(told).map((name) => name.toLowerCase()));
+    const untold = [...headers.keys()].filter((name) => !names.has(name) && !OF_HTTP.has(name));
+    const wrong = Object.entries(told).flatMap(([name, { $ref }]) => {
+      const header = this.document.components.headers[$ref.split('/').at(-1) ?? ''];
+      const value = headers.get(name);
+      if (header === undefined || value === null) {
+        return header?.required === false ? [] : [`the header ${name} is missing`];
+      }
+      return this.faults(header.schema, header.schema.type === 'integer' ? Number(value) : value, name);
+    });
+    return [...untold.map((name) => `the header ${name} is not listed`), ...wrong];
+  }
+
+  private faults(schema: Schema, value: unknown, what: string): string[] {
+    const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/', `"${NAME}#/`)) as Schema;
+    const isValid = this.ajv.validate(absolute, value);
+    return isValid
+      ? []
+      : (this.ajv.errors ?? []).map(({ instancePath, message }) => `${what}${instancePath} ${message}`);
+  }
+}
