@@ -1,0 +1,143 @@
+import createClient, { type Client } from 'openapi-fetch';
+import { deprecationWarning } from './deprecation-warning.js';
+import { unexpectedAnswer } from './error.js';
+import { parseJson, writeJson } from './json.js';
+import { everyItem, nextCursor, type Page } from './pages.js';
+import { type Platform, platform } from './platform.js';
+import type { NewOrder, NewPet, Order, Pet, RateLimitStanding } from './resources.js';
+import { type Budget, DEFAULT_BUDGET } from './retry.js';
+import { retryingFetch } from './retrying-fetch.js';
+import type { operations, paths } from './schema.js';
+
+/** Which animals, and which page of them. */
+export type PetQuery = NonNullable<operations['listPets']['parameters']['query']>;
+/** Which orders, and which page of them. */
+export type OrderQuery = NonNullable<operations['listOrders']['parameters']['query']>;
+
+/** What a client is made of. */
+export interface AnimalStoreOptions extends Partial<Platform> {
+  /** The address of the service with its version, such as `https://api.animal-store.example/v1`. */
+  baseUrl: string;
+  apiKey: string;
+  /** Where it differs from 6 attempts within 90 seconds, each of 30 seconds at the most. */
+  budget?: Partial<Budget>;
+  /** Is told of deprecated operations that are called, each once per process. `console.warn` when not given. */
+  warn?: (message: string) => void;
+}
+
+/** What may be said of any call. */
+export interface CallOptions {
+  /** Ends the call, while it waits too: it then rejects with the signal's reason. */
+  signal?: AbortSignal | null;
+}
+
+/** What may be said of a call that creates something. */
+export interface CreateOptions extends CallOptions {
+  /**
+   * Names this creation, so that it happens once. New for each call when not given; give your own where a call must be
+   * made again after your process has ended, within 24 hours and with the same body.
+   */
+  idempotencyKey?: string;
+}
+
+/** The largest page there is, so that a walk takes the fewest requests. */
+const WALK = { limit: 100 };
+
+/** The answer to a call, its body as text. */
+interface Answer {
+  data?: string;
+  response: Response;
+}
+
+/**
+ * The Animal Store. Every call is tried again where that may help and is safe, waits as the service tells, and throws an
+ * `AnimalStoreError` once its budget is used up. An int64 is a number where that holds all its digits, else a bigint.
+ */
+export class AnimalStore {
+  private readonly client: Client<paths>;
+  private readonly now: () => number;
+
+  constructor({
+    baseUrl,
+    apiKey,
+    budget,
+    // oxlint-disable-next-line no-console
+    warn = (message) => console.warn(message),
+    ...own
+  }: AnimalStoreOptions) {
+    const whole: Platform = { ...platform, ...own };
+    this.now = whole.now;
+    this.client = createClient<paths>({
+      baseUrl,
+      headers: { Authorization: `Bearer ${apiKey}` },
+      bodySerializer: writeJson,
+      fetch: retryingFetch(whole, { ...DEFAULT_BUDGET, ...budget }),
+    });
+    this.client.use(deprecationWarning(warn));
+  }
+
+  /** One page of the animals, oldest first. */
+  async listPets(query: PetQuery = {}, { signal = null }: CallOptions = {}): Promise<Page<Pet>> {
+    return this.page(await this.client.GET('/pets', { params: { query }, signal, parseAs: 'text' }));
+  }
+
+  /** All animals, page after page, oldest first. */
+  pets(query: PetQuery = {}, options: CallOptions = {}): AsyncGenerator<Pet, void, undefined> {
+    return everyItem((from) => this.listPets({ ...WALK, ...query, ...from }, options));
+  }
+
+  /** Adds an animal, once. */
+  async createPet(pet: NewPet, { signal = null, idempotencyKey }: CreateOptions = {}): Promise<Pet> {
+    const params = { header: once(idempotencyKey) };
+    return this.body(await this.client.POST('/pets', { params, body: pet, signal, parseAs: 'text' })) as Pet;
+  }
+
+  /**
+   * One animal.
+   *
+   * @deprecated Removed on 5 December 2030. Use `pets()` or `listPets()` with the filter `status` instead.
+   */
+  async getPet(petId: number | bigint, { signal = null }: CallOptions = {}): Promise<Pet> {
+    const params = { path: { petId } };
+    return this.body(await this.client.GET('/pets/{petId}', { params, signal, parseAs: 'text' })) as Pet;
+  }
+
+  /** One page of the orders that were placed with keys of the same quota, oldest first. Beta. */
+  async listOrders(query: OrderQuery = {}, { signal = null }: CallOptions = {}): Promise<Page<Order>> {
+    return this.page(await this.client.GET('/store/orders', { params: { query }, signal, parseAs: 'text' }));
+  }
+
+  /** All those orders, page after page, oldest first. Beta. */
+  orders(query: OrderQuery = {}, options: CallOptions = {}): AsyncGenerator<Order, void, undefined> {
+    return everyItem((from) => this.listOrders({ ...WALK, ...query, ...from }, options));
+  }
+
+  /** Places an order, once. Experimental: where the service does not offer it, the code is `not_found`. */
+  async createOrder(order: NewOrder, { signal = null, idempotencyKey }: CreateOptions = {}): Promise<Order> {
+    const params = { header: once(idempotencyKey) };
+    return this.body(
+      await this.client.POST('/store/orders', { params, body: order, signal, parseAs: 'text' }),
+    ) as Order;
+  }
+
+  /** Where the key stands: its plan, its windows, its ban. Takes nothing from the windows. */
+  async getRateLimit({ signal = null }: CallOptions = {}): Promise<RateLimitStanding> {
+    return this.body(await this.client.GET('/rate-limit', { signal, parseAs: 'text' })) as RateLimitStanding;
+  }
+
+  private page<Item>(answer: Answer): Page<Item> {
+    return { items: this.body(answer) as Item[], nextCursor: nextCursor(answer.response.headers) };
+  }
+
+  private body({ data = '', response }: Answer): unknown {
+    try {
+      return parseJson(data);
+    } catch (cause) {
+      throw unexpectedAnswer(response, this.now(), { cause });
+    }
+  }
+}
+
+function once(idempotencyKey: string = crypto.randomUUID()): { 'Idempotency-Key': string } {
+  return { 'Idempotency-Key': idempotencyKey };
+}

@@ -1,0 +1,55 @@
+import { AnimalStoreError, noAnswer, refusal } from './error.js';
+import { LONGEST_TIMER_MS, type Platform } from './platform.js';
+import { type Budget, waitBeforeNext } from './retry.js';
+
+/** A `fetch` that tries again, within its budget, and throws an `AnimalStoreError` for whatever is no success. */
+export function retryingFetch(platform: Platform, budget: Budget): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const startedAtMs = platform.now();
+    const elapsedMs = () => platform.now() - startedAtMs;
+    for (let attempts = 1; ; attempts += 1) {
+      try {
+        return await attempt(request, platform, Math.min(budget.attemptMs, budget.totalMs - elapsedMs()));
+      } catch (error) {
+        const waitMs =
+          error instanceof AnimalStoreError
+            ? waitBeforeNext(
+                error,
+                isRepeatable(request),
+                { attempts, elapsedMs: elapsedMs() },
+                budget,
+                platform.random,
+              )
+            : null;
+        if (waitMs === null) {
+          throw error;
+        }
+        await platform.pause(waitMs, request.signal);
+      }
+    }
+  };
+}
+
+/** Reads the answer to its end too, so that one which breaks off is tried again as a whole. */
+async function attempt(request: Request, platform: Platform, limitMs: number): Promise<Response> {
+  const timeout = AbortSignal.timeout(Math.min(Math.max(limitMs, 0), LONGEST_TIMER_MS));
+  const signal = AbortSignal.any([request.signal, timeout]);
+  let response: Response;
+  let text: string;
+  try {
+    response = await platform.fetch(new Request(request.clone(), { signal }));
+    text = await response.text();
+  } catch (cause) {
+    request.signal.throwIfAborted();
+    throw noAnswer(timeout.aborted ? timeout.reason : cause);
+  }
+  if (!response.ok) {
+    throw refusal(response, text, platform.now());
+  }
+  return new Response(text === '' ? null : text, response);
+}
+
+/** Whether the service carries a request out but once, however often it comes. */
+function isRepeatable({ method, headers }: Request): boolean {
+  return method === 'GET' || method === 'HEAD' || headers.has('Idempotency-Key');
+}
