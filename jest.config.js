@@ -25,5 +25,5 @@ export default {
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^@prisma/client/runtime/(.*)\\.mjs$': '@prisma/client/runtime/$1.js',
   },
-  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/', '<rootDir>/bench/'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/', '<rootDir>/bench/', '<rootDir>/client/'],
 };

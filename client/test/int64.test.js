@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { connect, errorOf, recordingFetch } from './support/store.js';
+
+const cases = [
+  [9_223_372_036_854_775_807n, 'bigint'],
+  [-9_223_372_036_854_775_808n, 'bigint'],
+  [BigInt(Number.MAX_SAFE_INTEGER) + 1n, 'bigint'],
+  [BigInt(Number.MAX_SAFE_INTEGER), 'number'],
+  [BigInt(Number.MIN_SAFE_INTEGER), 'number'],
+  [0n, 'number'],
+];
+
+for (const [categoryId, type] of cases) {
+  test(`${categoryId} arrives to its last digit, and comes back as a ${type}`, async () => {
+    const { fetch, requests } = recordingFetch();
+    const store = await connect({ fetch });
+    const pet = await store.createPet({ name: 'Exact', categoryId });
+    assert.equal(await requests[0].text(), `{"name":"Exact","categoryId":${categoryId}}`);
+    assert.equal(typeof pet.categoryId, type);
+    assert.equal(BigInt(pet.categoryId), categoryId);
+  });
+}
+
+test('a number is sent as it is', async () => {
+  const store = await connect();
+  const pet = await store.createPet({ name: 'Exact', categoryId: 7, status: 'sold' });
+  assert.deepEqual(pet, { id: pet.id, name: 'Exact', categoryId: 7, status: 'sold' });
+  assert.equal(typeof pet.id, 'number');
+});
+
+test('an identifier in a path keeps all its digits', async () => {
+  const store = await connect({ warn: () => {} });
+  const { message } = await errorOf(store.getPet(9_007_199_254_740_993n));
+  assert.match(message, /"9007199254740993"/);
+});

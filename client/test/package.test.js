@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { baseUrl, connect, issueKey } from './support/store.js';
+
+const HERE = path.join(import.meta.dirname, '..');
+
+test('nothing that is built imports from Node, or names what only Node has', async () => {
+  const names = (await readdir(path.join(HERE, 'dist'))).filter((name) => name.endsWith('.js'));
+  assert.ok(names.includes('index.js'));
+  for (const name of names) {
+    const text = await readFile(path.join(HERE, 'dist', name), 'utf8');
+    assert.doesNotMatch(text, /['"]node:|\bprocess\.\w|\bBuffer\b|\brequire\(/, name);
+  }
+});
+
+test("the README's start runs as it is", async () => {
+  const readme = await readFile(path.join(HERE, 'README.md'), 'utf8');
+  const [, start] = /```js\n(.*?)```/s.exec(readme);
+  const { key } = await issueKey();
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', start], {
+    cwd: HERE,
+    env: { ...process.env, ANIMAL_STORE_KEY: key, ANIMAL_STORE_URL: baseUrl },
+  });
+  const lines = stdout.trimEnd().split('\n');
+  assert.match(lines[0], /^added \d+$/);
+  assert.equal(lines.at(-1), `${lines[0].split(' ')[1]} Biscuit`);
+});
+
+test('where a key stands is told', async () => {
+  const store = await connect();
+  const { plan, windows, bannedUntil } = await store.getRateLimit();
+  assert.deepEqual([plan, bannedUntil], ['enterprise', null]);
+  assert.deepEqual(
+    windows.map(({ name, limit, remaining }) => [name, limit, remaining]),
+    [
+      ['minute', 1_000_000, 1_000_000],
+      ['day', 1_000_000, 1_000_000],
+    ],
+  );
+});

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AnimalStore } from 'animal-store-client';
+import {
+  baseUrl,
+  connect,
+  errorOf,
+  errorResponse,
+  issueKey,
+  makeRoom,
+  recordingFetch,
+  recordingPause,
+} from './support/store.js';
+
+const away = (headers) => () => errorResponse(503, 'service_unavailable', headers);
+
+test('over the limit it waits as Retry-After tells, and then is served', async () => {
+  const issued = await issueKey({ perMinute: 5, perDay: 1000 });
+  const { fetch, responses } = recordingFetch();
+  const { pause, waits } = recordingPause(() => makeRoom(issued));
+  const store = new AnimalStore({ baseUrl, apiKey: issued.key, fetch, pause });
+  // A minute may end meanwhile, so it is not said which one is refused.
+  while (waits.length === 0) {
+    assert.equal((await store.listPets({ limit: 1 })).items.length, 1);
+  }
+  const refused = responses.filter(({ status }) => status === 429);
+  assert.equal(refused.length, 1);
+  assert.deepEqual(waits, [Number(refused[0].headers.get('Retry-After')) * 1000]);
+  assert.ok(waits[0] >= 1000 && waits[0] <= 60_000);
+});
+
+test('Retry-After may be an HTTP date', async () => {
+  const nowMs = Date.parse('2030-01-01T00:00:00Z');
+  const { pause, waits } = recordingPause();
+  const answers = ['Tue, 01 Jan 2030 00:00:07 GMT', 'Mon, 31 Dec 2029 23:59:00 GMT'];
+  const { fetch } = recordingFetch(() =>
+    answers.length > 0
+      ? errorResponse(503, 'service_unavailable', { 'Retry-After': answers.shift() })
+      : undefined,
+  );
+  const store = await connect({ fetch, pause, now: () => nowMs });
+  await store.listPets();
+  assert.deepEqual(waits, [7000, 0]);
+});
+
+test('without Retry-After the bound of a random wait doubles, up to ten seconds', async () => {
+  for (const [random, expected] of [
+    [0, [0, 0, 0, 0, 0, 0, 0, 0]],
+    [0.5, [125, 250, 500, 1000, 2000, 4000, 5000, 5000]],
+    [1, [250, 500, 1000, 2000, 4000, 8000, 10_000, 10_000]],
+  ]) {
+    const { pause, waits } = recordingPause();
+    const store = await connect({
+      ...recordingFetch(away({ 'Retry-After': 'soon' })),
+      pause,
+      random: () => random,
+      budget: { attempts: 9 },
+    });
+    await errorOf(store.listPets());
+    assert.deepEqual(waits, expected);
+  }
+});
+
+test('by itself it takes all of that room', async () => {
+  const { pause, waits } = recordingPause();
+  const store = await connect({
+    ...recordingFetch(away()),
+    pause,
+    budget: { attempts: 200, totalMs: Infinity },
+  });
+  await errorOf(store.listPets());
+  const capped = waits.slice(6);
+  assert.ok(Math.min(...capped) >= 0 && Math.max(...capped) < 10_000);
+  assert.ok(Math.min(...capped) < 2000 && Math.max(...capped) > 8000);
+});
+
+for (const [status, code] of [
+  [500, 'internal_error'],
+  [502, 'unexpected_answer'],
+  [503, 'service_unavailable'],
+  [504, 'unexpected_answer'],
+]) {
+  test(`${status} is tried again, a GET and a POST`, async () => {
+    const { pause, waits } = recordingPause();
+    const { fetch, requests } = recordingFetch((_request, attempt) =>
+      attempt % 2 === 1 ? errorResponse(status, code) : undefined,
+    );
+    const store = await connect({ fetch, pause });
+    await store.listPets();
+    await store.createPet({ name: 'Again', categoryId: 1 });
+    assert.deepEqual([requests.length, waits.length], [4, 2]);
+  });
+}
+
+for (const status of [400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 501]) {
+  test(`${status} is not`, async () => {
+    const { fetch, requests } = recordingFetch(() =>
+      errorResponse(status, 'conflict', { 'Retry-After': '1' }),
+    );
+    const store = await connect({ fetch });
+    assert.equal((await errorOf(store.listPets())).status, status);
+    assert.equal(requests.length, 1);
+  });
+}
+
+test('a network that fails is tried again', async () => {
+  const { pause, waits } = recordingPause();
+  const { fetch, requests } = recordingFetch((_request, attempt) => {
+    if (attempt < 3) {
+      throw new TypeError('The line is cut');
+    }
+  });
+  const store = await connect({ fetch, pause });
+  assert.equal((await store.listPets({ limit: 1 })).items.length, 1);
+  assert.deepEqual([requests.length, waits.length], [3, 2]);
+});
+
+test('it gives up after so many attempts, with the error of the last', async () => {
+  const { fetch, requests } = recordingFetch((_request, attempt) => errorResponse(503, `attempt_${attempt}`));
+  const { pause, waits } = recordingPause();
+  const store = await connect({ fetch, pause, budget: { attempts: 4 } });
+  assert.equal((await errorOf(store.listPets())).code, 'attempt_4');
+  assert.deepEqual([requests.length, waits.length], [4, 3]);
+});
+
+test('it gives up at once where the wait would be beyond its time', async () => {
+  const { pause, waits } = recordingPause();
+  const { fetch, requests } = recordingFetch(away({ 'Retry-After': '90' }));
+  const store = await connect({ fetch, pause });
+  const error = await errorOf(store.listPets());
+  assert.deepEqual([error.status, error.retryAfterMs], [503, 90_000]);
+  assert.deepEqual([requests.length, waits], [1, []]);
+});
+
+test('waits and attempts together are within its time', async () => {
+  let nowMs = 0;
+  const { pause, waits } = recordingPause((ms) => (nowMs += ms));
+  const { fetch } = recordingFetch(() => {
+    nowMs += 1000;
+    return errorResponse(503, 'service_unavailable', { 'Retry-After': '3' });
+  });
+  const store = await connect({ fetch, pause, now: () => nowMs, budget: { totalMs: 10_000 } });
+  await errorOf(store.listPets());
+  // 1 + 3 + 1 + 3 + 1 are over; with three more nothing would be left for an attempt.
+  assert.deepEqual([waits, nowMs], [[3000, 3000], 9000]);
+});
+
+test('an attempt that takes too long is given up, and tried again', async () => {
+  const { fetch, requests } = recordingFetch((request, attempt) =>
+    attempt === 1 ? hanging(request) : undefined,
+  );
+  const store = await connect({ fetch, ...recordingPause(), budget: { attemptMs: 2000 } });
+  await store.listPets();
+  assert.equal(requests.length, 2);
+});
+
+test('nothing takes longer than all of its time', async () => {
+  const store = await connect({ fetch: hanging, budget: { totalMs: 50 } });
+  const error = await errorOf(store.listPets());
+  assert.deepEqual([error.code, error.cause.name], ['no_answer', 'TimeoutError']);
+});
+
+test('a call is aborted while it waits', async () => {
+  const controller = new AbortController();
+  const store = await connect({
+    fetch: async () => {
+      setTimeout(() => controller.abort(), 10);
+      return away({ 'Retry-After': '30' })();
+    },
+  });
+  await assert.rejects(store.listPets({}, { signal: controller.signal }), { name: 'AbortError' });
+});
+
+test('a call is aborted while its attempt is under way, and not tried again', async () => {
+  const reason = new Error('Enough');
+  const controller = new AbortController();
+  let attempts = 0;
+  const store = await connect({
+    fetch: (request) => {
+      attempts += 1;
+      setTimeout(() => controller.abort(reason), 10);
+      return hanging(request);
+    },
+  });
+  const pet = { name: 'Aborted', categoryId: 1 };
+  await assert.rejects(store.createPet(pet, { signal: controller.signal }), reason);
+  assert.equal(attempts, 1);
+});
+
+test('a walk is aborted between its pages', async () => {
+  const controller = new AbortController();
+  const store = await connect();
+  await assert.rejects(
+    async () => {
+      for await (const _pet of store.pets({ limit: 1 }, { signal: controller.signal })) {
+        controller.abort();
+      }
+    },
+    { name: 'AbortError' },
+  );
+});
+
+/** A `fetch` that never answers. */
+function hanging({ signal }) {
+  return new Promise((_resolve, reject) => {
+    // Keeps the process alive, as a connection would.
+    const timer = setInterval(() => {}, 1000);
+    const abort = () => {
+      clearInterval(timer);
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', abort);
+  });
+}

@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+const MAIN = path.join(import.meta.dirname, '..', '..', '..', 'dist', 'main.js');
+
+/** Settings of this machine that the service must not inherit. */
+const CLEAN = {
+  DATABASE_URL: '',
+  DIRECT_DATABASE_URL: '',
+  COUNTER_STORE: '',
+  APP_ENV: '',
+  NODE_ENV: '',
+  HOST: '',
+  EXPERIMENTAL: '',
+  PORT: '0',
+};
+
+/** The real service with a PostgreSQL of its own, open to pages of every origin. */
+export async function startService() {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'animal-store-client-'));
+  const child = spawn(process.execPath, [MAIN], {
+    // Where no .env lies.
+    cwd: dataDir,
+    env: { ...process.env, ...CLEAN, DATA_DIR: path.join(dataDir, 'data'), CORS_ORIGINS: '*' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'close');
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await ended;
+    await rm(dataDir, { recursive: true });
+  };
+  try {
+    const url = await addressOf(child, ended);
+    const keys = JSON.parse(await readFile(path.join(dataDir, 'data', 'demo-keys.json'), 'utf8'));
+    return { url, adminKey: keys.admin, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function addressOf({ stdout }, ended) {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    stdout.setEncoding('utf8').on('data', (text) => {
+      // What it logs after that is of no interest, but must be read.
+      said = (said + text).slice(-10_000);
+      const [, address] = /Animal Store listens on (http:\/\/[^\s,]+)/.exec(said) ?? [];
+      if (address !== undefined) {
+        resolve(address);
+      }
+    });
+    ended.then(() => reject(new Error(`The service did not start:\n${said}`)), reject);
+  });
+}
