@@ -7,6 +7,9 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { startService } from './support/service.js';
 
+/** For each file: one that waits for ever has failed. */
+const PATIENCE_MS = 60_000;
+
 const files = readdirSync(import.meta.dirname)
   .filter((name) => name.endsWith('.test.js'))
   .map((name) => path.join(import.meta.dirname, name));
@@ -16,7 +19,7 @@ try {
   // For the processes of the tests.
   process.env.ANIMAL_STORE_URL = service.url;
   process.env.ANIMAL_STORE_ADMIN_KEY = service.adminKey;
-  const tests = run({ files, concurrency: true });
+  const tests = run({ files, concurrency: true, timeout: PATIENCE_MS });
   tests.on('test:fail', () => {
     process.exitCode = 1;
   });
