@@ -1036,6 +1036,9 @@ export interface operations {
             /** @description The answer that you have still holds. */
             304: {
                 headers: {
+                    Link: components["headers"]["PageLinks"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Revalidate"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -1384,6 +1387,8 @@ export interface operations {
             /** @description The answer that you have still holds. */
             304: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Revalidate"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -1572,6 +1577,9 @@ export interface operations {
             /** @description The answer that you have still holds. */
             304: {
                 headers: {
+                    Link: components["headers"]["PageLinks"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Revalidate"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
