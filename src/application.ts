@@ -94,8 +94,6 @@ export async function createApplication(
     done();
   });
   tellLifecycles(fastify);
-  const operations = new OperationRegistry();
-  fastify.addHook('onRoute', (route) => operations.add(route));
   const connections = new Connections(fastify.server);
   fastify.addHook('preClose', (done) => {
     connections.end(CLOSE_GRACE_MS);
@@ -105,8 +103,11 @@ export async function createApplication(
   fastify.server.on('checkExpectation', (request, response) =>
     fastify.server.emit('request', request, response),
   );
+  const operations = new OperationRegistry();
   const allowedMethods = app.get(AllowedMethods);
-  fastify.addHook('onRoute', ({ method, url, config }) => {
+  fastify.addHook('onRoute', (route) => {
+    operations.add(route);
+    const { method, url, config } = route;
     // Nobody is told of what is not offered, nor of the route that CORS has at every path.
     if (url !== '*' && (config?.stability !== 'experimental' || environment.EXPERIMENTAL)) {
       allowedMethods.add(method, url);

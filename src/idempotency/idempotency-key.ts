@@ -35,5 +35,5 @@ export function idempotencyKeyOf({ headers }: Pick<Request, 'headers'>): string 
 /** SHA-256 of what must be the same for an answer to be given again: method, path, and the bytes of the body. */
 export function fingerprintOf({ method, url, bodyBytes }: Request): Buffer {
   const head = Buffer.from(`${method} ${pathAskedFor(url)}\n`);
-  return Buffer.from(hash('sha256', Buffer.concat([head, bodyBytes ?? Buffer.alloc(0)]), 'hex'), 'hex');
+  return hash('sha256', Buffer.concat([head, bodyBytes ?? Buffer.alloc(0)]), 'buffer');
 }

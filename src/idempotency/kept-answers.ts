@@ -40,7 +40,7 @@ export class KeptAnswers {
     >`
       SELECT fingerprint, body, location FROM idempotent_answers
        WHERE quota_id = ${quotaId}::uuid AND key = ${key}
-         AND kept_at > statement_timestamp() + make_interval(secs => ${(this.clock.storeOffsetMs - LIFE_MS) / 1000}::float8)`;
+         AND kept_at > statement_timestamp() + make_interval(secs => ${this.secondsUntil(-LIFE_MS)}::float8)`;
     return row === undefined ? null : { ...row, fingerprint: Buffer.from(row.fingerprint) };
   }
 
@@ -54,7 +54,7 @@ export class KeptAnswers {
     await transaction.$executeRaw`
       INSERT INTO idempotent_answers AS kept (quota_id, key, fingerprint, body, location, kept_at)
       VALUES (${quotaId}::uuid, ${key}, ${fingerprint}, ${body}, ${location},
-              statement_timestamp() + make_interval(secs => ${this.clock.storeOffsetMs / 1000}::float8))
+              statement_timestamp() + make_interval(secs => ${this.secondsUntil(0)}::float8))
       ON CONFLICT (quota_id, key) DO UPDATE SET
         fingerprint = EXCLUDED.fingerprint, body = EXCLUDED.body, location = EXCLUDED.location, kept_at = EXCLUDED.kept_at`;
   }
@@ -69,8 +69,13 @@ export class KeptAnswers {
     const removed = await this.prisma.$executeRaw`
       DELETE FROM idempotent_answers WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM idempotent_answers
-         WHERE kept_at <= statement_timestamp() + make_interval(secs => ${(this.clock.storeOffsetMs - LIFE_MS) / 1000}::float8)
+         WHERE kept_at <= statement_timestamp() + make_interval(secs => ${this.secondsUntil(-LIFE_MS)}::float8)
          ORDER BY kept_at LIMIT ${SWEEP_BATCH} FOR UPDATE SKIP LOCKED))`;
     return removed === SWEEP_BATCH;
+  }
+
+  /** Seconds from the database's own time to so many milliseconds after the time that this service is given. */
+  private secondsUntil(afterMs: number): number {
+    return (this.clock.storeOffsetMs + afterMs) / 1000;
   }
 }
