@@ -1,8 +1,9 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { clientOf } from '../client.js';
 
 /** A handler's parameter: the id of the administrator's key that the request came with. */
-export const Administrator = createParamDecorator(async (_data: unknown, context: ExecutionContext) => {
-  const caller = await context.switchToHttp().getRequest<FastifyRequest>().caller;
-  return caller?.client?.keyId;
-});
+export const Administrator = createParamDecorator(
+  async (_data: unknown, context: ExecutionContext) =>
+    (await clientOf(context.switchToHttp().getRequest<FastifyRequest>())).keyId,
+);

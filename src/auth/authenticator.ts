@@ -6,13 +6,6 @@ import { hashApiKey } from './api-key.js';
 import { ApiKeyStrategy, REALM } from './api-key.strategy.js';
 import { KeyDirectory } from './key-directory.js';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Made at most once for each request, by `Authenticator`; null until then. */
-    caller: Promise<Caller> | null;
-  }
-}
-
 /** The part of a passport strategy that one authentication gives its own answers to. */
 interface Attempt {
   success(client: Client): void;

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { clientOf } from '../client.js';
 import { atomically } from '../database/atomically.js';
 import type { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
@@ -57,21 +58,21 @@ export class Creations {
     key: string,
     { create, locationOf }: Creation<Created>,
   ): Promise<KeptAnswer & { replayed: boolean }> {
-    const quotaId = await quotaIdOf(request);
+    const { quota } = await clientOf(request);
     const fingerprint = fingerprintOf(request);
     return atomically(this.prisma, async (transaction) => {
       // Not the unique index of the answers: who waits for that cannot be told that a twin is under way.
-      if (!(await this.answers.hold(transaction, quotaId, key))) {
+      if (!(await this.answers.hold(transaction, quota.id, key))) {
         throw conflict();
       }
-      const earlier = await this.answers.find(transaction, quotaId, key);
+      const earlier = await this.answers.find(transaction, quota.id, key);
       if (earlier !== null) {
         return { ...again(earlier, fingerprint), replayed: true };
       }
       const created = await create(transaction);
       const body = reply.serialize(created) as string;
       const answer = { fingerprint, body, location: locationOf?.(created) ?? null };
-      await this.answers.keep(transaction, quotaId, key, answer);
+      await this.answers.keep(transaction, quota.id, key, answer);
       return { ...answer, replayed: false };
     });
   }
@@ -99,12 +100,4 @@ function conflict(): ApiError {
     'A request with this Idempotency-Key is still under way. Send the same again shortly for its answer.',
     { headers: { 'Retry-After': String(RETRY_SECONDS) } },
   );
-}
-
-async function quotaIdOf(request: FastifyRequest): Promise<string> {
-  const caller = await request.caller;
-  if (!caller?.client) {
-    throw new Error('Who creates something must be authenticated first');
-  }
-  return caller.client.quota.id;
 }

@@ -1,6 +1,7 @@
 import { Controller, Get, Req } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
+import { clientOf } from '../client.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { Answers } from '../openapi/answers.decorator.js';
 import { Inquiry } from './inquiry.decorator.js';
@@ -22,13 +23,13 @@ export class RateLimitController {
   })
   @Answers({ status: 200, schema: RateLimitStanding, description: 'Where the key stands.' })
   async getRateLimit(@Req() request: FastifyRequest): Promise<RateLimitStanding> {
-    const [caller, admission] = await Promise.all([request.caller, request.admission]);
-    if (!caller?.client || admission === null) {
-      throw new Error('Who asks where a key stands must be authenticated and counted first');
+    const [client, admission] = await Promise.all([clientOf(request), request.admission]);
+    if (admission === null) {
+      throw new Error('Who asks where a key stands must be counted first');
     }
     const { windows, refusalsUntilBan, ban } = admission;
     return {
-      plan: caller.client.quota.plan,
+      plan: client.quota.plan,
       windows: windows.map(({ name, limit, remaining, resetSeconds }) => ({
         name,
         limit,
