@@ -97,6 +97,21 @@ it('a change is seen, and leaves the connection in order after a 304', async () 
   expect(tagOf(answer)).not.toBe(known);
 });
 
+it.each([
+  ['/v1/pets', '?status=pending&limit=2', { name: 'Ada', categoryId: 1, status: 'pending' }],
+  ['/v1/store/orders', '?limit=2', { petId: 1, quantity: 1 }],
+])('GET %s%s that ended, and now goes on with the same body, is another', async (path, query, body) => {
+  const add = () => send(`${store.url}${path}`, { method: 'POST', key, body });
+  await add();
+  await add();
+  const ended = await get(`${path}${query}`);
+  expect(ended.json).toHaveLength(2);
+  await add();
+  const goesOn = await get(`${path}${query}`, { 'If-None-Match': tagOf(ended) });
+  expect([goesOn.status, goesOn.text]).toEqual([200, ended.text]);
+  expect(goesOn.headers.get('link')).toContain('rel="next"');
+});
+
 it.each<[string, string, Parameters<typeof send>[1]]>([
   ['401', '/v1/pets', { key: undefined }],
   ['404', '/v1/pets/999', {}],

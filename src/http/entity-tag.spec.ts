@@ -4,6 +4,7 @@ test('a tag is quoted, the same for the same body and another for another', () =
   expect(entityTag('[]')).toMatch(/^"[\w-]{27}"$/);
   expect(entityTag('[]')).toBe(entityTag('[]'));
   expect(entityTag('[]')).not.toBe(entityTag('[ ]'));
+  expect(entityTag('[]', '</a>; rel="next"')).not.toBe(entityTag('[]'));
 });
 
 test.each([

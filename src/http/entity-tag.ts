@@ -2,9 +2,12 @@ import { hash } from 'node:crypto';
 
 const TAG = /"[^"]*"/g;
 
-/** A strong `ETag` (RFC 9110, section 8.8.3) of a body. */
-export function entityTag(body: string): string {
-  return `"${hash('sha1', body, 'base64url')}"`;
+/**
+ * A strong `ETag` (RFC 9110, section 8.8.3) of a body and its `Link`: a list that goes on is another than the same that
+ * ends.
+ */
+export function entityTag(body: string, link = ''): string {
+  return `"${hash('sha1', `${link}\n${body}`, 'base64url')}"`;
 }
 
 /**

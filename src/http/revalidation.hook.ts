@@ -9,7 +9,7 @@ export function revalidate(fastify: FastifyInstance): void {
       done();
       return;
     }
-    const tag = String(reply.getHeader('ETag') ?? entityTag(payload));
+    const tag = String(reply.getHeader('ETag') ?? entityTag(payload, reply.getHeader('Link')?.toString()));
     reply.header('ETag', tag).header('Cache-Control', 'private, no-cache');
     if (!namesTag(request.headers['if-none-match'] ?? '', tag)) {
       done();

@@ -45,7 +45,7 @@ export class PetsController {
     const page = await this.pets.page({ limit, status, after: cursor });
     // The same for all who wait for the same page.
     page.links ??= pageLinks(PATH, { limit, status }, page.lastId);
-    page.tag ??= entityTag(page.body);
+    page.tag ??= entityTag(page.body, page.links);
     reply.type('application/json; charset=utf-8').header('Link', page.links).header('ETag', page.tag);
     return page.body;
   }
