@@ -96,7 +96,7 @@ export const settings = z.object({
   PORT: wholeNumber(0, 65_535).default(3000),
   DATABASE_URL: postgresUrl.optional(),
   DIRECT_DATABASE_URL: postgresUrl.optional(),
-  DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
+  DATABASE_POOL_SIZE: wholeNumber(2, 1000).default(12),
   COUNTER_STORE: redisAddresses.optional(),
   DATA_DIR: z.string().min(1, 'must not be empty').default('.data'),
   ADMIN_API_KEY: z.string().optional(),

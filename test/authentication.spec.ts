@@ -3,7 +3,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { KeyDirectory } from '../src/auth/key-directory.js';
 import { generateApiKey, hashApiKey } from '../src/auth/api-key.js';
 import { KeyWatch } from '../src/auth/key-watch.js';
-import { PrismaService } from '../src/database/prisma.service.js';
 import { Statements } from '../src/database/statements.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
@@ -335,21 +334,19 @@ class DeafWatch extends KeyWatch {
 
 describe('the directory of keys', () => {
   let database: TestDatabase;
-  let prisma: PrismaService;
   let statements: Statements;
   let watch: KeyWatch;
 
   beforeAll(async () => {
     database = await createDatabase();
-    prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 4 });
-    statements = new Statements(prisma);
+    statements = new Statements({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 4 });
     watch = new KeyWatch({ DATABASE_URL: database.url });
     watch.onModuleInit();
     await until(() => watch.holds(watch.generation));
   });
   afterAll(async () => {
     await watch.onApplicationShutdown();
-    await prisma.onApplicationShutdown();
+    await statements.onApplicationShutdown();
     await database.drop();
   });
   afterEach(() => jest.restoreAllMocks());

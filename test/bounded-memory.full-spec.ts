@@ -2,7 +2,6 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { KeyDirectory } from '../src/auth/key-directory.js';
 import { KeyWatch } from '../src/auth/key-watch.js';
-import { PrismaService } from '../src/database/prisma.service.js';
 import { Statements } from '../src/database/statements.js';
 import { readEnvironment } from '../src/environment.js';
 import { DegradingCounterStore } from '../src/rate-limit/degrading-counter-store.js';
@@ -105,17 +104,17 @@ describe('memory stays bounded', () => {
        FROM generate_series(0, $1 - 1) n`,
       [MILLION],
     );
-    const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
+    const statements = new Statements({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
     const watch = new KeyWatch({ DATABASE_URL: database.url });
     watch.onModuleInit();
     await until(() => watch.holds(watch.generation));
-    const directory = new KeyDirectory(new Statements(prisma), watch);
+    const directory = new KeyDirectory(statements, watch);
     const growth = await growthOver(async (index) => {
       const hash = Buffer.from(index.toString(16).padStart(64, '0'), 'hex');
       expect(await directory.find(hash)).not.toBeNull();
     });
     await watch.onApplicationShutdown();
-    await prisma.onApplicationShutdown();
+    await statements.onApplicationShutdown();
     process.stdout.write(`A million keys: the heap grew by ${Math.round(growth / 1000)} kB\n`);
     expect(growth).toBeLessThan(NOISE_BYTES);
   });

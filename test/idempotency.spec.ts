@@ -229,6 +229,39 @@ describe('twins', () => {
   });
 });
 
+it('those that wait for what is locked hold up nobody else, and are told 503 in the end', async () => {
+  const { key: fresh } = await store.issue(UNLIMITED);
+  const holder = await hold(store.database.url, 'LOCK TABLE pets IN EXCLUSIVE MODE');
+  let isHeld = true;
+  const attempts = Promise.all(
+    Array.from({ length: 20 }, async (_, index) => {
+      const path = index % 2 === 0 ? '/v1/pets' : '/v1/store/orders';
+      const body = index % 2 === 0 ? PET : '{"petId":1,"quantity":1}';
+      return attempt(`k${index}`, { path, body });
+    }),
+  ).finally(() => (isHeld = false));
+  try {
+    await eventually(async () => {
+      const waiting = await store.database.query(
+        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      expect(waiting).toHaveLength(3);
+    });
+    for (const path of ['/v1/rate-limit', '/v1/pets']) {
+      expect((await send(`${store.url}${path}`, { key: fresh })).status).toBe(200);
+    }
+    expect(isHeld).toBe(true);
+    for (const answer of await attempts) {
+      expectError(answer, 503, 'service_unavailable');
+      expect(answer.headers.get('retry-after')).toBe('1');
+      expectRateLimitHeaders(answer);
+    }
+  } finally {
+    await holder.letGo();
+  }
+  expect([await count('pets'), await count('orders'), await count('idempotent_answers')]).toEqual([0, 0, 0]);
+});
+
 describe('a kept answer', () => {
   it('is given for 24 hours, and then the key is as new', async () => {
     await attempt('a');

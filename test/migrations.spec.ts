@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 
 import { Clock } from '../src/clock.js';
 import { applyPendingMigrations, pendingMigrations } from '../src/database/migrations.js';
-import { PrismaService } from '../src/database/prisma.service.js';
 import { Statements } from '../src/database/statements.js';
 import type { TallyEntry } from '../src/usage/tally.js';
 import { UsageJournal } from '../src/usage/usage.journal.js';
@@ -84,11 +83,11 @@ test('usage that a release without a journal has written stays, and what is fold
   await rename(later, path.join(folder, JOURNAL));
   expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([JOURNAL]);
   expect(await query(databaseUrl, 'SELECT * FROM usage ORDER BY period')).toEqual(before);
-  const prisma = new PrismaService({ DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: 1 });
-  const journal = new UsageJournal(new Statements(prisma), new Clock());
+  const statements = new Statements({ DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: 2 });
+  const journal = new UsageJournal(statements, new Clock());
   await journal.append({ recorderId: randomUUID(), number: 1, entries: [entry] });
   await journal.fold();
-  await prisma.onApplicationShutdown();
+  await statements.onApplicationShutdown();
   expect(await query(databaseUrl, 'SELECT * FROM usage ORDER BY period')).toEqual(
     before.map((row) => ({ ...row, succeeded: '6', client_errors: '4', refusals: '2' })),
   );

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { KeyDirectory } from '../src/auth/key-directory.js';
-import { PrismaService } from '../src/database/prisma.service.js';
 import { Statements } from '../src/database/statements.js';
 import { type PetPage, PetRepository } from '../src/pets/pet.repository.js';
 import { startApplication, type TestApplication } from './support/application.js';
@@ -140,7 +139,7 @@ describe('a question that is slow', () => {
 
 describe('a page', () => {
   it('is planned by PostgreSQL a few times at first, and then never again', async () => {
-    const lone = await startApplication({ environment: { DATABASE_POOL_SIZE: 1 } });
+    const lone = await startApplication({ environment: { DATABASE_POOL_SIZE: 2 } });
     await lone.database.query(
       'INSERT INTO pets (name, category_id) SELECT n, n FROM generate_series(1, 20000) n',
     );
@@ -148,12 +147,14 @@ describe('a page', () => {
     for (let asked = 0; asked < 20; asked += 1) {
       await lone.app.get(PetRepository).page({ limit: 20 });
     }
-    const { rows } = await lone.app
-      .get(PrismaService)
-      .pool.query(
-        `SELECT custom_plans::int, generic_plans::int FROM pg_prepared_statements WHERE name = 'page-of-pets'`,
-      );
+    const planned = await lone.app.get(Statements).run(
+      {
+        name: 'plans',
+        text: `SELECT custom_plans::int, generic_plans::int FROM pg_prepared_statements WHERE name = 'page-of-pets'`,
+      },
+      [],
+    );
     await lone.close();
-    expect(rows).toEqual([{ custom_plans: 5, generic_plans: 15 }]);
+    expect(planned).toEqual([[5, 15]]);
   });
 });

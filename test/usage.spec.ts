@@ -80,9 +80,9 @@ async function expectLocksWaitedFor(database: TestDatabase, count: number): Prom
 
 /** Has the journal folded, as everybody does who reads usage. */
 async function fold(database: TestDatabase): Promise<void> {
-  const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 1 });
-  await new UsageJournal(new Statements(prisma), new TestClock()).fold();
-  await prisma.onApplicationShutdown();
+  const statements = new Statements({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
+  await new UsageJournal(statements, new TestClock()).fold();
+  await statements.onApplicationShutdown();
 }
 
 describe('of a request, its key has recorded', () => {
@@ -547,7 +547,8 @@ describe('over one database,', () => {
   const NOON_MS = Date.UTC(2027, 2, 5, 12);
   let database: TestDatabase;
   let clock: TestClock;
-  let prismas: PrismaService[];
+  let opened: (PrismaService | Statements)[];
+  let connections: Statements;
   let journal: UsageJournal;
   let repository: UsageRepository;
 
@@ -557,19 +558,24 @@ describe('over one database,', () => {
   beforeEach(async () => {
     await database.query('TRUNCATE usage, usage_batches, usage_recorders');
     clock = new TestClock();
-    prismas = [];
-    ({ journal, repository } = open());
+    opened = [];
+    ({ journal, repository, statements: connections } = open());
   });
-  afterEach(() => Promise.all(prismas.map((prisma) => prisma.onApplicationShutdown())));
+  afterEach(() => Promise.all(opened.map((service) => service.onApplicationShutdown())));
   afterAll(() => database.drop());
 
   /** One more replica. */
-  function open(url = database.url): { journal: UsageJournal; repository: UsageRepository } {
-    const prisma = new PrismaService({ DATABASE_URL: url, DATABASE_POOL_SIZE: 2 });
-    prismas.push(prisma);
-    const statements = new Statements(prisma);
+  function open(url = database.url) {
+    const settings = { DATABASE_URL: url, DATABASE_POOL_SIZE: 3 };
+    const prisma = new PrismaService(settings);
+    const statements = new Statements(settings);
+    opened.push(prisma, statements);
     const ofReplica = new UsageJournal(statements, clock);
-    return { journal: ofReplica, repository: new UsageRepository(prisma, statements, ofReplica, clock) };
+    return {
+      statements,
+      journal: ofReplica,
+      repository: new UsageRepository(prisma, statements, ofReplica, clock),
+    };
   }
 
   const entry = (facts: Partial<TallyEntry>): TallyEntry => ({
@@ -711,7 +717,7 @@ describe('over one database,', () => {
       await eventually(() => expectLocksWaitedFor(database, 1));
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
       const more = Promise.all(Array.from({ length: 10 }, () => repository.page({ ...ALL, period: 'day' })));
-      expect(await prismas[0]?.$queryRawUnsafe('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+      expect(await connections.run({ name: 'one', text: 'SELECT 1' }, [])).toEqual([[1]]);
       await expectLocksWaitedFor(database, 1);
       await holder.query('COMMIT');
       await holder.end();

@@ -280,7 +280,7 @@ async function findRecord(database: Database, id: string): Promise<KeyRecord> {
 async function lockRecord(transaction: Prisma.TransactionClient, id: string): Promise<KeyRecord> {
   if (isKeyId(id)) {
     await transaction.$queryRaw`
-      SELECT 1 FROM api_keys k JOIN quotas q ON q.id = k.quota_id WHERE k.id = ${id}::uuid FOR UPDATE`;
+      SELECT 1 FROM api_keys k JOIN quotas q ON q.id = k.quota_id WHERE k.id = ${id}::uuid FOR NO KEY UPDATE`;
   }
   return findRecord(transaction, id);
 }

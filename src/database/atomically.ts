@@ -5,8 +5,9 @@ import { PrismaService } from './prisma.service.js';
 export type Database = PrismaService | Prisma.TransactionClient;
 
 /**
- * Does all of `work` or nothing: in the transaction that is open, else in one of its own, which waits a second at the most
- * for what others have locked, as the connections that wait are wanted by requests.
+ * Does all of `work` or nothing: in the transaction that is open, else in one of its own. That waits a second at the most
+ * for what others have locked, as the connections that wait are wanted by requests; and the server ends it of itself when it
+ * hears nothing more of us, which the network may see to, so that what it has locked is not locked for hours.
  */
 export function atomically<Result>(
   database: Database,
@@ -16,7 +17,8 @@ export function atomically<Result>(
     return work(database);
   }
   return database.$transaction(async (transaction) => {
-    await transaction.$executeRaw`SET LOCAL lock_timeout = '1s'`;
+    await transaction.$executeRaw`
+      SELECT set_config('lock_timeout', '1s', true), set_config('idle_in_transaction_session_timeout', '10s', true)`;
     return work(transaction);
   });
 }

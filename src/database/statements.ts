@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
-import { PrismaService } from './prisma.service.js';
+import { ENVIRONMENT } from '../environment.js';
+import { createPool, type PoolSettings, poolSizes } from './connection-pool.js';
 
 /** A statement written by hand, under a name of its own. */
 export interface Statement {
@@ -24,22 +25,29 @@ const PREPARED_ELSEWHERE = /^(26000|42P05)$/;
 const PREPARED_BEFORE = '0A000';
 
 /**
- * Runs the statements of the busiest operations, on the connections of Prisma. PostgreSQL parses and plans each once
- * for a connection, by its name.
+ * Runs the statements of the busiest operations, on connections of their own. PostgreSQL parses and plans each once for a
+ * connection, by its name.
  */
 @Injectable()
-export class Statements {
+export class Statements implements OnApplicationShutdown {
   private readonly logger = new Logger(Statements.name);
+  private readonly pool: pg.Pool;
   private arePrepared = true;
 
-  constructor(private readonly prisma: PrismaService) {}
+  constructor(@Inject(ENVIRONMENT) environment: PoolSettings) {
+    this.pool = createPool(environment, poolSizes(environment.DATABASE_POOL_SIZE).statements);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.pool.end();
+  }
 
   /** @throws the error of `pg`. */
   async run<Row extends unknown[]>({ name, text }: Statement, values: unknown[]): Promise<Row[]> {
     const statement = { text, values, rowMode: 'array' } as const;
     if (this.arePrepared) {
       try {
-        return (await this.prisma.pool.query<Row>({ ...statement, name })).rows;
+        return (await this.pool.query<Row>({ ...statement, name })).rows;
       } catch (error) {
         if (!this.isOfPreparing(error)) {
           throw error;
@@ -47,7 +55,7 @@ export class Statements {
         // Nothing was carried out.
       }
     }
-    return (await this.prisma.pool.query<Row>(statement)).rows;
+    return (await this.pool.query<Row>(statement)).rows;
   }
 
   /** Whether the statement itself may well succeed. */

@@ -14,7 +14,7 @@ const ADD = statementBeside(import.meta.url, 'add-pets');
 const REFUSED_VALUE = /^2[23]...$/;
 /** Pages that one question reads at the most: of 100 animals each, as much as is read in a moment. */
 const PAGES_AT_ONCE = 64;
-/** Of each kind. All three together leave connections to keys, administration and usage (`DATABASE_POOL_SIZE`). */
+/** Of each kind. All three together leave connections to keys and usage (`poolSizes`). */
 const QUESTIONS_UNDER_WAY = 2;
 
 type Row = [id: string, name: string, categoryId: string, status: PetStatus | null];

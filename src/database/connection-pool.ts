@@ -1,0 +1,38 @@
+import pg from 'pg';
+import type { Environment } from '../environment.js';
+
+const CONNECT_TIMEOUT_MS = 2000;
+const STATEMENT_TIMEOUT_MS = 5000;
+const QUERY_TIMEOUT_MS = 6000;
+const IDLE_TIMEOUT_MS = 30_000;
+/** Three of ten. */
+const PRISMA_SHARE = 0.3;
+
+export type PoolSettings = Pick<Environment, 'DATABASE_URL' | 'DATABASE_POOL_SIZE'>;
+
+/**
+ * How many of so many connections are Prisma's, and how many of the busiest operations' statements. Each has its own, as
+ * a transaction may wait for a lock: whoever waits in one holds up neither keys nor animals.
+ */
+export function poolSizes(connections: number): { prisma: number; statements: number } {
+  const prisma = Math.max(1, Math.floor(connections * PRISMA_SHARE));
+  return { prisma, statements: connections - prisma };
+}
+
+/** A pool of up to `max` connections; who waits for one is told after two seconds that there is none. */
+export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, max: number): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: DATABASE_URL,
+    application_name: 'animal-store',
+    max,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    // What a request asks that the end of the service has cut off is not waited for.
+    allowExitOnIdle: true,
+  });
+  // An idle connection that breaks is replaced by the next question, which tells what is wrong if that fails too.
+  pool.on('error', () => {});
+  return pool;
+}
