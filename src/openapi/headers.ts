@@ -143,9 +143,25 @@ const HEADER_NAMES: Partial<Record<HeaderKey, string>> = {
   Revalidate: 'Cache-Control',
 };
 
+/** The `Link` of a page that a deprecated operation answers. */
+const PAGE_AND_DEPRECATION_LINKS = {
+  description:
+    'Links of RFC 8288: `rel="first"` to where the list begins, `rel="next"` to the next page, if any, ' +
+    '`rel="successor-version"` to what to call instead, `rel="deprecation"` to its documentation.',
+  required: true,
+  schema: { type: 'string' },
+  example: `${headers.PageLinks.example}, ${headers.DeprecationLinks.example}`,
+} satisfies HeadersObject[string];
+
 /** References to these headers, by the names they have in a response. */
 export function referToHeaders(keys: readonly HeaderKey[]): HeadersObject {
   return Object.fromEntries(keys.map((key) => [nameOf(key), { $ref: `#/components/headers/${key}` }]));
+}
+
+/** The headers of a response: its own and those it shares with others. Where both have links, one header tells of all. */
+export function joinHeaders(own: HeadersObject = {}, shared: HeadersObject): HeadersObject {
+  const links = 'Link' in own && 'Link' in shared ? { Link: PAGE_AND_DEPRECATION_LINKS } : {};
+  return { ...own, ...shared, ...links };
 }
 
 /** The names of all of them, each once. */

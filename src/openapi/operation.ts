@@ -1,6 +1,6 @@
 import type { OperationObject, ResponsesObject } from '@nestjs/swagger';
 import { errorResponses } from './error-answers.js';
-import { type HeaderKey, referToHeaders } from './headers.js';
+import { type HeaderKey, joinHeaders, referToHeaders } from './headers.js';
 import { stabilityOf } from './stability.js';
 
 const OF_EVERY_RESPONSE: readonly HeaderKey[] = [
@@ -30,7 +30,7 @@ export function completeOperation(operation: OperationObject): OperationObject {
       responses[status] =
         own === undefined || '$ref' in own || '$ref' in response
           ? response
-          : { ...response, headers: { ...own.headers, ...shared } };
+          : { ...response, headers: joinHeaders(own.headers, shared) };
     }
   }
   return { ...operation, responses };

@@ -1,0 +1,48 @@
+import type { HeaderObject, OperationObject } from '@nestjs/swagger';
+import { referToHeaders } from './headers.js';
+import { completeOperation } from './operation.js';
+
+const LIST: OperationObject = {
+  responses: {
+    200: { description: 'A page.', headers: referToHeaders(['PageLinks']) },
+    304: { description: 'It still holds.' },
+  },
+};
+const PAGE_LINKS = { $ref: '#/components/headers/PageLinks' };
+const DEPRECATION_LINKS = { $ref: '#/components/headers/DeprecationLinks' };
+
+/** What the operation tells of `Link`, by status. */
+function linksOf(operation: OperationObject): Record<string, unknown> {
+  const { responses } = completeOperation({ ...operation, 'x-stability': 'stable' } as OperationObject);
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => [
+      status,
+      (response as { headers: Record<string, unknown> }).headers['Link'],
+    ]),
+  );
+}
+
+test('a list has the links of a page where it answers one, and none elsewhere', () => {
+  expect(linksOf(LIST)).toMatchObject({ 200: PAGE_LINKS, 304: PAGE_LINKS, 401: undefined, 500: undefined });
+});
+
+test('a deprecated operation that answers no page has the links of its deprecation everywhere', () => {
+  const links = linksOf({ deprecated: true, responses: { 200: { description: 'An animal.' } } });
+  expect(Object.keys(links)).toEqual(expect.arrayContaining(['200', '401', '410', '500']));
+  for (const link of Object.values(links)) {
+    expect(link).toEqual(DEPRECATION_LINKS);
+  }
+});
+
+test('a deprecated list tells of both in one header where it answers a page, and of its deprecation everywhere', () => {
+  const links = linksOf({ ...LIST, deprecated: true });
+  for (const status of ['200', '304']) {
+    const { description, example, schema, required } = links[status] as HeaderObject;
+    for (const relation of ['first', 'next', 'successor-version', 'deprecation']) {
+      expect(description).toContain(`rel="${relation}"`);
+      expect(example).toContain(`rel="${relation}"`);
+    }
+    expect({ schema, required }).toEqual({ schema: { type: 'string' }, required: true });
+  }
+  expect(links).toMatchObject({ 401: DEPRECATION_LINKS, 410: DEPRECATION_LINKS, 500: DEPRECATION_LINKS });
+});
