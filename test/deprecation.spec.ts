@@ -98,6 +98,8 @@ describe('no other operation says that it is deprecated:', () => {
     ['another method of listPets', '/v1/pets', { method: 'DELETE' }],
     ['another method of the same path', '/v1/pets/1', { method: 'DELETE' }],
     ['an unknown path', '/v1/dogs', {}],
+    ['an animal without an identifier, which is an unknown path', '/v1/pets/', {}],
+    ['HEAD of it', '/v1/pets/', { method: 'HEAD' }],
     ['health', '/livez', {}],
   ])('%s', async (_name, target, init) => {
     expectNoDeprecation(await send(`${store.url}${target}`, { key, ...init }));
@@ -166,6 +168,9 @@ describe('getPet', () => {
     expect((await send(`${store.url}/v1/pets?status=available`, { key })).status).toBe(200);
     const body = { name: 'Tom', categoryId: 1 };
     expect((await send(`${store.url}/v1/pets`, { method: 'POST', key, body })).status).toBe(201);
+    const nothing = await send(`${store.url}/v1/pets/`, { key });
+    expectError(nothing, 404, 'not_found', expect.stringContaining('There is nothing at /v1/pets/.'));
+    expectNoDeprecation(nothing);
   });
 });
 

@@ -82,3 +82,12 @@ test('a route that stays as it is has the links of its handler alone', async () 
   expect(headers).toMatchObject({ link: PAGE_LINKS });
   expect(Object.keys(headers)).not.toContain('deprecation');
 });
+
+test('what a handler hands on, as there is nothing at this path, is not told of', async () => {
+  server.get('/', { config: CONFIG }, (_request, reply) => reply.callNotFound());
+  const { statusCode, headers } = await ask('/');
+  expect(statusCode).toBe(404);
+  expect(Object.keys(headers)).not.toEqual(
+    expect.arrayContaining([expect.stringMatching(/deprecation|sunset|link|x-stability/)]),
+  );
+});

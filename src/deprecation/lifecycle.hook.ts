@@ -13,10 +13,13 @@ export function tellLifecycles(fastify: FastifyInstance): void {
     }
     route.onSend = [
       ...[route.onSend ?? []].flat(),
-      (_request, reply, _payload, done) => {
-        reply.headers(headers);
-        if (links !== undefined) {
-          reply.header('Link', [reply.getHeader('Link') ?? [], links].flat().join(', '));
+      (request, reply, _payload, done) => {
+        // An empty parameter is handed on, as there is nothing at such a path; Fastify then still calls the route's hook.
+        if (!request.is404) {
+          reply.headers(headers);
+          if (links !== undefined) {
+            reply.header('Link', [reply.getHeader('Link') ?? [], links].flat().join(', '));
+          }
         }
         done();
       },
