@@ -90,7 +90,8 @@ export class AppFilter implements ExceptionFilter {
         return refusal;
       }
     }
-    return lifecycleError(request.routeOptions.config, this.clock.now(), this.environment.EXPERIMENTAL);
+    const { method, routeOptions } = request;
+    return lifecycleError(routeOptions.config, method, this.clock.now(), this.environment.EXPERIMENTAL);
   }
 
   private noSuchRoute(request: FastifyRequest): ApiError {

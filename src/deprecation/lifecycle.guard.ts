@@ -2,16 +2,11 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '../clock.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
-import { HandlerFact } from '../http/handler-fact.js';
-import { type Lifecycle, lifecycleError } from './lifecycle.js';
+import { lifecycleError } from './lifecycle.js';
 
 /** Lets pass what is there: not what is experimental where that is not offered, nor what was removed. */
 @Injectable()
 export class LifecycleGuard implements CanActivate {
-  private readonly lifecycle = new HandlerFact<Lifecycle>(
-    (context) => context.switchToHttp().getRequest<FastifyRequest>().routeOptions.config,
-  );
-
   constructor(
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'EXPERIMENTAL'>,
     private readonly clock: Clock,
@@ -19,7 +14,13 @@ export class LifecycleGuard implements CanActivate {
 
   /** @throws ApiError `not_found`, or `endpoint_removed` from the removal on. */
   canActivate(context: ExecutionContext): boolean {
-    const error = lifecycleError(this.lifecycle.of(context), this.clock.now(), this.environment.EXPERIMENTAL);
+    const { method, routeOptions } = context.switchToHttp().getRequest<FastifyRequest>();
+    const error = lifecycleError(
+      routeOptions.config,
+      method,
+      this.clock.now(),
+      this.environment.EXPERIMENTAL,
+    );
     if (error !== null) {
       throw error;
     }

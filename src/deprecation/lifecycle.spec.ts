@@ -11,14 +11,14 @@ const DEPRECATION = {
 test.each(['stable', 'beta'] as const)(
   'what is %s is there, whether experiments are offered or not',
   (stability) => {
-    expect(lifecycleError({ stability }, NOW, false)).toBeNull();
-    expect(lifecycleError({ stability }, NOW, true)).toBeNull();
+    expect(lifecycleError({ stability }, 'GET', NOW, false)).toBeNull();
+    expect(lifecycleError({ stability }, 'GET', NOW, true)).toBeNull();
   },
 );
 
 test('what is experimental is there where experiments are offered, and not found elsewhere', () => {
-  expect(lifecycleError({ stability: 'experimental' }, NOW, true)).toBeNull();
-  expect(lifecycleError({ stability: 'experimental' }, NOW, false)?.body).toEqual({
+  expect(lifecycleError({ stability: 'experimental' }, 'GET', NOW, true)).toBeNull();
+  expect(lifecycleError({ stability: 'experimental' }, 'GET', NOW, false)?.body).toEqual({
     code: 'not_found',
     message: 'This operation is experimental, and not offered in this environment.',
     status: 404,
@@ -27,6 +27,6 @@ test('what is experimental is there where experiments are offered, and not found
 
 test('what is not offered is not found, rather than removed', () => {
   const lifecycle = { stability: 'experimental', deprecation: DEPRECATION } as const;
-  expect(lifecycleError(lifecycle, NOW, true)?.code).toBe('endpoint_removed');
-  expect(lifecycleError(lifecycle, NOW, false)?.code).toBe('not_found');
+  expect(lifecycleError(lifecycle, 'GET', NOW, true)?.code).toBe('endpoint_removed');
+  expect(lifecycleError(lifecycle, 'GET', NOW, false)?.code).toBe('not_found');
 });

@@ -12,16 +12,18 @@ export interface Lifecycle {
 /**
  * Why an operation is not there, or null where it is.
  *
+ * @param method of the request.
  * @param nowMs milliseconds since the Unix epoch.
  * @param offersExperimental whether this service has experimental operations.
  */
 export function lifecycleError(
   { stability, deprecation }: Lifecycle,
+  method: string,
   nowMs: number,
   offersExperimental: boolean,
 ): ApiError | null {
   if (stability === 'experimental' && !offersExperimental) {
     return new ApiError('not_found', 'This operation is experimental, and not offered in this environment.');
   }
-  return deprecation === undefined ? null : removalError(deprecation, nowMs);
+  return deprecation === undefined ? null : removalError(deprecation, method, nowMs);
 }

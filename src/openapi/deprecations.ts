@@ -20,17 +20,17 @@ export function deprecationsText({ paths }: OpenAPIObject): string {
   const sections = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item)
       .filter((entry): entry is [string, DeprecatedOperation] => entry[1]?.deprecated === true)
-      .map(([method, operation]) => sectionOf(`${method.toUpperCase()} ${publicPath(path)}`, operation)),
+      .map(([method, operation]) => sectionOf(method.toUpperCase(), publicPath(path), operation)),
   );
   return [INTRODUCTION, ...sections].join('\n');
 }
 
-function sectionOf(route: string, operation: DeprecatedOperation): string {
-  return `## \`${route}\`
+function sectionOf(method: string, path: string, operation: DeprecatedOperation): string {
+  return `## \`${method} ${path}\`
 
 | operation | deprecated since | removed on | instead |
 | --- | --- | --- | --- |
-| \`${operation.operationId}\` | ${operation['x-deprecated-since']} | ${operation['x-sunset']} | \`GET ${operation['x-replacement']}\` |
+| \`${operation.operationId}\` | ${operation['x-deprecated-since']} | ${operation['x-sunset']} | \`${method} ${operation['x-replacement']}\` |
 `;
 }
 
