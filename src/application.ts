@@ -3,6 +3,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
 import { AppFilter } from './app.filter.js';
 import { AppModule } from './app.module.js';
+import { isProtectedPath } from './auth/protected-path.js';
 import { Clock } from './clock.js';
 import { tellLifecycles } from './deprecation/lifecycle.hook.js';
 import { OperationRegistry } from './deprecation/operation-registry.js';
@@ -106,8 +107,10 @@ export async function createApplication(
   const operations = new OperationRegistry();
   const allowedMethods = app.get(AllowedMethods);
   fastify.addHook('onRoute', (route) => {
-    operations.add(route);
     const { method, url, config } = route;
+    if (isProtectedPath(url)) {
+      operations.add(route);
+    }
     // Nobody is told of what is not offered, nor of the route that CORS has at every path.
     if (url !== '*' && (config?.stability !== 'experimental' || environment.EXPERIMENTAL)) {
       allowedMethods.add(method, url);

@@ -1,3 +1,4 @@
+import { Get } from '@nestjs/common';
 import { OrdersController } from '../src/orders/orders.controller.js';
 import { Stability } from '../src/deprecation/stability.decorator.js';
 import { createDatabase } from './support/database.js';
@@ -174,22 +175,34 @@ describe('getPet', () => {
   });
 });
 
-describe('a declaration that does not hold', () => {
-  const declare = (stability: Stability | undefined) =>
-    Stability(stability as Stability)(
-      OrdersController.prototype,
-      'createOrder',
-      Object.getOwnPropertyDescriptor(OrdersController.prototype, 'createOrder') as PropertyDescriptor,
-    );
+describe('a service does not start', () => {
+  const orders = OrdersController.prototype;
 
-  afterEach(() => declare('experimental'));
+  function declare(decorator: MethodDecorator, name: string): void {
+    decorator(orders, name, Object.getOwnPropertyDescriptor(orders, name) as PropertyDescriptor);
+  }
 
-  it('keeps the service from starting, and is named', async () => {
-    declare(undefined);
+  async function expectNoStart(fault: string): Promise<void> {
     const database = await createDatabase();
     await expect(startApplication({ database })).rejects.toThrow(
-      'The declarations of routes do not hold:\ncreateOrder has no stability',
+      `The declarations of routes do not hold:\n${fault}`,
     );
     await database.drop();
+  }
+
+  afterEach(() => {
+    declare(Stability('experimental'), 'createOrder');
+    Reflect.deleteProperty(orders, 'things');
+  });
+
+  it('with an operation whose declaration does not hold, which is named', async () => {
+    declare(Stability(undefined as unknown as Stability), 'createOrder');
+    await expectNoStart('createOrder has no stability');
+  });
+
+  it('with a route that declares nothing, which is named by its method and path', async () => {
+    Object.defineProperty(orders, 'things', { value: () => [], configurable: true });
+    declare(Get('things/:id'), 'things');
+    await expectNoStart('GET /v1/store/orders/things/:id has no stability');
   });
 });

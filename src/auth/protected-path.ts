@@ -4,9 +4,14 @@ import { pathAskedFor } from '../http/path-asked-for.js';
 const PROTECTED = /^\/(v1|admin)(\/|$)/;
 const ADMINISTRATIVE = /^\/admin(\/|$)/;
 
+/** Whether this path needs an API key and is counted. */
+export function isProtectedPath(path: string): boolean {
+  return PROTECTED.test(path);
+}
+
 /** Whether every request of this path needs an API key and is counted, also where no route is. */
 export function isProtected(request: FastifyRequest): boolean {
-  return PROTECTED.test(pathOf(request));
+  return isProtectedPath(pathOf(request));
 }
 
 /** Whether this path needs an administrator's key. */

@@ -5,9 +5,9 @@ import { AddRouteConfig } from '../http/route-config.decorator.js';
 /** A deprecated operation. Headers, the removal and all documents follow from this one declaration. */
 export interface Deprecation {
   since: Date;
-  /** From this instant the operation answers 410. */
+  /** From this instant, 00:00 UTC of a day, the operation answers 410. */
   removal: Date;
-  /** Path and query of what to call instead, by GET. */
+  /** Path and query of what to call instead, by the method of this operation. */
   replacement: string;
   /** Path of the section that documents the deprecation. */
   docs: string;

@@ -8,14 +8,12 @@ export class InvalidRegistryError extends Error {}
 export class OperationRegistry {
   private readonly operations: Operation[] = [];
 
-  /** Takes note of a route, where it is one of an operation. */
+  /** Takes note of a route, also of one that declares nothing. */
   add({ method, url, config = {} }: RouteOptions): void {
     const { operation, stability, deprecation } = config;
-    if (operation !== undefined) {
-      const lifecycle = { ...(stability && { stability }), ...(deprecation && { deprecation }) };
-      for (const name of [method].flat()) {
-        this.operations.push({ name: operation, method: name, path: url, ...lifecycle });
-      }
+    const lifecycle = { ...(stability && { stability }), ...(deprecation && { deprecation }) };
+    for (const name of [method].flat()) {
+      this.operations.push({ name: operation ?? `${name} ${url}`, method: name, path: url, ...lifecycle });
     }
   }
 
