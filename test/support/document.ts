@@ -27,8 +27,13 @@ export interface Parameter {
   schema: Schema;
 }
 
+interface Header {
+  required: boolean;
+  schema: Schema;
+}
+
 interface Response {
-  headers?: Record<string, { $ref: string }>;
+  headers?: Record<string, Header | { $ref: string }>;
   content?: Record<string, { schema: Schema }>;
 }
 
@@ -40,13 +45,16 @@ export interface Operation {
   parameters: Parameter[];
   body: Schema | null;
   responses: Record<string, Response>;
+  stability: string;
+  /** The day of its removal, where it is deprecated. */
+  sunset: Date | null;
 }
 
 interface Document {
   paths: Record<string, Record<string, unknown>>;
   components: {
     schemas: Record<string, Schema>;
-    headers: Record<string, { required: boolean; schema: Schema }>;
+    headers: Record<string, Header>;
   };
 }
 
@@ -81,7 +89,10 @@ export class ApiDocument {
           parameters?: Parameter[];
           requestBody?: { content: Record<string, { schema: Schema }> };
           responses: Record<string, Response>;
+          'x-stability': string;
+          'x-sunset'?: string;
         };
+        const { 'x-stability': stability, 'x-sunset': sunset } = operation;
         return {
           operationId: operation.operationId,
           method: method.toUpperCase(),
@@ -89,6 +100,8 @@ export class ApiDocument {
           parameters: operation.parameters ?? [],
           body: operation.requestBody?.content['application/json']?.schema ?? null,
           responses: operation.responses,
+          stability,
+          sunset: sunset === undefined ? null : new Date(sunset),
         };
       }),
     );
@@ -120,11 +133,12 @@ export class ApiDocument {
       : this.faults(schema, JSON.parse(text), 'the body');
   }
 
-  private headerFaults({ headers: told = {} }: Response, headers: Headers): string[] {
-    const names = new Set(Object.keys(told).map((name) => name.toLowerCase()));
+  private headerFaults({ headers: listed = {} }: Response, headers: Headers): string[] {
+    const names = new Set(Object.keys(listed).map((name) => name.toLowerCase()));
     const untold = [...headers.keys()].filter((name) => !names.has(name) && !OF_HTTP.has(name));
-    const wrong = Object.entries(told).flatMap(([name, { $ref }]) => {
-      const header = this.document.components.headers[$ref.split('/').at(-1) ?? ''];
+    const wrong = Object.entries(listed).flatMap(([name, told]) => {
+      const header =
+        '$ref' in told ? this.document.components.headers[told.$ref.split('/').at(-1) ?? ''] : told;
       const value = headers.get(name);
       if (header === undefined || value === null) {
         return header?.required === false ? [] : [`the header ${name} is missing`];
