@@ -1,8 +1,10 @@
 /**
- * A request goes one way: main → app → auth → rate-limit → deprecation → pets → database. Nobody imports what stands
- * before it; `errors`, `http`, decorators and the files at the top of `src` that hold types are leaves.
+ * A request goes one way: main → app → auth → rate-limit → deprecation → pets or orders → (idempotency) → database. Nobody
+ * imports what stands before it or beside it; `errors`, `http`, decorators and the files at the top of `src` that hold
+ * types are leaves.
  */
-const way = ['auth', 'rate-limit', 'deprecation', 'pets', 'orders', 'database'];
+const way = [['auth'], ['rate-limit'], ['deprecation'], ['pets', 'orders'], ['idempotency'], ['database']];
+const rooms = way.flat();
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
@@ -20,15 +22,21 @@ export default {
       from: { path: '^src', pathNot: '^src/(main|application|app\\.module|cli/documents)\\.ts$' },
       to: { path: '^src/(main|application|app\\.module|app\\.filter)\\.ts$' },
     },
-    ...way.slice(1).map((room, index) => ({
-      name: `${room}-does-not-look-back`,
-      severity: 'error',
-      from: { path: `^src/${room}/` },
-      to: {
-        path: `^src/(${way.slice(0, index + 1).join('|')}|operations|openapi|admin|seed|cli)/`,
-        pathNot: '\\.decorator\\.ts$',
-      },
-    })),
+    ...way.flatMap((step, index) =>
+      step.map((room) => {
+        const before = way.slice(0, index).flat();
+        const beside = step.filter((other) => other !== room);
+        return {
+          name: `${room}-looks-ahead-only`,
+          severity: 'error',
+          from: { path: `^src/${room}/` },
+          to: {
+            path: `^src/(${[...before, ...beside].map((other) => `${other}|`).join('')}operations|openapi|admin|seed|cli)/`,
+            pathNot: '\\.decorator\\.ts$',
+          },
+        };
+      }),
+    ),
     {
       name: 'usage-is-beside-the-way',
       comment:
@@ -36,13 +44,13 @@ export default {
       severity: 'error',
       from: { path: '^src/usage/' },
       to: {
-        path: `^src/(${way.filter((room) => room !== 'database').join('|')}|operations|openapi|admin|seed|cli)/`,
+        path: `^src/(${rooms.filter((room) => room !== 'database').join('|')}|operations|openapi|admin|seed|cli)/`,
       },
     },
     {
       name: 'the-way-knows-nothing-of-usage',
       severity: 'error',
-      from: { path: `^src/(${way.join('|')}|operations|openapi|seed)/` },
+      from: { path: `^src/(${rooms.join('|')}|operations|openapi|seed)/` },
       to: { path: '^src/usage/' },
     },
     {
@@ -52,7 +60,7 @@ export default {
       severity: 'error',
       from: { path: '^src/admin/' },
       to: {
-        path: '^src/(auth|rate-limit|deprecation|pets|operations|seed|cli)/',
+        path: '^src/(auth|rate-limit|deprecation|idempotency|pets|orders|operations|seed|cli)/',
         pathNot:
           '\\.decorator\\.ts$|^src/auth/api-key\\.ts$|^src/rate-limit/(counter-store|subject|rate-limit\\.module)\\.ts$',
       },
@@ -74,7 +82,7 @@ export default {
       comment: 'What decides needs neither framework nor database.',
       severity: 'error',
       from: {
-        path: '^src/(auth/(api-key|expiry-header)|rate-limit/(windows|headers|address|admission|ban|batch|subject|breaker|counter|deadline|store-time|subject-memory|taken-tally|outage-log|redis-failure)|deprecation/(headers|removal)|http/(cursor|page-links)|usage/(periods|tally)|admin/key\\.view|duration|redis-address)\\.ts$',
+        path: '^src/(auth/(api-key|expiry-header)|rate-limit/(windows|headers|address|admission|ban|batch|subject|breaker|counter|deadline|store-time|subject-memory|taken-tally|outage-log|redis-failure)|deprecation/(headers|lifecycle|registry-faults|removal)|idempotency/idempotency-key|http/(cursor|page-links)|usage/(periods|tally)|admin/key\\.view|duration|redis-address)\\.ts$',
       },
       to: { path: 'node_modules/(@nestjs|@prisma|fastify|ioredis|pg)/', dependencyTypesNot: ['type-only'] },
     },
