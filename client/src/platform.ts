@@ -5,8 +5,10 @@ export interface Platform {
   pause: (ms: number, signal: AbortSignal) => Promise<void>;
   /** A number from 0 to below 1. */
   random: () => number;
-  /** Milliseconds since the beginning of 1970. */
+  /** Milliseconds since the beginning of 1970: a date in `Retry-After` is compared with it. */
   now: () => number;
+  /** Milliseconds since any moment, by a clock that nobody sets: a budget is measured with it. */
+  stopwatch: () => number;
 }
 
 /** A timer of more ends at once. */
@@ -18,6 +20,7 @@ export const platform: Platform = {
   pause,
   random: Math.random,
   now: Date.now,
+  stopwatch: () => performance.now(),
 };
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -5,8 +5,8 @@ import { type Budget, waitBeforeNext } from './retry.js';
 /** A `fetch` that tries again, within its budget, and throws an `AnimalStoreError` for whatever is no success. */
 export function retryingFetch(platform: Platform, budget: Budget): (request: Request) => Promise<Response> {
   return async (request) => {
-    const startedAtMs = platform.now();
-    const elapsedMs = () => platform.now() - startedAtMs;
+    const startedAtMs = platform.stopwatch();
+    const elapsedMs = () => platform.stopwatch() - startedAtMs;
     for (let attempts = 1; ; attempts += 1) {
       try {
         return await attempt(request, platform, Math.min(budget.attemptMs, budget.totalMs - elapsedMs()));
@@ -25,6 +25,10 @@ export function retryingFetch(platform: Platform, budget: Budget): (request: Req
           throw error;
         }
         await platform.pause(waitMs, request.signal);
+        // It may have been longer than told, as where the machine slept meanwhile.
+        if (elapsedMs() >= budget.totalMs) {
+          throw error;
+        }
       }
     }
   };
@@ -32,7 +36,8 @@ export function retryingFetch(platform: Platform, budget: Budget): (request: Req
 
 /** Reads the answer to its end too, so that one which breaks off is tried again as a whole. */
 async function attempt(request: Request, platform: Platform, limitMs: number): Promise<Response> {
-  const timeout = AbortSignal.timeout(Math.min(Math.max(limitMs, 0), LONGEST_TIMER_MS));
+  // Takes whole numbers only; of a fraction, which a stopwatch has, it throws.
+  const timeout = AbortSignal.timeout(Math.min(Math.ceil(Math.max(limitMs, 0)), LONGEST_TIMER_MS));
   const signal = AbortSignal.any([request.signal, timeout]);
   let response: Response;
   let text: string;

@@ -139,10 +139,46 @@ test('waits and attempts together are within its time', async () => {
     nowMs += 1000;
     return errorResponse(503, 'service_unavailable', { 'Retry-After': '3' });
   });
-  const store = await connect({ fetch, pause, now: () => nowMs, budget: { totalMs: 10_000 } });
+  const store = await connect({ fetch, pause, stopwatch: () => nowMs, budget: { totalMs: 10_000 } });
   await errorOf(store.listPets());
   // 1 + 3 + 1 + 3 + 1 are over; with three more nothing would be left for an attempt.
   assert.deepEqual([waits, nowMs], [[3000, 3000], 9000]);
+});
+
+for (const { totalMs, expected, what } of [
+  { totalMs: 3000, expected: [], what: 'ends with its time is not begun' },
+  { totalMs: 3001, expected: [3000], what: 'ends a millisecond before is' },
+]) {
+  test(`a wait that ${what}`, async () => {
+    let nowMs = 0.25;
+    const { pause, waits } = recordingPause((ms) => (nowMs += ms));
+    const { fetch, requests } = recordingFetch(away({ 'Retry-After': '3' }));
+    const store = await connect({ fetch, pause, stopwatch: () => nowMs, budget: { totalMs } });
+    assert.equal((await errorOf(store.listPets())).status, 503);
+    assert.deepEqual([waits, requests.length], [expected, expected.length + 1]);
+  });
+}
+
+test('a pause that took all of its time ends with the error there is', async () => {
+  let nowMs = 0;
+  const { pause, waits } = recordingPause(() => (nowMs += 3_600_000));
+  const { fetch, requests } = recordingFetch(away({ 'Retry-After': '1' }));
+  const store = await connect({ fetch, pause, stopwatch: () => nowMs });
+  assert.equal((await errorOf(store.listPets())).status, 503);
+  assert.deepEqual([waits, requests.length], [[1000], 1]);
+});
+
+test('setting the clock of the machine changes nothing', async () => {
+  let nowMs = Date.now();
+  const { fetch, requests } = recordingFetch(away({ 'Retry-After': '1' }));
+  const store = await connect({ fetch, ...recordingPause(), now: () => (nowMs += 3_600_000) });
+  await errorOf(store.listPets());
+  assert.equal(requests.length, 6);
+});
+
+test('its time may be a fraction of a millisecond', async () => {
+  const store = await connect({ budget: { attemptMs: 5000.5 } });
+  assert.equal((await store.listPets({ limit: 1 })).items.length, 1);
 });
 
 test('an attempt that takes too long is given up, and tried again', async () => {
