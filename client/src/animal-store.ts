@@ -1,6 +1,7 @@
 import createClient, { type Client } from 'openapi-fetch';
 import { deprecationWarning } from './deprecation-warning.js';
 import { unexpectedAnswer } from './error.js';
+import { exactNumber } from './exact-number.js';
 import { parseJson, writeJson } from './json.js';
 import { everyItem, nextCursor, type Page } from './pages.js';
 import { type Platform, platform } from './platform.js';
@@ -51,7 +52,8 @@ interface Answer {
 
 /**
  * The Animal Store. Every call is tried again where that may help and is safe, waits as the service tells, and throws an
- * `AnimalStoreError` once its budget is used up. An int64 is a number where that holds all its digits, else a bigint.
+ * `AnimalStoreError` once its budget is used up. An int64 is a number where that holds all its digits, else a bigint; a
+ * number that may have lost some is a `RangeError`, and is not sent.
  */
 export class AnimalStore {
   private readonly client: Client<paths>;
@@ -98,7 +100,7 @@ export class AnimalStore {
    * @deprecated Removed on 5 December 2030. Use `pets()` or `listPets()` with the filter `status` instead.
    */
   async getPet(petId: number | bigint, { signal = null }: CallOptions = {}): Promise<Pet> {
-    const params = { path: { petId } };
+    const params = { path: { petId: exactNumber(petId, 'petId') } };
     return this.body(await this.client.GET('/pets/{petId}', { params, signal, parseAs: 'text' })) as Pet;
   }
 

@@ -1,4 +1,5 @@
 import { parse, stringify } from 'lossless-json';
+import { exactNumber } from './exact-number.js';
 
 const INTEGER = /^-?\d+$/;
 
@@ -14,7 +15,13 @@ export function parseJson(text: string): unknown {
   });
 }
 
-/** Writes JSON, a bigint as its digits. */
+/**
+ * Writes JSON, a bigint as its digits.
+ *
+ * @throws RangeError for a number that may have lost digits.
+ */
 export function writeJson(value: unknown): string {
-  return stringify(value) ?? 'null';
+  return (
+    stringify(value, (name, part) => (typeof part === 'number' ? exactNumber(part, name) : part)) ?? 'null'
+  );
 }

@@ -22,6 +22,31 @@ for (const [categoryId, type] of cases) {
   });
 }
 
+for (const unsafe of [2 ** 53, -(2 ** 53), 1e21, Infinity, NaN]) {
+  test(`the number ${unsafe} may have lost digits: it is refused before anything is sent`, async () => {
+    const { fetch, requests } = recordingFetch();
+    const store = await connect({ fetch });
+    const calls = {
+      categoryId: () => store.createPet({ name: 'Rounded', categoryId: unsafe }),
+      quantity: () => store.createOrder({ petId: 1, quantity: unsafe }),
+      petId: () => store.getPet(unsafe),
+    };
+    for (const [field, call] of Object.entries(calls)) {
+      await assert.rejects(call, {
+        name: 'RangeError',
+        message: `${field} is ${unsafe}, which a number may have been rounded to: give a bigint`,
+      });
+    }
+    assert.equal(requests.length, 0);
+  });
+}
+
+test('the largest number that surely has all its digits is sent', async () => {
+  const store = await connect();
+  const { categoryId } = await store.createPet({ name: 'Exact', categoryId: Number.MAX_SAFE_INTEGER });
+  assert.equal(categoryId, Number.MAX_SAFE_INTEGER);
+});
+
 test('a number is sent as it is', async () => {
   const store = await connect();
   const pet = await store.createPet({ name: 'Exact', categoryId: 7, status: 'sold' });
