@@ -23,42 +23,41 @@ export interface Spent {
 }
 
 /**
- * Milliseconds to wait before the next attempt, or null where there shall be none: where it would not help, would not be
- * safe, or the budget would not hold it.
+ * Milliseconds to wait before the next attempt, or null where there shall be none: where it would not help, or the budget
+ * would not hold it.
  *
- * @param isRepeatable whether a second attempt does no harm if the first was carried out.
+ * That an attempt was carried out never forbids another: a GET changes nothing, and every POST of this client carries an
+ * `Idempotency-Key`.
+ *
  * @param random a number from 0 to below 1.
  */
 export function waitBeforeNext(
   error: Pick<AnimalStoreError, 'status' | 'code' | 'retryAfterMs'>,
-  isRepeatable: boolean,
   spent: Spent,
   budget: Budget,
   random: () => number,
 ): number | null {
-  if (!isPassing(error, isRepeatable) || spent.attempts >= budget.attempts) {
+  if (!isPassing(error) || spent.attempts >= budget.attempts) {
     return null;
   }
-  const waitMs = error.retryAfterMs ?? backoffMs(spent.attempts, random);
+  // Who is told to come back at once does not hammer either.
+  const waitMs = Math.max(error.retryAfterMs ?? 0, backoffMs(spent.attempts, random));
   return spent.elapsedMs + waitMs < budget.totalMs ? waitMs : null;
 }
 
-/** Whether another attempt may end otherwise, and may be made. */
-function isPassing(
-  { status, code }: Pick<AnimalStoreError, 'status' | 'code'>,
-  isRepeatable: boolean,
-): boolean {
+/** Whether another attempt may end otherwise. */
+function isPassing({ status, code }: Pick<AnimalStoreError, 'status' | 'code'>): boolean {
   switch (status) {
+    case 408:
     case 429:
+    case 500:
+    case 502:
     case 503:
+    case 504:
+    case null:
       return true;
     case 409:
       return code === 'idempotency_conflict';
-    case 500:
-    case 502:
-    case 504:
-    case null:
-      return isRepeatable;
     default:
       return false;
   }

@@ -13,13 +13,7 @@ export function retryingFetch(platform: Platform, budget: Budget): (request: Req
       } catch (error) {
         const waitMs =
           error instanceof AnimalStoreError
-            ? waitBeforeNext(
-                error,
-                isRepeatable(request),
-                { attempts, elapsedMs: elapsedMs() },
-                budget,
-                platform.random,
-              )
+            ? waitBeforeNext(error, { attempts, elapsedMs: elapsedMs() }, budget, platform.random)
             : null;
         if (waitMs === null) {
           throw error;
@@ -52,9 +46,4 @@ async function attempt(request: Request, platform: Platform, limitMs: number): P
     throw refusal(response, text, platform.now());
   }
   return new Response(text === '' ? null : text, response);
-}
-
-/** Whether the service carries a request out but once, however often it comes. */
-function isRepeatable({ method, headers }: Request): boolean {
-  return method === 'GET' || method === 'HEAD' || headers.has('Idempotency-Key');
 }

@@ -38,9 +38,23 @@ test('Retry-After may be an HTTP date', async () => {
       ? errorResponse(503, 'service_unavailable', { 'Retry-After': answers.shift() })
       : undefined,
   );
-  const store = await connect({ fetch, pause, now: () => nowMs });
+  const store = await connect({ fetch, pause, now: () => nowMs, random: () => 0.5 });
   await store.listPets();
-  assert.deepEqual(waits, [7000, 0]);
+  // The second is over already.
+  assert.deepEqual(waits, [7000, 250]);
+});
+
+test('where Retry-After tells less than the random wait, that holds, so that nobody is hammered', async () => {
+  for (const [seconds, expected] of [
+    ['0', [125, 250, 500, 1000, 2000]],
+    ['1', [1000, 1000, 1000, 1000, 2000]],
+  ]) {
+    const { pause, waits } = recordingPause();
+    const { fetch } = recordingFetch(away({ 'Retry-After': seconds }));
+    const store = await connect({ fetch, pause, random: () => 0.5 });
+    await errorOf(store.listPets());
+    assert.deepEqual(waits, expected);
+  }
 });
 
 test('without Retry-After the bound of a random wait doubles, up to ten seconds', async () => {
@@ -75,6 +89,7 @@ test('by itself it takes all of that room', async () => {
 });
 
 for (const [status, code] of [
+  [408, 'request_timeout'],
   [500, 'internal_error'],
   [502, 'unexpected_answer'],
   [503, 'service_unavailable'],
