@@ -57,7 +57,8 @@ interface Answer {
  */
 export class AnimalStore {
   private readonly client: Client<paths>;
-  private readonly now: () => number;
+  private readonly platform: Platform;
+  private readonly budget: Budget;
 
   constructor({
     baseUrl,
@@ -67,20 +68,19 @@ export class AnimalStore {
     warn = (message) => console.warn(message),
     ...own
   }: AnimalStoreOptions) {
-    const whole: Platform = { ...platform, ...own };
-    this.now = whole.now;
+    this.platform = { ...platform, ...own };
+    this.budget = { ...DEFAULT_BUDGET, ...budget };
     this.client = createClient<paths>({
       baseUrl,
       headers: { Authorization: `Bearer ${apiKey}` },
       bodySerializer: writeJson,
-      fetch: retryingFetch(whole, { ...DEFAULT_BUDGET, ...budget }),
     });
     this.client.use(deprecationWarning(warn));
   }
 
   /** One page of the animals, oldest first. */
-  async listPets(query: PetQuery = {}, { signal = null }: CallOptions = {}): Promise<Page<Pet>> {
-    return this.page(await this.client.GET('/pets', { params: { query }, signal, parseAs: 'text' }));
+  async listPets(query: PetQuery = {}, options: CallOptions = {}): Promise<Page<Pet>> {
+    return this.page(await this.client.GET('/pets', { params: { query }, ...this.sending(options) }));
   }
 
   /** All animals, page after page, oldest first. */
@@ -89,9 +89,9 @@ export class AnimalStore {
   }
 
   /** Adds an animal, once. */
-  async createPet(pet: NewPet, { signal = null, idempotencyKey }: CreateOptions = {}): Promise<Pet> {
-    const params = { header: once(idempotencyKey) };
-    return this.body(await this.client.POST('/pets', { params, body: pet, signal, parseAs: 'text' })) as Pet;
+  async createPet(pet: NewPet, options: CreateOptions = {}): Promise<Pet> {
+    const params = { header: once(options) };
+    return this.body(await this.client.POST('/pets', { params, body: pet, ...this.sending(options) })) as Pet;
   }
 
   /**
@@ -99,14 +99,14 @@ export class AnimalStore {
    *
    * @deprecated Removed on 5 December 2030. Use `pets()` or `listPets()` with the filter `status` instead.
    */
-  async getPet(petId: number | bigint, { signal = null }: CallOptions = {}): Promise<Pet> {
+  async getPet(petId: number | bigint, options: CallOptions = {}): Promise<Pet> {
     const params = { path: { petId: exactNumber(petId, 'petId') } };
-    return this.body(await this.client.GET('/pets/{petId}', { params, signal, parseAs: 'text' })) as Pet;
+    return this.body(await this.client.GET('/pets/{petId}', { params, ...this.sending(options) })) as Pet;
   }
 
   /** One page of the orders that were placed with keys of the same quota, oldest first. Beta. */
-  async listOrders(query: OrderQuery = {}, { signal = null }: CallOptions = {}): Promise<Page<Order>> {
-    return this.page(await this.client.GET('/store/orders', { params: { query }, signal, parseAs: 'text' }));
+  async listOrders(query: OrderQuery = {}, options: CallOptions = {}): Promise<Page<Order>> {
+    return this.page(await this.client.GET('/store/orders', { params: { query }, ...this.sending(options) }));
   }
 
   /** All those orders, page after page, oldest first. Beta. */
@@ -115,16 +115,24 @@ export class AnimalStore {
   }
 
   /** Places an order, once. Experimental: where the service does not offer it, the code is `not_found`. */
-  async createOrder(order: NewOrder, { signal = null, idempotencyKey }: CreateOptions = {}): Promise<Order> {
-    const params = { header: once(idempotencyKey) };
+  async createOrder(order: NewOrder, options: CreateOptions = {}): Promise<Order> {
+    const params = { header: once(options) };
     return this.body(
-      await this.client.POST('/store/orders', { params, body: order, signal, parseAs: 'text' }),
+      await this.client.POST('/store/orders', { params, body: order, ...this.sending(options) }),
     ) as Order;
   }
 
   /** Where the key stands: its plan, its windows, its ban. Takes nothing from the windows. */
-  async getRateLimit({ signal = null }: CallOptions = {}): Promise<RateLimitStanding> {
-    return this.body(await this.client.GET('/rate-limit', { signal, parseAs: 'text' })) as RateLimitStanding;
+  async getRateLimit(options: CallOptions = {}): Promise<RateLimitStanding> {
+    return this.body(await this.client.GET('/rate-limit', this.sending(options))) as RateLimitStanding;
+  }
+
+  /** How a call is sent: again and again, and its answer taken as text, which has all digits. */
+  private sending({ signal }: CallOptions) {
+    return {
+      fetch: retryingFetch(this.platform, this.budget, signal ?? new AbortController().signal),
+      parseAs: 'text',
+    } as const;
   }
 
   private page<Item>(answer: Answer): Page<Item> {
@@ -135,11 +143,11 @@ export class AnimalStore {
     try {
       return parseJson(data);
     } catch (cause) {
-      throw unexpectedAnswer(response, this.now(), { cause });
+      throw unexpectedAnswer(response, this.platform.now(), { cause });
     }
   }
 }
 
-function once(idempotencyKey: string = crypto.randomUUID()): { 'Idempotency-Key': string } {
+function once({ idempotencyKey = crypto.randomUUID() }: CreateOptions): { 'Idempotency-Key': string } {
   return { 'Idempotency-Key': idempotencyKey };
 }

@@ -1,5 +1,8 @@
+import { pause } from './time-limit.js';
+
 /** What the client has of the platform it runs on. Each can be given another, in a test say. */
 export interface Platform {
+  /** Sends a request; rejects as soon as the request's signal is aborted, also while the answer is read. */
   fetch: (request: Request) => Promise<Response>;
   /** Resolves after so many milliseconds; rejects with the signal's reason as soon as that is aborted. */
   pause: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -11,9 +14,6 @@ export interface Platform {
   stopwatch: () => number;
 }
 
-/** A timer of more ends at once. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
 /** Node, or a browser, as it is. */
 export const platform: Platform = {
   fetch: (request) => fetch(request),
@@ -22,24 +22,3 @@ export const platform: Platform = {
   now: Date.now,
   stopwatch: () => performance.now(),
 };
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(
-      () => {
-        signal.removeEventListener('abort', abort);
-        resolve();
-      },
-      Math.min(ms, LONGEST_TIMER_MS),
-    );
-    if (signal.aborted) {
-      abort();
-    } else {
-      signal.addEventListener('abort', abort, { once: true });
-    }
-  });
-}

@@ -1,16 +1,27 @@
 import { AnimalStoreError, noAnswer, refusal } from './error.js';
-import { LONGEST_TIMER_MS, type Platform } from './platform.js';
+import type { Platform } from './platform.js';
 import { type Budget, waitBeforeNext } from './retry.js';
+import { within } from './time-limit.js';
 
-/** A `fetch` that tries again, within its budget, and throws an `AnimalStoreError` for whatever is no success. */
-export function retryingFetch(platform: Platform, budget: Budget): (request: Request) => Promise<Response> {
+/**
+ * A `fetch` that tries again, within its budget, and throws an `AnimalStoreError` for whatever is no success.
+ *
+ * @param signal ends it, also while it waits. The request has none: Node would add a listener for each, and keep them.
+ */
+export function retryingFetch(
+  platform: Platform,
+  budget: Budget,
+  signal: AbortSignal,
+): (request: Request) => Promise<Response> {
   return async (request) => {
     const startedAtMs = platform.stopwatch();
     const elapsedMs = () => platform.stopwatch() - startedAtMs;
     for (let attempts = 1; ; attempts += 1) {
+      const limitMs = Math.min(budget.attemptMs, budget.totalMs - elapsedMs());
       try {
-        return await attempt(request, platform, Math.min(budget.attemptMs, budget.totalMs - elapsedMs()));
+        return await within(limitMs, signal, (limited) => attempt(request, limited, platform));
       } catch (error) {
+        signal.throwIfAborted();
         const waitMs =
           error instanceof AnimalStoreError
             ? waitBeforeNext(error, { attempts, elapsedMs: elapsedMs() }, budget, platform.random)
@@ -18,7 +29,7 @@ export function retryingFetch(platform: Platform, budget: Budget): (request: Req
         if (waitMs === null) {
           throw error;
         }
-        await platform.pause(waitMs, request.signal);
+        await platform.pause(waitMs, signal);
         // It may have been longer than told, as where the machine slept meanwhile.
         if (elapsedMs() >= budget.totalMs) {
           throw error;
@@ -28,19 +39,22 @@ export function retryingFetch(platform: Platform, budget: Budget): (request: Req
   };
 }
 
+/** What waits for its answer. Node does not abort a request that nobody holds, once memory has been tidied. */
+const underWay = new Set<Request>();
+
 /** Reads the answer to its end too, so that one which breaks off is tried again as a whole. */
-async function attempt(request: Request, platform: Platform, limitMs: number): Promise<Response> {
-  // Takes whole numbers only; of a fraction, which a stopwatch has, it throws.
-  const timeout = AbortSignal.timeout(Math.min(Math.ceil(Math.max(limitMs, 0)), LONGEST_TIMER_MS));
-  const signal = AbortSignal.any([request.signal, timeout]);
+async function attempt(request: Request, signal: AbortSignal, platform: Platform): Promise<Response> {
+  const sent = new Request(request.clone(), { signal });
   let response: Response;
   let text: string;
+  underWay.add(sent);
   try {
-    response = await platform.fetch(new Request(request.clone(), { signal }));
+    response = await platform.fetch(sent);
     text = await response.text();
   } catch (cause) {
-    request.signal.throwIfAborted();
-    throw noAnswer(timeout.aborted ? timeout.reason : cause);
+    throw noAnswer(signal.aborted ? signal.reason : cause);
+  } finally {
+    underWay.delete(sent);
   }
   if (!response.ok) {
     throw refusal(response, text, platform.now());

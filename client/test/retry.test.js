@@ -211,46 +211,6 @@ test('nothing takes longer than all of its time', async () => {
   assert.deepEqual([error.code, error.cause.name], ['no_answer', 'TimeoutError']);
 });
 
-test('a call is aborted while it waits', async () => {
-  const controller = new AbortController();
-  const store = await connect({
-    fetch: async () => {
-      setTimeout(() => controller.abort(), 10);
-      return away({ 'Retry-After': '30' })();
-    },
-  });
-  await assert.rejects(store.listPets({}, { signal: controller.signal }), { name: 'AbortError' });
-});
-
-test('a call is aborted while its attempt is under way, and not tried again', async () => {
-  const reason = new Error('Enough');
-  const controller = new AbortController();
-  let attempts = 0;
-  const store = await connect({
-    fetch: (request) => {
-      attempts += 1;
-      setTimeout(() => controller.abort(reason), 10);
-      return hanging(request);
-    },
-  });
-  const pet = { name: 'Aborted', categoryId: 1 };
-  await assert.rejects(store.createPet(pet, { signal: controller.signal }), reason);
-  assert.equal(attempts, 1);
-});
-
-test('a walk is aborted between its pages', async () => {
-  const controller = new AbortController();
-  const store = await connect();
-  await assert.rejects(
-    async () => {
-      for await (const _pet of store.pets({ limit: 1 }, { signal: controller.signal })) {
-        controller.abort();
-      }
-    },
-    { name: 'AbortError' },
-  );
-});
-
 /** A `fetch` that never answers. */
 function hanging({ signal }) {
   return new Promise((_resolve, reject) => {
