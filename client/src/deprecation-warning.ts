@@ -39,5 +39,6 @@ function warningOf(operation: string, headers: Headers): string {
 }
 
 function dateOf(ms: number): string {
-  return Number.isNaN(ms) ? '' : new Date(ms).toISOString().slice(0, 10);
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? '' : date.toISOString().slice(0, 10);
 }

@@ -28,3 +28,14 @@ test('by itself it warns on the console, of what the service tells', async () =>
     [['Animal Store: GET /rate-limit is deprecated since 2025-12-05.']],
   );
 });
+
+test('a date that is none breaks no call', async () => {
+  const warnings = [];
+  const strange = { Deprecation: '@99999999999999999', Sunset: 'soon' };
+  const store = await connect({
+    fetch: async () => new Response('[]', { headers: strange }),
+    warn: (message) => warnings.push(message),
+  });
+  assert.deepEqual(await store.listPets(), { items: [], nextCursor: null });
+  assert.deepEqual(warnings, ['Animal Store: GET /pets is deprecated.']);
+});
