@@ -22,6 +22,8 @@ export class AnimalStoreError extends Error implements Failure {
   readonly requestId: string | null;
   readonly retryAfterMs: number | null;
   readonly headers: Headers;
+  /** How often the call was tried, the first time included. */
+  attempts = 1;
 
   constructor(message: string, failure: Failure, options?: ErrorOptions) {
     super(message, options);

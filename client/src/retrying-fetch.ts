@@ -1,4 +1,5 @@
-import { AnimalStoreError, noAnswer, refusal } from './error.js';
+import { AnimalStoreError, noAnswer, refusal, unexpectedAnswer } from './error.js';
+import { parseJson } from './json.js';
 import type { Platform } from './platform.js';
 import { type Budget, waitBeforeNext } from './retry.js';
 import { within } from './time-limit.js';
@@ -22,10 +23,11 @@ export function retryingFetch(
         return await within(limitMs, signal, (limited) => attempt(request, limited, platform));
       } catch (error) {
         signal.throwIfAborted();
-        const waitMs =
-          error instanceof AnimalStoreError
-            ? waitBeforeNext(error, { attempts, elapsedMs: elapsedMs() }, budget, platform.random)
-            : null;
+        if (!(error instanceof AnimalStoreError)) {
+          throw error;
+        }
+        error.attempts = attempts;
+        const waitMs = waitBeforeNext(error, { attempts, elapsedMs: elapsedMs() }, budget, platform.random);
         if (waitMs === null) {
           throw error;
         }
@@ -59,5 +61,11 @@ async function attempt(request: Request, signal: AbortSignal, platform: Platform
   if (!response.ok) {
     throw refusal(response, text, platform.now());
   }
-  return new Response(text === '' ? null : text, response);
+  // It is read by the caller; here it is only seen whether it can be, while all attempts are known.
+  try {
+    parseJson(text);
+  } catch (cause) {
+    throw unexpectedAnswer(response, platform.now(), { cause });
+  }
+  return new Response(text, response);
 }

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AnimalStore, AnimalStoreError } from 'animal-store-client';
-import { baseUrl, connect, errorOf, issueKey, recordingFetch } from './support/store.js';
+import {
+  baseUrl,
+  connect,
+  errorOf,
+  errorResponse,
+  issueKey,
+  recordingFetch,
+  recordingPause,
+} from './support/store.js';
 
 const ONCE = { budget: { attempts: 1 } };
 
@@ -44,6 +52,45 @@ test('where no answer comes there is no status, and the cause', async () => {
   assert.deepEqual([...error.headers], []);
   assert.ok(error.cause instanceof TypeError);
   assert.ok(error.message.endsWith(error.cause.message));
+});
+
+test('it tells how often the call was tried', async () => {
+  const answers = {
+    no_answer: () => {
+      throw new TypeError('The line is cut');
+    },
+    service_unavailable: () => errorResponse(503, 'service_unavailable'),
+    invalid_request: () => errorResponse(400, 'invalid_request'),
+    unexpected_answer: () => new Response('<h1>Proxy</h1>'),
+  };
+  for (const [code, attempts, answer] of [
+    ['no_answer', 3, answers.no_answer],
+    ['service_unavailable', 3, answers.service_unavailable],
+    ['invalid_request', 1, answers.invalid_request],
+    ['unexpected_answer', 1, answers.unexpected_answer],
+    [
+      'unexpected_answer',
+      2,
+      (_request, attempt) => answers[attempt === 1 ? 'no_answer' : 'unexpected_answer'](),
+    ],
+  ]) {
+    const { fetch, requests } = recordingFetch(answer);
+    const store = await connect({ fetch, ...recordingPause(), budget: { attempts: 3 } });
+    const error = await errorOf(store.listPets());
+    assert.deepEqual([error.code, error.attempts, requests.length], [code, attempts, attempts]);
+  }
+});
+
+test('where its time was over it tells what that was', async () => {
+  const hang = ({ signal }) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+  for (const budget of [{ attemptMs: 20, attempts: 1 }, { totalMs: 20 }]) {
+    const store = await connect({ fetch: hang, stopwatch: () => 0, budget });
+    const { message } = await errorOf(store.listPets());
+    assert.equal(message, 'No answer came: the time of 20 ms is over');
+  }
 });
 
 for (const status of [200, 502]) {
