@@ -1,12 +1,11 @@
 import createClient, { type Client } from 'openapi-fetch';
 import { deprecationWarning } from './deprecation-warning.js';
-import { unexpectedAnswer } from './error.js';
 import { exactNumber } from './exact-number.js';
 import { parseJson, writeJson } from './json.js';
 import { everyItem, nextCursor, type Page } from './pages.js';
-import { type Platform, platform } from './platform.js';
+import { type Platform, platformOf } from './platform.js';
 import type { NewOrder, NewPet, Order, Pet, RateLimitStanding } from './resources.js';
-import { type Budget, DEFAULT_BUDGET } from './retry.js';
+import { type Budget, budgetOf } from './retry.js';
 import { retryingFetch } from './retrying-fetch.js';
 import type { operations, paths } from './schema.js';
 
@@ -41,8 +40,11 @@ export interface CreateOptions extends CallOptions {
   idempotencyKey?: string;
 }
 
-/** The largest page there is, so that a walk takes the fewest requests. */
-const WALK = { limit: 100 };
+/** The `limit` of a walk that is given none: the largest page there is takes the fewest requests. */
+const LARGEST_PAGE = 100;
+
+/** A line's end is no harm: a key may come from a file. */
+const VISIBLE = /^\s*[\x21-\x7e]+\s*$/;
 
 /** The answer to a call, its body as text. */
 interface Answer {
@@ -68,8 +70,12 @@ export class AnimalStore {
     warn = (message) => console.warn(message),
     ...own
   }: AnimalStoreOptions) {
-    this.platform = { ...platform, ...own };
-    this.budget = { ...DEFAULT_BUDGET, ...budget };
+    if (typeof apiKey !== 'string' || !VISIBLE.test(apiKey)) {
+      // What it is instead is not said: it may be a key with a slip in it.
+      throw new TypeError('apiKey is missing, or has a character that no key has');
+    }
+    this.platform = platformOf(own);
+    this.budget = budgetOf(budget);
     this.client = createClient<paths>({
       baseUrl,
       headers: { Authorization: `Bearer ${apiKey}` },
@@ -80,18 +86,20 @@ export class AnimalStore {
 
   /** One page of the animals, oldest first. */
   async listPets(query: PetQuery = {}, options: CallOptions = {}): Promise<Page<Pet>> {
-    return this.page(await this.client.GET('/pets', { params: { query }, ...this.sending(options) }));
+    return pageOf(await this.client.GET('/pets', { params: { query }, ...this.sending(options) }));
   }
 
   /** All animals, page after page, oldest first. */
   pets(query: PetQuery = {}, options: CallOptions = {}): AsyncGenerator<Pet, void, undefined> {
-    return everyItem((from) => this.listPets({ ...WALK, ...query, ...from }, options));
+    return everyItem((from) =>
+      this.listPets({ ...query, limit: query.limit ?? LARGEST_PAGE, ...from }, options),
+    );
   }
 
   /** Adds an animal, once. */
   async createPet(pet: NewPet, options: CreateOptions = {}): Promise<Pet> {
     const params = { header: once(options) };
-    return this.body(await this.client.POST('/pets', { params, body: pet, ...this.sending(options) })) as Pet;
+    return bodyOf(await this.client.POST('/pets', { params, body: pet, ...this.sending(options) })) as Pet;
   }
 
   /**
@@ -101,30 +109,32 @@ export class AnimalStore {
    */
   async getPet(petId: number | bigint, options: CallOptions = {}): Promise<Pet> {
     const params = { path: { petId: exactNumber(petId, 'petId') } };
-    return this.body(await this.client.GET('/pets/{petId}', { params, ...this.sending(options) })) as Pet;
+    return bodyOf(await this.client.GET('/pets/{petId}', { params, ...this.sending(options) })) as Pet;
   }
 
   /** One page of the orders that were placed with keys of the same quota, oldest first. Beta. */
   async listOrders(query: OrderQuery = {}, options: CallOptions = {}): Promise<Page<Order>> {
-    return this.page(await this.client.GET('/store/orders', { params: { query }, ...this.sending(options) }));
+    return pageOf(await this.client.GET('/store/orders', { params: { query }, ...this.sending(options) }));
   }
 
   /** All those orders, page after page, oldest first. Beta. */
   orders(query: OrderQuery = {}, options: CallOptions = {}): AsyncGenerator<Order, void, undefined> {
-    return everyItem((from) => this.listOrders({ ...WALK, ...query, ...from }, options));
+    return everyItem((from) =>
+      this.listOrders({ ...query, limit: query.limit ?? LARGEST_PAGE, ...from }, options),
+    );
   }
 
   /** Places an order, once. Experimental: where the service does not offer it, the code is `not_found`. */
   async createOrder(order: NewOrder, options: CreateOptions = {}): Promise<Order> {
     const params = { header: once(options) };
-    return this.body(
+    return bodyOf(
       await this.client.POST('/store/orders', { params, body: order, ...this.sending(options) }),
     ) as Order;
   }
 
   /** Where the key stands: its plan, its windows, its ban. Takes nothing from the windows. */
   async getRateLimit(options: CallOptions = {}): Promise<RateLimitStanding> {
-    return this.body(await this.client.GET('/rate-limit', this.sending(options))) as RateLimitStanding;
+    return bodyOf(await this.client.GET('/rate-limit', this.sending(options))) as RateLimitStanding;
   }
 
   /** How a call is sent: again and again, and its answer taken as text, which has all digits. */
@@ -134,20 +144,16 @@ export class AnimalStore {
       parseAs: 'text',
     } as const;
   }
-
-  private page<Item>(answer: Answer): Page<Item> {
-    return { items: this.body(answer) as Item[], nextCursor: nextCursor(answer.response.headers) };
-  }
-
-  private body({ data = '', response }: Answer): unknown {
-    try {
-      return parseJson(data);
-    } catch (cause) {
-      throw unexpectedAnswer(response, this.platform.now(), { cause });
-    }
-  }
 }
 
 function once({ idempotencyKey = crypto.randomUUID() }: CreateOptions): { 'Idempotency-Key': string } {
   return { 'Idempotency-Key': idempotencyKey };
+}
+
+function bodyOf({ data = '' }: Answer): unknown {
+  return parseJson(data);
+}
+
+function pageOf<Item>(answer: Answer): Page<Item> {
+  return { items: bodyOf(answer) as Item[], nextCursor: nextCursor(answer.response.headers) };
 }

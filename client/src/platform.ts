@@ -1,4 +1,4 @@
-import { pause } from './time-limit.js';
+import { pause as pauseUnder } from './time-limit.js';
 
 /** What the client has of the platform it runs on. Each can be given another, in a test say. */
 export interface Platform {
@@ -14,11 +14,13 @@ export interface Platform {
   stopwatch: () => number;
 }
 
-/** Node, or a browser, as it is. */
-export const platform: Platform = {
-  fetch: (request) => fetch(request),
-  pause,
-  random: Math.random,
-  now: Date.now,
-  stopwatch: () => performance.now(),
-};
+/** Node, or a browser, as it is where nothing else is given. */
+export function platformOf({
+  fetch = (request) => globalThis.fetch(request),
+  pause = pauseUnder,
+  random = Math.random,
+  now = Date.now,
+  stopwatch = () => performance.now(),
+}: Partial<Platform>): Platform {
+  return { fetch, pause, random, now, stopwatch };
+}

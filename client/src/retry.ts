@@ -10,8 +10,14 @@ export interface Budget {
   attemptMs: number;
 }
 
-/** Enough to wait for the next minute when this one's limit is reached; not for the next day. */
-export const DEFAULT_BUDGET: Budget = { attempts: 6, totalMs: 90_000, attemptMs: 30_000 };
+/** What is not given is enough to wait for the next minute when this one's limit is reached; not for the next day. */
+export function budgetOf({
+  attempts = 6,
+  totalMs = 90_000,
+  attemptMs = 30_000,
+}: Partial<Budget> = {}): Budget {
+  return { attempts, totalMs, attemptMs };
+}
 
 const BACKOFF_BASE_MS = 250;
 const BACKOFF_CAP_MS = 10_000;

@@ -93,6 +93,30 @@ test('where its time was over it tells what that was', async () => {
   }
 });
 
+for (const apiKey of [undefined, '', 'ask_live_\nsecret', 'ask_live_secret…']) {
+  test(`the key ${JSON.stringify(apiKey)} is refused where it is given, and not told`, () => {
+    assert.throws(
+      () => new AnimalStore({ baseUrl, apiKey }),
+      ({ name, message }) => name === 'TypeError' && /apiKey/.test(message) && !/secret/.test(message),
+    );
+  });
+}
+
+test('a key that was read from a file may end with its line', async () => {
+  const { key } = await issueKey();
+  const store = new AnimalStore({ baseUrl, apiKey: `${key}\n` });
+  assert.equal((await store.getRateLimit()).plan, 'enterprise');
+});
+
+test('what is given as undefined is as what is not given', async () => {
+  const names = ['fetch', 'pause', 'random', 'now', 'stopwatch', 'warn'];
+  const store = await connect({
+    ...Object.fromEntries(names.map((name) => [name, undefined])),
+    budget: { attempts: undefined, totalMs: undefined, attemptMs: undefined },
+  });
+  assert.equal((await store.listPets({ status: undefined }, { signal: undefined })).items.length, 20);
+});
+
 for (const status of [200, 502]) {
   test(`a page of somebody between, of status ${status}, is no answer of the service`, async () => {
     const answer = () => new Response('<h1>Proxy</h1>', { status, headers: { 'X-Request-Id': 'seven' } });

@@ -42,6 +42,17 @@ test('a page is asked for only when the one before it has been taken', async () 
   assert.equal(requests.length, 2);
 });
 
+test('a walk whose limit is given as undefined has the largest pages, too', async () => {
+  const { fetch, requests } = recordingFetch();
+  const store = await connect({ fetch });
+  await store.pets({ limit: undefined }).next();
+  await store.orders({ limit: undefined }).next();
+  assert.deepEqual(
+    requests.map(({ url }) => new URL(url).searchParams.get('limit')),
+    ['100', '100'],
+  );
+});
+
 test('listPets() gives one page, and the cursor of the next', async () => {
   const store = await connect();
   const first = await store.listPets({ limit: 2 });
