@@ -37,12 +37,20 @@ export class AnimalStoreError extends Error implements Failure {
 
 /** The network failed, or the time for one attempt was over. */
 export function noAnswer(cause: unknown): AnimalStoreError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
   return new AnimalStoreError(
-    `No answer came: ${reason}`,
+    `No answer came: ${reasonOf(cause)}`,
     { status: null, code: 'no_answer', requestId: null, retryAfterMs: null, headers: new Headers() },
     { cause },
   );
+}
+
+/** With the cause of the cause: "fetch failed" alone says little. */
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) {
+    return String(cause);
+  }
+  const beneath = cause.cause instanceof Error ? cause.cause.message : '';
+  return beneath === '' ? cause.message : `${cause.message} (${beneath})`;
 }
 
 /** The service, or what stands before it, answered that the call did not succeed. */

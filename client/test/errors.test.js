@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { AnimalStore, AnimalStoreError } from 'animal-store-client';
 import {
@@ -46,12 +48,17 @@ test('over the limit it has what Retry-After tells, in milliseconds', async () =
 });
 
 test('where no answer comes there is no status, and the cause', async () => {
-  const store = new AnimalStore({ baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'none', ...ONCE });
+  const store = new AnimalStore({
+    baseUrl: `http://127.0.0.1:${await freePort()}/v1`,
+    apiKey: 'none',
+    ...ONCE,
+  });
   const error = await errorOf(store.listPets());
   assert.deepEqual([error.status, error.code, error.requestId], [null, 'no_answer', null]);
+  assert.equal(error.cause.cause.code, 'ECONNREFUSED');
   assert.deepEqual([...error.headers], []);
   assert.ok(error.cause instanceof TypeError);
-  assert.ok(error.message.endsWith(error.cause.message));
+  assert.equal(error.message, `No answer came: fetch failed (${error.cause.cause.message})`);
 });
 
 test('it tells how often the call was tried', async () => {
@@ -125,4 +132,13 @@ for (const status of [200, 502]) {
     assert.deepEqual([error.status, error.code, error.requestId], [status, 'unexpected_answer', 'seven']);
     assert.match(error.message, new RegExp(String(status)));
   });
+}
+
+/** One that nobody listens on. */
+async function freePort() {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address();
+  await once(server.close(), 'close');
+  return port;
 }
