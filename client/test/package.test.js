@@ -20,6 +20,15 @@ test('nothing that is built imports from Node, or names what only Node has', asy
   }
 });
 
+test('who installs the package is asked to allow no script of it', async () => {
+  const { scripts } = JSON.parse(await readFile(path.join(HERE, 'package.json'), 'utf8'));
+  const atInstallation = ['preinstall', 'install', 'postinstall', 'preprepare', 'prepare', 'postprepare'];
+  assert.deepEqual(
+    atInstallation.filter((name) => name in scripts),
+    [],
+  );
+});
+
 test("the README's start runs as it is", async () => {
   const readme = await readFile(path.join(HERE, 'README.md'), 'utf8');
   const [, start] = /```js\n(.*?)```/s.exec(readme);
