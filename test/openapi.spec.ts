@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { readEnvironment } from '../src/environment.js';
 import { deprecationsText } from '../src/openapi/deprecations.js';
 import { startApplication, type TestApplication } from './support/application.js';
+import { RATE_LIMIT_HEADERS } from './support/expectations.js';
 import { type Answer, send } from './support/http.js';
 
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -244,11 +245,7 @@ function tagOf(path: string): string {
 function headersOf(operationId: string, status: number): string[] {
   return [
     'X-Request-Id',
-    'X-RateLimit-Limit',
-    'X-RateLimit-Remaining',
-    'X-RateLimit-Reset',
-    'RateLimit',
-    'RateLimit-Policy',
+    ...RATE_LIMIT_HEADERS,
     'X-RateLimit-Degraded',
     ...(status === 401 ? ['WWW-Authenticate'] : []),
     ...([429, 503].includes(status) ? ['Retry-After'] : []),

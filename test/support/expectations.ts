@@ -1,21 +1,24 @@
 import type { Answer } from './http.js';
 
-const RATE_LIMIT_HEADERS = {
-  'x-ratelimit-limit': /^\d+$/,
-  'x-ratelimit-remaining': /^\d+$/,
-  'x-ratelimit-reset': /^\d{10}$/,
-  'ratelimit-policy': /^"minute";q=\d+;w=60(, "day";q=\d+;w=86400)?$/,
-  ratelimit: /^"minute";r=\d+;t=\d+(, "day";r=\d+;t=\d+)?$/,
+const RATE_LIMIT_FORMS = {
+  'X-RateLimit-Limit': /^\d+$/,
+  'X-RateLimit-Remaining': /^\d+$/,
+  'X-RateLimit-Reset': /^\d{10}$/,
+  'RateLimit-Policy': /^"minute";q=\d+;w=60(, "day";q=\d+;w=86400)?$/,
+  RateLimit: /^"minute";r=\d+;t=\d+(, "day";r=\d+;t=\d+)?$/,
 };
 
+/** The headers that tell of the limits on every answer under a protected path. */
+export const RATE_LIMIT_HEADERS = Object.keys(RATE_LIMIT_FORMS);
+
 export function expectRateLimitHeaders({ headers }: Pick<Answer, 'headers'>): void {
-  for (const [name, form] of Object.entries(RATE_LIMIT_HEADERS)) {
+  for (const [name, form] of Object.entries(RATE_LIMIT_FORMS)) {
     expect(`${name}: ${headers.get(name)}`).toMatch(new RegExp(form.source.replace('^', `^${name}: `)));
   }
 }
 
 export function expectNoRateLimitHeaders({ headers }: Pick<Answer, 'headers'>): void {
-  expect(Object.keys(RATE_LIMIT_HEADERS).filter((name) => headers.has(name))).toEqual([]);
+  expect(RATE_LIMIT_HEADERS.filter((name) => headers.has(name))).toEqual([]);
 }
 
 /** An error has the three fields and no fourth, is JSON, and its body tells the status of its response. */
