@@ -14,7 +14,7 @@ import { Connections } from './http/connections.js';
 import { answerParserError } from './http/parser-error.js';
 import { parseJsonBody } from './http/json-body.js';
 import { revalidate } from './http/revalidation.hook.js';
-import { shareWithOrigins } from './http/cors.js';
+import { type Sharing, sharingWith } from './http/cors.js';
 import { requestId } from './http/request-id.js';
 import { RequestLog } from './http/request-log.js';
 import { createLogger, nestLogger } from './logger.js';
@@ -38,6 +38,7 @@ export async function createApplication(
 ): Promise<NestFastifyApplication> {
   const logger = createLogger(environment);
   const requestLog = new RequestLog();
+  const share = sharing(environment.CORS_ORIGINS);
   const adapter = new FastifyAdapter({
     loggerInstance: logger,
     logController: requestLog,
@@ -54,9 +55,12 @@ export async function createApplication(
     },
     requestTimeout: REQUEST_TIMEOUT_MS,
     frameworkErrors: (fault: unknown, request: FastifyRequest, reply: FastifyReply) => {
-      reply.header('X-Request-Id', request.id);
       // No hook sees these.
       reply.raw.once('finish', () => requestLog.requestCompleted(null, request, reply));
+      reply.header('X-Request-Id', request.id);
+      if (share(request, reply)) {
+        return;
+      }
       const answered = app.get(AppFilter).answer(fault, request, reply);
       void answered.then(() => app.get(UsageRecorder).record(request, reply));
     },
@@ -80,11 +84,10 @@ export async function createApplication(
   fastify.decorateRequest('bodyBytes', null);
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id);
-    done(hostFault(request));
+    if (!share(request, reply)) {
+      done(hostFault(request));
+    }
   });
-  if (environment.CORS_ORIGINS !== undefined) {
-    await shareWithOrigins(fastify, environment.CORS_ORIGINS, headerNames());
-  }
   // Before usage is recorded, which is told the status.
   revalidate(fastify);
   // Not onResponse, which never comes when the client has gone: what was counted is recorded, whether its answer arrived
@@ -111,8 +114,8 @@ export async function createApplication(
     if (isProtectedPath(url)) {
       operations.add(route);
     }
-    // Nobody is told of what is not offered, nor of the route that CORS has at every path.
-    if (url !== '*' && (config?.stability !== 'experimental' || environment.EXPERIMENTAL)) {
+    // Nobody is told of what is not offered.
+    if (config?.stability !== 'experimental' || environment.EXPERIMENTAL) {
       allowedMethods.add(method, url);
     }
   });
@@ -136,6 +139,11 @@ export async function createApplication(
     throw error;
   }
   return app;
+}
+
+/** Whoever may read an answer may read all headers of the document; `Allow` is on no operation's answer, so it does not tell of it. */
+function sharing(origins: Environment['CORS_ORIGINS']): Sharing {
+  return origins === undefined ? () => false : sharingWith(origins, [...headerNames(), 'Allow']);
 }
 
 /** HTTP/1.1 asks for a Host (RFC 9112, section 3.2). */

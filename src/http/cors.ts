@@ -1,36 +1,45 @@
-import cors, { type FastifyCorsOptions } from '@fastify/cors';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH'];
-const REQUEST_HEADERS = ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-None-Match', 'X-Request-Id'];
-const PREFLIGHT_LIFE_SECONDS = 600;
+const PREFLIGHT_HEADERS = {
+  'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, PATCH',
+  'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id',
+  /** Seconds for which a browser need not ask again. */
+  'Access-Control-Max-Age': '600',
+};
+
+/** Has an answer say whose pages may read it. True where the request was a preflight, and is answered. */
+export type Sharing = (request: FastifyRequest, reply: FastifyReply) => boolean;
 
 /**
- * Lets pages of these origins read the answers (Fetch, section 3.3). A preflight is answered here: it carries no key, and is
- * not counted.
+ * Lets pages of these origins read answers (Fetch, section 3.3), or of all where one is `*`. A preflight carries no key, and is not
+ * counted; any other OPTIONS is a method like any other.
+ *
+ * A function and not a plugin, as no plugin sees what the router itself refuses, and a page must be able to read that too.
  *
  * @param exposedHeaders the response headers that those pages may read.
  */
-export async function shareWithOrigins(
-  fastify: FastifyInstance,
-  origins: readonly string[],
-  exposedHeaders: readonly string[],
-): Promise<void> {
-  const options: FastifyCorsOptions = {
-    origin: [...origins],
-    methods: METHODS,
-    allowedHeaders: REQUEST_HEADERS,
-    exposedHeaders: [...exposedHeaders],
-    maxAge: PREFLIGHT_LIFE_SECONDS,
+export function sharingWith(origins: readonly string[], exposedHeaders: readonly string[]): Sharing {
+  const exposed = exposedHeaders.join(', ');
+  const allowed = (origin: string | undefined) =>
+    origins.includes('*') ? '*' : origins.find((each) => each === origin);
+  return (request, reply) => {
+    // Also where nobody is allowed: a cache must not give this answer to a page that is.
+    reply.header('Vary', 'Origin');
+    const origin = allowed(request.headers.origin);
+    if (origin !== undefined) {
+      reply.headers({ 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': exposed });
+    }
+    if (!isPreflight(request)) {
+      return false;
+    }
+    if (origin !== undefined) {
+      reply.headers(PREFLIGHT_HEADERS);
+    }
+    void reply.status(204).send();
+    return true;
   };
-  await fastify.register(cors, {
-    // Any other OPTIONS is a method like any other, and refused in the form of this service.
-    delegator: (request, callback) =>
-      callback(null, {
-        ...options,
-        preflight:
-          request.headers.origin !== undefined &&
-          request.headers['access-control-request-method'] !== undefined,
-      }),
-  });
+}
+
+function isPreflight({ method, headers }: FastifyRequest): boolean {
+  return method === 'OPTIONS' && Boolean(headers.origin) && Boolean(headers['access-control-request-method']);
 }
