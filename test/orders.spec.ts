@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
+import { OrderRepository } from '../src/orders/order.repository.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
 import { type Answer, send } from './support/http.js';
@@ -110,6 +112,13 @@ describe('createOrder', () => {
     expectError(answer, 400, 'invalid_request', `The request is invalid: ${fault}.`);
     expect(answer.headers.get('x-stability')).toBe('experimental');
     expectRateLimitHeaders(answer);
+    expect(await countOrders()).toBe(0);
+  });
+
+  it('of a quota that was removed by hand meanwhile is no fault of the request', async () => {
+    const order = { petId: 1n, quantity: 1, shipDate: undefined };
+    const placed = store.app.get(OrderRepository).place(randomUUID(), order);
+    await expect(placed).rejects.toMatchObject({ code: 'P2003' });
     expect(await countOrders()).toBe(0);
   });
 

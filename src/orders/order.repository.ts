@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
+import { isDriverAdapterError } from '@prisma/driver-adapter-utils';
 import type { Database } from '../database/atomically.js';
 import { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../errors/api-error.js';
 import type { NewOrder, Order, OrderStatus } from './order.schemas.js';
 
-/** Prisma's code for a reference to what is not there. */
-const NO_SUCH_REFERENCE = 'P2003';
+/** The foreign key of an order's animal. */
+const PET_REFERENCE = 'orders_pet_id_fkey';
 const FIELDS = { id: true, petId: true, quantity: true, shipDate: true, status: true, complete: true };
 
 type Row = Prisma.OrderGetPayload<{ select: typeof FIELDS }>;
@@ -55,13 +56,23 @@ export class OrderRepository {
         }),
       );
     } catch (error) {
-      if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === NO_SUCH_REFERENCE) {
+      if (isOfUnknownPet(error)) {
         const message = `The request is invalid: petId must be that of an animal; there is none with ${petId}.`;
         throw new ApiError('invalid_request', message, { cause: error });
       }
       throw error;
     }
   }
+}
+
+/** A quota that is removed by hand meanwhile breaks a foreign key as well, which is no fault of the request. */
+function isOfUnknownPet(error: unknown): boolean {
+  const failure = error instanceof Prisma.PrismaClientKnownRequestError && error.meta?.['driverAdapterError'];
+  if (!failure || !isDriverAdapterError(failure) || failure.cause.kind !== 'ForeignKeyConstraintViolation') {
+    return false;
+  }
+  const { constraint } = failure.cause;
+  return constraint !== undefined && 'index' in constraint && constraint.index === PET_REFERENCE;
 }
 
 function orderOf({ shipDate, ...order }: Row): Order {
