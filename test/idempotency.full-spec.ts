@@ -6,51 +6,71 @@ import { type Answer, send } from './support/http.js';
 import { issueKey } from './support/keys.js';
 import { ServiceProcess } from './support/service-process.js';
 
-/** Whoever keeps an answer waits with the end of its transaction until nobody holds this lock. */
-const WAIT_AT_COMMIT = `
-  CREATE FUNCTION wait_at_commit() RETURNS trigger LANGUAGE plpgsql AS $$
+/** Whoever keeps an answer waits before it is written, and with the end of its transaction, until nobody holds these locks. */
+const BEFORE_KEEPING = 6;
+const AT_COMMIT = 7;
+const WAITING = `
+  CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
-    PERFORM pg_advisory_xact_lock_shared(7);
-    RETURN NULL;
+    PERFORM set_config('lock_timeout', '0', true);
+    PERFORM pg_advisory_xact_lock_shared(TG_ARGV[0]::bigint);
+    RETURN NEW;
   END $$;
+  CREATE TRIGGER wait_before_keeping BEFORE INSERT ON idempotent_answers
+    FOR EACH ROW EXECUTE FUNCTION wait(${BEFORE_KEEPING});
   CREATE CONSTRAINT TRIGGER wait_at_commit AFTER INSERT ON idempotent_answers
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wait_at_commit();`;
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wait(${AT_COMMIT});`;
 
 let database: TestDatabase;
 let key: string;
-let replicas: ServiceProcess[];
+let survivor: ServiceProcess;
+let victim: ServiceProcess;
+
+const startReplica = () =>
+  new ServiceProcess('main.js', { DATABASE_URL: database.url, APP_ENV: 'staging', HOST: '127.0.0.1' });
 
 beforeAll(async () => {
   database = await createDatabase();
-  await database.query(WAIT_AT_COMMIT);
+  await database.query(WAITING);
   ({ key } = await issueKey(database, { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 }));
-  const environment = { DATABASE_URL: database.url, APP_ENV: 'staging', HOST: '127.0.0.1' };
-  replicas = [new ServiceProcess('main.js', environment), new ServiceProcess('main.js', environment)];
+  survivor = startReplica();
 }, 60_000);
-
 afterAll(async () => {
-  await Promise.all(replicas.map((replica) => replica.kill('SIGKILL')));
+  await survivor.kill('SIGKILL');
   await database.drop();
 });
+beforeEach(async () => {
+  await database.query('TRUNCATE pets, orders, idempotent_answers RESTART IDENTITY');
+  victim = startReplica();
+});
+afterEach(() => victim.kill('SIGKILL'));
 
-it('a request whose replica is killed between its write and its answer makes one animal, and its repetition is given the answer', async () => {
-  const [first, second] = await Promise.all(replicas.map((replica) => replica.listening()));
-  const attempt = (url: string | undefined): Promise<Answer> =>
+/**
+ * Sends a request to the victim, which is killed while PostgreSQL waits for this lock. Until that is let go, the same request to
+ * the survivor is told to wait.
+ *
+ * @returns the answer of the survivor after that.
+ */
+async function answerAfterKill(lock: number): Promise<Answer> {
+  const [first, second] = await Promise.all([victim.listening(), survivor.listening()]);
+  const attempt = (url: string): Promise<Answer> =>
     send(`${url}/v1/pets`, {
       method: 'POST',
       key,
       body: { name: 'Rex', categoryId: 7 },
       headers: { 'Idempotency-Key': 'a' },
     });
-  const holder = await hold(database.url, 'SELECT pg_advisory_xact_lock(7)');
+  const holder = await hold(database.url, `SELECT pg_advisory_xact_lock(${lock})`);
   const lost = attempt(first).catch((error: unknown) => error);
   await eventually(async () => {
-    const written = await database.query(
-      `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query ~ '^COMMIT' AND wait_event = 'advisory'`,
+    const waiting = await database.query(
+      `SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = database
+        WHERE datname = current_database() AND locktype = 'advisory' AND objid = $1 AND NOT granted`,
+      [lock],
     );
-    expect(written).toHaveLength(1);
+    expect(waiting).toHaveLength(1);
   });
-  await replicas[0]?.kill('SIGKILL');
+  await victim.kill('SIGKILL');
   expect(String(await lost)).toBe('TypeError: fetch failed');
 
   const early = await attempt(second);
@@ -58,10 +78,27 @@ it('a request whose replica is killed between its write and its answer makes one
   expect(early.headers.get('retry-after')).toBe('1');
 
   await holder.letGo();
+  let answer = early;
   await eventually(async () => {
-    const answer = await attempt(second);
-    expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([201, 'true']);
-    expect(answer.text).toBe('{"id":1,"name":"Rex","categoryId":7}');
+    answer = await attempt(second);
+    expect(answer.status).not.toBe(409);
   });
-  expect(await database.query('SELECT name FROM pets')).toEqual([{ name: 'Rex' }]);
+  return answer;
+}
+
+const animals = () => database.query('SELECT id::int, name FROM pets');
+
+it('a request whose replica is killed before its COMMIT has done nothing, and its repetition makes the one animal', async () => {
+  const answer = await answerAfterKill(BEFORE_KEEPING);
+  expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([201, null]);
+  // The identifier of the first attempt is not given again.
+  expect(answer.text).toBe('{"id":2,"name":"Rex","categoryId":7}');
+  expect(await animals()).toEqual([{ id: 2, name: 'Rex' }]);
+}, 60_000);
+
+it('a request whose replica is killed between its write and its answer makes one animal, and its repetition is given the answer', async () => {
+  const answer = await answerAfterKill(AT_COMMIT);
+  expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([201, 'true']);
+  expect(answer.text).toBe('{"id":1,"name":"Rex","categoryId":7}');
+  expect(await animals()).toEqual([{ id: 1, name: 'Rex' }]);
 }, 60_000);
