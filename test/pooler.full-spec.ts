@@ -10,7 +10,7 @@ import { KeyWatch } from '../src/auth/key-watch.js';
 import { startApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { freePort } from './support/free-port.js';
-import { send } from './support/http.js';
+import { type Answer, send } from './support/http.js';
 import { countKeyLookUps } from './support/key-look-ups.js';
 import { until } from './support/eventually.js';
 
@@ -159,6 +159,53 @@ describe('a connection through PgBouncer, which may lose the word of changes', (
       await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
       await until(() => watch.generation > generation);
       expect((await send(`${store.url}/v1/pets`, { key })).status).toBe(401);
+    } finally {
+      await store.close();
+    }
+  });
+
+  it('in transaction mode lends one to the whole of what is created with an Idempotency-Key, which is created once', async () => {
+    if (!installed) {
+      return;
+    }
+    const { child, url } = await startPgBouncer(database.url, 'transaction', folder);
+    poolers.push(child);
+    const store = await startApplication({
+      database,
+      environment: { DATABASE_URL: url, DIRECT_DATABASE_URL: database.url },
+    });
+    try {
+      const { key } = await store.issue({ plan: 'business' });
+      const [rex] = await database.query<{ id: string }>(
+        `INSERT INTO pets (name, category_id) VALUES ('Rex', 7) RETURNING id`,
+      );
+      const create = (target: string, body: string, attempt: number) =>
+        send(`${store.url}${target}`, {
+          method: 'POST',
+          key,
+          body,
+          headers: { 'Idempotency-Key': `${attempt}${target}` },
+        });
+      const each = [1, 2, 3, 4].flatMap((attempt) => [
+        () => create('/v1/pets', '{"name":"Tom","categoryId":3}', attempt),
+        () => create('/v1/store/orders', `{"petId":${rex?.id},"quantity":2}`, attempt),
+      ]);
+      const replayed = ({ headers }: Answer) => headers.get('idempotent-replayed') === 'true';
+
+      // Twins, and so many at once that the pooler lends several connections in turn.
+      const answers = await Promise.all([...each, ...each].map((repeat) => repeat()));
+      const created = answers.filter((answer) => answer.status === 201 && !replayed(answer));
+      expect(created).toHaveLength(each.length);
+      const others = answers.filter((answer) => !created.includes(answer));
+      expect(others.filter((answer) => answer.status !== 409 && !replayed(answer))).toEqual([]);
+
+      const again = await Promise.all(each.map((repeat) => repeat()));
+      expect(again.filter((answer) => answer.status !== 201 || !replayed(answer))).toEqual([]);
+      const texts = (of: Answer[]) => of.map(({ text }) => text).toSorted();
+      expect(texts(again)).toEqual(texts(created));
+      const [toms] = await database.query(`SELECT count(*)::int FROM pets WHERE name = 'Tom'`);
+      const { json: orders } = await send(`${store.url}/v1/store/orders`, { key });
+      expect([toms, orders.length]).toEqual([{ count: 4 }, 4]);
     } finally {
       await store.close();
     }
