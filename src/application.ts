@@ -11,12 +11,13 @@ import type { Environment } from './environment.js';
 import { ApiError } from './errors/api-error.js';
 import { AllowedMethods } from './http/allowed-methods.js';
 import { Connections } from './http/connections.js';
-import { answerParserError } from './http/parser-error.js';
+import { answerConnect, answerParserError } from './http/parser-error.js';
 import { parseJsonBody } from './http/json-body.js';
 import { revalidate } from './http/revalidation.hook.js';
 import { type Sharing, sharingWith } from './http/cors.js';
 import { requestId } from './http/request-id.js';
 import { RequestLog } from './http/request-log.js';
+import { SECURITY_HEADERS } from './http/security-headers.js';
 import { createLogger, nestLogger } from './logger.js';
 import { headerNames } from './openapi/headers.js';
 import { serveDocuments } from './openapi/documents.js';
@@ -57,7 +58,7 @@ export async function createApplication(
     frameworkErrors: (fault: unknown, request: FastifyRequest, reply: FastifyReply) => {
       // No hook sees these.
       reply.raw.once('finish', () => requestLog.requestCompleted(null, request, reply));
-      reply.header('X-Request-Id', request.id);
+      reply.header('X-Request-Id', request.id).headers(SECURITY_HEADERS);
       if (share(request, reply)) {
         return;
       }
@@ -83,7 +84,7 @@ export async function createApplication(
   fastify.decorateRequest('uncounted', false);
   fastify.decorateRequest('bodyBytes', null);
   fastify.addHook('onRequest', (request, reply, done) => {
-    reply.header('X-Request-Id', request.id);
+    reply.header('X-Request-Id', request.id).headers(SECURITY_HEADERS);
     if (!share(request, reply)) {
       done(hostFault(request));
     }
@@ -107,6 +108,7 @@ export async function createApplication(
   fastify.server.on('checkExpectation', (request, response) =>
     fastify.server.emit('request', request, response),
   );
+  fastify.server.on('connect', answerConnect);
   const operations = new OperationRegistry();
   const allowedMethods = app.get(AllowedMethods);
   fastify.addHook('onRoute', (route) => {

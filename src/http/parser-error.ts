@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { ApiError } from '../errors/api-error.js';
+import { SECURITY_HEADERS } from './security-headers.js';
 
 const NOT_HTTP = new ApiError('invalid_request', 'The request is not valid HTTP/1.1.');
+const NO_PROXY = new ApiError('invalid_request', 'This is no proxy: it does not answer CONNECT.');
 
 /** By the code of Node's error. */
 const REFUSALS: Record<string, ApiError> = {
@@ -22,13 +24,27 @@ export function answerParserError(error: Error & { code?: string }, socket: Sock
   if (error.code === 'ECONNRESET' || socket.destroyed) {
     return;
   }
-  const refusal = REFUSALS[error.code ?? ''] ?? NOT_HTTP;
+  answer(socket, REFUSALS[error.code ?? ''] ?? NOT_HTTP);
+}
+
+/** Answers CONNECT, which asks a proxy for a tunnel: Node takes it for no request, and would close without a word. */
+export function answerConnect(_request: IncomingMessage, socket: Socket): void {
+  answer(socket, NO_PROXY);
+}
+
+function answer(socket: Socket, refusal: ApiError): void {
   const body = JSON.stringify(refusal.body);
   if (socket.writable) {
-    socket.write(
-      `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\nContent-Type: application/json\r\n` +
-        `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${randomUUID()}\r\nConnection: close\r\n\r\n${body}`,
-    );
+    const headers = {
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(body),
+      'X-Request-Id': randomUUID(),
+      ...SECURITY_HEADERS,
+      Connection: 'close',
+    };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const { status } = refusal;
+    socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
   }
   socket.destroySoon();
 }

@@ -1,8 +1,9 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { Environment } from '../environment.js';
 import { createDocument, documentText } from './document.js';
+import { serveReferencePage } from './reference-page.js';
 
 /** Serves the OpenAPI document at `/openapi.json`, and a page to read and try it at `/docs`. */
 export function serveDocuments(app: NestFastifyApplication, environment: Environment): void {
@@ -22,14 +23,5 @@ export function serveDocuments(app: NestFastifyApplication, environment: Environ
       item.servers === undefined ? item : { ...item, servers: here('/', item.servers) },
     ]),
   );
-  SwaggerModule.setup(
-    'docs',
-    app,
-    { ...document, paths, servers: here('/v1', document.servers) },
-    {
-      raw: false,
-      customSiteTitle: 'Animal Store',
-      swaggerOptions: { layout: 'BaseLayout', validatorUrl: null, displayRequestDuration: true },
-    },
-  );
+  serveReferencePage(app, { ...document, paths, servers: here('/v1', document.servers) });
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import Ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { SECURITY_HEADERS } from '../../src/http/security-headers.js';
 
 /** JSON Schema, as far as the document has it. */
 export interface Schema {
@@ -71,6 +72,11 @@ const OF_HTTP = new Set([
   'vary',
 ]);
 
+/** What this service has on every response, for browsers: no operation says it, and none may be without. */
+const OF_EVERY_RESPONSE = new Map(
+  Object.entries(SECURITY_HEADERS).map(([name, value]) => [name.toLowerCase(), value]),
+);
+
 /** The committed OpenAPI document, and what it says of requests and responses. */
 export class ApiDocument {
   private readonly document = JSON.parse(readFileSync('openapi.json', 'utf8')) as Document;
@@ -135,7 +141,10 @@ export class ApiDocument {
 
   private headerFaults({ headers: listed = {} }: Response, headers: Headers): string[] {
     const names = new Set(Object.keys(listed).map((name) => name.toLowerCase()));
-    const untold = [...headers.keys()].filter((name) => !names.has(name) && !OF_HTTP.has(name));
+    const untold = [...headers.keys()].filter(
+      (name) => !names.has(name) && !OF_HTTP.has(name) && !OF_EVERY_RESPONSE.has(name),
+    );
+    const unsafe = [...OF_EVERY_RESPONSE].filter(([name, value]) => headers.get(name) !== value);
     const wrong = Object.entries(listed).flatMap(([name, told]) => {
       const header =
         '$ref' in told ? this.document.components.headers[told.$ref.split('/').at(-1) ?? ''] : told;
@@ -145,7 +154,11 @@ export class ApiDocument {
       }
       return this.faults(header.schema, header.schema.type === 'integer' ? Number(value) : value, name);
     });
-    return [...untold.map((name) => `the header ${name} is not listed`), ...wrong];
+    return [
+      ...untold.map((name) => `the header ${name} is not listed`),
+      ...unsafe.map(([name, value]) => `the header ${name} is not ${value}`),
+      ...wrong,
+    ];
   }
 
   private faults(schema: Schema, value: unknown, what: string): string[] {

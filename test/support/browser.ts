@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+
+const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome'];
+
+/** The browser of this machine. Where it has none, the tests say that they are skipped; in CI they fail. */
+export function findBrowser(): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
+  const program = folders
+    .flatMap((folder) => PROGRAMS.map((name) => path.join(folder, name)))
+    .find((file) => isExecutable(file));
+  if (program === undefined && process.env['CI'] !== undefined) {
+    throw new Error('No browser on this machine: install the package chromium');
+  }
+  if (program === undefined) {
+    process.stderr.write('Skipped what needs a browser: it is not on this machine (package chromium).\n');
+  }
+  return program;
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface Message {
+  id?: number;
+  sessionId?: string;
+  method?: string;
+  params?: Record<string, unknown>;
+  result?: Record<string, unknown>;
+  error?: { message: string };
+}
+
+/** One page of a real browser, by the DevTools protocol over a pipe. */
+export class BrowserPage {
+  /** What the page's console has shown: errors, and what the policy of the page has forbidden. */
+  readonly complaints: string[] = [];
+  private readonly waiting = new Map<number, (message: Message) => void>();
+  private asked = 0;
+  private sessionId: string | undefined;
+  private rest = '';
+
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly profile: string,
+  ) {
+    const pipe = child.stdio[4] as Readable;
+    pipe.setEncoding('utf8').on('data', (text: string) => {
+      const messages = (this.rest + text).split('\0');
+      this.rest = messages.pop() ?? '';
+      messages.forEach((message) => this.hear(JSON.parse(message) as Message));
+    });
+  }
+
+  static async open(program: string): Promise<BrowserPage> {
+    const profile = await mkdtemp(path.join(tmpdir(), 'animal-store-browser-'));
+    const child = spawn(
+      program,
+      // Root, as in a container, has no sandbox.
+      [
+        '--headless',
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-dev-shm-usage',
+        '--remote-debugging-pipe',
+        `--user-data-dir=${profile}`,
+      ],
+      { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] },
+    );
+    const page = new BrowserPage(child, profile);
+    const { targetId } = await page.ask('Target.createTarget', { url: 'about:blank' });
+    const { sessionId } = await page.ask('Target.attachToTarget', { targetId, flatten: true });
+    page.sessionId = String(sessionId);
+    await Promise.all(['Log.enable', 'Runtime.enable', 'Page.enable'].map((method) => page.ask(method)));
+    return page;
+  }
+
+  async goTo(url: string): Promise<void> {
+    await this.ask('Page.navigate', { url });
+  }
+
+  /** What this expression comes to in the page; a promise is waited for. */
+  async evaluate(expression: string): Promise<unknown> {
+    const { result, exceptionDetails } = await this.ask('Runtime.evaluate', {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+      allowUnsafeEvalBlockedByCSP: false,
+    });
+    if (exceptionDetails !== undefined) {
+      throw new Error(`${expression}: ${JSON.stringify(exceptionDetails)}`);
+    }
+    return (result as { value?: unknown }).value;
+  }
+
+  /** A picture of the page, in PNG. */
+  async picture(): Promise<Buffer> {
+    const { data } = await this.ask('Page.captureScreenshot');
+    return Buffer.from(String(data), 'base64');
+  }
+
+  async close(): Promise<void> {
+    const ended = once(this.child, 'exit');
+    this.child.kill();
+    await ended;
+    await rm(this.profile, { recursive: true, force: true, maxRetries: 10 });
+  }
+
+  private ask(method: string, params: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
+    const id = (this.asked += 1);
+    const { sessionId } = this;
+    (this.child.stdio[3] as Writable).write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
+    return new Promise((resolve, reject) => {
+      this.waiting.set(id, ({ result = {}, error }) =>
+        error === undefined ? resolve(result) : reject(new Error(`${method}: ${error.message}`)),
+      );
+    });
+  }
+
+  private hear(message: Message): void {
+    if (message.id !== undefined) {
+      this.waiting.get(message.id)?.(message);
+      this.waiting.delete(message.id);
+      return;
+    }
+    const { entry, type, exceptionDetails } = message.params ?? {};
+    if (message.method === 'Log.entryAdded' && (entry as { level: string }).level !== 'verbose') {
+      this.complaints.push(JSON.stringify(entry));
+    }
+    if (message.method === 'Runtime.exceptionThrown') {
+      this.complaints.push(JSON.stringify(exceptionDetails));
+    }
+    if (message.method === 'Runtime.consoleAPICalled' && (type === 'error' || type === 'warning')) {
+      this.complaints.push(JSON.stringify(message.params));
+    }
+  }
+}
