@@ -10,6 +10,7 @@ import { OperationRegistry } from './deprecation/operation-registry.js';
 import type { Environment } from './environment.js';
 import { ApiError } from './errors/api-error.js';
 import { AllowedMethods } from './http/allowed-methods.js';
+import { refuseAmbiguity } from './http/ambiguity.hook.js';
 import { Connections } from './http/connections.js';
 import { answerConnect, answerParserError } from './http/parser-error.js';
 import { parseJsonBody } from './http/json-body.js';
@@ -51,6 +52,8 @@ export async function createApplication(
     // Node would answer a missing Host by itself, without a body.
     http: {
       requireHostHeader: false,
+      // Of two headers that must be one, Node would pass the first alone; so both are seen, and refused.
+      joinDuplicateHeaders: true,
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
     },
@@ -85,8 +88,12 @@ export async function createApplication(
   fastify.decorateRequest('bodyBytes', null);
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id).headers(SECURITY_HEADERS);
+    done();
+  });
+  refuseAmbiguity(fastify);
+  fastify.addHook('onRequest', (request, reply, done) => {
     if (!share(request, reply)) {
-      done(hostFault(request));
+      done();
     }
   });
   // Before usage is recorded, which is told the status.
@@ -109,6 +116,8 @@ export async function createApplication(
     fastify.server.emit('request', request, response),
   );
   fastify.server.on('connect', answerConnect);
+  // Node would leave out those past a number of them, such as a proxy's own; 16 KiB limit them all.
+  fastify.server.maxHeadersCount = 0;
   const operations = new OperationRegistry();
   const allowedMethods = app.get(AllowedMethods);
   fastify.addHook('onRoute', (route) => {
@@ -146,13 +155,6 @@ export async function createApplication(
 /** Whoever may read an answer may read all headers of the document; `Allow` is on no operation's answer, so it does not tell of it. */
 function sharing(origins: Environment['CORS_ORIGINS']): Sharing {
   return origins === undefined ? () => false : sharingWith(origins, [...headerNames(), 'Allow']);
-}
-
-/** HTTP/1.1 asks for a Host (RFC 9112, section 3.2). */
-function hostFault({ headers, raw }: FastifyRequest): ApiError | undefined {
-  return headers.host === undefined && raw.httpVersion === '1.1'
-    ? new ApiError('invalid_request', 'An HTTP/1.1 request needs the header Host.')
-    : undefined;
 }
 
 /** Fastify's types know no number of hops; a function says the same: hop 0 is who connects to us. */

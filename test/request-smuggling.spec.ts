@@ -1,0 +1,246 @@
+import { startApplication, type TestApplication } from './support/application.js';
+import { sendRaw } from './support/raw-http.js';
+
+const PET = '{"name":"Rex","categoryId":7}';
+const SMUGGLED = '{"name":"smuggled","categoryId":7}';
+
+let store: TestApplication;
+let key: string;
+/** A request of its own, which stands behind the end of another: nobody has sent it. */
+let hidden: string;
+
+beforeAll(async () => {
+  store = await startApplication();
+  ({ key } = await store.issue({ plan: 'enterprise', perMinute: 100_000, perDay: 100_000 }));
+  hidden = head('POST /v1/pets', `Content-Length: ${SMUGGLED.length}`, 'Connection: close') + SMUGGLED;
+});
+afterAll(() => store.close());
+
+function head(request: string, ...headers: string[]): string {
+  const all = ['Host: x', `Authorization: Bearer ${key}`, 'Content-Type: application/json', ...headers];
+  return `${request} HTTP/1.1\r\n${all.join('\r\n')}\r\n\r\n`;
+}
+
+const chunked = (body: string) => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+
+async function animals(name: string): Promise<number> {
+  const [row] = await store.database.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM pets WHERE name = $1',
+    [name],
+  );
+  return row?.count ?? -1;
+}
+
+/** One refusal in form, after which the server has closed: it reads nothing behind what it did not understand. */
+function expectOneRefusal({ status, headers, body }: Awaited<ReturnType<typeof sendRaw>>): void {
+  expect([status, headers['connection']]).toEqual([400, 'close']);
+  expect(JSON.parse(body)).toEqual({ code: 'invalid_request', message: expect.any(String), status: 400 });
+}
+
+describe('a body whose end can be read in two ways is refused, and nothing behind it is read:', () => {
+  const TE = 'Transfer-Encoding';
+  it.each<[string, string[]]>([
+    ['a length and chunks', ['Content-Length: 5', `${TE}: chunked`]],
+    ['chunks and a length', [`${TE}: chunked`, 'Content-Length: 5']],
+    ['two lengths', ['Content-Length: 5', 'Content-Length: 0']],
+    ['the same length twice', ['Content-Length: 5', 'Content-Length: 5']],
+    ['a list of lengths', ['Content-Length: 5, 5']],
+    ['a length with a sign', ['Content-Length: +5']],
+    ['a negative length', ['Content-Length: -1']],
+    ['a length in hexadecimal', ['Content-Length: 0x5']],
+    ['a length past all numbers', ['Content-Length: 99999999999999999999999']],
+    ['an empty length', ['Content-Length: ']],
+    ['a space before the colon of the length', ['Content-Length : 5']],
+    ['a coding that is almost chunked', [`${TE}: xchunked`]],
+    ['a coding with a control character', [`${TE}: \x0bchunked`]],
+    ['a coding in quotes', [`${TE}: "chunked"`]],
+    ['chunked that is not the last coding', [`${TE}: chunked, identity`]],
+    ['two codings', [`${TE}: chunked`, `${TE}: identity`]],
+    ['the coding identity', [`${TE}: identity`]],
+    ['a space before the colon of the coding', [`${TE} : chunked`]],
+    ['a coding on a line that is folded', [`${TE}:\r\n chunked`]],
+    ['a header that is folded', ['X-A: b\r\n c', 'Content-Length: 5']],
+    ['a header line that ends in LF alone', [`X-A: b\nX-B: c`, 'Content-Length: 5']],
+    ['a header with a CR within', ['X-A: b\rX-B: c', 'Content-Length: 5']],
+    ['a header with a NUL', ['X-A: b\0c', 'Content-Length: 5']],
+    ['a header without a name', [': b', 'Content-Length: 5']],
+    ['a header whose name has a space', ['X A: b', 'Content-Length: 5']],
+  ])('%s', async (_name, headers) => {
+    expectOneRefusal(await sendRaw(store.url, head('POST /v1/pets', ...headers), '0\r\n\r\n', hidden));
+    expect(await animals('smuggled')).toBe(0);
+  });
+
+  it.each([
+    ['a negative size', `-1\r\n${PET}\r\n0\r\n\r\n`],
+    ['a size with 0x', `0x1d\r\n${PET}\r\n0\r\n\r\n`],
+    ['a size past all numbers', `ffffffffffffffffff\r\n${PET}\r\n0\r\n\r\n`],
+    ['a size that is too small', `5\r\n${PET}\r\n0\r\n\r\n`],
+    ['lines that end in LF alone', `1d\n${PET}\n0\n\n`],
+    ['an extension with an LF', `1d;a\nb\r\n${PET}\r\n0\r\n\r\n`],
+    ['a length among the trailers', `1d\r\n${PET}\r\n0\r\nContent-Length: 9\r\n\r\n`],
+  ])('chunks with %s', async (_name, body) => {
+    const before = await animals('Rex');
+    expectOneRefusal(await sendRaw(store.url, head('POST /v1/pets', `${TE}: chunked`), body, hidden));
+    expect([await animals('Rex'), await animals('smuggled')]).toEqual([before, 0]);
+  });
+
+  it('chunks in HTTP/1.0, which has none', async () => {
+    for (const authorized of [true, false]) {
+      const request = head('POST /v1/pets', 'Connection: keep-alive', `${TE}: chunked`)
+        .replace('HTTP/1.1', 'HTTP/1.0')
+        .replace('Authorization', authorized ? 'Authorization' : 'X-Nothing');
+      const { status, headers, body } = await sendRaw(store.url, request, chunked(PET), hidden);
+      expect([status, headers['connection']]).toEqual([authorized ? 400 : 401, 'close']);
+      expect(JSON.parse(body)).toMatchObject({ status });
+      expect(await animals('smuggled')).toBe(0);
+    }
+  });
+});
+
+describe('whom a request is for and from can be read in one way alone:', () => {
+  it.each([
+    ['two hosts', ['Host: y']],
+    ['the same host twice', ['Host: x']],
+  ])('%s are refused', async (_name, headers) => {
+    expectOneRefusal(await sendRaw(store.url, head('GET /v1/pets', ...headers), hidden));
+    expect(await animals('smuggled')).toBe(0);
+  });
+
+  it.each(['a b', 'x/../y', 'user@x', 'x\\y', 'x, y', '<script>', 'x?y', 'x#y'])(
+    'a host that is none is refused: %s',
+    async (host) => {
+      const request = head('GET /v1/pets').replace('Host: x', `Host: ${host}`);
+      expectOneRefusal(await sendRaw(store.url, request, hidden));
+    },
+  );
+
+  it.each([
+    '',
+    'x',
+    'x:80',
+    '127.0.0.1:3000',
+    '[::1]:3000',
+    'api.animal-store.example.',
+    'a_b-c~d',
+    'caf%C3%A9',
+  ])('any other is answered: "%s"', async (host) => {
+    const request = head('GET /v1/pets', 'Connection: close').replace('Host: x', `Host: ${host}`);
+    expect((await sendRaw(store.url, request)).status).toBe(200);
+  });
+
+  it('two keys are no key', async () => {
+    const answer = await sendRaw(
+      store.url,
+      head('GET /v1/pets', 'Authorization: Bearer another', 'Connection: close'),
+    );
+    expect(answer.status).toBe(401);
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'invalid_api_key' });
+  });
+
+  it('two content types are none', async () => {
+    const answer = await sendRaw(
+      store.url,
+      head('POST /v1/pets', 'Content-Type: text/plain', `Content-Length: ${PET.length}`, 'Connection: close'),
+      PET,
+    );
+    expect(answer.status).toBe(415);
+  });
+
+  it('no header is left out, however many stand before it', async () => {
+    const many = Array.from({ length: 3000 }, () => 'a:');
+    const request = `GET /v1/pets HTTP/1.1\r\nHost: x\r\n${many.join('\r\n')}\r\nConnection: close\r\n`;
+    const answer = await sendRaw(store.url, `${request}Authorization: Bearer ${key}\r\n\r\n`);
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe('what is well-formed but rare is read as it is meant:', () => {
+  it.each([
+    ['a chunk extension', `1d;a=b\r\n${PET}\r\n0\r\n\r\n`],
+    ['a trailer, which grants nothing', `1d\r\n${PET}\r\n0\r\nX-A: b\r\nAuthorization: Bearer x\r\n\r\n`],
+  ])('%s', async (_name, body) => {
+    const request = head('POST /v1/pets', 'Transfer-Encoding: chunked', 'Connection: close');
+    expect((await sendRaw(store.url, request, body)).status).toBe(201);
+  });
+
+  it('a key in a trailer is none', async () => {
+    const request = head('POST /v1/pets', 'Transfer-Encoding: chunked', 'Connection: close');
+    const stranger = request.replace(/Authorization.*\r\n/, '');
+    const trailer = `1d\r\n${PET}\r\n0\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+    expect((await sendRaw(store.url, stranger, trailer)).status).toBe(401);
+  });
+
+  it.each(['h2c', 'websocket', 'TLS/1.0'])('an upgrade to %s is ignored: no 101', async (protocol) => {
+    const answer = await sendRaw(
+      store.url,
+      head(
+        'GET /v1/pets',
+        'Connection: Upgrade, HTTP2-Settings, close',
+        `Upgrade: ${protocol}`,
+        'HTTP2-Settings: AAMAAABk',
+      ),
+    );
+    expect([answer.status, answer.headers['upgrade']]).toEqual([200, undefined]);
+  });
+
+  it('CONNECT opens no tunnel', async () => {
+    expectOneRefusal(await sendRaw(store.url, head('CONNECT 127.0.0.1:5432'), hidden));
+    expect(await animals('smuggled')).toBe(0);
+  });
+
+  it('TRACE tells nothing of what was sent', async () => {
+    const { status, body } = await sendRaw(
+      store.url,
+      head('TRACE /v1/pets', 'Cookie: a=secret', 'Connection: close'),
+    );
+    expect(status).toBe(405);
+    expect(body).not.toContain('secret');
+    expect(body).not.toContain(key);
+  });
+
+  it('each of several requests at once is answered by itself, in order', async () => {
+    const requests = ['/v1/pets?limit=0', '/v1/dogs', '/v1/pets/999999'].map((path) => head(`GET ${path}`));
+    const { status, body } = await sendRaw(store.url, ...requests, head('GET /livez', 'Connection: close'));
+    expect([status, ...[...body.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, each]) => Number(each))]).toEqual([
+      400, 404, 404, 200,
+    ]);
+  });
+});
+
+describe('a path means what it says, so that no proxy and we can differ:', () => {
+  it.each([
+    '//v1/pets',
+    '/./v1/pets',
+    '/x/../v1/pets',
+    '/docs/../v1/pets',
+    '/docs/../admin/keys',
+    '/%2fv1/pets',
+    '/v1%2fpets',
+    '//admin/keys',
+    '/admin%2fkeys',
+    '/admin;/keys',
+    '/ADMIN/keys',
+    '/%2e%2e/admin/keys',
+    '\\v1\\pets',
+  ])('%s is nothing', async (target) => {
+    const answer = await sendRaw(store.url, head(`GET ${target}`, 'Connection: close'));
+    // A backslash cannot begin a target.
+    expect(answer.status).toBe(target.startsWith('/') ? 404 : 400);
+  });
+
+  it.each(['/v1//pets', '/v1/./pets', '/v1/../pets', '/v1/../admin/keys', '/v1/pets;a=b', '/v1/pets%00'])(
+    '%s is nothing, and of the interface: strangers are told no more',
+    async (target) => {
+      const request = head(`GET ${target}`, 'Connection: close');
+      expect((await sendRaw(store.url, request)).status).toBe(404);
+      expect((await sendRaw(store.url, request.replace(/Authorization.*\r\n/, ''))).status).toBe(401);
+    },
+  );
+
+  it.each(['/v1/pets\0', '/v1/pets\x9b31m', '/v1/p\xe4ts', '/v1/pets\x7f'])(
+    '%j is no path at all',
+    async (target) => {
+      expectOneRefusal(await sendRaw(store.url, head(`GET ${target}`), hidden));
+    },
+  );
+});
