@@ -6,6 +6,9 @@ import type { Environment } from './environment.js';
 const GATHERED_BYTES = 4096;
 const GATHERED_MS = 100;
 
+/** What JSON leaves as it is, though a terminal obeys it or shows by it a text in another order: C1 controls, line ends, directions. */
+const OBEYED = /[\u0080-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
 const standardOutput = pino.destination({
   dest: process.stdout.fd,
   sync: true,
@@ -16,7 +19,12 @@ process.once('exit', () => standardOutput.flushSync());
 
 /** One JSON object a line; readable lines on a terminal, where `pino-pretty` is installed. */
 export function createLogger(environment: Environment): Logger {
-  const options = { level: environment.LOG_LEVEL, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  const options = {
+    level: environment.LOG_LEVEL,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    hooks: { streamWrite: showable },
+  };
   const isForEyes = process.stdout.isTTY && environment.NODE_ENV !== 'production';
   return isForEyes
     ? pino({
@@ -27,6 +35,14 @@ export function createLogger(environment: Environment): Logger {
         },
       })
     : pino(options, standardOutput);
+}
+
+/** The line, safe to look at: the same JSON, with escapes for what would be obeyed. */
+function showable(line: string): string {
+  // Nearly all are ASCII, which their length tells at a tenth of the cost.
+  return Buffer.byteLength(line) === line.length
+    ? line
+    : line.replace(OBEYED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** NestJS's own lines, in the same log. What it says of its start is of use to its developers alone. */

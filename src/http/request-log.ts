@@ -3,6 +3,12 @@ import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 /** Also where its first letter is an escape. */
 const API_KEY = /sk_(live|test)_[0-9A-Za-z]+/g;
 
+/** No path of this service is longer; what is cut off would only fill the disk. */
+const LOGGED_PATH_LENGTH = 256;
+
+/** What a proxy says of its client may be anything where `TRUST_PROXY` trusts one too many. */
+const ADDRESS = /^[\da-f.:[\]]{2,64}$/i;
+
 /** Logs one line for each request, when it is answered. */
 export class RequestLog extends LogController {
   constructor() {
@@ -22,13 +28,19 @@ export class RequestLog extends LogController {
     request.log.info(
       {
         method: request.method,
-        path: request.url.split('?', 1)[0]?.replace(API_KEY, 'sk_$1_…'),
+        path: loggedPath(request.url),
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
-        address: request.ip,
+        address: ADDRESS.test(request.ip) ? request.ip : 'unknown',
         ...(error && { err: error }),
       },
       'request',
     );
   }
+}
+
+function loggedPath(target: string): string {
+  const [path = ''] = target.split('?', 1);
+  const shown = path.replace(API_KEY, 'sk_$1_…');
+  return shown.length > LOGGED_PATH_LENGTH ? `${shown.slice(0, LOGGED_PATH_LENGTH)}…` : shown;
 }
