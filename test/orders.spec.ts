@@ -104,6 +104,17 @@ describe('createOrder', () => {
     ['a date without a time', '{"petId":1,"quantity":1,"shipDate":"2027-01-01"}', SHIP_DATE],
     ['a date-time without an offset', '{"petId":1,"quantity":1,"shipDate":"2027-01-01T00:00:00"}', SHIP_DATE],
     ['a day that there is not', '{"petId":1,"quantity":1,"shipDate":"2027-02-29T00:00:00Z"}', SHIP_DATE],
+    ['a date in the year 0', '{"petId":1,"quantity":1,"shipDate":"0000-01-01T00:00:00Z"}', SHIP_DATE],
+    [
+      'a date that its offset carries into the year 0',
+      '{"petId":1,"quantity":1,"shipDate":"0001-01-01T00:00:00+14:00"}',
+      SHIP_DATE,
+    ],
+    [
+      'a date that its offset carries into the year 10000',
+      '{"petId":1,"quantity":1,"shipDate":"9999-12-31T23:59:59-00:01"}',
+      SHIP_DATE,
+    ],
     ['a number for a date', '{"petId":1,"quantity":1,"shipDate":1}', SHIP_DATE],
     ['several faults', '{"petId":1.5,"quantity":0}', `${PET_ID}; ${QUANTITY}`],
     ['a body that is no object', '[]', 'the body must be a JSON object'],

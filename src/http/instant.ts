@@ -6,5 +6,5 @@ const FAULT = 'must be a date-time with its offset, such as 2027-01-01T00:00:00Z
 export const instant = z.iso
   .datetime({ offset: true, error: FAULT })
   .transform((value) => new Date(value))
-  // Its offset may carry it into the year 10000, which no date-time can say.
-  .refine((value) => value.getUTCFullYear() <= 9999, FAULT);
+  // PostgreSQL has no year 0, and no date-time can say the year 10000, into which an offset may carry it.
+  .refine((value) => value.getUTCFullYear() >= 1 && value.getUTCFullYear() <= 9999, FAULT);
