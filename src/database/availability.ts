@@ -1,12 +1,16 @@
 /**
  * SQLSTATEs that say "not now" rather than "not so" (PostgreSQL, Appendix A): connection lost or refused, resources
- * exhausted, shutdown, statement or lock timed out, login refused, database gone or closed to connections.
+ * exhausted, shutdown, statement or lock timed out, login refused, database gone or closed to connections; and that two
+ * transactions met, which one of them has to begin anew.
  */
-const UNAVAILABLE_SQLSTATE = /^(08...|28...|53...|57P0.|57014|55P03|3D000|55000|25006)$/;
+const UNAVAILABLE_SQLSTATE = /^(08...|28...|40001|40P01|53...|57P0.|57014|55P03|3D000|55000|25006)$/;
 const UNAVAILABLE_SYSTEM_CODE =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
-/** Prisma's codes for: transaction could not start in time, pool timed out. The rest it tells by the driver's error. */
-const UNAVAILABLE_PRISMA_CODE = /^(P2024|P2028)$/;
+/**
+ * Prisma's codes for: pool timed out, transaction could not start in time, transactions met. The rest it tells by the driver's
+ * error.
+ */
+const UNAVAILABLE_PRISMA_CODE = /^(P2024|P2028|P2034)$/;
 /** What Prisma's adapter makes of a socket's errors. */
 const UNAVAILABLE_KIND = /^(DatabaseNotReachable|SocketTimeout|ConnectionClosed)$/;
 /** What `pg` says without a code. */

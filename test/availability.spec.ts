@@ -1,0 +1,32 @@
+import { isDatabaseUnavailable } from '../src/database/availability.js';
+import { PrismaService } from '../src/database/prisma.service.js';
+import { createDatabase, type TestDatabase } from './support/database.js';
+
+let database: TestDatabase;
+let prisma: PrismaService;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
+});
+afterAll(async () => {
+  await prisma.onApplicationShutdown();
+  await database.drop();
+});
+
+it('a transaction that met another, and has to begin anew, may succeed later: it is no defect', async () => {
+  await database.query(`INSERT INTO pets (name, category_id) VALUES ('Rex', 7)`);
+  const met = prisma
+    .$transaction(
+      async (transaction) => {
+        await transaction.pet.count();
+        await database.query('UPDATE pets SET category_id = 8');
+        await transaction.pet.updateMany({ data: { categoryId: 9n } });
+      },
+      // As an administrator may have set it for the whole database.
+      { isolationLevel: 'RepeatableRead' },
+    )
+    .catch((error: unknown) => error);
+  expect(await met).toBeInstanceOf(Error);
+  expect(isDatabaseUnavailable(await met)).toBe(true);
+});
