@@ -100,8 +100,8 @@ describe('the OpenAPI document', () => {
     ['getKey', '/admin/keys/{id}', 'get', [200, 401, 403, 404, 429, 500, 503]],
     ['changePlan', '/admin/keys/{id}', 'patch', [200, 400, 401, 403, 404, 413, 415, 429, 500, 503]],
     ['rotateKey', '/admin/keys/{id}/rotate', 'post', [201, 400, 401, 403, 404, 409, 413, 415, 429, 500, 503]],
-    ['revokeKey', '/admin/keys/{id}/revoke', 'post', [200, 401, 403, 404, 429, 500, 503]],
-    ['unbanKey', '/admin/keys/{id}/unban', 'post', [200, 401, 403, 404, 429, 500, 503]],
+    ['revokeKey', '/admin/keys/{id}/revoke', 'post', [200, 400, 401, 403, 404, 413, 415, 429, 500, 503]],
+    ['unbanKey', '/admin/keys/{id}/unban', 'post', [200, 400, 401, 403, 404, 413, 415, 429, 500, 503]],
     ['listPlans', '/admin/plans', 'get', [200, 400, 401, 403, 429, 500, 503]],
     ['listAudit', '/admin/audit', 'get', [200, 400, 401, 403, 429, 500, 503]],
   ])('tells every status and header of %s', (operationId, path, method, statuses) => {

@@ -20,7 +20,7 @@ longer each time. A key that goes on without waiting, for as many requests as it
 same again, within 24 hours. It happens once, and you are given the first answer (\`Idempotent-Replayed: true\`); 409 says that the
 first is still under way, 422 that the key came with another request. Only what succeeded is kept.
 
-**Asking anew.** Lists and animals have an \`ETag\`. With \`If-None-Match\` the answer is 304, without a body, while it still holds.
+**Asking anew.** Animals, and the lists of animals and of orders, have an \`ETag\`. With \`If-None-Match\` the answer is 304, without a body, while it still holds.
 
 **Lists.** Oldest first. Follow the \`Link\` header with \`rel="next"\` to the next page, as long as there is one.
 

@@ -81,7 +81,10 @@ function pathsUnder(
     .map(([path, operations]) => [
       path,
       Object.fromEntries(
-        Object.entries(operations).map(([method, operation]) => [method, completeOperation(operation)]),
+        Object.entries(operations).map(([method, operation]) => [
+          method,
+          completeOperation(operation, method),
+        ]),
       ),
     ]);
 }

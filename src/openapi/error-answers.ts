@@ -11,11 +11,12 @@ interface ErrorAnswer {
   /** The codes it comes with, and a message of each as an example. They tell the status. */
   messages: Partial<Record<ErrorCode, string>>;
   headers?: readonly HeaderKey[];
-  isOf: (operation: OperationObject) => boolean;
+  isOf: (operation: OperationObject, method: string) => boolean;
 }
 
 const every = () => true;
-const hasBody = ({ requestBody }: OperationObject) => requestBody !== undefined;
+/** A body that an operation did not ask for is read too, as it is part of the connection. */
+const readsBody = (_operation: OperationObject, method: string) => method !== 'get';
 const isAdministrative = ({ tags = [] }: OperationObject) => tags.includes(ADMINISTRATION_TAG);
 const takesIdempotencyKey = ({ parameters = [] }: OperationObject) =>
   parameters.some((parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key');
@@ -32,7 +33,7 @@ const ANSWERS: readonly ErrorAnswer[] = [
     description:
       'The body is not JSON, lacks a required field, or has an invalid one. The message names every field that is wrong.',
     messages: { invalid_request: 'The request is invalid: name is required; categoryId is required.' },
-    isOf: hasBody,
+    isOf: readsBody,
   },
   {
     description: 'The API key is missing or invalid.',
@@ -85,14 +86,14 @@ const ANSWERS: readonly ErrorAnswer[] = [
   {
     description: 'The body is too large.',
     messages: { payload_too_large: 'The body is larger than 64 KiB.' },
-    isOf: hasBody,
+    isOf: readsBody,
   },
   {
     description: 'The body is of another content type than JSON.',
     messages: {
       unsupported_media_type: 'The body must be JSON, with the header Content-Type: application/json.',
     },
-    isOf: hasBody,
+    isOf: readsBody,
   },
   {
     description: 'This `Idempotency-Key` came with another request within the last 24 hours.',
@@ -130,9 +131,12 @@ const ANSWERS: readonly ErrorAnswer[] = [
 ];
 
 /** The error responses of an operation, by status: what it takes decides which it has. */
-export function errorResponses(operation: OperationObject): Record<number, ResponseObject> {
+export function errorResponses(operation: OperationObject, method: string): Record<number, ResponseObject> {
   return Object.fromEntries(
-    ANSWERS.filter(({ isOf }) => isOf(operation)).map((answer) => [statusOf(answer), responseOf(answer)]),
+    ANSWERS.filter(({ isOf }) => isOf(operation, method)).map((answer) => [
+      statusOf(answer),
+      responseOf(answer),
+    ]),
   );
 }
 

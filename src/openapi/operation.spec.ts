@@ -13,7 +13,10 @@ const DEPRECATION_LINKS = { $ref: '#/components/headers/DeprecationLinks' };
 
 /** What the operation tells of `Link`, by status. */
 function linksOf(operation: OperationObject): Record<string, unknown> {
-  const { responses } = completeOperation({ ...operation, 'x-stability': 'stable' } as OperationObject);
+  const { responses } = completeOperation(
+    { ...operation, 'x-stability': 'stable' } as OperationObject,
+    'get',
+  );
   return Object.fromEntries(
     Object.entries(responses).map(([status, response]) => [
       status,

@@ -21,9 +21,12 @@ const OF_DEPRECATED: readonly HeaderKey[] = ['Deprecation', 'Sunset', 'Deprecati
 const OF_UNSTABLE: readonly HeaderKey[] = ['X-Stability'];
 
 /** Adds to what an operation says of itself what the service answers for all of them: errors and headers. */
-export function completeOperation(operation: OperationObject): OperationObject {
+export function completeOperation(operation: OperationObject, method: string): OperationObject {
   const responses: ResponsesObject = {};
-  for (const [status, response] of Object.entries({ ...operation.responses, ...errorResponses(operation) })) {
+  for (const [status, response] of Object.entries({
+    ...operation.responses,
+    ...errorResponses(operation, method),
+  })) {
     if (response !== undefined) {
       const shared = referToHeaders(sharedHeaders(operation, status));
       const own = status === NOT_MODIFIED_STATUS ? operation.responses['200'] : response;
