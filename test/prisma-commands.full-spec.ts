@@ -3,6 +3,7 @@ import { cp, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
+import { prisma as runPrisma } from './support/prisma-cli.js';
 import { createDatabase, dropDatabase, query, scratchDatabaseUrl } from './support/scratch-database.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
@@ -19,34 +20,8 @@ beforeEach(() => {
 
 afterEach(() => dropDatabase(databaseUrl));
 
-interface Outcome {
-  code: number | null;
-  output: string;
-}
-
-/** Runs the Prisma CLI without a terminal, as a pipeline would; `output` is stdout and stderr together. */
-function prisma(args: string[], environment: NodeJS.ProcessEnv = {}, cwd = ROOT): Promise<Outcome> {
-  const cli = path.join(ROOT, 'node_modules', 'prisma', 'build', 'index.js');
-  const child = spawn(process.execPath, [cli, ...args], {
-    cwd,
-    env: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      DATABASE_URL: databaseUrl,
-      CHECKPOINT_DISABLE: '1',
-      NO_COLOR: '1',
-      ...environment,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  child.stdout.on('data', (text) => (output += text));
-  child.stderr.on('data', (text) => (output += text));
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code) => resolve({ code, output }));
-  });
-}
+const prisma = (args: string[], environment: NodeJS.ProcessEnv = {}, cwd = ROOT) =>
+  runPrisma(databaseUrl, args, { environment, cwd });
 
 const succeeds = (text: string) => ({ code: 0, output: expect.stringContaining(text) as string });
 const fails = (text: string) => ({ code: 1, output: expect.stringContaining(text) as string });

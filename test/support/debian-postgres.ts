@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { appendFile, chown, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { freePort } from './free-port.js';
+
+const DEBIAN = '/usr/lib/postgresql';
+const NOBODY = 65_534;
+const execute = promisify(execFile);
+
+/** Tests on the PostgreSQL of Debian, which has all its programs. Skipped where there is none, but not in CI. */
+export function describeOnDebianPostgres(name: string, tests: () => void): void {
+  if (findPrograms() !== null) {
+    describe(name, tests);
+  } else if (process.env['CI'] !== undefined) {
+    throw new Error(`No PostgreSQL of Debian in ${DEBIAN}: install the package postgresql`);
+  } else {
+    process.stderr.write('Skipped: no PostgreSQL of Debian on this machine (package postgresql).\n');
+    describe.skip(name, tests);
+  }
+}
+
+/** The programs of the oldest one that this machine has. */
+function findPrograms(): string | null {
+  let majors: string[];
+  try {
+    majors = readdirSync(DEBIAN);
+  } catch {
+    return null;
+  }
+  const [oldest] = majors.map(Number).toSorted((a, b) => a - b);
+  return oldest === undefined ? null : path.join(DEBIAN, String(oldest), 'bin');
+}
+
+/** A server of Debian's PostgreSQL, as an operator runs it: on its own, with a folder of data and a superuser. */
+export class DebianPostgres {
+  private constructor(
+    /** Of the server's account; what a test puts beside the data goes with it. */
+    readonly folder: string,
+    readonly port: number,
+    private readonly programs: string,
+    /** The data that it starts on. A test may have it go on with others. */
+    public data: string,
+  ) {}
+
+  /** A new server, which is not started yet, with lines for its `postgresql.conf`. */
+  static async create(...settings: string[]): Promise<DebianPostgres> {
+    const folder = await mkdtemp(path.join(tmpdir(), 'debian-postgres-'));
+    if (process.getuid?.() === 0) {
+      await chown(folder, NOBODY, NOBODY);
+    }
+    const data = path.join(folder, 'data');
+    const server = new DebianPostgres(folder, await freePort(), findPrograms() ?? '', data);
+    await server.shell('initdb -D "$PGDATA" -U postgres -A trust -E UTF8 --no-sync');
+    await server.configure(
+      'listen_addresses = localhost',
+      `port = ${server.port}`,
+      "unix_socket_directories = ''",
+      'fsync = off',
+      ...settings,
+    );
+    return server;
+  }
+
+  configure(...settings: string[]): Promise<void> {
+    return appendFile(path.join(this.data, 'postgresql.conf'), `${settings.join('\n')}\n`);
+  }
+
+  async start(): Promise<void> {
+    await this.shell(`pg_ctl -D "$PGDATA" -w -l '${this.folder}/log' start`);
+  }
+
+  async stop(): Promise<void> {
+    await this.shell('pg_ctl -D "$PGDATA" -w -m fast stop');
+  }
+
+  /** Stops it if it runs, and removes all of it. */
+  async remove(): Promise<void> {
+    await this.shell('pg_ctl -D "$PGDATA" status >/dev/null && pg_ctl -D "$PGDATA" -w -m immediate stop || true');
+    await rm(this.folder, { recursive: true });
+  }
+
+  url(database = 'postgres', user = 'postgres'): string {
+    return `postgres://${user}@127.0.0.1:${this.port}/${database}`;
+  }
+
+  /**
+   * Runs commands as the server's account, as PostgreSQL refuses to be root, with its programs at hand.
+   *
+   * @returns what they wrote on standard output.
+   * @throws Error with what they wrote, when one of them fails.
+   */
+  async shell(commands: string, environment: Record<string, string> = {}): Promise<string> {
+    const shell = ['sh', '-euc', commands];
+    const asNobody = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
+    const [program = '', ...args] = process.getuid?.() === 0 ? [...asNobody, ...shell] : shell;
+    const env = {
+      PATH: `${this.programs}:${process.env['PATH']}`,
+      HOME: this.folder,
+      PGDATA: this.data,
+      ...environment,
+    };
+    const { stdout } = await execute(program, args, { env, cwd: this.folder });
+    return stdout;
+  }
+}
