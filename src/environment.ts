@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
+import pg from 'pg';
 import { z } from 'zod';
 import { parseDuration } from './duration.js';
 import { parseRedisAddresses } from './redis-address.js';
@@ -72,7 +73,16 @@ const wholeNumber = (from: number, to: number) =>
 const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z.enum(values, { error: `must be one of ${values.join(', ')}` });
 
-const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' });
+/** An address that the driver can use: the files of certificates that it names are read when it is. */
+const postgresUrl = z
+  .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address', abort: true })
+  .superRefine((connectionString, context) => {
+    try {
+      void new pg.Client({ connectionString });
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: `cannot be used: ${(error as Error).message}` });
+    }
+  });
 
 /** The server, or nodes of the Cluster, that counts. The message does not show it, as it may hold a password. */
 const redisAddresses = z.string().transform((text, context) => {

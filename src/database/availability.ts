@@ -6,16 +6,19 @@
 const UNAVAILABLE_SQLSTATE = /^(08...|28...|40001|40P01|53...|57P0.|57014|55P03|3D000|55000|25006)$/;
 const UNAVAILABLE_SYSTEM_CODE =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
+/** Node's codes of a server whose certificate is not to be trusted, or that fails at TLS. Both may be mended there. */
+const UNAVAILABLE_TLS_CODE =
+  /^(CERT_|CRL_|DEPTH_ZERO_|ERR_SSL_|ERR_TLS_|HOSTNAME_MISMATCH|INVALID_CA|SELF_SIGNED_|UNABLE_TO_)/;
 /**
  * Prisma's codes for: pool timed out, transaction could not start in time, transactions met. The rest it tells by the driver's
  * error.
  */
 const UNAVAILABLE_PRISMA_CODE = /^(P2024|P2028|P2034)$/;
 /** What Prisma's adapter makes of a socket's errors. */
-const UNAVAILABLE_KIND = /^(DatabaseNotReachable|SocketTimeout|ConnectionClosed)$/;
+const UNAVAILABLE_KIND = /^(DatabaseNotReachable|SocketTimeout|ConnectionClosed|TlsConnectionError)$/;
 /** What `pg` says without a code. */
 const UNAVAILABLE_MESSAGE =
-  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|timeout expired|Client was closed|not queryable|Cannot use a pool after calling end/;
+  /Connection terminated|server does not support SSL|error establishing an SSL connection|timeout exceeded when trying to connect|Query read timeout|timeout expired|Client was closed|not queryable|Cannot use a pool after calling end/;
 
 /** The parts of an error of `pg`, of Prisma, or of its adapter that tell what the database said. */
 interface DatabaseFailure {
@@ -37,6 +40,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return (
     UNAVAILABLE_SQLSTATE.test(String(originalCode ?? code)) ||
     UNAVAILABLE_SYSTEM_CODE.test(String(code)) ||
+    UNAVAILABLE_TLS_CODE.test(String(code)) ||
     UNAVAILABLE_PRISMA_CODE.test(String(code)) ||
     UNAVAILABLE_KIND.test(String(kind)) ||
     UNAVAILABLE_MESSAGE.test(String(message)) ||

@@ -78,7 +78,9 @@ export class DebianPostgres {
 
   /** Stops it if it runs, and removes all of it. */
   async remove(): Promise<void> {
-    await this.shell('pg_ctl -D "$PGDATA" status >/dev/null && pg_ctl -D "$PGDATA" -w -m immediate stop || true');
+    await this.shell(
+      'pg_ctl -D "$PGDATA" status >/dev/null && pg_ctl -D "$PGDATA" -w -m immediate stop || true',
+    );
     await rm(this.folder, { recursive: true });
   }
 

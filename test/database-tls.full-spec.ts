@@ -1,0 +1,268 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { DebianPostgres, describeOnDebianPostgres } from './support/debian-postgres.js';
+import { until } from './support/eventually.js';
+import { send } from './support/http.js';
+import { prisma } from './support/prisma-cli.js';
+import { query } from './support/scratch-database.js';
+import { run, ServiceProcess } from './support/service-process.js';
+
+/** An authority, another that nobody trusts, the server's certificate of each, and a client's. */
+const CERTIFICATES = `
+for authority in ours theirs; do
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 \\
+    -subj "/CN=The CA that is $authority" -keyout $authority.key -out $authority.crt
+  openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=localhost \\
+    -keyout server-$authority.key -out server-$authority.csr
+  printf 'subjectAltName = DNS:localhost' >names
+  openssl x509 -req -in server-$authority.csr -days 1 -CA $authority.crt -CAkey $authority.key -CAcreateserial \\
+    -extfile names -out server-$authority.crt
+done
+openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=animal_store -keyout client.key -out client.csr
+openssl x509 -req -in client.csr -days 1 -CA ours.crt -CAkey ours.key -CAcreateserial -out client.crt
+`;
+
+/** Nobody gets in without TLS; this one role only with a certificate of its own. */
+const HBA = `
+hostssl all animal_store all cert
+hostssl all all all trust
+`;
+
+const WRONG_CA = 'self-signed certificate in certificate chain';
+const WRONG_NAME = "Hostname/IP does not match certificate's altnames";
+
+describeOnDebianPostgres('a PostgreSQL that is reached by TLS alone', () => {
+  let server: DebianPostgres;
+  const started: ServiceProcess[] = [];
+
+  beforeAll(async () => {
+    server = await DebianPostgres.create('ssl = on');
+    await server.shell(CERTIFICATES);
+    await server.configure(`ssl_ca_file = '${path.join(server.folder, 'ours.crt')}'`);
+    await writeFile(path.join(server.data, 'pg_hba.conf'), HBA);
+    await showCertificateOf('ours');
+    await server.start();
+    await query(urlWith(verified()), 'CREATE ROLE animal_store LOGIN');
+    await query(urlWith(verified()), 'GRANT ALL ON SCHEMA public TO animal_store');
+    expect(await prisma(urlWith(verified()), ['migrate', 'deploy'])).toMatchObject({ code: 0 });
+    expect(await run('cli/seed.js', settings(verified()))).toMatchObject({ code: 0 });
+    await query(urlWith(verified()), 'GRANT ALL ON ALL TABLES IN SCHEMA public TO animal_store');
+    await query(urlWith(verified()), 'GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO animal_store');
+  });
+  afterEach(() => Promise.all(started.splice(0).map((service) => service.kill('SIGTERM'))));
+  afterAll(() => server.remove());
+
+  const file = (name: string) => path.join(server.folder, name);
+  const verified = (authority = 'ours') => `sslmode=verify-full&sslrootcert=${file(`${authority}.crt`)}`;
+  const urlWith = (parameters: string, host = 'localhost', user = 'postgres') =>
+    `postgres://${user}@${host}:${server.port}/postgres?${parameters}`;
+  const settings = (...url: Parameters<typeof urlWith>) => ({
+    DATABASE_URL: urlWith(...url),
+    APP_ENV: 'staging',
+    HOST: '127.0.0.1',
+  });
+
+  /** Has the server show this authority's certificate to whoever connects from now on. */
+  async function showCertificateOf(authority: string): Promise<void> {
+    await server.shell(`
+      cp server-${authority}.crt "$PGDATA/server.crt"
+      cp server-${authority}.key "$PGDATA/server.key"
+      chmod 600 "$PGDATA/server.key"
+      ! pg_ctl -D "$PGDATA" status >/dev/null || pg_ctl -D "$PGDATA" reload`);
+  }
+
+  /** As in production, where the start itself asks nothing of the database. */
+  const start = (env: Record<string, string>) => {
+    const service = new ServiceProcess('main.js', { NODE_ENV: 'production', ...env });
+    started.push(service);
+    return service;
+  };
+
+  async function issueKey(): Promise<string> {
+    const issue = ['keys', 'issue', '--name', 'x', '--plan', 'business', '--json'];
+    const { stdout } = await run('cli/admin.js', settings(verified()), ...issue);
+    return JSON.parse(stdout).key;
+  }
+
+  /** The service's connections, by name, and whether they are encrypted. */
+  const connections = () =>
+    query<{ name: string; ssl: boolean }>(
+      urlWith(verified()),
+      `SELECT DISTINCT application_name AS name, ssl FROM pg_stat_activity JOIN pg_stat_ssl USING (pid)
+       WHERE application_name LIKE 'animal-store%' ORDER BY 1, 2`,
+    );
+
+  it('is served, and every connection is encrypted: of the pools, of counting and of listening', async () => {
+    const url = await start(settings(verified())).listening();
+    const key = await issueKey();
+    await until(async () => (await connections()).some(({ name }) => name === 'animal-store key changes'));
+    const created = await send(`${url}/v1/pets`, {
+      method: 'POST',
+      key,
+      body: { name: 'Secret', categoryId: 1 },
+      headers: { 'Idempotency-Key': 'one' },
+    });
+    expect(created.status).toBe(201);
+    expect(created.headers.get('x-ratelimit-degraded')).toBeNull();
+    expect(await send(`${url}/v1/pets/${created.json.id}`, { key })).toMatchObject({ status: 200 });
+    expect(await send(`${url}/readyz`)).toMatchObject({ status: 200 });
+    expect(await connections()).toEqual([
+      { name: 'animal-store', ssl: true },
+      { name: 'animal-store counters', ssl: true },
+      { name: 'animal-store key changes', ssl: true },
+    ]);
+  });
+
+  it('is served with a certificate of ours in place of a password', async () => {
+    const own = `${verified()}&sslcert=${file('client.crt')}&sslkey=${file('client.key')}`;
+    await server.shell('chmod 644 client.key');
+    const url = await start(settings(own, 'localhost', 'animal_store')).listening();
+    expect(await send(`${url}/readyz`)).toMatchObject({ status: 200 });
+    expect(await send(`${url}/v1/pets`, { key: await issueKey() })).toMatchObject({ status: 200 });
+    expect(await prisma(urlWith(own, 'localhost', 'animal_store'), ['migrate', 'status'])).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('Database schema is up to date!'),
+    });
+  });
+
+  describe.each([
+    ['a certificate of another authority', () => urlWith(verified('theirs')), WRONG_CA],
+    ['a certificate of another name', () => urlWith(verified(), '127.0.0.1'), WRONG_NAME],
+  ])('that shows %s', (_what, wrongUrl, reason) => {
+    const wrong = () => ({ ...settings(''), DATABASE_URL: wrongUrl() });
+
+    it.each([
+      ['the start, where it migrates', 'main.js', []],
+      ['the terminal', 'cli/admin.js', ['keys', 'list']],
+      ['the seed', 'cli/seed.js', []],
+    ])('ends %s with one line that says so', async (_command, script, args) => {
+      const { code, stderr } = await run(script, wrong(), ...args);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^The database cannot be used \(check DATABASE_URL\): .+\n$/);
+      expect(stderr).toContain(reason);
+    });
+
+    it('ends "prisma migrate deploy" with P1011', async () => {
+      const { code, output } = await prisma(wrongUrl(), ['migrate', 'deploy']);
+      expect(code).toBe(1);
+      expect(output).toContain('P1011');
+      expect(output).toContain(reason);
+    });
+
+    it('is given no connection in production: not ready, 503, and the log says why', async () => {
+      const key = await issueKey();
+      const service = start(wrong());
+      const url = await service.listening();
+      expect(await send(`${url}/readyz`)).toMatchObject({
+        status: 503,
+        json: { code: 'service_unavailable', message: 'Not ready: the database does not answer.' },
+      });
+      expect(await send(`${url}/v1/pets`, { key })).toMatchObject({
+        status: 503,
+        json: { code: 'service_unavailable' },
+      });
+      await service.says(new RegExp(`Changes of keys are not heard[^\n]*${reason}`));
+      await service.says(new RegExp(`Not ready[^\n]*${reason}`));
+      expect(await connections()).toEqual([]);
+    });
+  });
+
+  it('that shows a wrong certificate from some moment on is away, and is back when it shows the right one', async () => {
+    const url = await start(settings(verified())).listening();
+    const key = await issueKey();
+    expect(await send(`${url}/v1/pets`, { key })).toMatchObject({ status: 200 });
+    const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'animal-store%'`;
+    await showCertificateOf('theirs');
+    await query(urlWith(verified('theirs')), cut);
+    await until(async () => (await send(`${url}/readyz`)).status === 503);
+    for (let request = 1; request <= 5; request += 1) {
+      expect(await send(`${url}/v1/pets`, { key })).toMatchObject({
+        status: 503,
+        json: { code: 'service_unavailable' },
+      });
+    }
+    await showCertificateOf('ours');
+    await until(async () => (await send(`${url}/v1/pets`, { key })).status === 200);
+    await until(async () => (await send(`${url}/readyz`)).status === 200);
+  });
+
+  it('is served on when both change to another authority, without a restart', async () => {
+    await server.shell('cp ours.crt current.crt');
+    const url = await start(settings(verified('current'))).listening();
+    const key = await issueKey();
+    await server.shell('cp theirs.crt next.crt && mv next.crt current.crt');
+    await showCertificateOf('theirs');
+    try {
+      const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'animal-store%'`;
+      await query(urlWith(verified('theirs')), cut);
+      await until(async () => (await send(`${url}/readyz`)).status === 200);
+      await until(async () => (await send(`${url}/v1/pets`, { key })).status === 200);
+    } finally {
+      await showCertificateOf('ours');
+    }
+  });
+
+  describe('an address that says', () => {
+    it('nothing of TLS is refused by the server, never tried in both ways', async () => {
+      const { code, stderr } = await run('cli/admin.js', settings(''), 'keys', 'list');
+      expect(code).toBe(1);
+      expect(stderr).toContain('no encryption');
+    });
+
+    it.each(['prefer', 'require', 'verify-ca'])(
+      'sslmode=%s means verify-full, with a warning that libpq means less by it',
+      async (mode) => {
+        const rooted = `sslmode=${mode}&sslrootcert=${file('ours.crt')}`;
+        const served = await run('cli/admin.js', settings(rooted), 'keys', 'list');
+        expect(served.code).toBe(0);
+        expect(served.stderr).toContain("treated as aliases for 'verify-full'");
+        const otherName = await run('cli/admin.js', settings(rooted, '127.0.0.1'), 'keys', 'list');
+        expect(otherName.code).toBe(1);
+        expect(otherName.stderr).toContain(WRONG_NAME);
+        const unrooted = await run('cli/admin.js', settings(`sslmode=${mode}`), 'keys', 'list');
+        expect(unrooted.code).toBe(1);
+        expect(unrooted.stderr).toContain(WRONG_CA);
+      },
+    );
+
+    it('uselibpqcompat=true means what libpq means: require encrypts and verifies nobody', async () => {
+      const compatible = settings('uselibpqcompat=true&sslmode=require', '127.0.0.1');
+      expect(await run('cli/admin.js', compatible, 'keys', 'list')).toMatchObject({ code: 0, stderr: '' });
+    });
+
+    it.each(['DATABASE_URL', 'DIRECT_DATABASE_URL'])(
+      '%s with a file that cannot be read ends the start with a line that names both',
+      async (name) => {
+        const missing = urlWith('sslmode=verify-full&sslrootcert=/nowhere/ca.crt');
+        const { code, stderr } = await run('main.js', {
+          NODE_ENV: 'production',
+          ...settings(verified()),
+          [name]: missing,
+        });
+        expect(code).toBe(1);
+        expect(stderr).toMatch(new RegExp(`^${name} cannot be used: .*/nowhere/ca\\.crt`, 'm'));
+        expect(stderr).not.toMatch(/^\s+at /m);
+      },
+    );
+  });
+
+  it('is not spoken to where it offers no TLS, and that is said', async () => {
+    const plain = await DebianPostgres.create();
+    await plain.start();
+    try {
+      const url = `${plain.url()}?sslmode=verify-full`;
+      const { code, stderr } = await run(
+        'cli/admin.js',
+        { ...settings(''), DATABASE_URL: url },
+        'keys',
+        'list',
+      );
+      expect(code).toBe(1);
+      expect(stderr).toBe(
+        'The database cannot be used (check DATABASE_URL): The server does not support SSL connections\n',
+      );
+    } finally {
+      await plain.remove();
+    }
+  });
+});
