@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import pg from 'pg';
 import type { Environment } from '../environment.js';
 
@@ -5,6 +6,10 @@ const CONNECT_TIMEOUT_MS = 2000;
 const STATEMENT_TIMEOUT_MS = 5000;
 const QUERY_TIMEOUT_MS = 6000;
 const IDLE_TIMEOUT_MS = 30_000;
+/** A connection that never fails is opened anew so often, in case its address leads to another server by now. */
+const LIFETIME_SECONDS = 600;
+/** The SQLSTATE of a write to a server, or in a session, that may only be read. */
+const READ_ONLY = '25006';
 /** Three of ten. */
 const PRISMA_SHARE = 0.3;
 
@@ -29,10 +34,37 @@ export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, 
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    maxLifetimeSeconds: LIFETIME_SECONDS,
     // What a request asks that the end of the service has cut off is not waited for.
     allowExitOnIdle: true,
   });
   // An idle connection that breaks is replaced by the next question, which tells what is wrong if that fails too.
   pool.on('error', () => {});
+  leaveReadOnly(pool);
   return pool;
+}
+
+/**
+ * Has each connection closed that has refused a write, as after a failover its address leads to another server. The pool does so
+ * after a query of its own that failed; but a transaction gives its connection back as if nothing had happened.
+ */
+function leaveReadOnly(pool: pg.Pool): void {
+  const readOnly = new WeakSet<pg.PoolClient>();
+  pool.on('connect', (client) => {
+    // Of the message ErrorResponse (PostgreSQL, "Message Formats"); not among the types of pg.
+    const { connection } = client as pg.PoolClient & {
+      connection: EventEmitter<{ errorMessage: [pg.DatabaseError] }>;
+    };
+    connection.on('errorMessage', ({ code }) => {
+      if (code === READ_ONLY) {
+        readOnly.add(client);
+      }
+    });
+  });
+  pool.on('release', (_error, client) => {
+    if (readOnly.has(client)) {
+      // The pool is about to see that it ends, and lends it no more.
+      void (client as pg.PoolClient & pg.Client).end();
+    }
+  });
 }

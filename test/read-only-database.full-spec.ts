@@ -1,0 +1,97 @@
+import { PrismaService } from '../src/database/prisma.service.js';
+import { Statements } from '../src/database/statements.js';
+import { atomically } from '../src/database/atomically.js';
+import { startApplication, type TestApplication } from './support/application.js';
+import { createDatabase, type TestDatabase } from './support/database.js';
+import { eventually } from './support/eventually.js';
+import { send } from './support/http.js';
+
+const READ_ONLY = 'SET default_transaction_read_only = on';
+/** Of all connections together. */
+const POOL_SIZE = 7;
+
+describe('a database that may only be read for a while', () => {
+  let database: TestDatabase;
+  let store: TestApplication;
+  let key: string;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    store = await startApplication({ database, environment: { DATABASE_POOL_SIZE: POOL_SIZE } });
+    ({ key } = await store.issue({ plan: 'business' }));
+  });
+  afterAll(async () => {
+    await store.close();
+    await database.drop();
+  });
+
+  const create = (headers: Record<string, string> = {}) =>
+    send(`${store.url}/v1/pets`, { method: 'POST', key, body: { name: 'Rex', categoryId: 1 }, headers });
+
+  it.each([
+    ['by its pool of statements', () => create()],
+    ['in a transaction', () => create({ 'Idempotency-Key': crypto.randomUUID() })],
+  ])('is written to as soon as it may be, also %s', async (_how, write) => {
+    const name = new URL(database.url).pathname.slice(1);
+    // Every session that begins meanwhile stays read-only, however long it lives.
+    await database.query(`ALTER DATABASE ${name} ${READ_ONLY}`);
+    await database.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    );
+    try {
+      await eventually(async () => expect((await write()).json.message).toMatch(/^The database is away/));
+      const refused = await Promise.all(Array.from({ length: POOL_SIZE }, write));
+      expect(refused.map(({ status }) => status)).toEqual(Array(POOL_SIZE).fill(503));
+      expect(await send(`${store.url}/v1/pets`, { key })).toMatchObject({ status: 200 });
+    } finally {
+      await database.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
+    }
+    // A connection that has only read meanwhile refuses one write at the most, and is left.
+    const statuses: number[] = [];
+    for (let request = 1; request <= 2 * POOL_SIZE; request += 1) {
+      statuses.push((await write()).status);
+    }
+    expect(statuses.slice(POOL_SIZE)).toEqual(Array(POOL_SIZE).fill(201));
+  });
+});
+
+describe('a connection whose session may only read', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createDatabase();
+  });
+  afterAll(() => database.drop());
+
+  const insert = { name: 'insert', text: "INSERT INTO pets (name, category_id) VALUES ('Rex', 1)" };
+
+  it('is left by the pool of statements once it has refused a statement', async () => {
+    const statements = new Statements({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
+    await statements.run({ name: 'read-only', text: READ_ONLY }, []);
+    await expect(statements.run(insert, [])).rejects.toMatchObject({ code: '25006' });
+    await statements.run(insert, []);
+    await statements.onApplicationShutdown();
+  });
+
+  it("is left by Prisma's pool once it has refused a statement, in a transaction or not", async () => {
+    const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
+    const pid = async () => {
+      const [row] = await prisma.$queryRaw<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
+      return row?.pid;
+    };
+    const inTransaction = () =>
+      atomically(prisma, (transaction) => transaction.$executeRawUnsafe(insert.text));
+    for (const write of [() => prisma.$executeRawUnsafe(insert.text), inTransaction]) {
+      await prisma.$executeRawUnsafe(READ_ONLY);
+      const readOnly = await pid();
+      await expect(write()).rejects.toThrow(/read-only transaction/);
+      expect(await pid()).not.toBe(readOnly);
+      await write();
+    }
+    // Any other refusal leaves the connection where it is.
+    const before = await pid();
+    const mistaken = atomically(prisma, (transaction) => transaction.$executeRaw`SELECT 1 / 0`);
+    await expect(mistaken).rejects.toThrow(/division by zero/);
+    expect(await pid()).toBe(before);
+    await prisma.onApplicationShutdown();
+  });
+});
