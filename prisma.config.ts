@@ -15,7 +15,8 @@ if (process.platform !== 'win32') {
   process.env.PRISMA_SCHEMA_ENGINE_BINARY ||= fromRoot('prisma', 'schema-engine.mjs');
 }
 
-const url = process.env.DATABASE_URL;
+// Past a pooler, where there is one: the engine's lock belongs to a session.
+const url = process.env.DIRECT_DATABASE_URL || process.env.DATABASE_URL;
 const needsDatabase = [
   /^migrate (deploy|dev|reset|resolve|status)\b/,
   /^migrate diff .*--(from|to)-(migrations|config-datasource)\b/,

@@ -21,7 +21,7 @@ async function main(): Promise<void> {
   try {
     const environment = { ...settings, DATABASE_URL: embedded?.url ?? settings.DATABASE_URL };
     if (environment.NODE_ENV !== 'production') {
-      await applyPendingMigrations(environment.DATABASE_URL ?? '');
+      await applyPendingMigrations(environment.DIRECT_DATABASE_URL ?? environment.DATABASE_URL ?? '');
     }
     const app = await createApplication(environment);
     try {

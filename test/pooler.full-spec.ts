@@ -7,8 +7,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Logger } from '@nestjs/common';
 import { KeyWatch } from '../src/auth/key-watch.js';
+import pg from 'pg';
 import { startApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
+import { documented } from './support/documented-commands.js';
 import { freePort } from './support/free-port.js';
 import { type Answer, send } from './support/http.js';
 import { countKeyLookUps } from './support/key-look-ups.js';
@@ -16,6 +18,9 @@ import { until } from './support/eventually.js';
 
 const PGBOUNCER = '/usr/sbin/pgbouncer';
 const NOBODY = 65_534;
+/** How connections are lent, as the docs tell it. */
+const DOCUMENTED = documented('operating.md', 'PgBouncer');
+const inMode = (poolMode: string) => DOCUMENTED.replace(/^pool_mode = .*$/m, `pool_mode = ${poolMode}`);
 
 const isInstalled = () =>
   promisify(execFile)(PGBOUNCER, ['--version']).then(
@@ -24,10 +29,10 @@ const isInstalled = () =>
   );
 
 /** A PgBouncer before a database. It refuses to be root. */
-async function startPgBouncer(databaseUrl: string, poolMode: string, folder: string) {
+async function startPgBouncer(databaseUrl: string, pooling: string, folder: string) {
   const { hostname, port, username, password, pathname } = new URL(databaseUrl);
   const listenPort = await freePort();
-  const settings = path.join(folder, `${poolMode}.ini`);
+  const settings = path.join(folder, `${listenPort}.ini`);
   await writeFile(
     settings,
     `[databases]
@@ -37,9 +42,7 @@ listen_addr = 127.0.0.1
 listen_port = ${listenPort}
 unix_socket_dir =
 auth_type = any
-pool_mode = ${poolMode}
-ignore_startup_parameters = statement_timeout
-`,
+${pooling}`,
   );
   const asNobody = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
   const command = [...(process.getuid?.() === 0 ? asNobody : []), PGBOUNCER, settings];
@@ -99,7 +102,7 @@ describe('a connection through PgBouncer, which may lose the word of changes', (
       if (!installed) {
         return;
       }
-      const { child, url } = await startPgBouncer(database.url, poolMode, folder);
+      const { child, url } = await startPgBouncer(database.url, inMode(poolMode), folder);
       poolers.push(child);
       const warnings = jest.spyOn(Logger.prototype, 'warn');
       const store = await startApplication({ database, environment: { DIRECT_DATABASE_URL: url } });
@@ -133,7 +136,7 @@ describe('a connection through PgBouncer, which may lose the word of changes', (
     if (!installed) {
       return;
     }
-    const { child, url } = await startPgBouncer(database.url, 'transaction', folder);
+    const { child, url } = await startPgBouncer(database.url, DOCUMENTED, folder);
     poolers.push(child);
     const store = await startApplication({
       database,
@@ -155,6 +158,16 @@ describe('a connection through PgBouncer, which may lose the word of changes', (
           Array(4).fill(null),
         );
       }
+      // Nobody has left a setting behind on a connection that is lent to the next.
+      expect(await send(`${store.url}/readyz`)).toMatchObject({ status: 200 });
+      const lent = new pg.Pool({ connectionString: url, max: 20 });
+      const timeouts = await Promise.all(
+        Array.from({ length: 20 }, () =>
+          lent.query("SELECT pg_sleep(0.2), current_setting('statement_timeout') AS timeout"),
+        ),
+      );
+      await lent.end();
+      expect(new Set(timeouts.map(({ rows }) => rows[0].timeout))).toEqual(new Set(['0']));
       const { generation } = watch;
       await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
       await until(() => watch.generation > generation);
@@ -168,7 +181,7 @@ describe('a connection through PgBouncer, which may lose the word of changes', (
     if (!installed) {
       return;
     }
-    const { child, url } = await startPgBouncer(database.url, 'transaction', folder);
+    const { child, url } = await startPgBouncer(database.url, DOCUMENTED, folder);
     poolers.push(child);
     const store = await startApplication({
       database,

@@ -103,6 +103,15 @@ test('a change of the schema becomes a migration, is applied, and leaves no shad
   }
 });
 
+test('DIRECT_DATABASE_URL, which goes past a pooler, is asked in place of DATABASE_URL', async () => {
+  const pooler = 'postgresql://postgres@127.0.0.1:1/none';
+  const environment = { DATABASE_URL: pooler, DIRECT_DATABASE_URL: databaseUrl };
+  expect(await prisma(['migrate', 'deploy'], environment)).toEqual(succeeds(INIT));
+  expect(await prisma(['migrate', 'status'], environment)).toEqual(
+    succeeds('Database schema is up to date!'),
+  );
+});
+
 test('a server out of reach is P1001', async () => {
   const unreachable = { DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/none' };
   for (const command of [

@@ -27,10 +27,9 @@ export async function pendingMigrations(
   connectionString: string,
   migrationsFolder = MIGRATIONS_FOLDER,
 ): Promise<string[]> {
-  return withClient(connectionString, async (client) => {
-    await client.query(`SET statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
-    return readPending(client, migrationsFolder);
-  });
+  // Not by SET, which a pooler would leave behind on a connection that it lends to others.
+  const timeouts = { statement_timeout: STATEMENT_TIMEOUT_MS, query_timeout: STATEMENT_TIMEOUT_MS };
+  return withClient({ connectionString, ...timeouts }, (client) => readPending(client, migrationsFolder));
 }
 
 /**
@@ -44,7 +43,7 @@ export async function applyPendingMigrations(
   connectionString: string,
   migrationsFolder = MIGRATIONS_FOLDER,
 ): Promise<string[]> {
-  return withClient(connectionString, async (client) => {
+  return withClient({ connectionString }, async (client) => {
     await client.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
     // The lock belongs to the connection, and goes with it.
@@ -53,9 +52,9 @@ export async function applyPendingMigrations(
   });
 }
 
-async function withClient<T>(connectionString: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
+async function withClient<T>(config: pg.ClientConfig, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({
-    connectionString,
+    ...config,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
   });
