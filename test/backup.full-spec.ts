@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { createDatabase } from './support/database.js';
 import { DebianPostgres, describeOnDebianPostgres } from './support/debian-postgres.js';
 import { documented } from './support/documented-commands.js';
 import { until } from './support/eventually.js';
@@ -87,17 +88,17 @@ describeOnDebianPostgres('what is in the database', () => {
     await server.remove();
   });
 
-  const serviceUrl = (database = ROLE) => server.url(database, ROLE);
-  const settings = (database = ROLE) => ({
-    DATABASE_URL: serviceUrl(database),
+  const serviceUrl = () => server.url(ROLE, ROLE);
+  const settings = (url = serviceUrl()) => ({
+    DATABASE_URL: url,
     APP_ENV: 'staging',
     HOST: '127.0.0.1',
   });
   const stopServices = () => Promise.all(started.splice(0).map((service) => service.kill('SIGTERM')));
 
-  async function start(database = ROLE): Promise<string> {
+  async function start(databaseUrl = serviceUrl()): Promise<string> {
     const service = new ServiceProcess('main.js', {
-      ...settings(database),
+      ...settings(databaseUrl),
       NODE_ENV: 'production',
       LOG_LEVEL: 'warn',
     });
@@ -121,72 +122,86 @@ describeOnDebianPostgres('what is in the database', () => {
     return JSON.parse(stdout).key;
   }
 
-  it('is dumped while it is served, and restored into an empty database that a service goes on with', async () => {
-    const url = await start();
-    const key = await issueKey(...ENOUGH);
-    const narrow = await issueKey('--plan', 'enterprise', '--per-minute', '1000', '--per-day', '5');
-    for (let animal = 1; animal <= ANIMALS; animal += 1) {
-      await create(url, key, `animal ${animal}`);
-    }
-    const once = { 'Idempotency-Key': 'once' };
-    const first = await create(url, key, 'kept', once);
-    const order = await send(`${url}/v1/store/orders`, {
-      method: 'POST',
-      key,
-      body: { petId: first.json.id, quantity: 2 },
-    });
-    expect([first.status, order.status]).toEqual([201, 201]);
-    const listed = (await send(`${url}/v1/store/orders`, { key })).text;
-    for (let request = 1; request <= 3; request += 1) {
-      expect(await send(`${url}/v1/pets?limit=1`, { key: narrow })).toMatchObject({ status: 200 });
-    }
-
-    const creator = new Creator(url, key);
-    await until(() => creator.created.length > 0);
-    const before = [...creator.created];
-    await server.shell(commands('Dump'), { BACKUP: backup, DATABASE_URL: serviceUrl() });
-    expect(creator.created.length).toBeGreaterThan(before.length);
-    await creator.stop();
-    const pages = await walk(url, key);
-    await stopServices();
-
+  /** An empty database beside the other. */
+  async function createBeside() {
     await query(server.url(), `CREATE DATABASE restored OWNER ${ROLE}`);
-    const restored = { BACKUP: backup, RESTORED_URL: serviceUrl('restored') };
-    await server.shell(commands('Restore a dump'), restored);
-    await server.shell(commands('After going back in time'), restored);
-    expect(await prisma(serviceUrl('restored'), ['migrate', 'status'])).toMatchObject({
-      code: 0,
-      output: expect.stringContaining('Database schema is up to date!'),
-    });
+    return { url: server.url('restored', ROLE), drop: async () => {} };
+  }
 
-    const again = await start('restored');
-    const restoredPages = await walk(again, key);
-    // Those pages are full on both sides; the last ones differ by what was created after the dump.
-    for (const page of [0, 1]) {
-      expect(restoredPages[page]?.text).toBe(pages[page]?.text);
-      expect(restoredPages[page]?.headers.get('etag')).toBe(pages[page]?.headers.get('etag'));
-    }
-    expect(petsOn(pages)).toEqual(expect.arrayContaining(petsOn(restoredPages)));
-    expect(petsOn(restoredPages)).toEqual(expect.arrayContaining(before));
-    expect((await send(`${again}/v1/store/orders`, { key })).text).toBe(listed);
+  it.each([
+    ['of the same server', createBeside],
+    ['of the newest version', () => createDatabase('template0')],
+  ])(
+    'is dumped while it is served, and a service goes on with it in a database %s',
+    async (_where, createEmpty) => {
+      const url = await start();
+      const key = await issueKey(...ENOUGH);
+      const narrow = await issueKey('--plan', 'enterprise', '--per-minute', '1000', '--per-day', '5');
+      for (let animal = 1; animal <= ANIMALS; animal += 1) {
+        await create(url, key, `animal ${animal}`);
+      }
+      const once = { 'Idempotency-Key': 'once' };
+      const first = await create(url, key, 'kept', once);
+      const order = await send(`${url}/v1/store/orders`, {
+        method: 'POST',
+        key,
+        body: { petId: first.json.id, quantity: 2 },
+      });
+      expect([first.status, order.status]).toEqual([201, 201]);
+      const listed = (await send(`${url}/v1/store/orders`, { key })).text;
+      for (let request = 1; request <= 3; request += 1) {
+        expect(await send(`${url}/v1/pets?limit=1`, { key: narrow })).toMatchObject({ status: 200 });
+      }
 
-    const replayed = await create(again, key, 'kept', once);
-    expect(replayed.status).toBe(201);
-    expect(replayed.headers.get('idempotent-replayed')).toBe('true');
-    expect(replayed.text).toBe(first.text);
+      const creator = new Creator(url, key);
+      await until(() => creator.created.length > 0);
+      const before = [...creator.created];
+      await server.shell(commands('Dump'), { BACKUP: backup, DATABASE_URL: serviceUrl() });
+      expect(creator.created.length).toBeGreaterThan(before.length);
+      await creator.stop();
+      const pages = await walk(url, key);
+      await stopServices();
 
-    const told = Math.max(...petsOn(pages).map(({ id }) => id));
-    expect((await create(again, key, 'new')).json.id).toBeGreaterThan(told);
+      const empty = await createEmpty();
+      const restored = { BACKUP: backup, RESTORED_URL: empty.url };
+      await server.shell(commands('Restore a dump'), restored);
+      await server.shell(commands('After going back in time'), restored);
+      expect(await prisma(empty.url, ['migrate', 'status'])).toMatchObject({
+        code: 0,
+        output: expect.stringContaining('Database schema is up to date!'),
+      });
 
-    const [counter] = await query<{ left: number }>(
-      serviceUrl('restored'),
-      `SELECT CASE WHEN day = floor(extract(epoch FROM now()) / 86400) THEN day_limit - day_used ELSE day_limit END AS left
+      const again = await start(empty.url);
+      const restoredPages = await walk(again, key);
+      // Those pages are full on both sides; the last ones differ by what was created after the dump.
+      for (const page of [0, 1]) {
+        expect(restoredPages[page]?.text).toBe(pages[page]?.text);
+        expect(restoredPages[page]?.headers.get('etag')).toBe(pages[page]?.headers.get('etag'));
+      }
+      expect(petsOn(pages)).toEqual(expect.arrayContaining(petsOn(restoredPages)));
+      expect(petsOn(restoredPages)).toEqual(expect.arrayContaining(before));
+      expect((await send(`${again}/v1/store/orders`, { key })).text).toBe(listed);
+
+      const replayed = await create(again, key, 'kept', once);
+      expect(replayed.status).toBe(201);
+      expect(replayed.headers.get('idempotent-replayed')).toBe('true');
+      expect(replayed.text).toBe(first.text);
+
+      const told = Math.max(...petsOn(pages).map(({ id }) => id));
+      expect((await create(again, key, 'new')).json.id).toBeGreaterThan(told);
+
+      const [counter] = await query<{ left: number }>(
+        empty.url,
+        `SELECT CASE WHEN day = floor(extract(epoch FROM now()) / 86400) THEN day_limit - day_used ELSE day_limit END AS left
        FROM rate_limit_counters WHERE day_limit = 5`,
-    );
-    expect(await send(`${again}/v1/pets?limit=1`, { key: narrow })).toMatchObject({ status: 200 });
-    const standing = await send(`${again}/v1/rate-limit`, { key: narrow });
-    expect(standing.json.windows[1].remaining).toBe((counter?.left ?? 0) - 1);
-  });
+      );
+      expect(await send(`${again}/v1/pets?limit=1`, { key: narrow })).toMatchObject({ status: 200 });
+      const standing = await send(`${again}/v1/rate-limit`, { key: narrow });
+      expect(standing.json.windows[1].remaining).toBe((counter?.left ?? 0) - 1);
+      await stopServices();
+      await empty.drop();
+    },
+  );
 
   it('is recovered to the moment before a mistake: every 201 before it is there, and the mistake is not', async () => {
     const url = await start();

@@ -124,8 +124,8 @@ async function checkVersion(clusterFolder: string, binaries: PostgresBinaries): 
   if (theirs.trim() !== ours) {
     throw new EmbeddedPostgresError(
       `The data in ${clusterFolder} is of PostgreSQL ${theirs.trim()}, but the embedded one is PostgreSQL ${ours}. ` +
-        `Nothing was changed. To keep the data, dump it with PostgreSQL ${theirs.trim()} (pg_dump) and restore it into ` +
-        `a new folder; to start empty, move the folder away; or set DATA_DIR or DATABASE_URL.`,
+        `Nothing was changed. To keep the data, dump it with pg_dump while the release that you had before runs, and restore it ` +
+        `(docs/operating.md, "The embedded one"); to start empty, move the folder away; or set DATA_DIR or DATABASE_URL.`,
     );
   }
 }
