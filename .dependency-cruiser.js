@@ -69,12 +69,12 @@ export default {
       name: 'leaves-import-leaves',
       severity: 'error',
       from: {
-        path: '^src/(errors|http)/|^src/(batcher|client|clock|duration|environment|recurring|redis-address)\\.ts$',
+        path: '^src/(errors|http)/|^src/(batcher|client|clock|distribution|duration|environment|questions|recurring|redis-address)\\.ts$',
       },
       to: {
         path: '^src/',
         pathNot:
-          '^src/(errors|http)/|^src/(batcher|client|clock|duration|environment|recurring|redis-address)\\.ts$',
+          '^src/(errors|http)/|^src/(batcher|client|clock|distribution|duration|environment|questions|recurring|redis-address)\\.ts$',
       },
     },
     {
@@ -82,7 +82,7 @@ export default {
       comment: 'What decides needs neither framework nor database.',
       severity: 'error',
       from: {
-        path: '^src/(auth/(api-key|expiry-header)|rate-limit/(windows|headers|address|admission|ban|batch|subject|breaker|counter|deadline|store-time|subject-memory|taken-tally|outage-log|redis-failure)|deprecation/(headers|lifecycle|registry-faults|removal)|idempotency/idempotency-key|http/(cursor|page-links)|usage/(periods|tally)|admin/key\\.view|duration|redis-address)\\.ts$',
+        path: '^src/(auth/(api-key|expiry-header)|rate-limit/(windows|headers|address|admission|ban|batch|subject|breaker|counter|deadline|store-time|subject-memory|taken-tally|outage-log|redis-failure|decisions)|deprecation/(headers|lifecycle|registry-faults|removal)|idempotency/idempotency-key|http/(cursor|page-links)|usage/(periods|tally)|admin/key\\.view|distribution|duration|redis-address)\\.ts$',
       },
       to: { path: 'node_modules/(@nestjs|@prisma|fastify|ioredis|pg)/', dependencyTypesNot: ['type-only'] },
     },

@@ -19,7 +19,7 @@ function underTest(limits?: { maxBatch?: number; maxUnderWay?: number }): {
       new Promise<string[]>((answer, fail) => {
         questions.push({ asks, answer, fail });
       }),
-    limits,
+    { name: 'test', ...limits },
   );
   return { batcher, questions };
 }
@@ -74,10 +74,11 @@ describe('a batcher', () => {
   });
 
   it('gives each ask its own answer, in the order in which they arrived', async () => {
-    const batcher = new Batcher(async (asks: number[]) => {
+    const answerAll = async (asks: number[]) => {
       await nextTurn();
       return texts(asks);
-    });
+    };
+    const batcher = new Batcher(answerAll, { name: 'test' });
     const asks = Array.from({ length: 100 }, (_, index) => index);
     expect(await Promise.all(asks.map((ask) => batcher.ask(ask)))).toEqual(texts(asks));
   });
@@ -136,8 +137,10 @@ describe('a batcher', () => {
   });
 
   it('rejects one ask alone, where only that one failed', async () => {
-    const batcher = new Batcher<number, string>((asks) =>
-      Promise.resolve(asks.map((ask) => (ask === 2 ? new FailedAsk(new Error('bad')) : String(ask)))),
+    const batcher = new Batcher<number, string>(
+      (asks) =>
+        Promise.resolve(asks.map((ask) => (ask === 2 ? new FailedAsk(new Error('bad')) : String(ask)))),
+      { name: 'test' },
     );
     expect(await Promise.allSettled([1, 2, 3].map((ask) => batcher.ask(ask)))).toEqual([
       { status: 'fulfilled', value: '1' },
@@ -148,19 +151,22 @@ describe('a batcher', () => {
 
   it('takes a question that throws at once for one that fails, and goes on', async () => {
     let broken = true;
-    const batcher = new Batcher((asks: number[]) => {
+    const answerAll = (asks: number[]) => {
       if (broken) {
         throw new Error('at once');
       }
       return Promise.resolve(texts(asks));
-    });
+    };
+    const batcher = new Batcher(answerAll, { name: 'test' });
     await expect(batcher.ask(1)).rejects.toThrow('at once');
     broken = false;
     expect(await batcher.ask(2)).toBe('2');
   });
 
   it('rejects rather than answers nothing when a question has fewer answers than asks', async () => {
-    const batcher = new Batcher((asks: number[]) => Promise.resolve(texts(asks).slice(1)));
+    const batcher = new Batcher((asks: number[]) => Promise.resolve(texts(asks).slice(1)), {
+      name: 'test',
+    });
     await expect(batcher.ask(1)).rejects.toBeInstanceOf(Error);
   });
 

@@ -9,6 +9,6 @@ import { KeyWatch } from './key-watch.js';
 @Module({
   imports: [RateLimitModule],
   providers: [KeyWatch, KeyDirectory, ApiKeyStrategy, Authenticator, Gate],
-  exports: [Authenticator, Gate],
+  exports: [Authenticator, Gate, KeyDirectory, KeyWatch],
 })
 export class AuthModule {}

@@ -51,8 +51,15 @@ export class KeyDirectory {
   /** What is too old to authenticate by still tells whose numbers a refusal shows. */
   private readonly cache = new LRUCache<string, Remembered>({ max: CACHE_SIZE });
   private readonly batcher = new Batcher((hashes: Buffer[]) => this.findAll(hashes), {
+    name: FIND.name,
     maxUnderWay: QUESTIONS_UNDER_WAY,
   });
+  /** The look-ups. */
+  readonly questions = this.batcher.questions;
+  /** Keys that were asked for and remembered. */
+  hits = 0;
+  /** Keys that had to be looked up. */
+  misses = 0;
 
   constructor(
     private readonly statements: Statements,
@@ -66,7 +73,12 @@ export class KeyDirectory {
   find(hash: Buffer): KnownKey | Promise<KnownKey | null> {
     const id = hash.toString('latin1');
     const cached = this.cache.get(id);
-    return cached !== undefined && this.holds(cached) ? cached.key : this.lookUp(hash, id);
+    if (cached !== undefined && this.holds(cached)) {
+      this.hits += 1;
+      return cached.key;
+    }
+    this.misses += 1;
+    return this.lookUp(hash, id);
   }
 
   /** The client of this SHA-256 as it was last known, however long ago. Only to tell its numbers: nobody gets in by it. */

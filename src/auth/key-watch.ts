@@ -52,9 +52,14 @@ export class KeyWatch implements OnModuleInit, OnApplicationShutdown {
     return this.changes;
   }
 
+  /** How old what is known of changes is, in milliseconds; infinite before the first echo. */
+  get ageMs(): number {
+    return performance.now() - this.echoAskedMs;
+  }
+
   /** Whether what was asked of the database in this generation still holds. */
   holds(generation: number): boolean {
-    return generation === this.changes && performance.now() - this.echoAskedMs < ECHO_LIFE_MS;
+    return generation === this.changes && this.ageMs < ECHO_LIFE_MS;
   }
 
   private async run(): Promise<void> {

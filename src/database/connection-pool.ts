@@ -24,6 +24,18 @@ export function poolSizes(connections: number): { prisma: number; statements: nu
   return { prisma, statements: connections - prisma };
 }
 
+/** The connections of a pool as they are now, and who waits for one. */
+export interface PoolState {
+  max: number;
+  open: number;
+  idle: number;
+  waiting: number;
+}
+
+export function stateOf({ options, totalCount, idleCount, waitingCount }: pg.Pool): PoolState {
+  return { max: options.max, open: totalCount, idle: idleCount, waiting: waitingCount };
+}
+
 /** A pool of up to `max` connections; who waits for one is told after two seconds that there is none. */
 export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, max: number): pg.Pool {
   const pool = new pg.Pool({

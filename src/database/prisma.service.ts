@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import { ENVIRONMENT } from '../environment.js';
-import { createPool, type PoolSettings, poolSizes } from './connection-pool.js';
+import { createPool, type PoolSettings, poolSizes, type PoolState, stateOf } from './connection-pool.js';
 import { PrismaClient } from './generated/client.js';
 
 /** The database of keys, animals and orders. */
@@ -14,6 +14,10 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
     const pool = createPool(environment, poolSizes(environment.DATABASE_POOL_SIZE).prisma);
     super({ adapter: new PrismaPg(pool, { disposeExternalPool: true }) });
     this.pool = pool;
+  }
+
+  get poolState(): PoolState {
+    return stateOf(this.pool);
   }
 
   async onApplicationShutdown(): Promise<void> {

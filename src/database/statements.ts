@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
 import { ENVIRONMENT } from '../environment.js';
-import { createPool, type PoolSettings, poolSizes } from './connection-pool.js';
+import { createPool, type PoolSettings, poolSizes, type PoolState, stateOf } from './connection-pool.js';
 
 /** A statement written by hand, under a name of its own. */
 export interface Statement {
@@ -36,6 +36,10 @@ export class Statements implements OnApplicationShutdown {
 
   constructor(@Inject(ENVIRONMENT) environment: PoolSettings) {
     this.pool = createPool(environment, poolSizes(environment.DATABASE_POOL_SIZE).statements);
+  }
+
+  get poolState(): PoolState {
+    return stateOf(this.pool);
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -23,6 +23,9 @@ interface Creation<Created> {
  */
 @Injectable()
 export class Creations {
+  /** Answers that were given again. */
+  replays = 0;
+
   constructor(
     private readonly prisma: PrismaService,
     private readonly answers: KeptAnswers,
@@ -46,6 +49,7 @@ export class Creations {
     const answer = await this.once(request, reply, key, creation);
     tellLocation(reply, answer.location);
     if (answer.replayed) {
+      this.replays += 1;
       reply.header('Idempotent-Replayed', 'true');
     }
     reply.type('application/json; charset=utf-8');

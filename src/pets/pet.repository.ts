@@ -41,15 +41,20 @@ export interface PetPage {
 @Injectable()
 export class PetRepository {
   private readonly pages = new Batcher((asks: PageRequest[]) => this.readPages(asks), {
+    name: PAGE.name,
     maxBatch: PAGES_AT_ONCE,
     maxUnderWay: QUESTIONS_UNDER_WAY,
   });
   private readonly finds = new Batcher((ids: bigint[]) => this.findAll(ids), {
+    name: FIND.name,
     maxUnderWay: QUESTIONS_UNDER_WAY,
   });
   private readonly additions = new Batcher((pets: NewPet[]) => this.addAll(pets), {
+    name: ADD.name,
     maxUnderWay: QUESTIONS_UNDER_WAY,
   });
+  /** All that was asked of the database for many at once, by kind. */
+  readonly questions = [this.pages.questions, this.finds.questions, this.additions.questions];
 
   constructor(private readonly statements: Statements) {}
 

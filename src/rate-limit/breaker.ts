@@ -1,5 +1,9 @@
 const FAILURES_IN_A_ROW = 3;
 
+/** Every state of a breaker. */
+export const BREAKER_STATES = ['closed', 'open', 'half-open'] as const;
+export type BreakerState = (typeof BREAKER_STATES)[number];
+
 /**
  * Says when to stop asking somebody who does not answer, and when the outage is over. What it is told are questions, not the
  * requests that wait for them.
@@ -9,11 +13,15 @@ const FAILURES_IN_A_ROW = 3;
  */
 export class Breaker {
   private failures = 0;
-  private state: 'closed' | 'open' | 'half-open' = 'closed';
+  private current: BreakerState = 'closed';
+
+  get state(): BreakerState {
+    return this.current;
+  }
 
   /** Whether nothing is to be asked. */
   get isOpen(): boolean {
-    return this.state === 'open';
+    return this.current === 'open';
   }
 
   /**
@@ -24,17 +32,17 @@ export class Breaker {
    */
   failed(isCertain: boolean): boolean {
     this.failures += 1;
-    const begins = this.state === 'closed' && (isCertain || this.failures >= FAILURES_IN_A_ROW);
-    if (begins || this.state === 'half-open') {
-      this.state = 'open';
+    const begins = this.current === 'closed' && (isCertain || this.failures >= FAILURES_IN_A_ROW);
+    if (begins || this.current === 'half-open') {
+      this.current = 'open';
     }
     return begins;
   }
 
   /** Lets questions be asked again, to see what becomes of them. */
   tryAgain(): void {
-    if (this.state === 'open') {
-      this.state = 'half-open';
+    if (this.current === 'open') {
+      this.current = 'half-open';
     }
   }
 
@@ -45,9 +53,9 @@ export class Breaker {
    */
   succeeded(): boolean {
     this.failures = 0;
-    const ends = this.state === 'half-open';
+    const ends = this.current === 'half-open';
     if (ends) {
-      this.state = 'closed';
+      this.current = 'closed';
     }
     return ends;
   }

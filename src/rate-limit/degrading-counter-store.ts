@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/
 import { Clock } from '../clock.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import type { Admission } from './admission.js';
-import { Breaker } from './breaker.js';
+import { Breaker, type BreakerState } from './breaker.js';
 import { type Ask, CounterStore, CounterStoreError, PartlyAddedError, type Taken } from './counter-store.js';
 import { LocalCounterStore } from './local-counter-store.js';
 import { StoreTime } from './store-time.js';
@@ -30,6 +30,8 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
   private readonly time: StoreTime;
   private readonly local: LocalCounterStore;
   private readonly taken = new TakenTally(MAX_TAKEN_SUBJECTS);
+  /** Requests that this replica decided by itself. */
+  decidedAlone = 0;
   /** The last. */
   private failure: CounterStoreError | null = null;
   /** The questions whose failure is known: each of their asks is told of it. */
@@ -50,6 +52,11 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
 
   onApplicationShutdown(): void {
     clearInterval(this.prober);
+  }
+
+  /** Whether the shared store is asked; `half-open` while nobody knows yet whether it counts again. */
+  get breakerState(): BreakerState {
+    return this.breaker.state;
   }
 
   /** Never rejects because the store is away. */
@@ -129,6 +136,7 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
 
   /** Decides by what is known here. */
   private decide(ask: Ask, isToBeAdded: boolean): Admission {
+    this.decidedAlone += 1;
     const admission = { ...this.local.takeNow(ask), degraded: true };
     if (isToBeAdded && admission.admitted) {
       this.taken.add(ask, admission);

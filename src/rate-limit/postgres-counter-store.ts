@@ -72,7 +72,9 @@ const countedOf = (row: Look, { granted, refused }: { granted: number; refused: 
 @Injectable()
 export class PostgresCounterStore extends CounterStore implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(PostgresCounterStore.name);
-  private readonly batcher = new Batcher((asks: Ask[]) => this.takeAll(asks));
+  private readonly batcher = new Batcher((asks: Ask[]) => this.takeAll(asks), { name: 'count' });
+  /** The takings. */
+  readonly questions = this.batcher.questions;
   private client: Promise<pg.Client> | null = null;
   /** Settles once the connection is free of all questions so far. */
   private turn: Promise<unknown> = Promise.resolve();

@@ -31,6 +31,6 @@ const sharedCounterStore = {
     { provide: CounterStore, useExisting: DegradingCounterStore },
     RateLimiter,
   ],
-  exports: [RateLimiter, CounterStore],
+  exports: [RateLimiter, CounterStore, DegradingCounterStore, SHARED_COUNTER_STORE],
 })
 export class RateLimitModule {}

@@ -7,6 +7,7 @@ import { networkOf } from './address.js';
 import type { Admission } from './admission.js';
 import { banEndSeconds, secondsToBanEnd } from './ban.js';
 import type { Ask } from './counter-store.js';
+import { Decisions } from './decisions.js';
 import { DegradingCounterStore } from './degrading-counter-store.js';
 import { inquirySubject, networkSubject, quotaSubject } from './subject.js';
 import { retryAfterSeconds } from './windows.js';
@@ -20,8 +21,13 @@ declare module 'fastify' {
   }
 }
 
+/** Stands for the plan of who has none; no plan can have this name. */
+export const STRANGERS = '(stranger)';
+
 @Injectable()
 export class RateLimiter {
+  readonly decisions = new Decisions();
+
   constructor(
     private readonly store: DegradingCounterStore,
     @Inject(ENVIRONMENT) private readonly environment: Environment,
@@ -35,7 +41,7 @@ export class RateLimiter {
     const { inquiriesPerMinute } = request.routeOptions.config;
     request.admission ??=
       inquiriesPerMinute === undefined || client === null
-        ? this.store.take(this.askOf(request, client))
+        ? this.decide(this.askOf(request, client), client)
         : this.inquire(this.askOf(request, client), client, inquiriesPerMinute);
     return request.admission;
   }
@@ -45,10 +51,17 @@ export class RateLimiter {
     return this.store.lastKnown(this.askOf(request, client));
   }
 
+  private async decide(ask: Ask, client: Client | null): Promise<Admission> {
+    const admission = await this.store.take(ask);
+    this.decisions.add(client?.quota.plan ?? STRANGERS, admission);
+    return admission;
+  }
+
   /** Where the quota stands, if it has not asked too often within this minute. */
   private async inquire(ask: Ask, { quota }: Client, perMinute: number): Promise<Admission> {
     const inquiry = await this.store.take({ subject: inquirySubject(quota.id), perMinute, perDay: null });
     if (!inquiry.admitted) {
+      this.decisions.addRefusedInquiry(quota.plan);
       return inquiry;
     }
     // Who has waited for a store that did not answer does not wait for it again.

@@ -29,7 +29,9 @@ type Reply = [
  */
 @Injectable()
 export class RedisCounterStore extends CounterStore implements OnModuleInit, OnApplicationShutdown {
-  private readonly batcher = new Batcher((asks: Ask[]) => this.takeAll(asks));
+  private readonly batcher = new Batcher((asks: Ask[]) => this.takeAll(asks), { name: 'count' });
+  /** The takings. */
+  readonly questions = this.batcher.questions;
   private readonly connection: RedisConnection;
 
   constructor(

@@ -32,7 +32,7 @@ export class UsageJournal {
       }
       return waiting;
     },
-    { maxBatch: Infinity },
+    { name: FOLD.name, maxBatch: Infinity },
   );
 
   constructor(

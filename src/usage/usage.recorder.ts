@@ -31,6 +31,8 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private underWay: Promise<void> | null = null;
   private failing = false;
+  /** Requests that found no room. */
+  leftOut = 0;
   /** Requests that found no room since recording last worked. */
   private unrecorded = 0;
 
@@ -55,6 +57,11 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
     } else if (this.batchNumber > 0) {
       await this.foldAtEnd();
     }
+  }
+
+  /** Entries that are not in the journal yet. */
+  get waitingEntries(): number {
+    return [...this.sealed, this.gathering].reduce((sum, { entries }) => sum + entries.length, 0);
   }
 
   /** Records a request whose answer is made, if its key is known to be valid. It does not wait for that. */
@@ -108,6 +115,7 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
       this.gathering.add(request);
       return;
     }
+    this.leftOut += 1;
     this.unrecorded += 1;
     if (this.unrecorded === 1) {
       const entries = MAX_WAITING_BATCHES * ENTRIES_PER_BATCH;
