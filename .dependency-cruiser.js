@@ -54,6 +54,13 @@ export default {
       to: { path: '^src/usage/' },
     },
     {
+      name: 'nobody-knows-of-metrics-and-traces',
+      comment: 'Rooms keep numbers and tell of what they ask; what is made of it is not their concern.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(metrics/|tracing/|application\\.ts|app\\.module\\.ts)' },
+      to: { path: '^src/(metrics|tracing)/|node_modules/(@opentelemetry|prom-client)/' },
+    },
+    {
       name: 'administration-is-beside-the-way',
       comment:
         'Of the way it knows how keys are made, whose windows are counted, and what its routes declare.',
@@ -82,7 +89,7 @@ export default {
       comment: 'What decides needs neither framework nor database.',
       severity: 'error',
       from: {
-        path: '^src/(auth/(api-key|expiry-header)|rate-limit/(windows|headers|address|admission|ban|batch|subject|breaker|counter|deadline|store-time|subject-memory|taken-tally|outage-log|redis-failure|decisions)|deprecation/(headers|lifecycle|registry-faults|removal)|idempotency/idempotency-key|http/(cursor|page-links)|usage/(periods|tally)|admin/key\\.view|distribution|duration|redis-address)\\.ts$',
+        path: '^src/(auth/(api-key|expiry-header)|rate-limit/(windows|headers|address|admission|ban|batch|subject|breaker|counter|deadline|store-time|subject-memory|taken-tally|outage-log|redis-failure|decisions)|deprecation/(headers|lifecycle|registry-faults|removal)|idempotency/idempotency-key|http/(cursor|page-links|trace-parent)|usage/(periods|tally)|admin/key\\.view|distribution|duration|redis-address)\\.ts$',
       },
       to: { path: 'node_modules/(@nestjs|@prisma|fastify|ioredis|pg)/', dependencyTypesNot: ['type-only'] },
     },

@@ -20,7 +20,9 @@ export default {
       },
     ],
   },
-  transformIgnorePatterns: ['/node_modules/(?!(@nestjs|@prisma/schema-engine-wasm|lossless-json)/)'],
+  transformIgnorePatterns: [
+    '/node_modules/(?!(@nestjs|@opentelemetry/otlp-exporter-base|@prisma/schema-engine-wasm|lossless-json)/)',
+  ],
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^@prisma/client/runtime/(.*)\\.mjs$': '@prisma/client/runtime/$1.js',

@@ -17,11 +17,13 @@ import { parseJsonBody } from './http/json-body.js';
 import { revalidate } from './http/revalidation.hook.js';
 import { type Sharing, sharingWith } from './http/cors.js';
 import { requestId } from './http/request-id.js';
+import { logSendersTrace } from './http/trace-log.js';
 import { RequestLog } from './http/request-log.js';
 import { SECURITY_HEADERS } from './http/security-headers.js';
 import { createLogger, nestLogger } from './logger.js';
 import { headerNames } from './openapi/headers.js';
 import { serveDocuments } from './openapi/documents.js';
+import { traceRequests } from './tracing/tracing.js';
 import { UsageRecorder } from './usage/usage.recorder.js';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
@@ -59,6 +61,7 @@ export async function createApplication(
     },
     requestTimeout: REQUEST_TIMEOUT_MS,
     frameworkErrors: (fault: unknown, request: FastifyRequest, reply: FastifyReply) => {
+      logSendersTrace(request);
       // No hook sees these.
       reply.raw.once('finish', () => requestLog.requestCompleted(null, request, reply));
       reply.header('X-Request-Id', request.id).headers(SECURITY_HEADERS);
@@ -86,6 +89,7 @@ export async function createApplication(
   fastify.decorateRequest('admission', null);
   fastify.decorateRequest('uncounted', false);
   fastify.decorateRequest('bodyBytes', null);
+  await traceRequests(fastify, environment);
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id).headers(SECURITY_HEADERS);
     done();

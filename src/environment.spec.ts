@@ -51,6 +51,11 @@ describe('the settings', () => {
       EXPERIMENTAL: 'true',
       CORS_ORIGINS: 'https://shop.example, http://localhost:5173',
       TRUST_PROXY: '2',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example:4318',
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example/v1/traces',
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/protobuf',
+      OTEL_SDK_DISABLED: 'false',
       LOG_LEVEL: 'silent',
     };
     expect(readEnvironment(given)).toEqual({
@@ -95,6 +100,17 @@ describe('the settings', () => {
     ['PORT', '-1', 'PORT must be a whole number from 0 to 65535'],
     ['PORT', '80.5', 'PORT must be a whole number from 0 to 65535'],
     ['PORT', '0x50', 'PORT must be a whole number from 0 to 65535'],
+    [
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+      'localhost:4318',
+      'OTEL_EXPORTER_OTLP_ENDPOINT must be an http(s) address',
+    ],
+    [
+      'OTEL_EXPORTER_OTLP_PROTOCOL',
+      'grpc',
+      'OTEL_EXPORTER_OTLP_PROTOCOL must be one of http/protobuf, http/json',
+    ],
+    ['OTEL_SDK_DISABLED', 'yes', 'OTEL_SDK_DISABLED must be one of true, false'],
     ['DATABASE_URL', 'mysql://db.example/store', 'DATABASE_URL must be a postgres:// address'],
     ['DATABASE_URL', 'db.example', 'DATABASE_URL must be a postgres:// address'],
     ['DATABASE_POOL_SIZE', '1', 'DATABASE_POOL_SIZE must be a whole number from 2 to 1000'],

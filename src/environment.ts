@@ -98,6 +98,10 @@ const redisAddresses = z.string().transform((text, context) => {
   return addresses;
 });
 
+/** Where spans are sent to. It may hold a password, so the message does not show it. */
+const collectorUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' });
+const collectorProtocol = oneOf(['http/protobuf', 'http/json']);
+
 /** Every setting, its default and its check. `.env.example` explains them. */
 export const settings = z.object({
   NODE_ENV: oneOf(['production', 'development', 'test']).default('development'),
@@ -118,6 +122,11 @@ export const settings = z.object({
   EXPERIMENTAL: oneOf(['true', 'false']).optional(),
   CORS_ORIGINS: origins.optional(),
   TRUST_PROXY: trustProxy.optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collectorUrl.optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: collectorProtocol.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: collectorProtocol.optional(),
+  OTEL_SDK_DISABLED: oneOf(['true', 'false']).optional(),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 

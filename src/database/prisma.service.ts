@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { ENVIRONMENT } from '../environment.js';
 import { createPool, type PoolSettings, poolSizes, type PoolState, stateOf } from './connection-pool.js';
 import { PrismaClient } from './generated/client.js';
+import { tellQueries } from './query-channel.js';
 
 /** The database of keys, animals and orders. */
 @Injectable()
@@ -12,6 +13,7 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
 
   constructor(@Inject(ENVIRONMENT) environment: PoolSettings) {
     const pool = createPool(environment, poolSizes(environment.DATABASE_POOL_SIZE).prisma);
+    tellQueries(pool);
     super({ adapter: new PrismaPg(pool, { disposeExternalPool: true }) });
     this.pool = pool;
   }

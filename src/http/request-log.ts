@@ -4,10 +4,17 @@ import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 const API_KEY = /sk_(live|test)_[0-9A-Za-z]+/g;
 
 /** No path of this service is longer; what is cut off would only fill the disk. */
-const LOGGED_PATH_LENGTH = 256;
+const TOLD_PATH_LENGTH = 256;
 
 /** What a proxy says of its client may be anything where `TRUST_PROXY` trusts one too many. */
 const ADDRESS = /^[\da-f.:[\]]{2,64}$/i;
+
+/** The path that was asked for as it may be told: without the query, and without a key that somebody put into it. */
+export function pathToTell({ url }: Pick<FastifyRequest, 'url'>): string {
+  const [path = ''] = url.split('?', 1);
+  const shown = path.replace(API_KEY, 'sk_$1_…');
+  return shown.length > TOLD_PATH_LENGTH ? `${shown.slice(0, TOLD_PATH_LENGTH)}…` : shown;
+}
 
 /** Logs one line for each request, when it is answered. */
 export class RequestLog extends LogController {
@@ -19,7 +26,6 @@ export class RequestLog extends LogController {
     // The line of the answer says all.
   }
 
-  /** Never the query, nor a key that somebody put into the path. */
   override requestCompleted(
     error: Error | null | undefined,
     request: FastifyRequest,
@@ -28,7 +34,7 @@ export class RequestLog extends LogController {
     request.log.info(
       {
         method: request.method,
-        path: loggedPath(request.url),
+        path: pathToTell(request),
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
         address: ADDRESS.test(request.ip) ? request.ip : 'unknown',
@@ -37,10 +43,4 @@ export class RequestLog extends LogController {
       'request',
     );
   }
-}
-
-function loggedPath(target: string): string {
-  const [path = ''] = target.split('?', 1);
-  const shown = path.replace(API_KEY, 'sk_$1_…');
-  return shown.length > LOGGED_PATH_LENGTH ? `${shown.slice(0, LOGGED_PATH_LENGTH)}…` : shown;
 }

@@ -1,0 +1,87 @@
+import { Logger } from '@nestjs/common';
+import { diag, DiagLogLevel, type Tracer } from '@opentelemetry/api';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+  serviceInstanceIdDetector,
+} from '@opentelemetry/resources';
+import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
+import type { FastifyInstance } from 'fastify';
+import type { Environment } from '../environment.js';
+import { about } from '../openapi/about.js';
+import { QuestionSpans } from './question-spans.js';
+import { RequestSpans } from './request-spans.js';
+import { TellingExporter } from './telling-exporter.js';
+
+/** What the collector may take for a batch, tries included; so long the end of the service may wait for it. */
+const EXPORT_TIMEOUT_MS = 3000;
+
+/** Spans of this service, on their way to a collector. */
+export class Tracing {
+  private readonly requests: RequestSpans;
+  private readonly questions: QuestionSpans;
+
+  constructor(
+    tracer: Tracer,
+    environment: Environment,
+    private readonly provider: BasicTracerProvider,
+  ) {
+    this.requests = new RequestSpans(tracer);
+    this.questions = new QuestionSpans(tracer, this.requests, environment);
+  }
+
+  traceRequests(fastify: FastifyInstance): void {
+    this.requests.trace(fastify);
+    this.questions.listen();
+  }
+
+  /** Sends what is left. */
+  async stop(): Promise<void> {
+    this.questions.stop();
+    await this.provider.shutdown();
+  }
+}
+
+/** Whatever is not said here the SDK reads from the variables OTEL_* by itself. */
+export async function startTracing(environment: Environment): Promise<Tracing> {
+  const logger = new Logger('Traces');
+  diag.setLogger(
+    {
+      error: (message) => logger.warn(message),
+      warn: (message) => logger.warn(message),
+      info: (message) => logger.debug(message),
+      debug: (message) => logger.debug(message),
+      verbose: (message) => logger.debug(message),
+    },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
+  const service = resourceFromAttributes({
+    'service.name': 'animal-store',
+    'service.version': about.info.version,
+    'deployment.environment.name': environment.APP_ENV,
+  });
+  const resource = defaultResource()
+    .merge(service)
+    .merge(detectResources({ detectors: [serviceInstanceIdDetector, envDetector] }));
+  const exporter = new TellingExporter(await createExporter(environment), (line) => logger.warn(line));
+  const provider = new BasicTracerProvider({
+    resource,
+    spanProcessors: [new BatchSpanProcessor(exporter)],
+  });
+  return new Tracing(provider.getTracer('animal-store', about.info.version), environment, provider);
+}
+
+async function createExporter(environment: Environment): Promise<SpanExporter> {
+  const { OTEL_EXPORTER_OTLP_TRACES_PROTOCOL, OTEL_EXPORTER_OTLP_PROTOCOL } = environment;
+  const { OTEL_EXPORTER_OTLP_TRACES_TIMEOUT, OTEL_EXPORTER_OTLP_TIMEOUT } = process.env;
+  const timeoutMillis = Number(
+    OTEL_EXPORTER_OTLP_TRACES_TIMEOUT || OTEL_EXPORTER_OTLP_TIMEOUT || EXPORT_TIMEOUT_MS,
+  );
+  const protocol = OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? OTEL_EXPORTER_OTLP_PROTOCOL;
+  const { OTLPTraceExporter } = await (protocol === 'http/json'
+    ? import('@opentelemetry/exporter-trace-otlp-http')
+    : import('@opentelemetry/exporter-trace-otlp-proto'));
+  return new OTLPTraceExporter({ timeoutMillis });
+}

@@ -1,0 +1,91 @@
+import { tracingChannel, type TracingChannelSubscribers } from 'node:diagnostics_channel';
+import { type Attributes, type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api';
+import { type AskNotice, ASKS } from '../batcher.js';
+import { QUERIES, type QueryNotice } from '../database/query-channel.js';
+import type { Environment } from '../environment.js';
+import type { RequestSpans } from './request-spans.js';
+
+const COUNTING = 'count';
+
+/**
+ * A span for each ask that a request has of a store, until it is answered: what it waited for, whoever else was served by the same
+ * question. Nothing of what is asked for nobody in particular.
+ */
+export class QuestionSpans {
+  private readonly spans = new WeakMap<object, Span>();
+  private readonly asks = tracingChannel<unknown, AskNotice>(ASKS);
+  private readonly queries = tracingChannel<unknown, QueryNotice>(QUERIES);
+  private readonly ofAsks: TracingChannelSubscribers<AskNotice>;
+  private readonly ofQueries: TracingChannelSubscribers<QueryNotice>;
+
+  constructor(
+    private readonly tracer: Tracer,
+    private readonly requests: RequestSpans,
+    { COUNTER_STORE }: Pick<Environment, 'COUNTER_STORE'>,
+  ) {
+    const counters = COUNTER_STORE === undefined ? 'postgresql' : 'redis';
+    this.ofAsks = this.subscribers(
+      ({ name }) => this.start(name, { 'db.system.name': name === COUNTING ? counters : 'postgresql' }),
+      ({ batchSize }, span) => {
+        if (batchSize !== undefined) {
+          span.setAttribute('animal_store.batch.size', batchSize);
+        }
+      },
+    );
+    this.ofQueries = this.subscribers(({ text }) => {
+      const operation = text.trimStart().split(/\s/, 1)[0] ?? '';
+      return this.start(operation, {
+        'db.system.name': 'postgresql',
+        'db.operation.name': operation,
+        'db.query.text': text,
+      });
+    });
+  }
+
+  listen(): void {
+    this.asks.subscribe(this.ofAsks);
+    this.queries.subscribe(this.ofQueries);
+  }
+
+  stop(): void {
+    this.asks.unsubscribe(this.ofAsks);
+    this.queries.unsubscribe(this.ofQueries);
+  }
+
+  private start(name: string, attributes: Attributes): Span | null {
+    const context = this.requests.current;
+    return context === undefined
+      ? null
+      : this.tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, context);
+  }
+
+  private subscribers<Notice extends object>(
+    start: (notice: Notice) => Span | null,
+    complete: (notice: Notice, span: Span) => void = () => {},
+  ): TracingChannelSubscribers<Notice> {
+    return {
+      start: (notice) => {
+        const span = start(notice);
+        if (span !== null) {
+          this.spans.set(notice, span);
+        }
+      },
+      end: () => {},
+      asyncStart: () => {},
+      asyncEnd: (notice) => {
+        const span = this.spans.get(notice);
+        if (span !== undefined) {
+          complete(notice, span);
+          span.end();
+        }
+      },
+      error: (notice) => {
+        const { code, name = 'Error' } = Object(notice.error) as { code?: string; name?: string };
+        this.spans
+          .get(notice)
+          ?.setAttribute('error.type', code ?? name)
+          .setStatus({ code: SpanStatusCode.ERROR });
+      },
+    };
+  }
+}

@@ -1,0 +1,106 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  type Context,
+  createTraceState,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Tracer,
+} from '@opentelemetry/api';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isProtected } from '../auth/protected-path.js';
+import { pathToTell } from '../http/request-log.js';
+import { logSendersTrace, logTrace } from '../http/trace-log.js';
+import { parseTraceParent } from '../http/trace-parent.js';
+
+/** A span for each request under a protected path, as part of its sender's trace if it has one. */
+export class RequestSpans {
+  private readonly contexts = new AsyncLocalStorage<Context>();
+  private readonly ofRequests = new WeakMap<FastifyRequest, Context>();
+
+  constructor(private readonly tracer: Tracer) {}
+
+  /** The context of the request that is being served; undefined where none is. */
+  get current(): Context | undefined {
+    return this.contexts.getStore();
+  }
+
+  trace(fastify: FastifyInstance): void {
+    fastify.addHook('onRequest', (request, reply, done) => {
+      if (!isProtected(request)) {
+        logSendersTrace(request);
+        done();
+        return;
+      }
+      const sender = senderOf(request);
+      const span = this.start(request, sender);
+      logTrace(request, span.spanContext());
+      if (!span.isRecording()) {
+        // Nor is what it asks for.
+        done();
+        return;
+      }
+      // Not 'finish', which never comes when the client has gone.
+      reply.raw.once('close', () => end(span, reply));
+      const context = trace.setSpan(sender, span);
+      this.ofRequests.set(request, context);
+      this.contexts.run(context, done);
+    });
+    // A body arrives in the events of its socket, which know of no request.
+    fastify.addHook('preValidation', (request, _reply, done) => {
+      const context = this.ofRequests.get(request);
+      if (context === undefined) {
+        done();
+      } else {
+        this.contexts.run(context, done);
+      }
+    });
+  }
+
+  /** With the attributes and names of OpenTelemetry's semantic conventions for HTTP. */
+  private start(request: FastifyRequest, sender: Context): Span {
+    const { method, routeOptions } = request;
+    const name = routeOptions.config.operation ?? method;
+    const attributes = {
+      'http.request.method': method,
+      'url.path': pathToTell(request),
+      'url.scheme': request.protocol,
+      'client.address': request.ip,
+      'http.response.header.x-request-id': [request.id],
+      ...(routeOptions.url !== undefined && { 'http.route': routeOptions.url }),
+    };
+    return this.tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, sender);
+  }
+}
+
+function senderOf({ headers }: FastifyRequest): Context {
+  const parent = parseTraceParent(headers['traceparent']);
+  if (parent === null) {
+    return ROOT_CONTEXT;
+  }
+  const { traceId, spanId, flags } = parent;
+  const { tracestate } = headers;
+  const traceState = typeof tracestate === 'string' ? { traceState: createTraceState(tracestate) } : {};
+  const span = { traceId, spanId, traceFlags: flags, isRemote: true, ...traceState };
+  return trace.setSpanContext(ROOT_CONTEXT, span);
+}
+
+function end(span: Span, { statusCode, raw }: FastifyReply): void {
+  if (raw.headersSent) {
+    span.setAttribute('http.response.status_code', statusCode);
+  }
+  const failure = failureOf(statusCode, raw);
+  if (failure !== null) {
+    span.setAttribute('error.type', failure).setStatus({ code: SpanStatusCode.ERROR });
+  }
+  span.end();
+}
+
+function failureOf(statusCode: number, raw: FastifyReply['raw']): string | null {
+  if (!raw.writableFinished) {
+    return 'client_gone';
+  }
+  return statusCode >= 500 ? String(statusCode) : null;
+}

@@ -1,0 +1,246 @@
+import { startApplication, type TestApplication } from './support/application.js';
+import { type Collector, type ReceivedSpan, startCollector } from './support/collector.js';
+import { readEnvironment } from '../src/environment.js';
+import { send } from './support/http.js';
+import { eventually } from './support/eventually.js';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const SPAN = '00f067aa0ba902b7';
+const SERVER = 2;
+const CLIENT = 3;
+const ERROR = 2;
+
+let collector: Collector;
+let store: TestApplication;
+let key: string;
+let isRunning = false;
+
+/** The settings of this process, from which the SDK reads its own. */
+function set(variables: Record<string, string>) {
+  Object.assign(process.env, { OTEL_BSP_SCHEDULE_DELAY: '50', ...variables });
+  const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL } = readEnvironment(variables);
+  return {
+    ...(OTEL_EXPORTER_OTLP_ENDPOINT !== undefined && { OTEL_EXPORTER_OTLP_ENDPOINT }),
+    ...(OTEL_EXPORTER_OTLP_PROTOCOL !== undefined && { OTEL_EXPORTER_OTLP_PROTOCOL }),
+  };
+}
+
+const unset = () => {
+  for (const name of Object.keys(process.env).filter((each) => each.startsWith('OTEL_'))) {
+    delete process.env[name];
+  }
+};
+
+async function start(variables: Record<string, string> = {}): Promise<void> {
+  store = await startApplication({
+    environment: set({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      ...variables,
+    }),
+  });
+  isRunning = true;
+  ({ key } = await store.issue());
+}
+
+async function stop(): Promise<void> {
+  if (isRunning) {
+    isRunning = false;
+    await store.close();
+  }
+}
+
+beforeEach(async () => {
+  collector = await startCollector();
+});
+afterEach(async () => {
+  await stop();
+  await collector.close();
+  unset();
+});
+
+const server = (name: string) => collector.span((span) => span.kind === SERVER && span.name === name);
+const childrenOf = ({ spanId }: ReceivedSpan) =>
+  collector.spans().filter(({ parentSpanId }) => parentSpanId === spanId);
+const names = (spans: ReceivedSpan[]) => spans.map(({ name }) => name).toSorted();
+
+describe('a request', () => {
+  it('is a span named by its operation, with the conventional attributes, and one below it for each question', async () => {
+    await start();
+    const { headers } = await send(`${store.url}/v1/pets?limit=1`, { key });
+    const span = await server('listPets');
+    expect(span.attributes).toEqual({
+      'http.request.method': 'GET',
+      'http.route': '/v1/pets',
+      'http.response.status_code': 200,
+      'http.response.header.x-request-id': [headers.get('x-request-id')],
+      'url.path': '/v1/pets',
+      'url.scheme': 'http',
+      'client.address': '127.0.0.1',
+    });
+    expect(span.parentSpanId).toBeUndefined();
+    expect(span.status.code).toBe(0);
+    await eventually(async () =>
+      expect(names(childrenOf(span))).toEqual(['count', 'find-keys', 'page-of-pets']),
+    );
+    for (const child of childrenOf(span)) {
+      expect(child).toMatchObject({
+        traceId: span.traceId,
+        kind: CLIENT,
+        attributes: { 'db.system.name': 'postgresql', 'animal_store.batch.size': 1 },
+      });
+    }
+  });
+
+  it('belongs to the trace of its sender, and keeps its state', async () => {
+    await start();
+    const traceparent = `00-${TRACE}-${SPAN}-01`;
+    await send(`${store.url}/v1/pets`, { key, headers: { traceparent, tracestate: 'vendor=1' } });
+    expect(await server('listPets')).toMatchObject({
+      traceId: TRACE,
+      parentSpanId: SPAN,
+      traceState: 'vendor=1',
+    });
+  });
+
+  it('has a span of its own for each question, also where one question served many', async () => {
+    await start();
+    await send(`${store.url}/v1/pets`, { key });
+    await Promise.all(Array.from({ length: 20 }, () => send(`${store.url}/v1/pets`, { key })));
+    await eventually(async () => {
+      const spans = collector.spans();
+      const servers = spans.filter(({ kind }) => kind === SERVER);
+      expect(servers).toHaveLength(21);
+      for (const one of servers) {
+        expect(names(childrenOf(one))).toEqual(expect.arrayContaining(['count', 'page-of-pets']));
+      }
+      const sizes = spans.map(({ attributes }) => Number(attributes['animal_store.batch.size'] ?? 0));
+      expect(Math.max(...sizes)).toBeGreaterThan(1);
+    });
+  });
+
+  it('with a body has its questions below it too, and each statement of a transaction, but no values', async () => {
+    await start();
+    await send(`${store.url}/v1/pets`, {
+      method: 'POST',
+      key,
+      body: { name: 'Rumpelstiltskin', categoryId: 7 },
+      headers: { 'Idempotency-Key': 'once' },
+    });
+    const span = await server('createPet');
+    await eventually(async () =>
+      expect(names(childrenOf(span))).toEqual(expect.arrayContaining(['BEGIN', 'INSERT', 'COMMIT'])),
+    );
+    const insert = childrenOf(span).find(({ attributes }) =>
+      String(attributes['db.query.text']).includes('"pets"'),
+    );
+    expect(insert).toMatchObject({ kind: CLIENT, attributes: { 'db.operation.name': 'INSERT' } });
+    expect(collector.postings.map(({ body }) => body.toString()).join()).not.toContain('Rumpelstiltskin');
+  });
+
+  it('that is refused is no error; one that fails is, and so is the question that failed', async () => {
+    await start();
+    expect((await send(`${store.url}/v1/pets/404`, { key })).status).toBe(404);
+    const refused = await server('getPet');
+    expect(refused).toMatchObject({ status: { code: 0 } });
+    expect(refused.attributes['error.type']).toBeUndefined();
+    await store.database.query('ALTER TABLE pets RENAME TO hidden');
+    expect((await send(`${store.url}/v1/pets`, { key })).status).toBe(500);
+    expect(await server('listPets')).toMatchObject({
+      status: { code: ERROR },
+      attributes: { 'error.type': '500', 'http.response.status_code': 500 },
+    });
+    expect(await collector.span(({ name }) => name === 'page-of-pets')).toMatchObject({
+      status: { code: ERROR },
+      attributes: { 'error.type': '42P01' },
+    });
+  });
+
+  it('to an unknown path is named by its method, and never tells a key that stands in the path', async () => {
+    await start();
+    await send(`${store.url}/v1/${key}?secret=${key}`, { key });
+    const span = await server('GET');
+    expect(span.attributes['http.route']).toBeUndefined();
+    expect(collector.postings.map(({ body }) => body.toString()).join()).not.toContain(key.slice(9));
+  });
+
+  it('whose sender does not sample it leaves no span', async () => {
+    await start();
+    await send(`${store.url}/v1/pets`, { key, headers: { traceparent: `00-${TRACE}-${SPAN}-00` } });
+    await send(`${store.url}/v1/pets/1`, { key });
+    await server('getPet');
+    expect(collector.spans().filter(({ traceId }) => traceId === TRACE)).toEqual([]);
+  });
+
+  it('of health or documents leaves no span, nor does work that no request asked for', async () => {
+    await start();
+    await send(`${store.url}/livez`);
+    await send(`${store.url}/readyz`);
+    await send(`${store.url}/openapi.json`);
+    await send(`${store.url}/v1/pets`, { key });
+    const span = await server('listPets');
+    await stop();
+    const { traceId } = span;
+    expect(collector.spans().filter((other) => other.traceId !== traceId)).toEqual([]);
+  });
+});
+
+describe('the settings OTEL_*', () => {
+  it('name the service, sample, and add headers and attributes, as the SDK reads them', async () => {
+    await start({
+      OTEL_SERVICE_NAME: 'shop',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=blue',
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=7',
+      OTEL_TRACES_SAMPLER: 'parentbased_always_off',
+    });
+    await send(`${store.url}/v1/pets`, { key });
+    await send(`${store.url}/v1/pets`, { key, headers: { traceparent: `00-${TRACE}-${SPAN}-01` } });
+    const { resource } = await server('listPets');
+    expect(resource).toMatchObject({ 'service.name': 'shop', 'deployment.environment.name': 'blue' });
+    expect(new Set(collector.spans().map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
+    expect(collector.postings[0]).toMatchObject({ path: '/v1/traces', headers: { 'x-tenant': '7' } });
+  });
+
+  it('leave the service its name and protobuf where they say nothing', async () => {
+    await start({ OTEL_EXPORTER_OTLP_PROTOCOL: '' });
+    await send(`${store.url}/v1/pets`, { key });
+    await eventually(async () => {
+      const { postings } = collector;
+      expect(postings[0]).toMatchObject({ path: '/v1/traces', type: 'application/x-protobuf' });
+      const texts = ['animal-store', 'listPets', 'page-of-pets'];
+      expect(texts.filter((text) => postings.some(({ body }) => body.includes(text)))).toEqual(texts);
+    });
+  });
+});
+
+describe('a collector', () => {
+  it('is sent what is left when the service ends', async () => {
+    await start({ OTEL_BSP_SCHEDULE_DELAY: '60000' });
+    await send(`${store.url}/v1/pets`, { key });
+    expect(collector.spans()).toEqual([]);
+    await stop();
+    expect(names(collector.spans())).toContain('listPets');
+  });
+
+  it.each([
+    ['refuses connections', 'gone'],
+    ['answers with errors', 500],
+    ['never answers', null],
+  ])('that %s disturbs no request, nor the end for longer than its deadline', async (_how, answer) => {
+    await collector.close();
+    const { url } = collector;
+    if (answer !== 'gone') {
+      collector = await startCollector(() => answer as number | null);
+    }
+    await start({
+      OTEL_EXPORTER_OTLP_ENDPOINT: answer === 'gone' ? url : collector.url,
+      OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+    });
+    for (let sent = 0; sent < 10; sent += 1) {
+      expect((await send(`${store.url}/v1/pets`, { key })).status).toBe(200);
+    }
+    const startMs = performance.now();
+    await stop();
+    expect(performance.now() - startMs).toBeLessThan(3000);
+  });
+});
