@@ -11,6 +11,7 @@ import { LifecycleGuard } from './deprecation/lifecycle.guard.js';
 import type { Environment } from './environment.js';
 import { ValidationPipe } from './http/validation.pipe.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
+import { MetricsModule } from './metrics/metrics.module.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { OrdersModule } from './orders/orders.module.js';
 import { PetsModule } from './pets/pets.module.js';
@@ -31,6 +32,7 @@ import { UsageModule } from './usage/usage.module.js';
     AdminModule,
     UsageModule,
     OperationsModule,
+    MetricsModule,
   ],
   providers: [
     { provide: APP_GUARD, useClass: ApiKeyGuard },

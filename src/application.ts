@@ -23,6 +23,7 @@ import { SECURITY_HEADERS } from './http/security-headers.js';
 import { createLogger, nestLogger } from './logger.js';
 import { headerNames } from './openapi/headers.js';
 import { serveDocuments } from './openapi/documents.js';
+import { AnsweredRequests } from './metrics/answered-requests.js';
 import { traceRequests } from './tracing/tracing.js';
 import { UsageRecorder } from './usage/usage.recorder.js';
 
@@ -69,7 +70,10 @@ export async function createApplication(
         return;
       }
       const answered = app.get(AppFilter).answer(fault, request, reply);
-      void answered.then(() => app.get(UsageRecorder).record(request, reply));
+      void answered.then(() => {
+        app.get(UsageRecorder).record(request, reply);
+        app.get(AnsweredRequests).record(request, reply);
+      });
     },
     ...trustProxy(environment.TRUST_PROXY),
     skipMiddie: true,
@@ -105,8 +109,10 @@ export async function createApplication(
   // Not onResponse, which never comes when the client has gone: what was counted is recorded, whether its answer arrived
   // or not.
   const usage = app.get(UsageRecorder);
+  const answeredRequests = app.get(AnsweredRequests);
   fastify.addHook('onSend', (request, reply, _payload, done) => {
     usage.record(request, reply);
+    answeredRequests.record(request, reply);
     done();
   });
   tellLifecycles(fastify);

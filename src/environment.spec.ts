@@ -39,6 +39,7 @@ describe('the settings', () => {
       APP_ENV: 'production',
       HOST: '::',
       PORT: '8080',
+      METRICS_PORT: '9464',
       DATABASE_URL,
       DIRECT_DATABASE_URL: 'postgresql://store:secret@db.example:6432/store',
       DATABASE_POOL_SIZE: '25',
@@ -61,6 +62,7 @@ describe('the settings', () => {
     expect(readEnvironment(given)).toEqual({
       ...given,
       PORT: 8080,
+      METRICS_PORT: 9464,
       DATABASE_POOL_SIZE: 25,
       COUNTER_STORE: [
         { host: 'cache.example', port: 6380, tls: true, username: 'store', password: 'secret', db: 1 },
@@ -100,6 +102,7 @@ describe('the settings', () => {
     ['PORT', '-1', 'PORT must be a whole number from 0 to 65535'],
     ['PORT', '80.5', 'PORT must be a whole number from 0 to 65535'],
     ['PORT', '0x50', 'PORT must be a whole number from 0 to 65535'],
+    ['METRICS_PORT', '65536', 'METRICS_PORT must be a whole number from 0 to 65535'],
     [
       'OTEL_EXPORTER_OTLP_ENDPOINT',
       'localhost:4318',

@@ -108,6 +108,7 @@ export const settings = z.object({
   APP_ENV: oneOf(['production', 'staging']).optional(),
   HOST: z.string().min(1, 'must not be empty').optional(),
   PORT: wholeNumber(0, 65_535).default(3000),
+  METRICS_PORT: wholeNumber(0, 65_535).optional(),
   DATABASE_URL: postgresUrl.optional(),
   DIRECT_DATABASE_URL: postgresUrl.optional(),
   DATABASE_POOL_SIZE: wholeNumber(2, 1000).default(12),

@@ -21,6 +21,7 @@ const CLEAN = {
   NODE_ENV: '',
   HOST: '',
   PORT: '0',
+  METRICS_PORT: '',
   OTEL_EXPORTER_OTLP_ENDPOINT: '',
   LOG_LEVEL: 'info',
 };

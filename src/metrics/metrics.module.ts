@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
+import { PetsModule } from '../pets/pets.module.js';
+import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
+import { UsageModule } from '../usage/usage.module.js';
+import { AnsweredRequests } from './answered-requests.js';
+import { MetricsServer } from './metrics.server.js';
+import { ServiceMetrics } from './service-metrics.js';
+
+@Module({
+  imports: [AuthModule, RateLimitModule, PetsModule, UsageModule],
+  providers: [AnsweredRequests, ServiceMetrics, MetricsServer],
+})
+export class MetricsModule {}

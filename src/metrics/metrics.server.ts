@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import type { Registry } from 'prom-client';
+import { ENVIRONMENT, type Environment, InvalidEnvironmentError } from '../environment.js';
+import { ApiError } from '../errors/api-error.js';
+import { requestId } from '../http/request-id.js';
+import { ServiceMetrics } from './service-metrics.js';
+
+const PATH = '/metrics';
+
+/**
+ * Tells Prometheus the metrics, on a port of its own: who may reach that needs no key. It listens before the service does, and until
+ * the last request is answered.
+ */
+@Injectable()
+export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(MetricsServer.name);
+  private server: Server | null = null;
+
+  constructor(
+    private readonly metrics: ServiceMetrics,
+    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'HOST' | 'METRICS_PORT'>,
+  ) {}
+
+  /** Where it listens, or null where nobody asked for metrics. */
+  get port(): number | null {
+    return (this.server?.address() as AddressInfo | null)?.port ?? null;
+  }
+
+  /** @throws InvalidEnvironmentError when METRICS_PORT cannot be listened on. */
+  async onApplicationBootstrap(): Promise<void> {
+    const { HOST, METRICS_PORT } = this.environment;
+    if (METRICS_PORT === undefined) {
+      return;
+    }
+    const registry = await this.metrics.registry();
+    this.server = createServer((request, response) => void this.answer(registry, request, response));
+    this.server.listen(METRICS_PORT, HOST);
+    try {
+      await once(this.server, 'listening');
+    } catch (cause) {
+      this.server = null;
+      throw new InvalidEnvironmentError(
+        `METRICS_PORT ${METRICS_PORT} cannot be listened on: ${(cause as Error).message}`,
+        { cause },
+      );
+    }
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    if (this.server !== null) {
+      const closed = once(this.server, 'close');
+      this.server.close();
+      this.server.closeAllConnections();
+      await closed;
+    }
+  }
+
+  /** Never rejects. */
+  private async answer(
+    registry: Registry,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const { method, url = '' } = request;
+    response.setHeader('X-Request-Id', requestId(request));
+    if (url.split('?', 1)[0] !== PATH) {
+      refuse(response, new ApiError('not_found', `There is nothing here but ${PATH}.`));
+      return;
+    }
+    if (method !== 'GET' && method !== 'HEAD') {
+      const headers = { Allow: 'GET, HEAD' };
+      refuse(response, new ApiError('method_not_allowed', `${PATH} answers GET.`, { headers }));
+      return;
+    }
+    try {
+      const text = await registry.metrics();
+      response.writeHead(200, { 'Content-Type': registry.contentType }).end(text);
+    } catch (error) {
+      this.logger.error(error);
+      refuse(response, new ApiError('internal_error', 'The metrics could not be read.'));
+    }
+  }
+}
+
+function refuse(response: ServerResponse, { status, headers, body }: ApiError): void {
+  response.writeHead(status, { ...headers, 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+}

@@ -1,0 +1,249 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Registry } from 'prom-client';
+import { KeyDirectory } from '../auth/key-directory.js';
+import { KeyWatch } from '../auth/key-watch.js';
+import type { PoolState } from '../database/connection-pool.js';
+import { PrismaService } from '../database/prisma.service.js';
+import { Statements } from '../database/statements.js';
+import { Creations } from '../idempotency/creations.js';
+import { about } from '../openapi/about.js';
+import { PetRepository } from '../pets/pet.repository.js';
+import { BREAKER_STATES } from '../rate-limit/breaker.js';
+import { REFUSERS } from '../rate-limit/decisions.js';
+import { DegradingCounterStore, SHARED_COUNTER_STORE } from '../rate-limit/degrading-counter-store.js';
+import type { PostgresCounterStore } from '../rate-limit/postgres-counter-store.js';
+import { RateLimiter, STRANGERS } from '../rate-limit/rate-limiter.js';
+import type { RedisCounterStore } from '../rate-limit/redis-counter-store.js';
+import { UsageRecorder } from '../usage/usage.recorder.js';
+import { AnsweredRequests } from './answered-requests.js';
+import { Metrics } from './metrics.js';
+
+const PREFIX = 'animal_store_';
+
+/** Every metric of the service: each room keeps its own numbers, and is asked for them here. */
+@Injectable()
+export class ServiceMetrics {
+  constructor(
+    private readonly answered: AnsweredRequests,
+    private readonly keys: KeyDirectory,
+    private readonly watch: KeyWatch,
+    private readonly limiter: RateLimiter,
+    private readonly counters: DegradingCounterStore,
+    @Inject(SHARED_COUNTER_STORE) private readonly sharedCounters: PostgresCounterStore | RedisCounterStore,
+    private readonly pets: PetRepository,
+    private readonly creations: Creations,
+    private readonly prisma: PrismaService,
+    private readonly statements: Statements,
+    private readonly usage: UsageRecorder,
+  ) {}
+
+  /** Loads the library, and nothing else of it before. */
+  async registry(): Promise<Registry> {
+    const { default: prometheus } = await import('prom-client');
+    const metrics = new Metrics(prometheus);
+    this.addRequests(metrics);
+    this.addLimits(metrics);
+    this.addKeys(metrics);
+    this.addDatabase(metrics);
+    this.addRest(metrics);
+    prometheus.collectDefaultMetrics({ register: metrics.registry });
+    return metrics.registry;
+  }
+
+  private addRequests(metrics: Metrics): void {
+    metrics.histogram(
+      {
+        name: `${PREFIX}request_duration_seconds`,
+        help: 'From the arrival of a request until its answer was made, by operation and status.',
+      },
+      () =>
+        this.answered.all().map(({ operation, status, seconds }) => ({
+          labels: { operation, status },
+          distribution: seconds,
+        })),
+    );
+    metrics.counter(
+      {
+        name: `${PREFIX}deprecated_requests_total`,
+        help: 'Requests of operations that are deprecated.',
+        labelNames: ['operation'],
+      },
+      () =>
+        this.answered
+          .all()
+          .filter(({ isDeprecated }) => isDeprecated)
+          .map(({ operation, seconds }) => ({ labels: { operation }, value: seconds.count })),
+    );
+    metrics.counter(
+      {
+        name: `${PREFIX}idempotent_replays_total`,
+        help: 'Answers that were given again for an Idempotency-Key.',
+      },
+      () => [{ value: this.creations.replays }],
+    );
+  }
+
+  private addLimits(metrics: Metrics): void {
+    const plans = () => [...this.limiter.decisions.byPlan];
+    metrics.counter(
+      {
+        name: `${PREFIX}admitted_requests_total`,
+        help: 'Requests that took one from a window. Each takes from all that its plan has.',
+        labelNames: ['plan', 'window'],
+      },
+      () =>
+        plans().flatMap(([plan, { admitted }]) =>
+          (plan === STRANGERS ? ['minute'] : ['minute', 'day']).map((window) => ({
+            labels: { plan, window },
+            value: admitted,
+          })),
+        ),
+    );
+    metrics.counter(
+      {
+        name: `${PREFIX}refused_requests_total`,
+        help: 'Requests that were answered 429, each once, by what refused them.',
+        labelNames: ['plan', 'window'],
+      },
+      () =>
+        plans().flatMap(([plan, { refused }]) =>
+          REFUSERS.map((window) => ({ labels: { plan, window }, value: refused[window] })),
+        ),
+    );
+    metrics.counter(
+      { name: `${PREFIX}bans_started_total`, help: 'Bans that requests have started.', labelNames: ['plan'] },
+      () => plans().map(([plan, { bansStarted }]) => ({ labels: { plan }, value: bansStarted })),
+    );
+    metrics.gauge(
+      {
+        name: `${PREFIX}rate_limit_breaker`,
+        help: '1 for the state that it is in: closed while the counter store is asked, open while this replica counts alone.',
+        labelNames: ['state'],
+      },
+      () =>
+        BREAKER_STATES.map((state) => ({
+          labels: { state },
+          value: Number(state === this.counters.breakerState),
+        })),
+    );
+    metrics.counter(
+      {
+        name: `${PREFIX}decided_alone_total`,
+        help: 'Requests that this replica admitted or refused by itself, without the counter store.',
+      },
+      () => [{ value: this.counters.decidedAlone }],
+    );
+  }
+
+  private addKeys(metrics: Metrics): void {
+    metrics.counter(
+      {
+        name: `${PREFIX}key_lookups_total`,
+        help: 'Keys that were asked for: remembered (hit), or looked up in the database (miss).',
+        labelNames: ['result'],
+      },
+      () => [
+        { labels: { result: 'hit' }, value: this.keys.hits },
+        { labels: { result: 'miss' }, value: this.keys.misses },
+      ],
+    );
+    metrics.gauge(
+      {
+        name: `${PREFIX}key_knowledge_age_seconds`,
+        help: 'How old the knowledge of changes to keys is. Above 0.8 nothing that is remembered counts.',
+      },
+      () => [{ value: this.watch.ageMs / 1000 }],
+    );
+    metrics.gauge(
+      {
+        name: `${PREFIX}key_watch_holds`,
+        help: '1 while changes of keys are heard, so that remembered keys count; else 0.',
+      },
+      () => [{ value: Number(this.watch.holds(this.watch.generation)) }],
+    );
+    metrics.counter(
+      {
+        name: `${PREFIX}key_changes_total`,
+        help: 'Changes of keys, quotas and plans that were heard, and connections for that.',
+      },
+      () => [{ value: this.watch.generation }],
+    );
+  }
+
+  private addDatabase(metrics: Metrics): void {
+    const all = [this.sharedCounters.questions, this.keys.questions, ...this.pets.questions];
+    metrics.histogram(
+      {
+        name: `${PREFIX}question_duration_seconds`,
+        help: 'How long a question to a store took that was asked for many at once; count asks the counter store.',
+      },
+      () => all.map(({ name, seconds }) => ({ labels: { question: name }, distribution: seconds })),
+    );
+    metrics.histogram(
+      { name: `${PREFIX}question_batch_size`, help: 'How many were served by one such question.' },
+      () => all.map(({ name, sizes }) => ({ labels: { question: name }, distribution: sizes })),
+    );
+    metrics.counter(
+      {
+        name: `${PREFIX}question_failures_total`,
+        help: 'How many were told an error in place of their answer.',
+        labelNames: ['question'],
+      },
+      () => all.map(({ name, failedAsks }) => ({ labels: { question: name }, value: failedAsks })),
+    );
+    const pools = (): [string, PoolState][] => [
+      ['prisma', this.prisma.poolState],
+      ['statements', this.statements.poolState],
+    ];
+    metrics.gauge(
+      {
+        name: `${PREFIX}database_connections`,
+        help: 'Connections of a pool, by what they do.',
+        labelNames: ['pool', 'state'],
+      },
+      () =>
+        pools().flatMap(([pool, { open, idle }]) => [
+          { labels: { pool, state: 'used' }, value: open - idle },
+          { labels: { pool, state: 'idle' }, value: idle },
+        ]),
+    );
+    metrics.gauge(
+      {
+        name: `${PREFIX}database_connections_max`,
+        help: 'Connections that a pool may have.',
+        labelNames: ['pool'],
+      },
+      () => pools().map(([pool, { max }]) => ({ labels: { pool }, value: max })),
+    );
+    metrics.gauge(
+      {
+        name: `${PREFIX}database_connections_wanted`,
+        help: 'How many wait for a connection of a pool.',
+        labelNames: ['pool'],
+      },
+      () => pools().map(([pool, { waiting }]) => ({ labels: { pool }, value: waiting })),
+    );
+  }
+
+  private addRest(metrics: Metrics): void {
+    metrics.gauge(
+      {
+        name: `${PREFIX}usage_waiting_entries`,
+        help: 'Entries of usage that are not in the journal yet. At 50 000 no more is recorded.',
+      },
+      () => [{ value: this.usage.waitingEntries }],
+    );
+    metrics.counter(
+      { name: `${PREFIX}usage_left_out_total`, help: 'Requests whose usage found no room and is lost.' },
+      () => [{ value: this.usage.leftOut }],
+    );
+    metrics.gauge(
+      {
+        name: `${PREFIX}build_info`,
+        help: '1, with the version of the service.',
+        labelNames: ['version'],
+      },
+      () => [{ labels: { version: about.info.version }, value: 1 }],
+    );
+  }
+}
