@@ -16,6 +16,7 @@ import { isDatabaseUnavailable } from './database/availability.js';
 import { lifecycleError } from './deprecation/lifecycle.js';
 import { ENVIRONMENT, type Environment } from './environment.js';
 import { ApiError } from './errors/api-error.js';
+import { Shed } from './errors/shed.js';
 import { AllowedMethods } from './http/allowed-methods.js';
 import { pathAskedFor } from './http/path-asked-for.js';
 import { CounterStoreError } from './rate-limit/counter-store.js';
@@ -48,8 +49,10 @@ export class AppFilter implements ExceptionFilter {
   async answer(exception: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const error = await this.judge(exception, request, reply);
     if (error.code === 'service_unavailable') {
-      // Not a defect, and told by every request while it lasts: no stack.
-      request.log.warn(error.cause instanceof Error ? { reason: error.cause.message } : {}, error.message);
+      // Not a defect, and told by every request while it lasts: no stack. Without a cause it is told by who refused.
+      if (error.cause instanceof Error) {
+        request.log.warn({ reason: error.cause.message }, error.message);
+      }
     } else if (error.status >= 500) {
       request.log.error({ err: error.cause }, error.message);
     }
@@ -63,6 +66,9 @@ export class AppFilter implements ExceptionFilter {
 
   private async judge(exception: unknown, request: FastifyRequest, reply: FastifyReply): Promise<ApiError> {
     try {
+      if (exception instanceof Shed) {
+        throw exception;
+      }
       const refusal = await this.refusal(request, reply);
       return refusal ?? (request.is404 ? this.noSuchRoute(request) : explain(exception, request));
     } catch (failure) {

@@ -33,8 +33,6 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** For its headers alone. Node takes the shorter of both for the headers, so this is never the longer. */
 const HEADERS_TIMEOUT_MS = 20_000;
 const TIMEOUT_CHECK_INTERVAL_MS = 5_000;
-/** For requests under way when the server closes. */
-const CLOSE_GRACE_MS = 5_000;
 
 /** Builds the service, ready to listen. */
 export async function createApplication(
@@ -69,7 +67,8 @@ export async function createApplication(
       if (share(request, reply)) {
         return;
       }
-      const answered = app.get(AppFilter).answer(fault, request, reply);
+      const refusal = app.get(Connections).refusal ?? fault;
+      const answered = app.get(AppFilter).answer(refusal, request, reply);
       void answered.then(() => {
         app.get(UsageRecorder).record(request, reply);
         app.get(AnsweredRequests).record(request, reply);
@@ -94,6 +93,12 @@ export async function createApplication(
   fastify.decorateRequest('uncounted', false);
   fastify.decorateRequest('bodyBytes', null);
   await traceRequests(fastify, environment);
+  const connections = app.get(Connections);
+  connections.watch(fastify.server);
+  fastify.addHook('preClose', (done) => {
+    connections.end();
+    done();
+  });
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id).headers(SECURITY_HEADERS);
     done();
@@ -101,7 +106,7 @@ export async function createApplication(
   refuseAmbiguity(fastify);
   fastify.addHook('onRequest', (request, reply, done) => {
     if (!share(request, reply)) {
-      done();
+      done(connections.refusal);
     }
   });
   // Before usage is recorded, which is told the status.
@@ -116,11 +121,6 @@ export async function createApplication(
     done();
   });
   tellLifecycles(fastify);
-  const connections = new Connections(fastify.server);
-  fastify.addHook('preClose', (done) => {
-    connections.end(CLOSE_GRACE_MS);
-    done();
-  });
   // An expectation that is not known may be ignored (RFC 9110, section 10.1.1); Node would answer 417 by itself.
   fastify.server.on('checkExpectation', (request, response) =>
     fastify.server.emit('request', request, response),

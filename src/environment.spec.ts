@@ -29,6 +29,8 @@ describe('the settings', () => {
       STRANGER_LIMIT: 300,
       BAN_DURATIONS: [60_000, 300_000, 3_600_000, 86_400_000],
       EXPERIMENTAL: true,
+      SHUTDOWN_DELAY: 0,
+      SHUTDOWN_GRACE: 10_000,
       LOG_LEVEL: 'info',
     });
   });
@@ -57,6 +59,8 @@ describe('the settings', () => {
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/protobuf',
       OTEL_SDK_DISABLED: 'false',
+      SHUTDOWN_DELAY: '15s',
+      SHUTDOWN_GRACE: '1m',
       LOG_LEVEL: 'silent',
     };
     expect(readEnvironment(given)).toEqual({
@@ -72,6 +76,8 @@ describe('the settings', () => {
       CORS_ORIGINS: ['https://shop.example', 'http://localhost:5173'],
       BAN_DURATIONS: [30_000],
       TRUST_PROXY: 2,
+      SHUTDOWN_DELAY: 15_000,
+      SHUTDOWN_GRACE: 60_000,
     });
   });
 
@@ -124,6 +130,14 @@ describe('the settings', () => {
     ['STRANGER_LIMIT', '0', 'STRANGER_LIMIT must be a whole number from 1 to 1000000'],
     ['STRANGER_LIMIT', '1e3', 'STRANGER_LIMIT must be a whole number from 1 to 1000000'],
     ['EXPERIMENTAL', 'yes', 'EXPERIMENTAL must be one of true, false'],
+    ['SHUTDOWN_DELAY', '5', 'SHUTDOWN_DELAY must be a duration from 0s to 1h such as 10s, not "5"'],
+    ['SHUTDOWN_GRACE', '0', 'SHUTDOWN_GRACE must be a duration from 1s to 1h such as 10s, not "0"'],
+    ['SHUTDOWN_GRACE', '2h', 'SHUTDOWN_GRACE must be a duration from 1s to 1h such as 10s, not "2h"'],
+    [
+      'SHUTDOWN_DELAY',
+      '6s',
+      'SHUTDOWN_DELAY must be at most half of SHUTDOWN_GRACE: the rest is for requests under way',
+    ],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent'],
   ])('end with one line that names it when %s is "%s"', (name, value, line) => {
     expect(faults({ APP_ENV: 'staging', [name]: value })).toEqual([line]);
@@ -150,6 +164,15 @@ describe('the settings', () => {
 
   it('never show a wrong DATABASE_URL, which holds a password', () => {
     expect(faults({ DATABASE_URL: 'mysql://store:secret@db.example/store' }).join()).not.toContain('secret');
+  });
+});
+
+describe('the delay of a shutdown', () => {
+  it('is five seconds in production, but no more than half of what it has', () => {
+    const production = { NODE_ENV: 'production', APP_ENV: 'production', DATABASE_URL };
+    expect(readEnvironment(production)).toMatchObject({ SHUTDOWN_DELAY: 5_000, SHUTDOWN_GRACE: 10_000 });
+    expect(readEnvironment({ ...production, SHUTDOWN_GRACE: '4s' })).toMatchObject({ SHUTDOWN_DELAY: 2_000 });
+    expect(readEnvironment({ ...production, SHUTDOWN_DELAY: '0' })).toMatchObject({ SHUTDOWN_DELAY: 0 });
   });
 });
 

@@ -44,6 +44,25 @@ const banDurations = z.string().transform((text, context) => {
   return durationsMs;
 });
 
+const SHUTDOWN_BOUND_MS = 3_600_000;
+
+/** Of the shutdown, in milliseconds. */
+const shutdownDuration = (fromMs: number) =>
+  z.string().transform((text, context) => {
+    const durationMs = parseDuration(text);
+    if (durationMs === null || durationMs < fromMs || durationMs > SHUTDOWN_BOUND_MS) {
+      context.addIssue({
+        code: 'custom',
+        message: `must be a duration from ${fromMs / 1000}s to 1h such as 10s, not "${text}"`,
+      });
+      return z.NEVER;
+    }
+    return durationMs;
+  });
+
+/** For who sends requests to notice that a replica is not ready any more. */
+const PRODUCTION_DELAY_MS = 5_000;
+
 /** Who may read answers in a browser: `*`, or origins (RFC 6454). */
 const origins = z.string().transform((text, context) => {
   const given = text.split(',').map((origin) => origin.trim());
@@ -128,6 +147,8 @@ export const settings = z.object({
   OTEL_EXPORTER_OTLP_PROTOCOL: collectorProtocol.optional(),
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: collectorProtocol.optional(),
   OTEL_SDK_DISABLED: oneOf(['true', 'false']).optional(),
+  SHUTDOWN_DELAY: shutdownDuration(0).optional(),
+  SHUTDOWN_GRACE: shutdownDuration(1000).prefault('10s'),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -138,6 +159,7 @@ export interface Environment extends Omit<Settings, 'EXPERIMENTAL'> {
   APP_ENV: 'production' | 'staging';
   HOST: string;
   EXPERIMENTAL: boolean;
+  SHUTDOWN_DELAY: number;
 }
 
 /** Dependency-injection token of the `Environment`. */
@@ -169,13 +191,18 @@ export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
   if (!embedded && given['APP_ENV'] === undefined) {
     faults.push('APP_ENV is required with DATABASE_URL: production or staging');
   }
+  const { SHUTDOWN_DELAY: delayMs = 0, SHUTDOWN_GRACE: graceMs = 0 } = result.data ?? {};
+  if (delayMs > graceMs / 2) {
+    faults.push('SHUTDOWN_DELAY must be at most half of SHUTDOWN_GRACE: the rest is for requests under way');
+  }
   if (!result.success || faults.length > 0) {
     throw new InvalidEnvironmentError(faults.join('\n'));
   }
   const read = result.data;
   const { APP_ENV = 'staging', HOST = embedded ? '127.0.0.1' : '0.0.0.0' } = read;
   const EXPERIMENTAL = read.EXPERIMENTAL === undefined ? APP_ENV === 'staging' : read.EXPERIMENTAL === 'true';
-  return { ...read, APP_ENV, HOST, EXPERIMENTAL };
+  const defaultDelayMs = read.NODE_ENV === 'production' ? Math.min(PRODUCTION_DELAY_MS, graceMs / 2) : 0;
+  return { ...read, APP_ENV, HOST, EXPERIMENTAL, SHUTDOWN_DELAY: read.SHUTDOWN_DELAY ?? defaultDelayMs };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { KeyService } from './admin/key.service.js';
 import { createApplication } from './application.js';
@@ -6,16 +7,16 @@ import { applyPendingMigrations } from './database/migrations.js';
 import { PrismaService } from './database/prisma.service.js';
 import { type Environment, InvalidEnvironmentError, readProcessEnvironment } from './environment.js';
 import { reasonOf } from './failure.js';
+import { Connections } from './http/connections.js';
 import { type DemoKeys, seedDemo } from './seed/demo.js';
+import { stopSignal } from './stop-signal.js';
 
 /** The way of the process: settings, database, application; and, once it is asked to stop, back again. */
 async function main(): Promise<void> {
-  // First of all, so that a signal during the start stops in order too.
-  const stopAsked = new Promise<void>((resolve) => {
-    process.on('SIGTERM', resolve);
-    process.on('SIGINT', resolve);
-  });
   const settings = readProcessEnvironment();
+  // Before anything is started, so that a signal during the start stops in order too.
+  const stop = stopSignal(settings.SHUTDOWN_GRACE);
+  const stopAsked = new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
   const embedded =
     settings.DATABASE_URL === undefined ? await startEmbeddedPostgres(settings.DATA_DIR) : null;
   try {
@@ -25,6 +26,9 @@ async function main(): Promise<void> {
     }
     const app = await createApplication(environment);
     try {
+      if (stop.aborted) {
+        return;
+      }
       const demoKeys =
         embedded === null ? null : await seedDemo(app.get(PrismaService), app.get(KeyService), environment);
       const address = await listen(app, environment);
@@ -32,12 +36,21 @@ async function main(): Promise<void> {
         demoKeys === null ? `Animal Store listens on ${address}\n` : welcome(address, demoKeys),
       );
       await stopAsked;
+      await drain(app, environment);
     } finally {
       await app.close();
     }
+    // What was cut off has been logged.
+    process.exitCode = app.get(Connections).cutOff > 0 ? 1 : 0;
   } finally {
     await embedded?.stop();
   }
+}
+
+/** Goes on serving for a while, so that whoever sends requests here notices in time that it should not. */
+async function drain(app: NestFastifyApplication, { SHUTDOWN_DELAY }: Environment): Promise<void> {
+  app.get(Connections).drain();
+  await pause(SHUTDOWN_DELAY);
 }
 
 /** @throws InvalidEnvironmentError when nobody can listen on this address. */

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
+import { Connections } from '../http/connections.js';
 import { DatabaseHealth } from './database.health.js';
 import { HealthController } from './health.controller.js';
 
@@ -7,6 +8,6 @@ import { HealthController } from './health.controller.js';
   // What is down is told in the answer, and logged with it.
   imports: [TerminusModule.forRoot({ logger: false })],
   controllers: [HealthController],
-  providers: [DatabaseHealth],
+  providers: [Connections, DatabaseHealth],
 })
 export class OperationsModule {}
