@@ -3,7 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { KeyService } from './admin/key.service.js';
 import { createApplication } from './application.js';
 import { startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
-import { applyPendingMigrations } from './database/migrations.js';
+import { migrateIfThere, migrateOnceThere } from './database/migrate-once-there.js';
 import { PrismaService } from './database/prisma.service.js';
 import { type Environment, InvalidEnvironmentError, readProcessEnvironment } from './environment.js';
 import { reasonOf } from './failure.js';
@@ -21,9 +21,8 @@ async function main(): Promise<void> {
     settings.DATABASE_URL === undefined ? await startEmbeddedPostgres(settings.DATA_DIR) : null;
   try {
     const environment = { ...settings, DATABASE_URL: embedded?.url ?? settings.DATABASE_URL };
-    if (environment.NODE_ENV !== 'production') {
-      await applyPendingMigrations(environment.DIRECT_DATABASE_URL ?? environment.DATABASE_URL ?? '');
-    }
+    const { DATABASE_URL = '', DIRECT_DATABASE_URL = DATABASE_URL, NODE_ENV } = environment;
+    const isMigrated = NODE_ENV === 'production' || (await migrateIfThere(DIRECT_DATABASE_URL));
     const app = await createApplication(environment);
     try {
       if (stop.aborted) {
@@ -35,6 +34,9 @@ async function main(): Promise<void> {
       process.stdout.write(
         demoKeys === null ? `Animal Store listens on ${address}\n` : welcome(address, demoKeys),
       );
+      if (!isMigrated) {
+        await migrateOnceThere(DIRECT_DATABASE_URL, stop);
+      }
       await stopAsked;
       await drain(app, environment);
     } finally {
