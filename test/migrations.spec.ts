@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 
 import { Clock } from '../src/clock.js';
-import { applyPendingMigrations, pendingMigrations } from '../src/database/migrations.js';
+import { applyPendingMigrations, pendingMigrations as pendingBy } from '../src/database/migrations.js';
 import { Statements } from '../src/database/statements.js';
 import type { TallyEntry } from '../src/usage/tally.js';
 import { UsageJournal } from '../src/usage/usage.journal.js';
@@ -32,6 +32,16 @@ afterEach(async () => {
   await dropDatabase(databaseUrl);
   await rm(folder, { recursive: true });
 });
+
+/** On connections as the service has them. */
+async function pendingMigrations(url: string, migrationsFolder?: string): Promise<string[]> {
+  const statements = new Statements({ DATABASE_URL: url, DATABASE_POOL_SIZE: 2 });
+  try {
+    return await pendingBy((statement) => statements.run(statement, []), migrationsFolder);
+  } finally {
+    await statements.onApplicationShutdown();
+  }
+}
 
 async function addMigration(name: string, sql: string): Promise<void> {
   await mkdir(path.join(folder, name));

@@ -192,18 +192,21 @@ describe('with DATABASE_URL', () => {
     expect(applied.map(({ migration_name }) => migration_name)).toEqual(OWN_MIGRATIONS);
   });
 
-  it('never migrates in production: the process lives, and says in /readyz what is missing', async () => {
-    const url = await start({ NODE_ENV: 'production' }).listening();
+  it('never migrates in production: the process lives, is not ready, and says in the log what is missing', async () => {
+    const service = start({ NODE_ENV: 'production', SHUTDOWN_DELAY: '0' });
+    const url = await service.listening();
     const { status, json, headers } = await send(`${url}/readyz`);
     expect(status).toBe(503);
     expect(headers.get('retry-after')).toBe('1');
     expect(json).toEqual({
       code: 'service_unavailable',
-      message: expect.stringContaining(
-        `lacks the migrations ${OWN_MIGRATIONS.join(', ')}; run "npx prisma migrate deploy"`,
-      ),
+      message: 'Not ready.',
       status: 503,
     });
+    await service.says(/Not ready/);
+    expect(service.stdout).toContain(
+      `lacks the migrations ${OWN_MIGRATIONS.join(', ')}; run \\"npx prisma migrate deploy\\"`,
+    );
     expect(await send(`${url}/livez`)).toMatchObject({ status: 200, json: { status: 'ok' } });
     expect(await database.query("SELECT to_regclass('pets')::text AS pets")).toEqual([{ pets: null }]);
   });

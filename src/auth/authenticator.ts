@@ -27,7 +27,7 @@ export class Authenticator {
    * @throws the database's error when the key cannot be looked up.
    */
   authenticate(request: FastifyRequest): Promise<Caller> {
-    request.caller ??= this.attempt(request.headers.authorization);
+    request.caller ??= this.identify(request.headers.authorization);
     return request.caller;
   }
 
@@ -38,10 +38,13 @@ export class Authenticator {
   }
 
   /**
-   * Runs the strategy as passport does, on an object of its own for each request, but hands it the header
-   * alone: a token in the query or the body (RFC 6750, sections 2.2 and 2.3) is no credential here.
+   * Tells whose key a header `Authorization` has. Runs the strategy as passport does, on an object of its own for each
+   * request, but hands it the header alone: a token in the query or the body (RFC 6750, sections 2.2 and 2.3) is no
+   * credential here.
+   *
+   * @throws the database's error when the key cannot be looked up.
    */
-  private attempt(authorization: string | undefined): Promise<Caller> {
+  identify(authorization: string | undefined): Promise<Caller> {
     return new Promise((resolve, reject) => {
       const attempt = Object.create(this.strategy) as Attempt;
       attempt.success = (client) => resolve({ client, refusal: null });

@@ -2,12 +2,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import pg from 'pg';
+import type { Statement } from './statements.js';
 
 /** The folder stands as far above `src/database` as above `dist/database`. */
 const MIGRATIONS_FOLDER = path.join(import.meta.dirname, '..', '..', 'prisma', 'migrations');
 
-const CONNECT_TIMEOUT_MS = 10_000;
-const STATEMENT_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 2_000;
 
 /** How long to wait for another process that is applying the migrations. */
 const LOCK_TIMEOUT_MS = 120_000;
@@ -17,19 +17,37 @@ const ADVISORY_LOCK = 0x414e494d;
 
 const UNDEFINED_TABLE = '42P01';
 
+/** What Prisma wrote down of the migrations it ran, without those that were rolled back. */
+const RECORDED: Statement = {
+  name: 'recorded-migrations',
+  text: `SELECT migration_name, finished_at IS NOT NULL
+    FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,
+};
+
+type Recorded = [name: string, finished: boolean];
+
 /**
  * The migrations that the database does not have yet, oldest first. Reads only.
  *
- * Throws when the database cannot be read within 10 s, and when an earlier migration failed half-way: what is to be done
- * then is for a person to decide.
+ * Throws the error of the question, and when an earlier migration failed half-way: what is to be done then is for a person to
+ * decide.
+ *
+ * @param ask asks the database, and returns the rows as arrays.
  */
 export async function pendingMigrations(
-  connectionString: string,
+  ask: (statement: Statement) => Promise<Recorded[]>,
   migrationsFolder = MIGRATIONS_FOLDER,
 ): Promise<string[]> {
-  // Not by SET, which a pooler would leave behind on a connection that it lends to others.
-  const timeouts = { statement_timeout: STATEMENT_TIMEOUT_MS, query_timeout: STATEMENT_TIMEOUT_MS };
-  return withClient({ connectionString, ...timeouts }, (client) => readPending(client, migrationsFolder));
+  const recorded = await unlessNone(ask(RECORDED));
+  const [failed] = recorded.find(([, finished]) => !finished) ?? [];
+  if (failed !== undefined) {
+    throw new Error(
+      `The migration ${failed} failed earlier and left the database half-way. Repair it, then tell Prisma: ` +
+        `npx prisma migrate resolve --applied ${failed} (or --rolled-back).`,
+    );
+  }
+  const applied = new Set(recorded.map(([name]) => name));
+  return (await migrationNames(migrationsFolder)).filter((name) => !applied.has(name));
 }
 
 /**
@@ -43,18 +61,20 @@ export async function applyPendingMigrations(
   connectionString: string,
   migrationsFolder = MIGRATIONS_FOLDER,
 ): Promise<string[]> {
-  return withClient({ connectionString }, async (client) => {
+  return withClient(connectionString, async (client) => {
     await client.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
     // The lock belongs to the connection, and goes with it.
-    const pending = await readPending(client, migrationsFolder);
+    const ask = async ({ text }: Statement) =>
+      (await client.query<Recorded>({ text, rowMode: 'array' })).rows;
+    const pending = await pendingMigrations(ask, migrationsFolder);
     return pending.length === 0 ? [] : apply(connectionString, migrationsFolder, pending);
   });
 }
 
-async function withClient<T>(config: pg.ClientConfig, use: (client: pg.Client) => Promise<T>): Promise<T> {
+async function withClient<T>(connectionString: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({
-    ...config,
+    connectionString,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
   });
@@ -68,27 +88,10 @@ async function withClient<T>(config: pg.ClientConfig, use: (client: pg.Client) =
   }
 }
 
-async function readPending(client: pg.Client, migrationsFolder: string): Promise<string[]> {
-  const recorded = await readRecorded(client);
-  const failed = recorded.find(({ finished }) => !finished);
-  if (failed) {
-    throw new Error(
-      `The migration ${failed.name} failed earlier and left the database half-way. Repair it, then tell Prisma: ` +
-        `npx prisma migrate resolve --applied ${failed.name} (or --rolled-back).`,
-    );
-  }
-  const applied = new Set(recorded.map(({ name }) => name));
-  return (await migrationNames(migrationsFolder)).filter((name) => !applied.has(name));
-}
-
-/** What Prisma wrote down of the migrations it ran, without those that were rolled back. */
-async function readRecorded(client: pg.Client): Promise<{ name: string; finished: boolean }[]> {
+/** Nothing of a database that no migration has come to. */
+async function unlessNone(rows: Promise<Recorded[]>): Promise<Recorded[]> {
   try {
-    const { rows } = await client.query<{ name: string; finished: boolean }>(
-      `SELECT migration_name AS name, finished_at IS NOT NULL AS finished
-       FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,
-    );
-    return rows;
+    return await rows;
   } catch (error) {
     if (error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE) {
       return [];

@@ -46,9 +46,17 @@ export class Statements implements OnApplicationShutdown {
     await this.pool.end();
   }
 
-  /** @throws the error of `pg`. */
-  async run<Row extends unknown[]>({ name, text }: Statement, values: unknown[]): Promise<Row[]> {
-    const statement = { text, values, rowMode: 'array' } as const;
+  /**
+   * @param timeoutMs when to give up a statement that is under way, if sooner than others.
+   * @throws the error of `pg`.
+   */
+  async run<Row extends unknown[]>(
+    { name, text }: Statement,
+    values: unknown[],
+    timeoutMs?: number,
+  ): Promise<Row[]> {
+    const timeout = timeoutMs === undefined ? {} : { query_timeout: timeoutMs };
+    const statement = { text, values, rowMode: 'array', ...timeout } as const;
     if (this.arePrepared) {
       try {
         return (await this.pool.query<Row>({ ...statement, name })).rows;

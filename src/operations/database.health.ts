@@ -1,43 +1,49 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
+import { databaseReason, isDatabaseUnavailable } from '../database/availability.js';
 import { pendingMigrations } from '../database/migrations.js';
-import { ENVIRONMENT, type Environment } from '../environment.js';
+import { Statements } from '../database/statements.js';
+import { withinDeadline } from '../rate-limit/deadline.js';
 
-const NAME = 'database';
-/** Whoever asks within this time gets the same answer: nobody needs a key to ask. */
-const ANSWER_LIFE_MS = 1000;
+/** With the wait for a connection: who asks for health waits a second or two, mostly. */
+const DEADLINE_MS = 1500;
 
 /** Whether the database answers and has every migration of this version. */
 @Injectable()
 export class DatabaseHealth {
-  private readonly logger = new Logger(DatabaseHealth.name);
-  private last: { answer: Promise<HealthIndicatorResult>; askedAt: number } | null = null;
+  /** One question at a time, as each has a connection for as long as the database hangs. */
+  private underWay: Promise<string[]> | null = null;
 
   constructor(
     private readonly indicators: HealthIndicatorService,
-    @Inject(ENVIRONMENT) private readonly environment: Environment,
+    private readonly statements: Statements,
   ) {}
 
-  check(): Promise<HealthIndicatorResult> {
-    const now = performance.now();
-    if (this.last === null || now - this.last.askedAt >= ANSWER_LIFE_MS) {
-      this.last = { answer: this.ask(), askedAt: now };
+  /** Two parts: `database`; and `migrations`, unless nobody knows. */
+  async check(): Promise<HealthIndicatorResult> {
+    const database = this.indicators.check('database');
+    const migrations = this.indicators.check('migrations');
+    try {
+      const pending = await withinDeadline(this.pending(), DEADLINE_MS);
+      if (pending.length === 0) {
+        return { ...database.up(), ...migrations.up({ pending }) };
+      }
+      const message = `the database lacks the migrations ${pending.join(', ')}; run "npx prisma migrate deploy"`;
+      return { ...database.up(), ...migrations.down({ pending, message }) };
+    } catch (error) {
+      const reason = databaseReason(error);
+      return isDatabaseUnavailable(error)
+        ? database.down(`the database cannot be used (check DATABASE_URL): ${reason}`)
+        : { ...database.up(), ...migrations.down(reason) };
     }
-    return this.last.answer;
   }
 
-  private async ask(): Promise<HealthIndicatorResult> {
-    const indicator = this.indicators.check(NAME);
-    try {
-      const pending = await pendingMigrations(this.environment.DATABASE_URL ?? '');
-      return pending.length === 0
-        ? indicator.up()
-        : indicator.down(
-            `the database lacks the migrations ${pending.join(', ')}; run "npx prisma migrate deploy"`,
-          );
-    } catch (error) {
-      this.logger.warn(`Not ready: ${String(error)}`);
-      return indicator.down('the database does not answer');
-    }
+  private pending(): Promise<string[]> {
+    this.underWay ??= pendingMigrations((statement) =>
+      this.statements.run(statement, [], DEADLINE_MS),
+    ).finally(() => {
+      this.underWay = null;
+    });
+    return this.underWay;
   }
 }

@@ -1,12 +1,17 @@
-import { Controller, Get, ServiceUnavailableException } from '@nestjs/common';
-import { HealthCheckService } from '@nestjs/terminus';
+import { Controller, Get, Header, Req } from '@nestjs/common';
+import type { HealthIndicatorResult } from '@nestjs/terminus';
 import { SkipThrottle } from '@nestjs/throttler';
+import type { FastifyRequest } from 'fastify';
 import { Public } from '../auth/public.decorator.js';
 import { ApiError } from '../errors/api-error.js';
-import { DatabaseHealth } from './database.health.js';
+import { DetailsAccess } from './details-access.js';
+import { Readiness } from './readiness.js';
 
 interface Health {
   status: 'ok';
+  /** The rest is for administrators alone. */
+  parts?: HealthIndicatorResult;
+  draining?: boolean;
 }
 
 /** For whoever runs the service: is the process alive, and may it be sent requests? */
@@ -15,8 +20,8 @@ interface Health {
 @Controller()
 export class HealthController {
   constructor(
-    private readonly health: HealthCheckService,
-    private readonly database: DatabaseHealth,
+    private readonly readiness: Readiness,
+    private readonly access: DetailsAccess,
   ) {}
 
   @Get('livez')
@@ -24,21 +29,25 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** @throws ApiError `service_unavailable` that says what is missing. */
+  /** @throws ApiError `service_unavailable` that tells an administrator why. */
   @Get('readyz')
-  async readyz(): Promise<Health> {
-    try {
-      await this.health.check([() => this.database.check()]);
-    } catch (error) {
-      if (!(error instanceof ServiceUnavailableException)) {
-        throw error;
-      }
-      const { error: down } = error.getResponse() as { error: Record<string, { message: string }> };
-      const reasons = Object.values(down).map(({ message }) => message);
-      throw new ApiError('service_unavailable', `Not ready: ${reasons.join('; ')}.`, {
+  @Header('Cache-Control', 'no-store')
+  async readyz(@Req() request: FastifyRequest): Promise<Health> {
+    const [{ isReady, parts, isDraining, reasons }, isGranted] = await Promise.all([
+      this.readiness.check(),
+      this.access.isGranted(request),
+    ]);
+    if (!isReady) {
+      throw new ApiError('service_unavailable', isGranted ? inWords(reasons, parts) : 'Not ready.', {
         headers: { 'Retry-After': '1' },
       });
     }
-    return { status: 'ok' };
+    return isGranted ? { status: 'ok', parts, draining: isDraining } : { status: 'ok' };
   }
+}
+
+/** An error has a message and no fourth field. */
+function inWords(reasons: string[], parts: HealthIndicatorResult): string {
+  const states = Object.entries(parts).map(([name, { status }]) => `${name} ${status}`);
+  return `Not ready: ${reasons.join('; ')}. The parts: ${states.join(', ')}.`;
 }

@@ -1,13 +1,18 @@
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
+import { AuthModule } from '../auth/auth.module.js';
 import { Connections } from '../http/connections.js';
+import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
+import { CounterStoreHealth } from './counter-store.health.js';
 import { DatabaseHealth } from './database.health.js';
+import { DetailsAccess } from './details-access.js';
 import { HealthController } from './health.controller.js';
+import { Readiness } from './readiness.js';
 
 @Module({
-  // What is down is told in the answer, and logged with it.
-  imports: [TerminusModule.forRoot({ logger: false })],
+  // `Readiness` tells the log what is down.
+  imports: [TerminusModule.forRoot({ logger: false }), AuthModule, RateLimitModule],
   controllers: [HealthController],
-  providers: [Connections, DatabaseHealth],
+  providers: [Connections, DatabaseHealth, CounterStoreHealth, DetailsAccess, Readiness],
 })
 export class OperationsModule {}

@@ -11,6 +11,12 @@ import { TakenTally } from './taken-tally.js';
 /** Dependency-injection token of the `CounterStore` that all replicas share. */
 export const SHARED_COUNTER_STORE = Symbol('shared counter store');
 
+/** That the shared store does not answer: since when, and what it said last. */
+export interface Outage {
+  since: Date;
+  reason: string;
+}
+
 const PROBE_INTERVAL_MS = 1000;
 /** Subjects that the store is told of at once: few enough to be well within its deadline. */
 const ADDED_AT_ONCE = 1000;
@@ -34,6 +40,8 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
   decidedAlone = 0;
   /** The last. */
   private failure: CounterStoreError | null = null;
+  /** Of the first failure since the store answered last, by this process's clock. */
+  private failingSinceMs: number | null = null;
   /** The questions whose failure is known: each of their asks is told of it. */
   private readonly failedQuestions = new WeakSet<object>();
   private telling: Promise<void> | null = null;
@@ -43,7 +51,7 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
   constructor(
     @Inject(SHARED_COUNTER_STORE) private readonly shared: CounterStore,
     @Inject(ENVIRONMENT) environment: Pick<Environment, 'BAN_DURATIONS'>,
-    clock: Clock,
+    private readonly clock: Clock,
   ) {
     super();
     this.time = new StoreTime(clock);
@@ -78,6 +86,7 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
             'The counter store is back, and has been told what this replica admitted meanwhile',
           );
         }
+        this.failingSinceMs = null;
         this.time.hear(admission.clockMs);
         this.local.learn(ask, admission);
         if (admission.ban?.started === true) {
@@ -116,6 +125,22 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
 
   add(taken: Taken[]): Promise<void> {
     return this.shared.add(taken);
+  }
+
+  /** Asks the store for a sign of life, unless it is known to be away. Null when it gives one. Never rejects. */
+  async outage(): Promise<Outage | null> {
+    if (!this.breaker.isOpen) {
+      try {
+        await this.shared.add([]);
+        return null;
+      } catch (error) {
+        this.fail(error);
+      }
+    }
+    return {
+      since: new Date(this.failingSinceMs ?? this.clock.now()),
+      reason: this.failure?.message ?? 'there was no answer',
+    };
   }
 
   async bans(): Promise<Map<string, Date>> {
@@ -178,6 +203,7 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
     }
     this.failedQuestions.add(question);
     this.failure = failure;
+    this.failingSinceMs ??= this.clock.now();
     if (this.breaker.failed(kind === 'refused')) {
       this.logger.warn(`The counter store is away, so this replica counts by itself: ${message}`);
     } else if (!this.breaker.isOpen) {

@@ -1,0 +1,30 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
+import { ENVIRONMENT, type Environment } from '../environment.js';
+import { DegradingCounterStore } from '../rate-limit/degrading-counter-store.js';
+
+/** Whether the counter store answers. While it does not, the service is degraded, and goes on: so it is never down for that. */
+@Injectable()
+export class CounterStoreHealth {
+  private readonly kind: 'redis' | 'postgresql';
+
+  constructor(
+    private readonly indicators: HealthIndicatorService,
+    private readonly store: DegradingCounterStore,
+    @Inject(ENVIRONMENT) { COUNTER_STORE }: Pick<Environment, 'COUNTER_STORE'>,
+  ) {
+    this.kind = COUNTER_STORE === undefined ? 'postgresql' : 'redis';
+  }
+
+  async check(): Promise<HealthIndicatorResult> {
+    const indicator = this.indicators.check('counterStore');
+    const outage = await this.store.outage();
+    return outage === null
+      ? indicator.up({ kind: this.kind })
+      : indicator.degraded({
+          kind: this.kind,
+          since: outage.since.toISOString(),
+          message: `the counter store does not answer, so this replica counts by itself: ${outage.reason}`,
+        });
+  }
+}

@@ -1,0 +1,209 @@
+import { Logger } from '@nestjs/common';
+import { generateApiKey } from '../src/auth/api-key.js';
+import { Statements } from '../src/database/statements.js';
+import { type Administration, startAdministration } from './support/administration.js';
+import { startApplication, type TestApplication } from './support/application.js';
+import { createDatabase, type TestDatabase } from './support/database.js';
+import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.js';
+import { eventually } from './support/eventually.js';
+import { type Answer, send } from './support/http.js';
+import { countKeyLookUps } from './support/key-look-ups.js';
+import { OWN_MIGRATIONS } from './support/own-migrations.js';
+import { hasRedis, type RedisServer, startRedis } from './support/redis.js';
+
+/** The longest that a check may take, with some room for a busy machine. */
+const BOUND_MS = 2_000;
+/** An answer holds for so long. */
+const ANSWER_LIFE_MS = 1_000;
+const READY = { status: 'ok' };
+const NOT_READY = { code: 'service_unavailable', message: 'Not ready.', status: 503 };
+
+async function timed(asking: Promise<Answer>): Promise<Answer & { ms: number }> {
+  const startedMs = performance.now();
+  const answer = await asking;
+  return { ...answer, ms: performance.now() - startedMs };
+}
+
+/** How often at the most something was done since then that is done once a second. */
+const timesSince = (startedMs: number) => Math.floor((performance.now() - startedMs) / 1000) + 1;
+
+afterEach(() => jest.restoreAllMocks());
+
+describe('/readyz of a service that is well', () => {
+  let administration: Administration;
+  let store: TestApplication;
+  const ready = (key?: string) => send(`${store.url}/readyz`, { key });
+
+  beforeAll(async () => {
+    administration = await startAdministration();
+    store = administration.store;
+  });
+  afterAll(() => store.close());
+
+  it('says no more than that to who has no key, a wrong one, or a client’s', async () => {
+    const client = await store.issue();
+    const unknown = generateApiKey('staging');
+    for (const key of [undefined, 'secret', unknown, client.key]) {
+      const { status, json, headers } = await ready(key);
+      expect([status, json]).toEqual([200, READY]);
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('x-ratelimit-limit')).toBeNull();
+    }
+  });
+
+  it('tells an administrator how each part is', async () => {
+    await administration.ask('GET /admin/keys');
+    const { status, json } = await ready(administration.administrator.key);
+    expect([status, json]).toEqual([
+      200,
+      {
+        status: 'ok',
+        parts: {
+          database: { status: 'up' },
+          migrations: { status: 'up', pending: [] },
+          counterStore: { status: 'up', kind: 'postgresql' },
+        },
+        draining: false,
+      },
+    ]);
+  });
+
+  it('asks the database once for all who ask within a second', async () => {
+    const statements = jest.spyOn(Statements.prototype, 'run');
+    const startedMs = performance.now();
+    const answers = await Promise.all(Array.from({ length: 100 }, () => ready()));
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+    const asked = statements.mock.calls.filter(([{ name }]) => name === 'recorded-migrations');
+    expect(asked.length).toBeLessThanOrEqual(timesSince(startedMs));
+  });
+
+  it('looks up no more than one key a second that it does not remember', async () => {
+    const lookUps = countKeyLookUps(store);
+    const startedMs = performance.now();
+    const { key } = await store.issue();
+    await Promise.all(Array.from({ length: 50 }, () => ready(key)));
+    expect(lookUps()).toBeLessThanOrEqual(timesSince(startedMs));
+    expect((await ready(administration.administrator.key)).json).toMatchObject({ parts: {} });
+  });
+});
+
+describe('/readyz of a service whose database lacks migrations', () => {
+  it('tells nobody which but an administrator and the log', async () => {
+    const database = await createDatabase();
+    const last = OWN_MIGRATIONS.at(-1);
+    await database.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [last]);
+    const errors = jest.spyOn(Logger.prototype, 'error').mockImplementation();
+    const store = await startApplication({ database });
+    try {
+      const { key } = await store.issue({ role: 'admin' });
+      const { status, json, headers } = await send(`${store.url}/readyz`);
+      expect([status, json, headers.get('retry-after')]).toEqual([503, NOT_READY, '1']);
+      const lacks = `the database lacks the migrations ${last}; run "npx prisma migrate deploy"`;
+      expect((await send(`${store.url}/readyz`, { key })).json).toEqual({
+        ...NOT_READY,
+        message: `Not ready: ${lacks}. The parts: database up, counterStore up, migrations down.`,
+      });
+      expect(errors.mock.calls).toEqual([[`Not ready: ${lacks}`]]);
+      expect((await send(`${store.url}/livez`)).json).toEqual(READY);
+    } finally {
+      await store.close();
+      await database.drop();
+    }
+  });
+});
+
+describe('/readyz of a service whose database goes away', () => {
+  let database: TestDatabase;
+  let proxy: DatabaseProxy;
+  let store: TestApplication;
+  let errors: jest.SpyInstance;
+
+  beforeEach(async () => {
+    database = await createDatabase();
+    proxy = await startDatabaseProxy(database.url);
+    errors = jest.spyOn(Logger.prototype, 'error').mockImplementation();
+    store = await startApplication({ database, environment: { DATABASE_URL: proxy.url } });
+    expect((await send(`${store.url}/readyz`)).status).toBe(200);
+  });
+  afterEach(async () => {
+    await store.close();
+    proxy.close();
+    await database.drop();
+  });
+
+  it.each(['goAway', 'hang'] as const)(
+    'says so within two seconds (%s), the log once, and is ready within two seconds of its return',
+    async (leave) => {
+      proxy[leave]();
+      await eventually(async () => {
+        const { status, json, ms } = await timed(send(`${store.url}/readyz`));
+        expect(ms).toBeLessThan(BOUND_MS);
+        expect([status, json]).toEqual([503, NOT_READY]);
+      });
+      const later = performance.now() + 2 * ANSWER_LIFE_MS;
+      while (performance.now() < later) {
+        const { status, ms } = await timed(send(`${store.url}/readyz`));
+        expect(status).toBe(503);
+        expect(ms).toBeLessThan(BOUND_MS);
+        expect((await send(`${store.url}/livez`)).json).toEqual(READY);
+      }
+      const told = errors.mock.calls
+        .map(([line]) => String(line))
+        .filter((line) => line.startsWith('Not ready'));
+      expect(new Set(told).size).toBe(told.length);
+      expect(told[0]).toMatch(/^Not ready: the database cannot be used \(check DATABASE_URL\): .+/);
+      await proxy.comeBack();
+      await eventually(async () => {
+        expect((await send(`${store.url}/readyz`)).status).toBe(200);
+      }, BOUND_MS);
+    },
+  );
+});
+
+(hasRedis() ? describe : describe.skip)('/readyz of a service whose Redis hangs', () => {
+  let server: RedisServer;
+  let store: TestApplication;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    store = await startApplication({
+      environment: {
+        COUNTER_STORE: [
+          {
+            host: '127.0.0.1',
+            port: server.port,
+            tls: false,
+            username: undefined,
+            password: undefined,
+            db: 0,
+          },
+        ],
+      },
+    });
+  });
+  afterAll(async () => {
+    await store.close();
+    await server.stop();
+  });
+
+  it('is ready, as requests are served, and tells an administrator since when it is degraded', async () => {
+    const { key } = await store.issue({ role: 'admin' });
+    const parts = async () => (await send(`${store.url}/readyz`, { key })).json.parts;
+    await eventually(async () =>
+      expect((await parts()).counterStore).toEqual({ status: 'up', kind: 'redis' }),
+    );
+    server.pause();
+    await eventually(async () =>
+      expect((await parts()).counterStore).toEqual({
+        status: 'degraded',
+        kind: 'redis',
+        since: expect.stringMatching(/^\d{4}-.*Z$/),
+        message: expect.stringMatching(
+          /^the counter store does not answer, so this replica counts by itself: /,
+        ),
+      }),
+    );
+    expect((await send(`${store.url}/readyz`)).json).toEqual(READY);
+    expect((await send(`${store.url}/v1/pets`, { key })).headers.get('x-ratelimit-degraded')).toBe('true');
+  });
+});
