@@ -21,6 +21,7 @@ import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy
 import { eventually } from './support/eventually.js';
 import { hold } from './support/holding.js';
 import { send } from './support/http.js';
+import { expectLocksWaitedFor } from './support/locks.js';
 import { fakeIntervals } from './support/intervals.js';
 import { sendRaw } from './support/raw-http.js';
 
@@ -69,14 +70,6 @@ const legacy = (operation: string, some: Partial<typeof NONE>) => ({
   ...NONE,
   ...some,
 });
-
-/** Of the statements under way in this database, so many wait for another. */
-async function expectLocksWaitedFor(database: TestDatabase, count: number): Promise<void> {
-  const waiting = await database.query(
-    "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
-  );
-  expect(waiting).toHaveLength(count);
-}
 
 /** Has the journal folded, as everybody does who reads usage. */
 async function fold(database: TestDatabase): Promise<void> {

@@ -1,0 +1,116 @@
+import { createDatabase, type TestDatabase } from './support/database.js';
+import { startDatabaseProxy } from './support/database-proxy.js';
+import { eventually } from './support/eventually.js';
+import { send } from './support/http.js';
+import { issueKey } from './support/keys.js';
+import { OWN_MIGRATIONS } from './support/own-migrations.js';
+import { ServiceProcess } from './support/service-process.js';
+
+let database: TestDatabase;
+let started: ServiceProcess[] = [];
+
+beforeEach(async () => {
+  database = await createDatabase();
+});
+afterEach(async () => {
+  await Promise.all(started.map((service) => service.kill('SIGKILL')));
+  started = [];
+  await database.drop();
+});
+
+const start = (env: Record<string, string> = {}) => {
+  const service = new ServiceProcess('main.js', {
+    NODE_ENV: 'production',
+    DATABASE_URL: database.url,
+    APP_ENV: 'staging',
+    HOST: '127.0.0.1',
+    ...env,
+  });
+  started.push(service);
+  return service;
+};
+
+describe('a service that is started before its database', () => {
+  it.each(['production', 'development'])(
+    'in %s listens, says that it is not ready, and why, once; and is ready within two seconds of its database',
+    async (NODE_ENV) => {
+      const { key } = await issueKey(database, { plan: 'pro' });
+      const proxy = await startDatabaseProxy(database.url);
+      proxy.goAway();
+      try {
+        const service = start({ NODE_ENV, DATABASE_URL: proxy.url });
+        const url = await service.listening();
+        await service.says(
+          /Not ready: the database cannot be used \(check DATABASE_URL\): connect ECONNREFUSED/,
+        );
+        expect((await send(`${url}/livez`)).status).toBe(200);
+        expect((await send(`${url}/readyz`)).status).toBe(503);
+        const { status, json, headers } = await send(`${url}/v1/pets`, { key });
+        expect([status, json.code]).toEqual([503, 'service_unavailable']);
+        expect(headers.get('x-ratelimit-limit')).toBe('300');
+        await new Promise((resolve) => setTimeout(resolve, 2_500));
+        expect(service.stdout.match(/Not ready/g)).toHaveLength(1);
+        await proxy.comeBack();
+        await eventually(async () => {
+          expect((await send(`${url}/readyz`)).status).toBe(200);
+          expect((await send(`${url}/v1/pets`, { key })).status).toBe(200);
+        }, 2_000);
+        await service.says(/"msg":"Ready"/);
+        expect(await service.kill('SIGTERM')).toMatchObject({ code: 0 });
+      } finally {
+        proxy.close();
+      }
+    },
+  );
+
+  it('applies the migrations in development as soon as it is there', async () => {
+    const empty = await createDatabase('template0');
+    const proxy = await startDatabaseProxy(empty.url);
+    proxy.goAway();
+    try {
+      const url = await start({ NODE_ENV: '', DATABASE_URL: proxy.url }).listening();
+      await proxy.comeBack();
+      await eventually(async () => expect((await send(`${url}/readyz`)).status).toBe(200));
+      const applied = await empty.query('SELECT migration_name FROM _prisma_migrations');
+      expect(applied).toHaveLength(OWN_MIGRATIONS.length);
+    } finally {
+      proxy.close();
+      await Promise.all(started.map((service) => service.kill('SIGKILL')));
+      await empty.drop();
+    }
+  });
+
+  it('in development listens within seconds though its database hangs', async () => {
+    const proxy = await startDatabaseProxy(database.url);
+    proxy.hang();
+    try {
+      const service = start({ NODE_ENV: '', DATABASE_URL: proxy.url });
+      expect((await send(`${await service.listening()}/livez`)).status).toBe(200);
+      expect(await service.kill('SIGTERM')).toMatchObject({ code: 0 });
+    } finally {
+      proxy.close();
+    }
+  });
+
+  it.each([
+    ['a wrong password', (url: URL) => (url.password = 'wrong'), /password authentication failed/],
+    ['an unknown user', (url: URL) => (url.username = 'nobody'), /authentication failed|does not exist/],
+    [
+      'an unknown database',
+      (url: URL) => (url.pathname = '/nothing'),
+      /database \\"nothing\\" does not exist/,
+    ],
+    ['an unknown host', (url: URL) => (url.hostname = 'nowhere.invalid'), /ENOTFOUND|EAI_AGAIN/],
+  ])('waits, and says at once what is wrong: %s', async (_name, spoil, reason) => {
+    for (const NODE_ENV of ['production', 'development']) {
+      const url = new URL(database.url);
+      spoil(url);
+      const service = start({ NODE_ENV, DATABASE_URL: url.href });
+      const line = await service.says(/.*Not ready: the database cannot be used \(check DATABASE_URL\): .*/);
+      expect(line[0]).toMatch(reason);
+      expect(line[0]).not.toContain('wrong@');
+      expect((await send(`${await service.listening()}/readyz`)).status).toBe(503);
+      expect(await service.kill('SIGTERM')).toMatchObject({ code: 0 });
+    }
+  });
+});

@@ -1,0 +1,137 @@
+import { Agent, get, type IncomingMessage } from 'node:http';
+import net from 'node:net';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { Connections } from '../src/http/connections.js';
+import type { IssuedKey } from '../src/admin/key.schemas.js';
+import { startApplication, type TestApplication } from './support/application.js';
+import { eventually } from './support/eventually.js';
+import { hold } from './support/holding.js';
+import { send } from './support/http.js';
+import { expectLocksWaitedFor } from './support/locks.js';
+import { sendRaw } from './support/raw-http.js';
+
+let store: TestApplication;
+let client: IssuedKey;
+
+beforeEach(async () => {
+  store = await startApplication();
+  client = await store.issue();
+});
+afterEach(() => store.close());
+
+const used = async () => {
+  const [row] = await store.database.query<{ day_used: number }>(
+    'SELECT day_used FROM rate_limit_counters WHERE subject = $1',
+    [`quota:${client.quotaId}`],
+  );
+  return row?.day_used ?? 0;
+};
+const requestOf = (target: string, connection = 'keep-alive') =>
+  `GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.key}\r\nConnection: ${connection}\r\n\r\n`;
+/** New connections are refused as soon as the server closes. */
+const serverIsClosed = () =>
+  eventually(() => expect(fetch(`${store.url}/livez`)).rejects.toThrow('fetch failed'));
+
+describe('a service that drains', () => {
+  it('is not ready at once, though it was a moment ago, and lives', async () => {
+    expect((await send(`${store.url}/readyz`)).status).toBe(200);
+    store.app.get(Connections).drain();
+    const { status, json, headers } = await send(`${store.url}/readyz`);
+    expect([status, json]).toEqual([
+      503,
+      { code: 'service_unavailable', message: 'Not ready.', status: 503 },
+    ]);
+    expect(headers.get('retry-after')).toBe('1');
+    expect((await send(`${store.url}/livez`)).status).toBe(200);
+  });
+
+  it('serves connections, kept alive and new, and has them leave with their answer', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = async (target: string) => {
+      const asking = get(`${store.url}${target}`, {
+        agent,
+        headers: { Authorization: `Bearer ${client.key}` },
+      });
+      const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+      await text(answer);
+      return {
+        status: answer.statusCode,
+        connection: answer.headers.connection,
+        reused: asking.reusedSocket,
+      };
+    };
+    expect(await ask('/v1/pets')).toEqual({ status: 200, connection: 'keep-alive', reused: false });
+    store.app.get(Connections).drain();
+    expect(await ask('/v1/pets')).toEqual({ status: 200, connection: 'close', reused: true });
+    // Whatever answers: a handler, the filter, the router.
+    for (const [target, status] of [
+      ['/v1/pets', 200],
+      ['/v1/pets/9', 404],
+      ['/v1/pets/%zz', 404],
+      ['/livez', 200],
+    ]) {
+      expect(await ask(String(target))).toEqual({ status, connection: 'close', reused: false });
+    }
+    agent.destroy();
+    expect(await used()).toBe(5);
+  });
+
+  it('answers what is under way, and has it leave too', async () => {
+    const lock = await hold(store.database.url, 'LOCK TABLE pets');
+    const answer = sendRaw(store.url, requestOf('/v1/pets'));
+    await eventually(() => expectLocksWaitedFor(store.database, 1));
+    store.app.get(Connections).drain();
+    await lock.letGo();
+    expect(await answer).toMatchObject({ status: 200, headers: { connection: 'close' } });
+  });
+});
+
+describe('a service that ends', () => {
+  it('answers what is under way, however long that takes', async () => {
+    const lock = await hold(store.database.url, 'LOCK TABLE pets');
+    const answer = sendRaw(store.url, requestOf('/v1/pets'));
+    await eventually(() => expectLocksWaitedFor(store.database, 1));
+    const closed = store.app.close();
+    await serverIsClosed();
+    await lock.letGo();
+    expect(await answer).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    await closed;
+    expect(await used()).toBe(1);
+    expect(store.app.get(Connections).cutOff).toBe(0);
+  });
+
+  it.each(['/v1/pets', '/v1/pets/%zz', '/v1/nothing'])(
+    'refuses what comes too late in form, uncounted, with the numbers last known: %s',
+    async (target) => {
+      await send(`${store.url}/v1/pets`, { key: client.key });
+      const { hostname, port } = new URL(store.url);
+      const socket = net.connect(Number(port), hostname);
+      await once(socket, 'connect');
+      // The server has taken it when it answers on another that came later.
+      await send(`${store.url}/livez`);
+      const lock = await hold(store.database.url, 'LOCK TABLE pets');
+      const before = sendRaw(store.url, requestOf('/v1/pets'));
+      await eventually(() => expectLocksWaitedFor(store.database, 1));
+      const closed = store.app.close();
+      await serverIsClosed();
+      socket.write(requestOf(target));
+      const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+      expect(head).toMatch(/^HTTP\/1.1 503 /);
+      expect(JSON.parse(body)).toEqual({
+        code: 'service_unavailable',
+        message: 'This server is shutting down. Try again shortly.',
+        status: 503,
+      });
+      expect(head).toMatch(/^connection: close$/im);
+      expect(head).toMatch(/^retry-after: 1$/im);
+      expect(head).toMatch(/^x-ratelimit-limit: 60$/im);
+      expect(head).toMatch(/^x-ratelimit-degraded: true$/im);
+      expect(head).toMatch(/^x-request-id: \S+$/im);
+      await lock.letGo();
+      expect((await before).status).toBe(200);
+      await closed;
+      expect(await used()).toBe(2);
+    },
+  );
+});

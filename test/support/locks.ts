@@ -1,0 +1,9 @@
+import type { TestDatabase } from './database.js';
+
+/** Of the statements under way in this database, so many wait for another. */
+export async function expectLocksWaitedFor(database: TestDatabase, count: number): Promise<void> {
+  const waiting = await database.query(
+    "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+  );
+  expect(waiting).toHaveLength(count);
+}
