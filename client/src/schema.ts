@@ -330,155 +330,88 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * @description Where a key stands.
+         * @description What an administrator did.
          * @example {
-         *       "plan": "free",
-         *       "windows": [
-         *         {
-         *           "name": "minute",
-         *           "limit": 60,
-         *           "remaining": 59,
-         *           "reset": 1795240620
-         *         },
-         *         {
-         *           "name": "day",
-         *           "limit": 1000,
-         *           "remaining": 959,
-         *           "reset": 1795305600
-         *         }
-         *       ],
-         *       "refusalsUntilBan": 60,
-         *       "bannedUntil": null
+         *       "id": "12",
+         *       "at": "2026-11-21T08:30:00.000Z",
+         *       "actor": "terminal",
+         *       "action": "plan.changed",
+         *       "subject": "plan:free",
+         *       "before": {
+         *         "perMinute": 60,
+         *         "perDay": 1000
+         *       },
+         *       "after": {
+         *         "perMinute": 120,
+         *         "perDay": 3000
+         *       }
          *     }
          */
-        RateLimitStanding: {
-            /** @description The plan that the quota of the key is on. */
-            plan: string;
-            /** @description The windows in force. A request needs room in both. */
-            windows: {
-                /**
-                 * @description The UTC minute or the UTC day.
-                 * @enum {string}
-                 */
-                name: "minute" | "day";
-                /** @description Requests admitted in this window. */
-                limit: number;
-                /** @description Those that remain. */
-                remaining: number;
-                /** @description Unix time, in seconds, at which this window ends. */
-                reset: number;
-            }[];
-            /** @description How many refusals within this minute it takes to be banned; 0 while banned, null where nobody ever is. */
-            refusalsUntilBan: number | null;
+        AuditEntry: {
+            /** @description Identifier of the entry. */
+            id: string;
             /**
              * Format: date-time
-             * @description When the ban ends; null where there is none.
+             * @description When it was done.
              */
-            bannedUntil: string | null;
+            at: string;
+            /** @description Who did it: the id of an administrator's key, or `terminal`. */
+            actor: string;
+            /** @description What was done. */
+            action: string;
+            /** @description On what: `key:ID` or `plan:NAME`. */
+            subject: string;
+            /** @description The facts that changed; null where there was nothing before. */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The same facts after it. */
+            after: {
+                [key: string]: unknown;
+            };
         };
-        /** @description A key to issue, on a quota of its own. */
-        KeyOrder: {
-            /** @description What the key is for. */
-            name: string;
-            /** @description Name of the plan. */
-            plan: string;
-            /**
-             * Format: int32
-             * @description Requests per UTC minute.
-             */
-            perMinute?: number;
-            /**
-             * Format: int32
-             * @description Requests per UTC day.
-             */
-            perDay?: number;
-            /**
-             * @description What the key may do: `admin` may also administer.
-             * @enum {string}
-             */
-            role?: "client" | "admin";
-            /**
-             * Format: date-time
-             * @description From when on the key is no longer valid.
-             */
-            expiresAt?: string;
-        };
-        /** @description The plan that a key's quota is on from now on, and its own numbers, if any. Counts are kept. */
-        PlanChange: {
-            /** @description Name of the plan. */
-            plan: string;
-            /**
-             * Format: int32
-             * @description Requests per UTC minute.
-             */
-            perMinute?: number;
-            /**
-             * Format: int32
-             * @description Requests per UTC day.
-             */
-            perDay?: number;
-        };
-        /** @description How a key is succeeded by a new one. */
-        Rotation: {
-            /**
-             * Format: int32
-             * @description How long both keys work. 24 hours when not given; 0 ends the old key at once.
-             */
-            overlapSeconds?: number;
-            /**
-             * Format: date-time
-             * @description When the successor expires; when not given, as the old key was to.
-             */
-            expiresAt?: string;
-        };
-        /** @description An API key, without the key itself. */
-        Key: {
+        /** @description A key that has called a deprecated operation. */
+        DeprecatedCalls: {
+            /** @description The deprecated operation, as its `operationId`. */
+            operation: string;
             /**
              * Format: uuid
              * @description Identifier of the key.
              */
-            id: string;
-            /** @description What the key is for. */
-            name: string;
-            /**
-             * @description What the key may do: `admin` may also administer.
-             * @enum {string}
-             */
-            role: "client" | "admin";
-            /**
-             * @description Whether the key is valid now.
-             * @enum {string}
-             */
-            state: "active" | "expired" | "revoked";
-            /** @description How the key begins. */
-            prefix: string;
-            /** @description How the key ends. */
-            lastFour: string;
+            keyId: string;
+            /** @description What the key is for; null when it was removed by hand. */
+            keyName: string | null;
             /**
              * Format: uuid
-             * @description Identifier of its quota. A key and its successor share one.
+             * @description Identifier of its quota.
              */
             quotaId: string;
-            /** @description Name of the plan. */
-            plan: string;
-            /** @description Requests per UTC minute, in force; null where SQL has left the quota without. */
-            perMinute: number | null;
-            /** @description Requests per UTC day, in force; null where SQL has left the quota without. */
-            perDay: number | null;
-            /** @description Whether these numbers are the quota's own, not the plan's. */
-            ownLimits: boolean;
-            bannedUntil: string | null;
+            /** @description How often it called, in the 400 days that are kept. */
+            requests: number;
             /**
              * Format: date-time
-             * @description When the key was issued.
+             * @description When it last called.
              */
-            createdAt: string;
-            expiresAt: string | null;
-            revokedAt: string | null;
-            /** @description The key that this one succeeds, if any. */
-            predecessorId: string | null;
-            /** @description The key that succeeds this one, if any. */
-            successorId: string | null;
+            lastAt: string;
+        };
+        /**
+         * @description What every response says that is no success.
+         * @example {
+         *       "code": "not_found",
+         *       "message": "There is no animal with the identifier \"7\".",
+         *       "status": 404
+         *     }
+         */
+        Error: {
+            /**
+             * @description Machine-readable error code. A code keeps its meaning for good; new ones may be added.
+             * @enum {string}
+             */
+            code: "invalid_request" | "missing_api_key" | "invalid_api_key" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "idempotency_conflict" | "endpoint_removed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limit_exceeded" | "api_key_banned" | "headers_too_large" | "internal_error" | "service_unavailable";
+            /** @description Says, for a human, what was wrong and what to do. */
+            message: string;
+            /** @description The HTTP status code of the response. */
+            status: number;
         };
         /** @description A new API key. */
         IssuedKey: {
@@ -531,6 +464,209 @@ export interface components {
             /** @description The key. It is not shown again. */
             key: string;
         };
+        /** @description An API key, without the key itself. */
+        Key: {
+            /**
+             * Format: uuid
+             * @description Identifier of the key.
+             */
+            id: string;
+            /** @description What the key is for. */
+            name: string;
+            /**
+             * @description What the key may do: `admin` may also administer.
+             * @enum {string}
+             */
+            role: "client" | "admin";
+            /**
+             * @description Whether the key is valid now.
+             * @enum {string}
+             */
+            state: "active" | "expired" | "revoked";
+            /** @description How the key begins. */
+            prefix: string;
+            /** @description How the key ends. */
+            lastFour: string;
+            /**
+             * Format: uuid
+             * @description Identifier of its quota. A key and its successor share one.
+             */
+            quotaId: string;
+            /** @description Name of the plan. */
+            plan: string;
+            /** @description Requests per UTC minute, in force; null where SQL has left the quota without. */
+            perMinute: number | null;
+            /** @description Requests per UTC day, in force; null where SQL has left the quota without. */
+            perDay: number | null;
+            /** @description Whether these numbers are the quota's own, not the plan's. */
+            ownLimits: boolean;
+            bannedUntil: string | null;
+            /**
+             * Format: date-time
+             * @description When the key was issued.
+             */
+            createdAt: string;
+            expiresAt: string | null;
+            revokedAt: string | null;
+            /** @description The key that this one succeeds, if any. */
+            predecessorId: string | null;
+            /** @description The key that succeeds this one, if any. */
+            successorId: string | null;
+        };
+        /** @description A key to issue, on a quota of its own. */
+        KeyOrder: {
+            /** @description What the key is for. */
+            name: string;
+            /** @description Name of the plan. */
+            plan: string;
+            /**
+             * Format: int32
+             * @description Requests per UTC minute.
+             */
+            perMinute?: number;
+            /**
+             * Format: int32
+             * @description Requests per UTC day.
+             */
+            perDay?: number;
+            /**
+             * @description What the key may do: `admin` may also administer.
+             * @enum {string}
+             */
+            role?: "client" | "admin";
+            /**
+             * Format: date-time
+             * @description From when on the key is no longer valid.
+             */
+            expiresAt?: string;
+        };
+        /** @description An order to place. */
+        NewOrder: {
+            /**
+             * Format: int64
+             * @description Identifier of the animal that is ordered.
+             */
+            petId: number | bigint;
+            /**
+             * Format: int32
+             * @description How many are ordered.
+             */
+            quantity: number;
+            /**
+             * Format: date-time
+             * @description When the order is to be shipped.
+             */
+            shipDate?: string;
+        };
+        /**
+         * @description An animal to add.
+         * @example {
+         *       "name": "Biscuit",
+         *       "categoryId": 3,
+         *       "status": "available"
+         *     }
+         */
+        NewPet: {
+            /** @description The animal's name. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Identifier of the category the animal belongs to.
+             */
+            categoryId: number | bigint;
+            status?: components["schemas"]["PetStatus"];
+        };
+        /**
+         * @description An order of an animal.
+         * @example {
+         *       "id": 3,
+         *       "petId": 7,
+         *       "quantity": 1,
+         *       "shipDate": "2027-01-01T00:00:00.000Z",
+         *       "status": "placed",
+         *       "complete": false
+         *     }
+         */
+        Order: {
+            /**
+             * Format: int64
+             * @description Unique identifier, assigned by the service when the order is placed.
+             */
+            id: number | bigint;
+            /**
+             * Format: int64
+             * @description Identifier of the animal that is ordered.
+             */
+            petId: number | bigint;
+            /** @description How many are ordered. */
+            quantity: number;
+            /**
+             * Format: date-time
+             * @description When the order is to be shipped.
+             */
+            shipDate?: string;
+            status: components["schemas"]["OrderStatus"];
+            /** @description Whether nothing remains to be done for it. */
+            complete: boolean;
+        };
+        /**
+         * @description How far the order has come.
+         * @enum {string}
+         */
+        OrderStatus: "placed" | "approved" | "delivered";
+        /**
+         * @description An animal that the store offers.
+         * @example {
+         *       "id": 7,
+         *       "name": "Biscuit",
+         *       "categoryId": 3,
+         *       "status": "available"
+         *     }
+         */
+        Pet: {
+            /**
+             * Format: int64
+             * @description Unique identifier, assigned by the service on creation.
+             */
+            id: number | bigint;
+            /** @description The animal's name. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Identifier of the category the animal belongs to.
+             */
+            categoryId: number | bigint;
+            status?: components["schemas"]["PetStatus"];
+        };
+        /**
+         * @description Availability of the animal.
+         * @enum {string}
+         */
+        PetStatus: "available" | "pending" | "sold";
+        /** @description A plan, and the numbers it gives. */
+        Plan: {
+            /** @description Name of the plan. */
+            name: string;
+            /** @description Requests per UTC minute; null where each quota has its own. */
+            perMinute: number | null;
+            /** @description Requests per UTC day; null where each quota has its own. */
+            perDay: number | null;
+        };
+        /** @description The plan that a key's quota is on from now on, and its own numbers, if any. Counts are kept. */
+        PlanChange: {
+            /** @description Name of the plan. */
+            plan: string;
+            /**
+             * Format: int32
+             * @description Requests per UTC minute.
+             */
+            perMinute?: number;
+            /**
+             * Format: int32
+             * @description Requests per UTC day.
+             */
+            perDay?: number;
+        };
         /** @description The numbers of a plan. They hold for all its quotas that have none of their own. */
         PlanLimits: {
             /**
@@ -544,55 +680,65 @@ export interface components {
              */
             perDay: number;
         };
-        /** @description A plan, and the numbers it gives. */
-        Plan: {
-            /** @description Name of the plan. */
-            name: string;
-            /** @description Requests per UTC minute; null where each quota has its own. */
-            perMinute: number | null;
-            /** @description Requests per UTC day; null where each quota has its own. */
-            perDay: number | null;
-        };
         /**
-         * @description What an administrator did.
+         * @description Where a key stands.
          * @example {
-         *       "id": "12",
-         *       "at": "2026-11-21T08:30:00.000Z",
-         *       "actor": "terminal",
-         *       "action": "plan.changed",
-         *       "subject": "plan:free",
-         *       "before": {
-         *         "perMinute": 60,
-         *         "perDay": 1000
-         *       },
-         *       "after": {
-         *         "perMinute": 120,
-         *         "perDay": 3000
-         *       }
+         *       "plan": "free",
+         *       "windows": [
+         *         {
+         *           "name": "minute",
+         *           "limit": 60,
+         *           "remaining": 59,
+         *           "reset": 1795240620
+         *         },
+         *         {
+         *           "name": "day",
+         *           "limit": 1000,
+         *           "remaining": 959,
+         *           "reset": 1795305600
+         *         }
+         *       ],
+         *       "refusalsUntilBan": 60,
+         *       "bannedUntil": null
          *     }
          */
-        AuditEntry: {
-            /** @description Identifier of the entry. */
-            id: string;
+        RateLimitStanding: {
+            /** @description The plan that the quota of the key is on. */
+            plan: string;
+            /** @description The windows in force. A request needs room in both. */
+            windows: {
+                /**
+                 * @description The UTC minute or the UTC day.
+                 * @enum {string}
+                 */
+                name: "minute" | "day";
+                /** @description Requests admitted in this window. */
+                limit: number;
+                /** @description Those that remain. */
+                remaining: number;
+                /** @description Unix time, in seconds, at which this window ends. */
+                reset: number;
+            }[];
+            /** @description How many refusals within this minute it takes to be banned; 0 while banned, null where nobody ever is. */
+            refusalsUntilBan: number | null;
             /**
              * Format: date-time
-             * @description When it was done.
+             * @description When the ban ends; null where there is none.
              */
-            at: string;
-            /** @description Who did it: the id of an administrator's key, or `terminal`. */
-            actor: string;
-            /** @description What was done. */
-            action: string;
-            /** @description On what: `key:ID` or `plan:NAME`. */
-            subject: string;
-            /** @description The facts that changed; null where there was nothing before. */
-            before: {
-                [key: string]: unknown;
-            } | null;
-            /** @description The same facts after it. */
-            after: {
-                [key: string]: unknown;
-            };
+            bannedUntil: string | null;
+        };
+        /** @description How a key is succeeded by a new one. */
+        Rotation: {
+            /**
+             * Format: int32
+             * @description How long both keys work. 24 hours when not given; 0 ends the old key at once.
+             */
+            overlapSeconds?: number;
+            /**
+             * Format: date-time
+             * @description When the successor expires; when not given, as the old key was to.
+             */
+            expiresAt?: string;
         };
         /** @description What one key has asked of one operation in one UTC minute, hour or day. */
         Usage: {
@@ -635,152 +781,6 @@ export interface components {
              * @description When the last of them came.
              */
             lastAt: string;
-        };
-        /** @description A key that has called a deprecated operation. */
-        DeprecatedCalls: {
-            /** @description The deprecated operation, as its `operationId`. */
-            operation: string;
-            /**
-             * Format: uuid
-             * @description Identifier of the key.
-             */
-            keyId: string;
-            /** @description What the key is for; null when it was removed by hand. */
-            keyName: string | null;
-            /**
-             * Format: uuid
-             * @description Identifier of its quota.
-             */
-            quotaId: string;
-            /** @description How often it called, in the 400 days that are kept. */
-            requests: number;
-            /**
-             * Format: date-time
-             * @description When it last called.
-             */
-            lastAt: string;
-        };
-        /**
-         * @description How far the order has come.
-         * @enum {string}
-         */
-        OrderStatus: "placed" | "approved" | "delivered";
-        /** @description An order to place. */
-        NewOrder: {
-            /**
-             * Format: int64
-             * @description Identifier of the animal that is ordered.
-             */
-            petId: number | bigint;
-            /**
-             * Format: int32
-             * @description How many are ordered.
-             */
-            quantity: number;
-            /**
-             * Format: date-time
-             * @description When the order is to be shipped.
-             */
-            shipDate?: string;
-        };
-        /**
-         * @description An order of an animal.
-         * @example {
-         *       "id": 3,
-         *       "petId": 7,
-         *       "quantity": 1,
-         *       "shipDate": "2027-01-01T00:00:00.000Z",
-         *       "status": "placed",
-         *       "complete": false
-         *     }
-         */
-        Order: {
-            /**
-             * Format: int64
-             * @description Unique identifier, assigned by the service when the order is placed.
-             */
-            id: number | bigint;
-            /**
-             * Format: int64
-             * @description Identifier of the animal that is ordered.
-             */
-            petId: number | bigint;
-            /** @description How many are ordered. */
-            quantity: number;
-            /**
-             * Format: date-time
-             * @description When the order is to be shipped.
-             */
-            shipDate?: string;
-            status: components["schemas"]["OrderStatus"];
-            /** @description Whether nothing remains to be done for it. */
-            complete: boolean;
-        };
-        /**
-         * @description Availability of the animal.
-         * @enum {string}
-         */
-        PetStatus: "available" | "pending" | "sold";
-        /**
-         * @description An animal to add.
-         * @example {
-         *       "name": "Biscuit",
-         *       "categoryId": 3,
-         *       "status": "available"
-         *     }
-         */
-        NewPet: {
-            /** @description The animal's name. */
-            name: string;
-            /**
-             * Format: int64
-             * @description Identifier of the category the animal belongs to.
-             */
-            categoryId: number | bigint;
-            status?: components["schemas"]["PetStatus"];
-        };
-        /**
-         * @description An animal that the store offers.
-         * @example {
-         *       "id": 7,
-         *       "name": "Biscuit",
-         *       "categoryId": 3,
-         *       "status": "available"
-         *     }
-         */
-        Pet: {
-            /**
-             * Format: int64
-             * @description Unique identifier, assigned by the service on creation.
-             */
-            id: number | bigint;
-            /** @description The animal's name. */
-            name: string;
-            /**
-             * Format: int64
-             * @description Identifier of the category the animal belongs to.
-             */
-            categoryId: number | bigint;
-            status?: components["schemas"]["PetStatus"];
-        };
-        /**
-         * @description What every response says that is no success.
-         * @example {
-         *       "code": "not_found",
-         *       "message": "There is no animal with the identifier \"7\".",
-         *       "status": 404
-         *     }
-         */
-        Error: {
-            /**
-             * @description Machine-readable error code. A code keeps its meaning for good; new ones may be added.
-             * @enum {string}
-             */
-            code: "invalid_request" | "missing_api_key" | "invalid_api_key" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "idempotency_conflict" | "endpoint_removed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limit_exceeded" | "api_key_banned" | "headers_too_large" | "internal_error" | "service_unavailable";
-            /** @description Says, for a human, what was wrong and what to do. */
-            message: string;
-            /** @description The HTTP status code of the response. */
-            status: number;
         };
     };
     responses: never;

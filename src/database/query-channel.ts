@@ -20,7 +20,8 @@ export function tellQueries(pool: pg.Pool): void {
 }
 
 function tellOf(target: pg.Pool | pg.PoolClient): void {
-  const query = target.query.bind(target) as Query;
+  const query: Query = (...args) =>
+    (Object.getPrototypeOf(target) as { query: Query }).query.apply(target, args);
   const told: Query = (...args) => {
     // A pool asks its clients with a callback, and has told of that itself.
     if (!queries.hasSubscribers || typeof args.at(-1) === 'function') {

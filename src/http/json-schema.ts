@@ -41,7 +41,10 @@ export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchem
 export function namedJsonSchemas(pathOf: (id: string) => string): Record<string, JsonSchema> {
   const { schemas } = z.toJSONSchema(z.globalRegistry, { ...OPTIONS, io: 'input', uri: pathOf });
   return Object.fromEntries(
-    Object.entries(schemas).map(([id, { $schema: _schema, $id: _id, ...converted }]) => [id, converted]),
+    Object.entries(schemas)
+      // By name, as the order that they are declared in is that of the imports.
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([id, { $schema: _schema, $id: _id, ...converted }]) => [id, converted]),
   );
 }
 
