@@ -35,6 +35,7 @@ async function serve(settings: Record<string, string>) {
     DATABASE_URL: database.url,
     APP_ENV: 'staging',
     NODE_ENV: 'production',
+    SHUTDOWN_DELAY: '0s',
     NODE_OPTIONS: `--require ${path.join(__dirname, 'support', 'loaded-packages.cjs')}`,
     LOADED_PACKAGES,
     ...settings,
