@@ -6,6 +6,9 @@ import { createPool, type PoolSettings, poolSizes, type PoolState, stateOf } fro
 import { PrismaClient } from './generated/client.js';
 import { tellQueries } from './query-channel.js';
 
+/** Longer than the pool has its callers wait: the first transaction of a process loads Prisma's engine as well. */
+const TRANSACTION_WAIT_MS = 5000;
+
 /** The database of keys, animals and orders. */
 @Injectable()
 export class PrismaService extends PrismaClient implements OnApplicationShutdown {
@@ -14,7 +17,10 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
   constructor(@Inject(ENVIRONMENT) environment: PoolSettings) {
     const pool = createPool(environment, poolSizes(environment.DATABASE_POOL_SIZE).prisma);
     tellQueries(pool);
-    super({ adapter: new PrismaPg(pool, { disposeExternalPool: true }) });
+    super({
+      adapter: new PrismaPg(pool, { disposeExternalPool: true }),
+      transactionOptions: { maxWait: TRANSACTION_WAIT_MS },
+    });
     this.pool = pool;
   }
 
