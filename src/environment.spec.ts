@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { InvalidEnvironmentError, readEnvironment } from './environment.js';
+import { SECRETS } from './secret-files.js';
 
 const DATABASE_URL = 'postgresql://store:secret@db.example:5432/store';
 
@@ -207,6 +211,80 @@ describe('the database', () => {
     expect(readEnvironment({ DATABASE_URL, APP_ENV: 'staging' }).HOST).toBe('0.0.0.0');
     expect(readEnvironment({ DATABASE_URL, APP_ENV: 'staging', HOST: '10.0.0.5' }).HOST).toBe('10.0.0.5');
     expect(readEnvironment({ HOST: '0.0.0.0' }).HOST).toBe('0.0.0.0');
+  });
+});
+
+describe('a secret in a file', () => {
+  const COUNTER_STORE = 'redis://store:secret@cache.example';
+  const values = {
+    DATABASE_URL,
+    DIRECT_DATABASE_URL: DATABASE_URL,
+    COUNTER_STORE,
+    ADMIN_API_KEY: 'ask_live_secret',
+  };
+  let folder: string;
+  beforeEach(() => (folder = mkdtempSync(path.join(tmpdir(), 'animal-store-secrets-'))));
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  function file(name: string, text: string): string {
+    const full = path.join(folder, name);
+    writeFileSync(full, text);
+    return full;
+  }
+
+  it.each(SECRETS)('is %s, without the line break at its end', (name) => {
+    const { [name]: _, ...rest } = values;
+    const others = { APP_ENV: 'production', ...rest };
+    const expected = readEnvironment({ ...values, APP_ENV: 'production' });
+    for (const end of ['', '\n', '\r\n']) {
+      const given = { ...others, [`${name}_FILE`]: file(name, values[name] + end) };
+      expect(readEnvironment(given)).toEqual(expected);
+    }
+  });
+
+  it('is not asked for where the name of the file is empty', () => {
+    expect(readEnvironment({ DATABASE_URL_FILE: '' })).toEqual(readEnvironment({}));
+    expect(readEnvironment({ DATABASE_URL, DATABASE_URL_FILE: '', APP_ENV: 'staging' })).toEqual(
+      readEnvironment({ DATABASE_URL, APP_ENV: 'staging' }),
+    );
+  });
+
+  it('may stand beside a variable that is empty', () => {
+    const DATABASE_URL_FILE = file('url', DATABASE_URL);
+    expect(readEnvironment({ DATABASE_URL: '', DATABASE_URL_FILE, APP_ENV: 'staging' }).DATABASE_URL).toBe(
+      DATABASE_URL,
+    );
+  });
+
+  it('is refused with one line where the variable is set too', () => {
+    const DATABASE_URL_FILE = file('url', DATABASE_URL);
+    expect(faults({ DATABASE_URL, DATABASE_URL_FILE, APP_ENV: 'staging' })).toEqual([
+      'DATABASE_URL and DATABASE_URL_FILE are both set: give one of them',
+    ]);
+  });
+
+  it('is refused with one line where it cannot be read or is empty', () => {
+    const missing = path.join(folder, 'missing');
+    const empty = file('empty', '\n');
+    const settings = { DATABASE_URL, APP_ENV: 'staging' };
+    expect(faults({ ...settings, COUNTER_STORE_FILE: missing })).toEqual([
+      `COUNTER_STORE_FILE ${missing} cannot be read: ENOENT`,
+    ]);
+    expect(faults({ ...settings, COUNTER_STORE_FILE: folder })).toEqual([
+      `COUNTER_STORE_FILE ${folder} cannot be read: EISDIR`,
+    ]);
+    expect(faults({ ...settings, ADMIN_API_KEY_FILE: empty })).toEqual([
+      `ADMIN_API_KEY_FILE ${empty} is empty`,
+    ]);
+    expect(faults({ NODE_ENV: 'production', APP_ENV: 'staging', DATABASE_URL_FILE: missing })).toEqual([
+      `DATABASE_URL_FILE ${missing} cannot be read: ENOENT`,
+    ]);
+  });
+
+  it('is checked as the variable is, and never shown', () => {
+    const DATABASE_URL_FILE = file('url', 'mysql://store:secret@db.example/store');
+    const lines = faults({ DATABASE_URL_FILE, APP_ENV: 'staging' });
+    expect(lines).toEqual(['DATABASE_URL must be a postgres:// address']);
   });
 });
 

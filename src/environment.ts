@@ -4,6 +4,7 @@ import pg from 'pg';
 import { z } from 'zod';
 import { parseDuration } from './duration.js';
 import { parseRedisAddresses } from './redis-address.js';
+import { resolveSecretFiles } from './secret-files.js';
 
 /** A number of proxies before this service, or the networks they are in. */
 const trustProxy = z.string().transform((text, context) => {
@@ -175,12 +176,15 @@ export class InvalidEnvironmentError extends Error {}
  * @throws InvalidEnvironmentError naming every setting that is wrong.
  */
 export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
-  const given = Object.fromEntries(
+  const set = Object.fromEntries(
     Object.entries(variables).filter(([name, value]) => value !== '' || name === 'BAN_DURATIONS'),
   );
+  const faults: string[] = [];
+  const given = resolveSecretFiles(set, faults);
   const result = settings.safeParse(given);
-  const faults = result.error?.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`) ?? [];
-  const embedded = given['DATABASE_URL'] === undefined;
+  faults.push(...(result.error?.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`) ?? []));
+  // Where its file cannot be read it is given all the same.
+  const embedded = (given['DATABASE_URL'] ?? given['DATABASE_URL_FILE']) === undefined;
   if (embedded && given['NODE_ENV'] === 'production') {
     faults.push('DATABASE_URL is required when NODE_ENV is production');
   }
