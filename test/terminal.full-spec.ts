@@ -7,6 +7,7 @@ import { ban } from './support/bans.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { send } from './support/http.js';
 import { issueKey } from './support/keys.js';
+import { OWN_MIGRATIONS } from './support/own-migrations.js';
 import { expectNoSecrets } from './support/secrets.js';
 import { type Ended, run, ServiceProcess } from './support/service-process.js';
 
@@ -376,6 +377,43 @@ describe('a command', () => {
     } finally {
       await empty.drop();
     }
+  });
+});
+
+describe('migrate and seed', () => {
+  it('bring an empty database up to date, and say that it is', async () => {
+    const empty = await createDatabase('template0');
+    try {
+      // A pooler is not asked.
+      const nowhere = 'postgres://nobody@127.0.0.1:1/nothing';
+      const pooled = { DATABASE_URL: nowhere, DIRECT_DATABASE_URL: empty.url, APP_ENV: 'production' };
+      const migrated = await run('cli/admin.js', pooled, 'migrate');
+      expect(migrated).toMatchObject({
+        code: 0,
+        stdout: [
+          ...OWN_MIGRATIONS.map((name) => `Applied the migration ${name}.\n`),
+          'The database is up to date.\n',
+        ].join(''),
+        stderr: '',
+      });
+      const settings = { DATABASE_URL: empty.url, APP_ENV: 'production' };
+      const again = await run('cli/admin.js', settings, 'migrate');
+      expect(again).toMatchObject({ code: 0, stdout: 'The database is up to date.\n', stderr: '' });
+      const seeded = await run('cli/admin.js', settings, 'seed');
+      expect(seeded).toMatchObject({ code: 0, stderr: '' });
+      expect(seeded.stdout).toMatch(
+        /^The plans are there\.\nThe administrator's key, shown this once: ask_live_/,
+      );
+    } finally {
+      await empty.drop();
+    }
+  });
+
+  it('end with exit code 1 and the reason where no database answers', async () => {
+    const away = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing', APP_ENV: 'production' };
+    const { code, stdout, stderr } = await run('cli/admin.js', away, 'migrate');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^The database cannot be used \(check DATABASE_URL\): .+\n$/);
   });
 });
 

@@ -3,9 +3,11 @@ import { Command, CommanderError } from 'commander';
 import { EXIT_USAGE } from './arguments.js';
 import { auditCommand } from './audit.command.js';
 import { deprecationsCommand } from './deprecations.command.js';
+import { EXIT_REFUSED } from './failure.js';
 import { keysCommand } from './keys.command.js';
+import { migrateCommand } from './migrate.command.js';
 import { plansCommand } from './plans.command.js';
-import { EXIT_REFUSED } from './services.js';
+import { seedCommand } from './seed.command.js';
 import { usageCommand } from './usage.command.js';
 
 const program = new Command('animal-store')
@@ -20,7 +22,9 @@ const program = new Command('animal-store')
   .addCommand(plansCommand())
   .addCommand(usageCommand())
   .addCommand(auditCommand())
-  .addCommand(deprecationsCommand());
+  .addCommand(deprecationsCommand())
+  .addCommand(migrateCommand())
+  .addCommand(seedCommand());
 
 throwUsageErrors(program);
 

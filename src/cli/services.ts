@@ -6,11 +6,8 @@ import { DatabaseModule } from '../database/database.module.js';
 import { EmbeddedPostgresError } from '../embedded-postgres/embedded-postgres-error.js';
 import { findEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.js';
 import { type Environment, readProcessEnvironment } from '../environment.js';
-import { reasonOf } from '../failure.js';
 import { SettingsModule } from '../settings.module.js';
-
-/** The exit code of a command that was not carried out. */
-export const EXIT_REFUSED = 1;
+import { tellFailure } from './failure.js';
 
 class Terminal {}
 
@@ -28,23 +25,19 @@ export function openServices(environment: Environment): Promise<INestApplication
  * Does work with the services of administration, on the database of `DATABASE_URL`, else on the embedded one that runs
  * now. A failure is told on standard error, and by exit code 1.
  */
-export async function withServices(
-  work: (services: INestApplicationContext) => Promise<void>,
-): Promise<void> {
-  try {
+export function withServices(work: (services: INestApplicationContext) => Promise<void>): Promise<void> {
+  return tellFailure(async () => {
     const services = await openServices(await databaseEnvironment());
     try {
       await work(services);
     } finally {
       await services.close();
     }
-  } catch (error) {
-    process.stderr.write(`${reasonOf(error)}\n`);
-    process.exitCode = EXIT_REFUSED;
-  }
+  });
 }
 
-async function databaseEnvironment(): Promise<Environment> {
+/** The settings, with the address of the embedded database that runs now where there is no `DATABASE_URL`. */
+export async function databaseEnvironment(): Promise<Environment> {
   const environment = readProcessEnvironment();
   if (environment.DATABASE_URL !== undefined) {
     return environment;

@@ -54,8 +54,7 @@ export async function pendingMigrations(
  * Applies the pending migrations, as `prisma migrate deploy` would, and returns their names.
  *
  * Processes that start at once take turns: one applies, the others wait for it up to two minutes and find nothing left.
- * Throws what `pendingMigrations` throws, the error of the migration that failed, and an error that asks for
- * `prisma migrate deploy` where the schema engine, a development dependency, is not installed.
+ * Throws what `pendingMigrations` throws, and the error of the migration that failed.
  */
 export async function applyPendingMigrations(
   connectionString: string,
@@ -68,7 +67,7 @@ export async function applyPendingMigrations(
     const ask = async ({ text }: Statement) =>
       (await client.query<Recorded>({ text, rowMode: 'array' })).rows;
     const pending = await pendingMigrations(ask, migrationsFolder);
-    return pending.length === 0 ? [] : apply(connectionString, migrationsFolder, pending);
+    return pending.length === 0 ? [] : apply(connectionString, migrationsFolder);
   });
 }
 
@@ -108,12 +107,10 @@ async function migrationNames(migrationsFolder: string): Promise<string[]> {
     .toSorted();
 }
 
-async function apply(
-  connectionString: string,
-  migrationsFolder: string,
-  pending: string[],
-): Promise<string[]> {
-  const { engine, close } = await loadSchemaEngine(connectionString, pending);
+async function apply(connectionString: string, migrationsFolder: string): Promise<string[]> {
+  // Loaded only when there is something to apply: a service in operation needs no schema engine.
+  const { openSchemaEngine } = await import('../../prisma/wasm-schema-engine.mjs');
+  const { engine, close } = await openSchemaEngine({ connectionString });
   try {
     const { appliedMigrationNames } = await engine.applyMigrations({
       migrationsList: await readMigrations(migrationsFolder),
@@ -122,24 +119,6 @@ async function apply(
     return appliedMigrationNames;
   } finally {
     await close();
-  }
-}
-
-/** Loaded only when there is something to apply: a service in operation needs no schema engine. */
-async function loadSchemaEngine(connectionString: string, pending: string[]) {
-  try {
-    const { openSchemaEngine } = await import('../../prisma/wasm-schema-engine.mjs');
-    return await openSchemaEngine({ connectionString });
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') {
-      throw error;
-    }
-    throw new Error(
-      `Migrations are pending (${pending.join(', ')}), and the schema engine that applies them is not installed. ` +
-        'Run npx prisma migrate deploy first.',
-      { cause: error },
-    );
   }
 }
 

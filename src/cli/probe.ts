@@ -1,0 +1,15 @@
+// For health checks of a container: `node dist/cli/probe.js livez` ends with 0 when the service beside it says that it is
+// well. It imports nothing, as it runs every few seconds.
+
+const address = `http://127.0.0.1:${process.env['PORT'] || 3000}/${process.argv[2] ?? 'livez'}`;
+
+try {
+  const response = await fetch(address);
+  process.stdout.write(`${response.status} ${await response.text()}\n`);
+  process.exitCode = response.ok ? 0 : 1;
+} catch (error) {
+  process.stdout.write(`${address} does not answer: ${String((error as Error).cause)}\n`);
+  process.exitCode = 1;
+}
+
+export {};

@@ -1,0 +1,57 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { INestApplicationContext } from '@nestjs/common';
+import { Command } from 'commander';
+import { KeyService } from '../admin/key.service.js';
+import { PlanService } from '../admin/plan.service.js';
+import { Clock } from '../clock.js';
+import type { Prisma } from '../database/generated/client.js';
+import { PrismaService } from '../database/prisma.service.js';
+import { ENVIRONMENT, type Environment } from '../environment.js';
+import { seedAdministrator } from '../seed/administrator.js';
+import { applySeedFile } from '../seed/apply-seed-file.js';
+import { seedPlans } from '../seed/plans.js';
+import { readSeedFile } from '../seed/seed-file.js';
+import { withServices } from './services.js';
+
+/** Any number that all processes agree on: who holds this lock may seed. */
+const LOCK = 7_446_220_112;
+const LOCK_RETRY_MS = 100;
+/** For the seed before, and for this one. */
+const TRANSACTION = { timeout: 120_000, maxWait: 10_000 };
+
+/** `seed`, and `npx prisma db seed`. */
+export function seedCommand(): Command {
+  return new Command('seed')
+    .description("make the plans and the first administrator's key, as ADMIN_API_KEY and SEED_FILE tell")
+    .addHelpText('after', '\nExample:\n  animal-store seed')
+    .action(() => withServices(seed));
+}
+
+/** Plans, the first administrator's key, and what SEED_FILE names. All of it or nothing. */
+async function seed(services: INestApplicationContext): Promise<void> {
+  const environment = services.get<Environment>(ENVIRONMENT);
+  const { SEED_FILE, APP_ENV } = environment;
+  const file = SEED_FILE === undefined ? null : await readSeedFile(SEED_FILE, APP_ENV);
+  const lines = await services.get(PrismaService).$transaction(async (transaction) => {
+    await takeTurns(transaction);
+    const keys = services.get(KeyService).within(transaction);
+    const plans = services.get(PlanService).within(transaction);
+    await seedPlans(transaction);
+    const administrator = await seedAdministrator(transaction, keys, services.get(Clock), environment);
+    const applied = file === null ? [] : await applySeedFile(file, { transaction, keys, plans });
+    return ['The plans are there.', administrator, ...applied];
+  }, TRANSACTION);
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** Waits for a seed that is under way; by asking again, as no statement of this service may take so long. */
+async function takeTurns(transaction: Prisma.TransactionClient): Promise<void> {
+  for (;;) {
+    const [turn] = await transaction.$queryRaw<{ taken: boolean }[]>`
+      SELECT pg_try_advisory_xact_lock(${LOCK}) AS taken`;
+    if (turn?.taken === true) {
+      return;
+    }
+    await pause(LOCK_RETRY_MS);
+  }
+}
