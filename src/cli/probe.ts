@@ -11,5 +11,3 @@ try {
   process.stdout.write(`${address} does not answer: ${String((error as Error).cause)}\n`);
   process.exitCode = 1;
 }
-
-export {};
