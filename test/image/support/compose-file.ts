@@ -1,0 +1,95 @@
+import { readFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+
+type Variables = Record<string, string | undefined>;
+
+interface HealthCheck {
+  test: string[];
+}
+
+interface Dependency {
+  condition: 'service_started' | 'service_healthy' | 'service_completed_successfully';
+  required?: boolean;
+}
+
+/** What we read of a service of a Compose file. */
+export interface Service {
+  image: string;
+  build?: string;
+  command?: string[];
+  environment?: Record<string, string | number | null>;
+  read_only?: boolean;
+  tmpfs?: string[];
+  healthcheck?: HealthCheck;
+  profiles?: string[];
+  deploy?: { replicas?: number };
+  depends_on?: Record<string, Dependency>;
+  configs?: { source: string; target: string }[];
+  secrets?: string[];
+  ports?: string[];
+}
+
+export interface ComposeFile {
+  services: Record<string, Service>;
+  configs?: Record<string, { file: string }>;
+  secrets?: Record<string, { file: string }>;
+}
+
+/** Reads a Compose file as Compose would with these variables in `.env`. */
+export async function readComposeFile(file: string, variables: Variables = {}): Promise<ComposeFile> {
+  const content = parse(await readFile(file, 'utf8'), { merge: true });
+  const { services, ...rest } = interpolate(content, variables) as ComposeFile;
+  return { ...rest, services: resolveEnvironments(services, variables) };
+}
+
+/** Lays a file over another one, as Compose does with those of several `-f`: what it says of a service is added to it. */
+export function overlay(base: ComposeFile, over: ComposeFile): ComposeFile {
+  const services = { ...base.services };
+  for (const [name, { environment, ...rest }] of Object.entries(over.services)) {
+    const below = services[name] as Service;
+    services[name] = { ...below, ...rest, environment: { ...below.environment, ...environment } };
+  }
+  return { ...base, ...over, services };
+}
+
+function interpolate(value: unknown, variables: Variables): unknown {
+  if (typeof value === 'string') {
+    return interpolateText(value, variables);
+  }
+  if (Array.isArray(value)) {
+    return value.map((each) => interpolate(each, variables));
+  }
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => [name, interpolate(each, variables)]),
+    );
+  }
+  return value;
+}
+
+/** The forms of the Compose specification that stand in for a variable that is missing, or (with a colon) empty. */
+const VARIABLE = /\$\{(\w+)(?:(:?)([-+])([^}]*))?\}/g;
+
+function interpolateText(text: string, variables: Variables): string {
+  return text.replace(VARIABLE, (_all, name: string, colon = '', sign = '', word = '') => {
+    const value = variables[name];
+    const isThere = value !== undefined && (colon === '' || value !== '');
+    return sign === '+' ? (isThere ? word : '') : isThere ? value : word;
+  });
+}
+
+/** A variable without a value is that of `.env`, or none. */
+function resolveEnvironments(
+  services: Record<string, Service>,
+  variables: Variables,
+): Record<string, Service> {
+  return Object.fromEntries(
+    Object.entries(services).map(([service, { environment = {}, ...rest }]) => {
+      const resolved = Object.entries(environment).flatMap(([name, value]) => {
+        const found = value ?? variables[name];
+        return found === undefined ? [] : [[name, String(found)]];
+      });
+      return [service, { ...rest, environment: Object.fromEntries(resolved) }];
+    }),
+  );
+}
