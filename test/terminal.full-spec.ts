@@ -396,10 +396,10 @@ describe('migrate and seed', () => {
         ].join(''),
         stderr: '',
       });
-      const settings = { DATABASE_URL: empty.url, APP_ENV: 'production' };
-      const again = await run('cli/admin.js', settings, 'migrate');
+      const direct = { DATABASE_URL: empty.url, APP_ENV: 'production' };
+      const again = await run('cli/admin.js', direct, 'migrate');
       expect(again).toMatchObject({ code: 0, stdout: 'The database is up to date.\n', stderr: '' });
-      const seeded = await run('cli/admin.js', settings, 'seed');
+      const seeded = await run('cli/admin.js', direct, 'seed');
       expect(seeded).toMatchObject({ code: 0, stderr: '' });
       expect(seeded.stdout).toMatch(
         /^The plans are there\.\nThe administrator's key, shown this once: ask_live_/,

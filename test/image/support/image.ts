@@ -1,0 +1,137 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type BaseImage, baseImageArchive } from './base-image.js';
+import { command } from './command.js';
+
+const IMAGE = 'animal-store';
+
+/** What the image says of itself, as the Docker engine would read it. */
+export interface ImageConfig {
+  user: string;
+  workingDir: string;
+  env: Record<string, string>;
+  entrypoint: string[];
+  command: string[];
+  healthCheck: string[];
+  exposedPorts: string[];
+}
+
+/** An image that was built, with its files in reach. */
+export interface Image {
+  /** Where its files are on this machine. */
+  root: string;
+  config: ImageConfig;
+  /** All layers, unpacked: what the Docker engine tells as its size. */
+  sizeBytes: number;
+  /** Of these, what the base image brings. */
+  baseSizeBytes: number;
+  buildSeconds: number;
+}
+
+/** Builds images as Debian's buildah does without a Docker engine, in a store of its own, which is removed afterwards. */
+export class ImageStore {
+  private constructor(
+    private readonly folder: string,
+    private readonly driver: 'overlay' | 'vfs',
+  ) {}
+
+  static async open(): Promise<ImageStore> {
+    const folder = await mkdtemp(path.join(tmpdir(), 'animal-store-image-'));
+    const store = new ImageStore(folder, 'overlay');
+    // Much the quicker one, which not every file system can.
+    const canOverlay = await store.buildah('images').then(
+      () => true,
+      () => false,
+    );
+    return canOverlay ? store : new ImageStore(folder, 'vfs');
+  }
+
+  /** @param folder the project. */
+  async build(folder: string, base: BaseImage): Promise<Image> {
+    const archive = await baseImageArchive(base);
+    const empty = await this.buildah('from', 'scratch');
+    await this.buildah('add', '--quiet', empty, archive, '/');
+    await this.buildah(
+      'config',
+      '--env',
+      `NODE_VERSION=${base.nodeVersion}`,
+      '--entrypoint',
+      '["docker-entrypoint.sh"]',
+      '--cmd',
+      'node',
+      '--env',
+      'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+      empty,
+    );
+    await this.buildah('commit', '--quiet', '--rm', empty, `docker.io/library/${base.name}`);
+    const startedAt = performance.now();
+    await this.buildah(
+      'bud',
+      '--pull-never',
+      '--network',
+      'host',
+      '--format',
+      'docker',
+      '--tag',
+      IMAGE,
+      folder,
+    );
+    const buildSeconds = (performance.now() - startedAt) / 1000;
+    const container = await this.buildah('from', '--pull-never', IMAGE);
+    const root = await this.buildah('mount', container);
+    return {
+      root,
+      config: await this.config(),
+      sizeBytes: await this.size(IMAGE),
+      baseSizeBytes: await this.size(base.name),
+      buildSeconds,
+    };
+  }
+
+  async remove(): Promise<void> {
+    await this.buildah('umount', '--all');
+    await rm(this.folder, { recursive: true });
+  }
+
+  private async config(): Promise<ImageConfig> {
+    const { Docker } = JSON.parse(await this.buildah('inspect', '--type', 'image', IMAGE));
+    const { User, WorkingDir, Env, Entrypoint, Cmd, Healthcheck, ExposedPorts } = Docker.config;
+    return {
+      user: User,
+      workingDir: WorkingDir,
+      env: Object.fromEntries((Env as string[]).map((line) => line.split(/=(.*)/s, 2))),
+      entrypoint: Entrypoint,
+      command: Cmd,
+      healthCheck: Healthcheck.Test,
+      exposedPorts: Object.keys(ExposedPorts),
+    };
+  }
+
+  /** Of its layers, as they are in an archive of the image that compresses nothing. */
+  private async size(name: string): Promise<number> {
+    const exported = path.join(this.folder, 'exported');
+    await mkdir(exported);
+    await this.buildah('push', '--quiet', '--disable-compression', name, `dir:${exported}`);
+    const bytes = await command('du', '--bytes', '--summarize', exported);
+    await rm(exported, { recursive: true });
+    return Number.parseInt(bytes, 10);
+  }
+
+  private buildah(...args: string[]): Promise<string> {
+    const { folder, driver } = this;
+    return command(
+      'env',
+      'BUILDAH_ISOLATION=chroot',
+      `TMPDIR=${folder}`,
+      'buildah',
+      '--storage-driver',
+      driver,
+      '--root',
+      path.join(folder, driver),
+      '--runroot',
+      path.join(folder, 'run'),
+      ...args,
+    );
+  }
+}
