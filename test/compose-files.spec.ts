@@ -27,7 +27,7 @@ const namesIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].m
 const SETTINGS = [...Object.keys(settings.shape), ...SECRETS.map((name) => `${name}_FILE`)];
 const POSTGRES_SETTINGS = ['POSTGRES_DB', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_PASSWORD_FILE'];
 
-/** Settings that Compose decides, or that have no meaning in a container or to one service. */
+/** Settings that Compose decides, that have no meaning in a container or to one service, and OpenTelemetry's finer ones. */
 const NOT_OF_THE_SERVICE = [
   'NODE_ENV',
   'HOST',
@@ -36,6 +36,10 @@ const NOT_OF_THE_SERVICE = [
   'DATA_DIR',
   'ADMIN_API_KEY',
   'SEED_FILE',
+  'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_PROTOCOL',
+  'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL',
+  'OTEL_SDK_DISABLED',
 ];
 
 describe.each(FILES)('%s', (file) => {
