@@ -1,10 +1,16 @@
 import type { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Environment } from '../environment.js';
 
 const CONNECT_TIMEOUT_MS = 2000;
-const STATEMENT_TIMEOUT_MS = 5000;
-const QUERY_TIMEOUT_MS = 6000;
+/**
+ * More than a migration may wait for a lock that requests wait behind (docs/operating.md), and little enough that a client
+ * is answered by then: with a second behind another question at the most (`Batcher`), within five or so.
+ */
+const STATEMENT_TIMEOUT_MS = 3500;
+/** The server gives up first, and says so; this is for one that says nothing. */
+const QUERY_TIMEOUT_MS = 4000;
 const IDLE_TIMEOUT_MS = 30_000;
 /** A connection that never fails is opened anew so often, in case its address leads to another server by now. */
 const LIFETIME_SECONDS = 600;
@@ -53,6 +59,7 @@ export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, 
   // An idle connection that breaks is replaced by the next question, which tells what is wrong if that fails too.
   pool.on('error', () => {});
   leaveReadOnly(pool);
+  leaveSilent(pool);
   return pool;
 }
 
@@ -78,5 +85,23 @@ function leaveReadOnly(pool: pg.Pool): void {
       // The pool is about to see that it ends, and lends it no more.
       void (client as pg.PoolClient & pg.Client).end();
     }
+  });
+}
+
+/**
+ * Has each connection closed on which a question was not answered in time. The pool does so after a query of its own; but a
+ * transaction would wait as long again to be rolled back, and then give its connection back as it is: open, and held up.
+ */
+function leaveSilent(pool: pg.Pool): void {
+  pool.on('connect', (client) => {
+    // Not among the types of pg.
+    const { connection } = client as pg.PoolClient & { connection: { stream: Socket } };
+    const { stream } = connection;
+    stream.setTimeout(QUERY_TIMEOUT_MS);
+    stream.on('timeout', () => {
+      if (!(client as pg.PoolClient & { readyForQuery: boolean }).readyForQuery) {
+        stream.destroy(new Error('Query read timeout'));
+      }
+    });
   });
 }

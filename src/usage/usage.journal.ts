@@ -8,7 +8,7 @@ const JOURNAL = statementBeside(import.meta.url, 'journal-usage');
 const FOLD = statementBeside(import.meta.url, 'fold-usage');
 /** Entries that one statement folds at the most. With 10 000 keys they take half a second. */
 const ENTRIES_PER_FOLD = 100_000;
-/** Where one takes longer, as keys are more or the server is slower, the next folds half as many: a statement has 5 seconds. */
+/** Where one takes longer, as keys are more or the server is slower, the next folds half as many: a statement has 3.5 seconds. */
 const SLOW_FOLD_MS = 1500;
 
 /** Entries that are written together, once. */
