@@ -4,6 +4,8 @@ import { InvalidEnvironmentError } from '../environment.js';
 import type { RedisAddress } from '../redis-address.js';
 import { withinDeadline } from './deadline.js';
 
+/** To find out what is there. No longer: the next try may find that the address leads to another server by now. */
+const FIND_TIMEOUT_MS = 1000;
 /** All that belongs to opening a connection: in a Cluster several questions to several nodes. */
 const OPEN_TIMEOUT_MS = 3000;
 const CONNECT_TIMEOUT_MS = 1000;
@@ -57,7 +59,7 @@ async function findCluster(addresses: readonly RedisAddress[]): Promise<boolean>
       return unlessRefused(server.info('cluster'));
     };
     try {
-      const info = await withinDeadline(ask(), OPEN_TIMEOUT_MS);
+      const info = await withinDeadline(ask(), FIND_TIMEOUT_MS);
       const isCluster = info === null ? addresses.length > 1 : /^cluster_enabled:1/m.test(info);
       expectAddresses(addresses, isCluster);
       return isCluster;

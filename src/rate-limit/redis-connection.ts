@@ -11,7 +11,7 @@ import { connectedKeys, expectLife, mastersOf, rediscover } from './redis-master
 
 /** A question that was not answered by then fails. Whether the server did what it was asked is not known. */
 const ANSWER_DEADLINE_MS = 500;
-/** Between two tries to connect. */
+/** Between the beginnings of two tries to connect, unless the first takes longer. */
 const RETRY_INTERVAL_MS = 500;
 /** Keys that one step of a search passes, about, so that counting never waits long behind it. */
 const SCAN_COUNT = 1000;
@@ -168,15 +168,18 @@ export class RedisConnection {
     this.outages.back('Redis');
   }
 
-  private openLater(fault: unknown): void {
+  /** @param triedMs when the last try began, if that is why. */
+  private openLater(fault: unknown, triedMs = performance.now()): void {
     if (this.closed) {
       return;
     }
     this.fault = fault;
     this.outages.away('Redis', fault);
+    const restMs = Math.max(0, triedMs + RETRY_INTERVAL_MS - performance.now());
     this.retry = setTimeout(() => {
-      this.open().catch((error: unknown) => this.openLater(error));
-    }, RETRY_INTERVAL_MS).unref();
+      const startMs = performance.now();
+      this.open().catch((error: unknown) => this.openLater(error, startMs));
+    }, restMs).unref();
   }
 
   private watchNodes(cluster: Cluster): void {
