@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { appendFile, chown, mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, chown, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { until } from './eventually.js';
 import { freePort } from './free-port.js';
 
 const DEBIAN = '/usr/lib/postgresql';
@@ -36,6 +37,8 @@ function findPrograms(): string | null {
 
 /** A server of Debian's PostgreSQL, as an operator runs it: on its own, with a folder of data and a superuser. */
 export class DebianPostgres {
+  private frozen: number[] = [];
+
   private constructor(
     /** Of the server's account; what a test puts beside the data goes with it. */
     readonly folder: string,
@@ -76,8 +79,39 @@ export class DebianPostgres {
     await this.shell('pg_ctl -D "$PGDATA" -w -m fast stop');
   }
 
+  /** Has all of its processes hold still. The kernel goes on taking connections, and nobody answers. */
+  async freeze(): Promise<void> {
+    const postmaster = await this.postmaster();
+    // It first, so that there are no more of the others.
+    process.kill(postmaster, 'SIGSTOP');
+    this.frozen = [postmaster];
+    for (const child of await childrenOf(postmaster)) {
+      process.kill(child, 'SIGSTOP');
+      this.frozen.push(child);
+    }
+  }
+
+  goOn(): void {
+    this.frozen.splice(0).forEach((pid) => process.kill(pid, 'SIGCONT'));
+  }
+
+  /** Ends all of its processes at once, as a machine does that crashes. */
+  async kill(): Promise<void> {
+    await this.freeze();
+    const killed = this.frozen.splice(0);
+    killed.forEach((pid) => process.kill(pid, 'SIGKILL'));
+    await until(() => !killed.some(isRunning));
+  }
+
+  /** The process that starts all others. */
+  private async postmaster(): Promise<number> {
+    const [pid] = (await readFile(path.join(this.data, 'postmaster.pid'), 'utf8')).split('\n');
+    return Number(pid);
+  }
+
   /** Stops it if it runs, and removes all of it. */
   async remove(): Promise<void> {
+    this.goOn();
     await this.shell(
       'pg_ctl -D "$PGDATA" status >/dev/null && pg_ctl -D "$PGDATA" -w -m immediate stop || true',
     );
@@ -106,5 +140,19 @@ export class DebianPostgres {
     };
     const { stdout } = await execute(program, args, { env, cwd: this.folder });
     return stdout;
+  }
+}
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return children.trim().split(/\s+/).filter(Boolean).map(Number);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
   }
 }

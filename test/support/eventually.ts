@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const PAUSE_MS = 5;
 
 /** Tries until the expectation holds; past the deadline it fails as it failed last. */
-export async function eventually(expectation: () => Promise<void>, deadlineMs = 5000): Promise<void> {
+export async function eventually(expectation: () => Promise<unknown>, deadlineMs = 5000): Promise<void> {
   const deadline = performance.now() + deadlineMs;
   for (;;) {
     try {

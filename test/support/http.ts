@@ -13,12 +13,14 @@ interface Init {
   headers?: Record<string, string>;
   /** Sent as JSON unless it is a text, which is sent as it is. */
   body?: unknown;
+  /** How long to wait for all of the answer, if not for as long as it takes. */
+  patienceMs?: number;
 }
 
 /** One HTTP request, and all of its answer. */
 export async function send(
   url: string,
-  { method = 'GET', key, headers = {}, body }: Init = {},
+  { method = 'GET', key, headers = {}, body, patienceMs }: Init = {},
 ): Promise<Answer> {
   const response = await fetch(url, {
     method,
@@ -28,6 +30,7 @@ export async function send(
       ...headers,
     },
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(patienceMs !== undefined && { signal: AbortSignal.timeout(patienceMs) }),
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true && text !== '';

@@ -7,7 +7,7 @@ import type { TestDatabase } from './database.js';
 
 /** Issues a key where no application of the test runs. */
 export async function issueKey(
-  { url }: TestDatabase,
+  { url }: Pick<TestDatabase, 'url'>,
   order: Partial<KeyOrder> = {},
   key?: string,
 ): Promise<IssuedKey> {

@@ -1,0 +1,105 @@
+import path from 'node:path';
+import { DebianPostgres, describeOnDebianPostgres } from './support/debian-postgres.js';
+import {
+  expectAnswersInFormAndInTime,
+  expectNothingLost,
+  expectTruthfulHealth,
+  type Readiness,
+} from './support/fault-promises.js';
+import { publishFaults } from './support/fault-table.js';
+import { type Course, type Fault, suffer } from './support/faults.js';
+import { OperatedService } from './support/operated-service.js';
+import { hasVolumes, Volume } from './support/volume.js';
+
+const DATA_MEGABYTES = 60;
+/** Of the tables that are there: what is not kept takes its room all the same. */
+const TAKE_ALL_PAGES =
+  "INSERT INTO pets (name, category_id) SELECT 'filler', 1 FROM generate_series(1, 1000000)";
+/** For a few files of 16. */
+const LOG_MEGABYTES = 80;
+/** As somebody does beside the service; the files that the log has already are soon used up. */
+const WRITE_UNTIL_IT_ENDS = `
+  while psql --quiet --command="SELECT pg_logical_emit_message(false, 'x', repeat('x', 1000000))" "$URL"; do :; done >writer.log 2>&1
+  while pg_ctl status; do sleep 0.1; done`;
+
+(hasVolumes() ? describeOnDebianPostgres : describe.skip)('a service under load whose PostgreSQL', () => {
+  const courses: Course[] = [];
+  let server: DebianPostgres;
+  let service: OperatedService;
+  let url: string;
+  let data: Volume;
+  let log: Volume;
+
+  beforeAll(async () => {
+    [data, log] = await Promise.all([Volume.mount(DATA_MEGABYTES), Volume.mount(LOG_MEGABYTES)]);
+    server = await DebianPostgres.create(
+      'fsync = on',
+      'autovacuum = off',
+      'min_wal_size = 32MB',
+      'max_wal_size = 48MB',
+    );
+    await server.shell(
+      'mv "$PGDATA/pg_wal" "$LOG" && ln -s "$LOG/pg_wal" "$PGDATA" && mv "$PGDATA" "$DATA"',
+      {
+        LOG: log.folder,
+        DATA: data.folder,
+      },
+    );
+    server.data = path.join(data.folder, 'data');
+    await server.start();
+    service = await OperatedService.on(server);
+    url = await service.startReady();
+  });
+  afterAll(async () => {
+    const version = await server.shell('postgres --version');
+    await service.stop();
+    await Promise.all([data.remove(), log.remove()]);
+    await publishFaults('disks', courses, version.trim());
+  });
+
+  async function sufferInForm(fault: Fault, readiness: Readiness): Promise<Course> {
+    const course = await suffer(url, service.key, fault);
+    courses.push(course);
+    await expectNothingLost(service, course);
+    expectAnswersInFormAndInTime(course);
+    expectTruthfulHealth(course, readiness);
+    return course;
+  }
+
+  it('has no room for more data is read as ever, and what would be added is refused', async () => {
+    const course = await sufferInForm(
+      {
+        name: 'The disk of its data is full for 3 s',
+        happen: async () => {
+          await data.fill();
+          await expect(service.query(TAKE_ALL_PAGES)).rejects.toThrow('No space left on device');
+        },
+        lastsMs: 3000,
+        end: () => data.clear(),
+      },
+      'ready',
+    );
+    expect([...course.failuresOf('read'), ...course.failuresOf('orders')]).toEqual([]);
+    expect(course.failuresOf('add')).not.toEqual([]);
+    expect(course.failuresOf('add-once')).not.toEqual([]);
+  });
+
+  it('has no room for its log, and therefore ends, goes on when it is started again with some', async () => {
+    const course = await sufferInForm(
+      {
+        name: 'The disk of its log is full, so that it ends; it has room and is started again after 2 s',
+        happen: async () => {
+          await log.fill();
+          await server.shell(WRITE_UNTIL_IT_ENDS, { URL: server.url() });
+        },
+        lastsMs: 2000,
+        end: async () => {
+          await log.clear();
+          await server.start();
+        },
+      },
+      'not ready',
+    );
+    expect(course.refusals).not.toEqual([]);
+  });
+});

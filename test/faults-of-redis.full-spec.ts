@@ -1,0 +1,140 @@
+import { createDatabase, type TestDatabase } from './support/database.js';
+import { until } from './support/eventually.js';
+import {
+  expectAnswersInFormAndInTime,
+  expectNothingLost,
+  expectTruthfulHealth,
+} from './support/fault-promises.js';
+import { publishFaults } from './support/fault-table.js';
+import { type Course, type Fault, suffer } from './support/faults.js';
+import { send } from './support/http.js';
+import { issueKey } from './support/keys.js';
+import { MovingAddress } from './support/moving-address.js';
+import { hasRedis, type RedisServer, startRedis } from './support/redis.js';
+import { ServiceProcess } from './support/service-process.js';
+
+const PER_DAY = 100_000_000;
+const WIDE = { plan: 'enterprise', perMinute: 10_000_000, perDay: PER_DAY } as const;
+/** A question to the counters has half a second; a busy machine takes the rest. */
+const LONGEST_ANSWER_MS = 2500;
+/** Requests that may be under way when a store goes silent: their question may have been counted, and is never added. */
+const UNDER_WAY = 12;
+
+(hasRedis() ? describe : describe.skip)('a service under load that counts in a Redis which', () => {
+  const courses: Course[] = [];
+  let database: TestDatabase;
+  let first: RedisServer;
+  let second: RedisServer;
+  let address: MovingAddress;
+  let service: ServiceProcess;
+  let url: string;
+  let version = '';
+
+  beforeAll(async () => {
+    database = await createDatabase();
+  });
+  beforeEach(async () => {
+    first = await startRedis();
+    second = await startRedis({ replicaof: `127.0.0.1 ${first.port}` });
+    await until(async () => /master_link_status:up/.test(await second.operator.info('replication')));
+    [, version = ''] = /redis_version:(\S+)/.exec(await first.operator.info('server')) ?? [];
+    address = await MovingAddress.of(first.port);
+    service = new ServiceProcess('main.js', {
+      NODE_ENV: 'production',
+      APP_ENV: 'staging',
+      HOST: '127.0.0.1',
+      SHUTDOWN_DELAY: '0',
+      LOG_LEVEL: 'warn',
+      DATABASE_URL: database.url,
+      COUNTER_STORE: `redis://127.0.0.1:${address.port}`,
+    });
+    url = await service.listening();
+    await until(async () => (await send(`${url}/readyz`)).status === 200);
+  });
+  afterEach(async () => {
+    await service.kill('SIGTERM');
+    address.close();
+    await Promise.all([first.stop(), second.stop()]);
+  });
+  afterAll(async () => {
+    await database.drop();
+    await publishFaults('redis', courses, `Redis ${version}`);
+  });
+
+  /** Has it happen, with what holds of every fault of Redis; and tells how many requests were answered and not counted. */
+  async function uncountedAfter(fault: Fault): Promise<number> {
+    const { key } = await issueKey(database, WIDE);
+    const course = await suffer(url, key, fault);
+    courses.push(course);
+    await expectNothingLost(database, course);
+    expectAnswersInFormAndInTime(course);
+    expectTruthfulHealth(course, 'ready');
+    expect(course.refusals).toEqual([]);
+    expect(course.longestMs).toBeLessThan(LONGEST_ANSWER_MS);
+    expect(course.countedAlone).toBeGreaterThan(0);
+    const standing = await send(`${url}/v1/rate-limit`, { key });
+    expect(standing.headers.has('x-ratelimit-degraded')).toBe(false);
+    course.uncounted = course.load.seen.length - (PER_DAY - standing.json.windows[1].remaining);
+    return course.uncounted;
+  }
+
+  it('is killed, and comes back with nothing: no request fails', async () => {
+    await uncountedAfter({
+      name: 'Redis is killed, and started again after 2 s',
+      happen: () => first.stop(),
+      lastsMs: 2000,
+      end: async () => {
+        first = await startRedis({}, first.port);
+      },
+    });
+  });
+
+  it('hangs (SIGSTOP) and goes on: no request fails, and all but what was under way is counted', async () => {
+    const uncounted = await uncountedAfter({
+      name: 'Redis is frozen for 3 s',
+      happen: async () => first.pause(),
+      lastsMs: 3000,
+      end: async () => first.goOn(),
+    });
+    expect(Math.abs(uncounted)).toBeLessThanOrEqual(UNDER_WAY);
+  });
+
+  it('hangs, and its replica takes over: no request fails, and all but what was under way is counted', async () => {
+    const uncounted = await uncountedAfter({
+      name: 'Redis is frozen; its replica is promoted after 2 s, and the address leads there',
+      happen: async () => first.pause(),
+      lastsMs: 2000,
+      end: () => failOver(),
+    });
+    first.goOn();
+    expect(Math.abs(uncounted)).toBeLessThanOrEqual(2 * UNDER_WAY);
+  });
+
+  it('dies, and its replica takes over: no request fails', async () => {
+    const uncounted = await uncountedAfter({
+      name: 'Redis is killed; its replica is promoted after 1 s, and the address leads there',
+      happen: () => first.stop(),
+      lastsMs: 1000,
+      end: () => failOver(),
+    });
+    expect(Math.abs(uncounted)).toBeLessThanOrEqual(2 * UNDER_WAY);
+  });
+
+  it('becomes the replica of its replica: the service leaves it, and no request fails', async () => {
+    const uncounted = await uncountedAfter({
+      name: 'Redis and its replica change places; the address leads to the new master after 1 s',
+      happen: async () => {
+        await second.operator.replicaof('NO', 'ONE');
+        await first.operator.replicaof('127.0.0.1', second.port);
+      },
+      lastsMs: 1000,
+      end: async () => address.leadTo(second.port),
+    });
+    expect(Math.abs(uncounted)).toBeLessThanOrEqual(2 * UNDER_WAY);
+  });
+
+  async function failOver(): Promise<void> {
+    await second.operator.replicaof('NO', 'ONE');
+    address.leadTo(second.port);
+  }
+});

@@ -1,0 +1,70 @@
+import type pg from 'pg';
+import type { DebianPostgres } from './debian-postgres.js';
+import { until } from './eventually.js';
+import { send } from './http.js';
+import { issueKey } from './keys.js';
+import { prisma } from './prisma-cli.js';
+import { query } from './scratch-database.js';
+import { run, ServiceProcess } from './service-process.js';
+
+const ROLE = 'animal_store';
+const WIDE = { plan: 'enterprise', perMinute: 10_000_000, perDay: 100_000_000 } as const;
+
+/** The built service on a PostgreSQL of Debian, both run as an operator does. */
+export class OperatedService {
+  private readonly processes: ServiceProcess[] = [];
+
+  private constructor(
+    readonly server: DebianPostgres,
+    /** One that no test uses up. */
+    readonly key: string,
+  ) {}
+
+  /** Prepares a database on a server that runs. No replica is started yet. */
+  static async on(server: DebianPostgres): Promise<OperatedService> {
+    await query(server.url(), `CREATE ROLE ${ROLE} LOGIN`);
+    await query(server.url(), `CREATE DATABASE ${ROLE} OWNER ${ROLE}`);
+    const url = server.url(ROLE, ROLE);
+    expect(await prisma(url, ['migrate', 'deploy'])).toMatchObject({ code: 0 });
+    expect(await run('cli/seed.js', settings(url))).toMatchObject({ code: 0 });
+    const { key } = await issueKey({ url }, WIDE);
+    return new OperatedService(server, key);
+  }
+
+  /** The database's address, for the service. */
+  get databaseUrl(): string {
+    return this.server.url(ROLE, ROLE);
+  }
+
+  /** Runs one statement in the database, as its administrator. */
+  query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
+    return query<Row>(this.server.url(ROLE), text);
+  }
+
+  /** Starts a replica, and waits until it listens. */
+  async start(): Promise<{ url: string; process: ServiceProcess }> {
+    const started = new ServiceProcess('main.js', { ...settings(this.databaseUrl), LOG_LEVEL: 'warn' });
+    this.processes.push(started);
+    return { url: await started.listening(), process: started };
+  }
+
+  /** Starts a replica, and waits until it is ready. */
+  async startReady(): Promise<string> {
+    const { url } = await this.start();
+    await until(async () => (await send(`${url}/readyz`)).status === 200);
+    return url;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.processes.map((replica) => replica.kill('SIGTERM')));
+    await this.server.remove();
+  }
+}
+
+const settings = (DATABASE_URL: string) => ({
+  NODE_ENV: 'production',
+  APP_ENV: 'staging',
+  HOST: '127.0.0.1',
+  SHUTDOWN_DELAY: '0',
+  DATABASE_URL,
+});
