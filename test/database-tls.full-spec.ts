@@ -132,7 +132,6 @@ describeOnDebianPostgres('a PostgreSQL that is reached by TLS alone', () => {
     const wrong = () => ({ ...settings(''), DATABASE_URL: wrongUrl() });
 
     it.each([
-      ['the start, where it migrates', 'main.js', []],
       ['the terminal', 'cli/admin.js', ['keys', 'list']],
       ['the seed', 'cli/seed.js', []],
     ])('ends %s with one line that says so', async (_command, script, args) => {
@@ -149,22 +148,25 @@ describeOnDebianPostgres('a PostgreSQL that is reached by TLS alone', () => {
       expect(output).toContain(reason);
     });
 
-    it('is given no connection in production: not ready, 503, and the log says why', async () => {
-      const key = await issueKey();
-      const service = start(wrong());
-      const url = await service.listening();
-      expect(await send(`${url}/readyz`)).toMatchObject({
-        status: 503,
-        json: { code: 'service_unavailable', message: 'Not ready: the database does not answer.' },
-      });
-      expect(await send(`${url}/v1/pets`, { key })).toMatchObject({
-        status: 503,
-        json: { code: 'service_unavailable' },
-      });
-      await service.says(new RegExp(`Changes of keys are not heard[^\n]*${reason}`));
-      await service.says(new RegExp(`Not ready[^\n]*${reason}`));
-      expect(await connections()).toEqual([]);
-    });
+    it.each(['production', 'development'])(
+      'is given no connection in %s: not ready, 503, and the log says why',
+      async (NODE_ENV) => {
+        const key = await issueKey();
+        const service = start({ ...wrong(), NODE_ENV });
+        const url = await service.listening();
+        expect(await send(`${url}/readyz`)).toMatchObject({
+          status: 503,
+          json: { code: 'service_unavailable', message: 'Not ready.' },
+        });
+        expect(await send(`${url}/v1/pets`, { key })).toMatchObject({
+          status: 503,
+          json: { code: 'service_unavailable' },
+        });
+        await service.says(new RegExp(`Changes of keys are not heard[^\n]*${reason}`));
+        await service.says(new RegExp(`Not ready[^\n]*${reason}`));
+        expect(await connections()).toEqual([]);
+      },
+    );
   });
 
   it('that shows a wrong certificate from some moment on is away, and is back when it shows the right one', async () => {
