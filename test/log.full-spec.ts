@@ -183,17 +183,24 @@ describe('passwords are nowhere in what the service says', () => {
     expect(service.stdout + service.stderr).not.toContain(PASSWORD);
   });
 
-  it.each<[string, (port: number) => Record<string, string>]>([
-    ['nobody answers', (port) => ({ DATABASE_URL: `postgres://me:${PASSWORD}@127.0.0.1:${port}/store` })],
-    ['it is no address', () => ({ DATABASE_URL: `postgres:// me:${PASSWORD}@nowhere/` })],
-    [
-      'it is badly escaped',
-      (port) => ({ DATABASE_URL: `postgres://me:${PASSWORD}%zz@127.0.0.1:${port}/store` }),
-    ],
-    ['it is of another kind', () => ({ DATABASE_URL: `mysql://me:${PASSWORD}@127.0.0.1/store` })],
-    ['the counters have no address', () => ({ COUNTER_STORE: `redis://me:${PASSWORD}@:x/` })],
+  it.each([
+    ['nobody answers', (port: number) => `postgres://me:${PASSWORD}@127.0.0.1:${port}/store`],
+    ['it has a space', () => `postgres:// me:${PASSWORD}@nowhere.invalid/`],
+    ['it is badly escaped', (port: number) => `postgres://me:${PASSWORD}%zz@127.0.0.1:${port}/store`],
+  ])('while it waits for a database at whose address %s', async (_name, addressAt) => {
+    const service = new ServiceProcess('main.js', settings(addressAt(await freePort())));
+    await service.listening();
+    await service.says(/Not ready/);
+    const { code, stdout, stderr } = await service.kill('SIGTERM');
+    expect(code).toBe(0);
+    expect(stdout + stderr).not.toContain(PASSWORD);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['the database is of another kind', { DATABASE_URL: `mysql://me:${PASSWORD}@127.0.0.1/store` }],
+    ['the counters have no address', { COUNTER_STORE: `redis://me:${PASSWORD}@:x/` }],
   ])('where it cannot start, as %s', async (_name, wrong) => {
-    const { code, stdout, stderr } = await run('main.js', { ...settings(), ...wrong(await freePort()) });
+    const { code, stdout, stderr } = await run('main.js', { ...settings(), ...wrong });
     expect(code).toBe(1);
     expect(stderr).not.toBe('');
     expect(stdout + stderr).not.toContain(PASSWORD);
