@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Distribution } from '../distribution.js';
+import { NO_OPERATION } from '../usage/usage.recorder.js';
 
 /** From what a page takes to what a request waits for at the most. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** What met no operation has one name, as its path may be anything; usage is recorded under the same. */
-const NO_OPERATION = 'none';
 
 /** The requests of one operation that had one status. */
 export interface Answered {

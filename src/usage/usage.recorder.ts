@@ -13,7 +13,8 @@ const FLUSH_INTERVAL_MS = 500;
 const ENTRIES_PER_BATCH = 2_000;
 /** What may wait while the database is away: 50 000 entries, which take about 15 MB. */
 const MAX_WAITING_BATCHES = 25;
-const NO_OPERATION = 'none';
+/** The name of all that met no operation, as its path may be anything. */
+export const NO_OPERATION = 'none';
 
 /**
  * Records what known clients ask for: adds it up in memory, and appends it to the journal in batches, beside the way of the requests.
