@@ -1,11 +1,6 @@
 import path from 'node:path';
 import { DebianPostgres, describeOnDebianPostgres } from './support/debian-postgres.js';
-import {
-  expectAnswersInFormAndInTime,
-  expectNothingLost,
-  expectTruthfulHealth,
-  type Readiness,
-} from './support/fault-promises.js';
+import { expectPromisesKept, type Readiness } from './support/fault-promises.js';
 import { publishFaults } from './support/fault-table.js';
 import { type Course, type Fault, suffer } from './support/faults.js';
 import { OperatedService } from './support/operated-service.js';
@@ -60,9 +55,7 @@ const WRITE_UNTIL_IT_ENDS = `
   async function sufferInForm(fault: Fault, readiness: Readiness): Promise<Course> {
     const course = await suffer(url, service.key, fault);
     courses.push(course);
-    await expectNothingLost(service, course);
-    expectAnswersInFormAndInTime(course);
-    expectTruthfulHealth(course, readiness);
+    await expectPromisesKept(service, course, readiness);
     return course;
   }
 

@@ -1,12 +1,7 @@
 import { Crowd } from './support/crowd.js';
 import { DebianPostgres, describeOnDebianPostgres } from './support/debian-postgres.js';
 import { eventually } from './support/eventually.js';
-import {
-  expectAnswersInFormAndInTime,
-  expectNothingLost,
-  expectTruthfulHealth,
-  type Readiness,
-} from './support/fault-promises.js';
+import { expectPromisesKept, type Readiness } from './support/fault-promises.js';
 import { publishFaults } from './support/fault-table.js';
 import { type Course, type Fault, suffer } from './support/faults.js';
 import { hold } from './support/holding.js';
@@ -39,9 +34,7 @@ describeOnDebianPostgres('a service under load whose PostgreSQL', () => {
   async function sufferInForm(fault: Fault, readiness: Readiness, at = url): Promise<Course> {
     const course = await suffer(at, service.key, fault);
     courses.push(course);
-    await expectNothingLost(service, course);
-    expectAnswersInFormAndInTime(course);
-    expectTruthfulHealth(course, readiness);
+    await expectPromisesKept(service, course, readiness);
     return course;
   }
 

@@ -1,10 +1,6 @@
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { until } from './support/eventually.js';
-import {
-  expectAnswersInFormAndInTime,
-  expectNothingLost,
-  expectTruthfulHealth,
-} from './support/fault-promises.js';
+import { expectPromisesKept } from './support/fault-promises.js';
 import { publishFaults } from './support/fault-table.js';
 import { type Course, type Fault, suffer } from './support/faults.js';
 import { send } from './support/http.js';
@@ -66,9 +62,7 @@ const UNDER_WAY = 12;
     const { key } = await issueKey(database, WIDE);
     const course = await suffer(url, key, fault);
     courses.push(course);
-    await expectNothingLost(database, course);
-    expectAnswersInFormAndInTime(course);
-    expectTruthfulHealth(course, 'ready');
+    await expectPromisesKept(database, course, 'ready');
     expect(course.refusals).toEqual([]);
     expect(course.longestMs).toBeLessThan(LONGEST_ANSWER_MS);
     expect(course.countedAlone).toBeGreaterThan(0);

@@ -1,19 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { findOnPath } from './programs.js';
 
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome'];
 
 /** The browser of this machine. Where it has none, the tests say that they are skipped; in CI they fail. */
 export function findBrowser(): string | undefined {
-  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
-  const program = folders
-    .flatMap((folder) => PROGRAMS.map((name) => path.join(folder, name)))
-    .find((file) => isExecutable(file));
+  const program = findOnPath(...PROGRAMS);
   if (program === undefined && process.env['CI'] !== undefined) {
     throw new Error('No browser on this machine: install the package chromium');
   }
@@ -21,15 +18,6 @@ export function findBrowser(): string | undefined {
     process.stderr.write('Skipped what needs a browser: it is not on this machine (package chromium).\n');
   }
   return program;
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 interface Message {

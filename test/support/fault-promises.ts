@@ -67,4 +67,15 @@ export async function expectNothingLost(
   expect(once).toHaveLength(new Set(once).size);
 }
 
+/** All of that. */
+export async function expectPromisesKept(
+  database: Pick<TestDatabase, 'query'>,
+  course: Course,
+  readiness: Readiness,
+): Promise<void> {
+  await expectNothingLost(database, course);
+  expectAnswersInFormAndInTime(course);
+  expectTruthfulHealth(course, readiness);
+}
+
 const longest = (seen: Health[]) => Math.max(...seen.map(({ askedMs, answeredMs }) => answeredMs - askedMs));

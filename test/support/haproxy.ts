@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from './free-port.js';
 import { until } from './eventually.js';
+import { isExecutable } from './programs.js';
 
 const PROGRAM = '/usr/sbin/haproxy';
 
@@ -18,16 +18,14 @@ export interface Haproxy {
 
 /** Whether the load balancer is on this machine. In CI it has to be. */
 export function hasHaproxy(): boolean {
-  try {
-    accessSync(PROGRAM, constants.X_OK);
-    return true;
-  } catch {
-    if (process.env['CI'] !== undefined) {
-      throw new Error(`No HAProxy of Debian at ${PROGRAM}: install the package haproxy`);
-    }
-    process.stderr.write('Skipped: no HAProxy of Debian on this machine (package haproxy).\n');
-    return false;
+  const isThere = isExecutable(PROGRAM);
+  if (!isThere && process.env['CI'] !== undefined) {
+    throw new Error(`No HAProxy of Debian at ${PROGRAM}: install the package haproxy`);
   }
+  if (!isThere) {
+    process.stderr.write('Skipped: no HAProxy of Debian on this machine (package haproxy).\n');
+  }
+  return isThere;
 }
 
 /** A load balancer before these ports, which asks each five times a second whether it is ready, and tries nothing twice. */

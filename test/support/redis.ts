@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { until } from './eventually.js';
 import { freePort } from './free-port.js';
+import { findOnPath } from './programs.js';
 
 const PROGRAM = 'redis-server';
 
@@ -23,8 +23,7 @@ export interface RedisServer {
 
 /** Whether this machine has a Redis server. Where it has none, the tests say that they are skipped; in CI they fail. */
 export function hasRedis(): boolean {
-  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
-  const isThere = folders.some((folder) => isExecutable(path.join(folder, PROGRAM)));
+  const isThere = findOnPath(PROGRAM) !== undefined;
   if (!isThere && process.env['CI'] !== undefined) {
     throw new Error(`No ${PROGRAM} on this machine: install the package redis-server`);
   }
@@ -126,14 +125,5 @@ async function end(child: ChildProcess): Promise<void> {
     const ended = once(child, 'exit');
     child.kill('SIGKILL');
     await ended;
-  }
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

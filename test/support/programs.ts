@@ -1,0 +1,19 @@
+import { accessSync, constants } from 'node:fs';
+import path from 'node:path';
+
+export function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The file of the first of these programs that is on the `PATH`, folder by folder. */
+export function findOnPath(...names: readonly string[]): string | undefined {
+  return (process.env['PATH'] ?? '')
+    .split(path.delimiter)
+    .flatMap((folder) => names.map((name) => path.join(folder, name)))
+    .find((file) => isExecutable(file));
+}
