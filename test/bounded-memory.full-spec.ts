@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { KeyDirectory } from '../src/auth/key-directory.js';
@@ -7,10 +9,12 @@ import { readEnvironment } from '../src/environment.js';
 import { DegradingCounterStore } from '../src/rate-limit/degrading-counter-store.js';
 import { PostgresCounterStore } from '../src/rate-limit/postgres-counter-store.js';
 import { networkSubject, quotaSubject } from '../src/rate-limit/subject.js';
+import { startApplication, type TestApplication } from './support/application.js';
 import { TestClock } from './support/clock.js';
 import { type CounterHome, counterStores } from './support/counter-stores.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { until } from './support/eventually.js';
+import { send } from './support/http.js';
 
 const MILLION = 1_000_000;
 const AT_ONCE = 1_000;
@@ -117,5 +121,34 @@ describe('memory stays bounded', () => {
     await statements.onApplicationShutdown();
     process.stdout.write(`A million keys: the heap grew by ${Math.round(growth / 1000)} kB\n`);
     expect(growth).toBeLessThan(NOISE_BYTES);
+  });
+});
+
+describe('clients that ask for much on one connection, and go before the answers,', () => {
+  let store: TestApplication;
+  beforeAll(async () => {
+    store = await startApplication();
+  });
+  afterAll(() => store.close());
+
+  it('leave nothing behind', async () => {
+    const { hostname, port } = new URL(store.url);
+    const ask = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(300);
+    const askAndGo = async () => {
+      const socket = connect(Number(port), hostname);
+      socket.write(ask, () => socket.resetAndDestroy());
+      await once(socket, 'close');
+    };
+    const growthBy = async (clients: number) => {
+      const before = heapBytes();
+      for (let gone = 0; gone < clients; gone += 1) {
+        await askAndGo();
+      }
+      // Until the server has heard of it.
+      await send(`${store.url}/livez`);
+      return heapBytes() - before;
+    };
+    await growthBy(50);
+    expect(await growthBy(50)).toBeLessThan(NOISE_BYTES);
   });
 });

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import { Shed } from '../errors/shed.js';
+import { whenAnswerEnds } from './end-of-answer.js';
 
 /** Of `SHUTDOWN_GRACE`; the rest is for what is left to do without requests. */
 const ANSWERING_SHARE = 0.8;
@@ -52,7 +53,7 @@ export class Connections {
     server.prependListener('request', ({ socket }, answer) => {
       this.unused.delete(socket);
       this.answers.add(answer);
-      answer.once('close', () => this.answers.delete(answer));
+      whenAnswerEnds(answer, () => this.answers.delete(answer));
       answer.shouldKeepAlive &&= !this.isDraining;
     });
   }

@@ -11,6 +11,7 @@ import {
 } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isProtected } from '../auth/protected-path.js';
+import { whenAnswerEnds } from '../http/end-of-answer.js';
 import { pathToTell } from '../http/request-log.js';
 import { logSendersTrace, logTrace } from '../http/trace-log.js';
 import { parseTraceParent } from '../http/trace-parent.js';
@@ -42,8 +43,7 @@ export class RequestSpans {
         done();
         return;
       }
-      // Not 'finish', which never comes when the client has gone.
-      reply.raw.once('close', () => end(span, reply));
+      whenAnswerEnds(reply.raw, () => end(span, reply));
       const context = trace.setSpan(sender, span);
       this.ofRequests.set(request, context);
       this.contexts.run(context, done);
