@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Distribution } from '../distribution.js';
-import { NO_OPERATION } from '../usage/usage.recorder.js';
+import { operationOf } from '../http/operation-of.js';
 
 /** From what a page takes to what a request waits for at the most. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -20,9 +20,9 @@ export class AnsweredRequests {
   private readonly byOperation = new Map<string, Map<number, Answered>>();
 
   /** Adds a request whose answer is made. */
-  record({ routeOptions }: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
-    const { operation = NO_OPERATION, deprecation } = routeOptions.config;
-    this.of(operation, statusCode, deprecation !== undefined).seconds.add(elapsedTime / 1000);
+  record(request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
+    const isDeprecated = request.routeOptions.config.deprecation !== undefined;
+    this.of(operationOf(request), statusCode, isDeprecated).seconds.add(elapsedTime / 1000);
   }
 
   all(): Answered[] {

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Client } from '../client.js';
 import { Clock } from '../clock.js';
 import { databaseReason } from '../database/availability.js';
+import { operationOf } from '../http/operation-of.js';
 import { type AnsweredRequest, Tally } from './tally.js';
 import { type UsageBatch, UsageJournal } from './usage.journal.js';
 
@@ -13,8 +14,6 @@ const FLUSH_INTERVAL_MS = 500;
 const ENTRIES_PER_BATCH = 2_000;
 /** What may wait while the database is away: 50 000 entries, which take about 15 MB. */
 const MAX_WAITING_BATCHES = 25;
-/** The name of all that met no operation, as its path may be anything. */
-export const NO_OPERATION = 'none';
 
 /**
  * Records what known clients ask for: adds it up in memory, and appends it to the journal in batches, beside the way of the requests.
@@ -100,7 +99,7 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
     }
     this.count({
       client,
-      operation: config.operation ?? NO_OPERATION,
+      operation: operationOf(request),
       deprecated: config.deprecation !== undefined,
       status,
       atMs: atMs ?? this.clock.now(),
