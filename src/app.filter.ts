@@ -18,6 +18,7 @@ import { ENVIRONMENT, type Environment } from './environment.js';
 import { ApiError } from './errors/api-error.js';
 import { Shed } from './errors/shed.js';
 import { AllowedMethods } from './http/allowed-methods.js';
+import { ConcurrencyLimit } from './http/concurrency-limit.js';
 import { pathAskedFor } from './http/path-asked-for.js';
 import { CounterStoreError } from './rate-limit/counter-store.js';
 import { rateLimitHeaders } from './rate-limit/headers.js';
@@ -36,6 +37,7 @@ export class AppFilter implements ExceptionFilter {
     private readonly authenticator: Authenticator,
     private readonly gate: Gate,
     private readonly clock: Clock,
+    private readonly concurrencyLimit: ConcurrencyLimit,
     private readonly allowedMethods: AllowedMethods,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'EXPERIMENTAL'>,
   ) {}
@@ -83,9 +85,15 @@ export class AppFilter implements ExceptionFilter {
   /**
    * Why the request goes no further whatever it asks for, in the order of the contract; sets the headers that tell of
    * its key and its limits.
+   *
+   * @throws Shed where it cannot be judged now; the database's error.
    */
   private async refusal(request: FastifyRequest, reply: FastifyReply): Promise<ApiError | null> {
     if (isProtected(request) && !request.uncounted) {
+      const overload = this.concurrencyLimit.take(request, reply);
+      if (overload !== undefined) {
+        throw overload;
+      }
       const { client } = await this.authenticator.authenticate(request);
       if (client !== null) {
         reply.headers(expiryHeader(client));

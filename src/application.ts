@@ -3,7 +3,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
 import { AppFilter } from './app.filter.js';
 import { AppModule } from './app.module.js';
-import { isProtectedPath } from './auth/protected-path.js';
+import { isProtected, isProtectedPath } from './auth/protected-path.js';
 import { Clock } from './clock.js';
 import { tellLifecycles } from './deprecation/lifecycle.hook.js';
 import { OperationRegistry } from './deprecation/operation-registry.js';
@@ -11,6 +11,7 @@ import type { Environment } from './environment.js';
 import { ApiError } from './errors/api-error.js';
 import { AllowedMethods } from './http/allowed-methods.js';
 import { refuseAmbiguity } from './http/ambiguity.hook.js';
+import { ConcurrencyLimit } from './http/concurrency-limit.js';
 import { Connections } from './http/connections.js';
 import { answerConnect, answerParserError } from './http/parser-error.js';
 import { parseJsonBody } from './http/json-body.js';
@@ -92,6 +93,7 @@ export async function createApplication(
   fastify.decorateRequest('admission', null);
   fastify.decorateRequest('uncounted', false);
   fastify.decorateRequest('bodyBytes', null);
+  fastify.decorateRequest('isServed', false);
   await traceRequests(fastify, environment);
   const connections = app.get(Connections);
   connections.watch(fastify.server);
@@ -108,6 +110,11 @@ export async function createApplication(
     if (!share(request, reply)) {
       done(connections.refusal);
     }
+  });
+  // Behind the body: who is slow to send it takes no place.
+  const concurrencyLimit = app.get(ConcurrencyLimit);
+  fastify.addHook('preValidation', (request, reply, done) => {
+    done(isProtected(request) ? concurrencyLimit.take(request, reply) : undefined);
   });
   // Before usage is recorded, which is told the status.
   revalidate(fastify);

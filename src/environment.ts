@@ -132,6 +132,7 @@ export const settings = z.object({
   DATABASE_URL: postgresUrl.optional(),
   DIRECT_DATABASE_URL: postgresUrl.optional(),
   DATABASE_POOL_SIZE: wholeNumber(2, 1000).default(12),
+  MAX_CONCURRENT_REQUESTS: wholeNumber(1, 100_000).default(250),
   COUNTER_STORE: redisAddresses.optional(),
   DATA_DIR: z.string().min(1, 'must not be empty').default('.data'),
   ADMIN_API_KEY: z.string().optional(),

@@ -2,6 +2,7 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Clock } from './clock.js';
 import { ENVIRONMENT, type Environment } from './environment.js';
 import { AllowedMethods } from './http/allowed-methods.js';
+import { ConcurrencyLimit } from './http/concurrency-limit.js';
 
 /** What every room may ask for: the settings and the time. */
 @Global()
@@ -12,6 +13,7 @@ export class SettingsModule {
       { provide: ENVIRONMENT, useValue: environment },
       { provide: Clock, useValue: clock },
       AllowedMethods,
+      ConcurrencyLimit,
     ];
     return { module: SettingsModule, providers, exports: providers };
   }

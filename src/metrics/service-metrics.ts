@@ -5,6 +5,7 @@ import { KeyWatch } from '../auth/key-watch.js';
 import type { PoolState } from '../database/connection-pool.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { Statements } from '../database/statements.js';
+import { ConcurrencyLimit } from '../http/concurrency-limit.js';
 import { Creations } from '../idempotency/creations.js';
 import { about } from '../openapi/about.js';
 import { PetRepository } from '../pets/pet.repository.js';
@@ -25,6 +26,7 @@ const PREFIX = 'animal_store_';
 export class ServiceMetrics {
   constructor(
     private readonly answered: AnsweredRequests,
+    private readonly concurrencyLimit: ConcurrencyLimit,
     private readonly keys: KeyDirectory,
     private readonly watch: KeyWatch,
     private readonly limiter: RateLimiter,
@@ -61,6 +63,26 @@ export class ServiceMetrics {
           labels: { operation, status },
           distribution: seconds,
         })),
+    );
+    metrics.gauge(
+      {
+        name: `${PREFIX}requests_under_way`,
+        help: 'Requests that are served now: of each operation MAX_CONCURRENT_REQUESTS at the most.',
+        labelNames: ['operation'],
+      },
+      () =>
+        this.concurrencyLimit
+          .all()
+          .map(({ operation, underWay }) => ({ labels: { operation }, value: underWay })),
+    );
+    metrics.counter(
+      {
+        name: `${PREFIX}shed_requests_total`,
+        help: 'Requests that were told 503 at once, as many of their operation were under way.',
+        labelNames: ['operation'],
+      },
+      () =>
+        this.concurrencyLimit.all().map(({ operation, shed }) => ({ labels: { operation }, value: shed })),
     );
     metrics.counter(
       {

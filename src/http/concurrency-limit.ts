@@ -1,0 +1,89 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ENVIRONMENT, type Environment } from '../environment.js';
+import { Shed } from '../errors/shed.js';
+import { whenAnswerEnds } from './end-of-answer.js';
+import { operationOf } from './operation-of.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether it is among those that are served; set by `ConcurrencyLimit`. */
+    isServed: boolean;
+  }
+}
+
+/** The log hears of an overload once in so many milliseconds. */
+const REPORT_INTERVAL_MS = 1000;
+/** Made once, as there is no time to lose when it is told. */
+const OVERLOADED = new Shed('This server is overloaded. Try again shortly.');
+
+/** The requests of one operation. */
+export interface OperationLoad {
+  operation: string;
+  /** How many are served now. */
+  underWay: number;
+  /** How many were sent away, since the start. */
+  shed: number;
+}
+
+/**
+ * How many requests of one operation are served at once. Who comes when there are as many as may be is told so at once: so
+ * nobody who is served waits behind more than that many others, and an operation that is slow takes no place of another.
+ */
+@Injectable()
+export class ConcurrencyLimit {
+  private readonly logger = new Logger(ConcurrencyLimit.name);
+  private readonly byOperation = new Map<string, OperationLoad>();
+  private reportedAtMs = -Infinity;
+
+  constructor(
+    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'MAX_CONCURRENT_REQUESTS'>,
+  ) {}
+
+  all(): OperationLoad[] {
+    return [...this.byOperation.values()];
+  }
+
+  /**
+   * Takes a request among those that are served, once however often it is asked to, until its answer is sent or its client
+   * gone.
+   *
+   * @returns what it is told when there are as many as may be.
+   */
+  take(request: FastifyRequest, reply: FastifyReply): Shed | undefined {
+    if (request.isServed) {
+      return undefined;
+    }
+    const load = this.of(operationOf(request));
+    if (load.underWay >= this.environment.MAX_CONCURRENT_REQUESTS) {
+      load.shed += 1;
+      this.report(load);
+      return OVERLOADED;
+    }
+    request.isServed = true;
+    load.underWay += 1;
+    whenAnswerEnds(reply.raw, () => {
+      load.underWay -= 1;
+    });
+    return undefined;
+  }
+
+  private of(operation: string): OperationLoad {
+    let load = this.byOperation.get(operation);
+    if (load === undefined) {
+      load = { operation, underWay: 0, shed: 0 };
+      this.byOperation.set(operation, load);
+    }
+    return load;
+  }
+
+  private report({ operation, underWay, shed }: OperationLoad): void {
+    const nowMs = performance.now();
+    if (nowMs - this.reportedAtMs >= REPORT_INTERVAL_MS) {
+      this.logger.warn(
+        `Overloaded: ${underWay} of ${operation} are under way, ${shed} were sent away so far`,
+      );
+      this.reportedAtMs = nowMs;
+    }
+  }
+}

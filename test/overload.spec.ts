@@ -1,0 +1,162 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { IssuedKey } from '../src/admin/key.schemas.js';
+import { generateApiKey } from '../src/auth/api-key.js';
+import { ConcurrencyLimit } from '../src/http/concurrency-limit.js';
+import { MetricsServer } from '../src/metrics/metrics.server.js';
+import { startApplication, type TestApplication } from './support/application.js';
+import { until } from './support/eventually.js';
+import { expectError, expectRateLimitHeaders } from './support/expectations.js';
+import { hold } from './support/holding.js';
+import { type Answer, send } from './support/http.js';
+import { scrape } from './support/prometheus.js';
+
+/** How many of one operation are served at once. */
+const MAX = 2;
+
+let store: TestApplication;
+let client: IssuedKey;
+let holder: Awaited<ReturnType<typeof hold>> | null = null;
+
+beforeEach(async () => {
+  store = await startApplication({ environment: { MAX_CONCURRENT_REQUESTS: MAX, METRICS_PORT: 0 } });
+  client = await store.issue();
+});
+afterEach(async () => {
+  await letGo();
+  await store.close();
+});
+
+async function letGo(): Promise<void> {
+  await holder?.letGo();
+  holder = null;
+}
+
+const ask = (path: string, init: Parameters<typeof send>[1] = {}) =>
+  send(`${store.url}${path}`, { key: client.key, ...init });
+const underWay = (operation: string) =>
+  store.app
+    .get(ConcurrencyLimit)
+    .all()
+    .find((load) => load.operation === operation)?.underWay ?? 0;
+
+/** As many of an operation as are served at once, that wait for a table. */
+async function fill(
+  operation: string,
+  path: string,
+  init?: Parameters<typeof send>[1],
+): Promise<Promise<Answer>[]> {
+  holder ??= await hold(store.database.url, 'LOCK TABLE pets, orders IN ACCESS EXCLUSIVE MODE');
+  const waiting = Array.from({ length: MAX }, () => ask(path, init));
+  await until(() => underWay(operation) === MAX);
+  return waiting;
+}
+
+describe('who comes while as many of an operation are served as may be', () => {
+  it('is told 503 at once, in form, with the limits and when to try again, and is not counted', async () => {
+    const { headers } = await ask('/v1/rate-limit');
+    const waiting = await fill('listPets', '/v1/pets');
+    const sentMs = performance.now();
+    const refused = await ask('/v1/pets');
+    expect(performance.now() - sentMs).toBeLessThan(500);
+    expectError(refused, 503, 'service_unavailable', 'This server is overloaded. Try again shortly.');
+    expectRateLimitHeaders(refused);
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(refused.headers.get('cache-control')).toBe('no-store');
+    await letGo();
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200]);
+    const after = await ask('/v1/rate-limit');
+    expect(after.headers.get('x-ratelimit-remaining')).toBe(
+      String(Number(headers.get('x-ratelimit-remaining')) - MAX),
+    );
+  });
+
+  it('is told of in the metrics', async () => {
+    const waiting = await fill('listPets', '/v1/pets');
+    await ask('/v1/pets');
+    const read = await scrape(`http://127.0.0.1:${store.app.get(MetricsServer).port}`);
+    const operation = 'listPets';
+    expect(read.value('animal_store_requests_under_way', { operation })).toBe(MAX);
+    expect(read.value('animal_store_shed_requests_total', { operation })).toBe(1);
+    await letGo();
+    await Promise.all(waiting);
+  });
+
+  it('is told of a deprecation as well', async () => {
+    const waiting = await fill('getPet', '/v1/pets/1');
+    const refused = await ask('/v1/pets/1');
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('deprecation')).toBe('@1764892800');
+    expect(refused.headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
+    await letGo();
+    await Promise.all(waiting);
+  });
+
+  it('holds up no other operation, nor health', async () => {
+    const waiting = await fill('listOrders', '/v1/store/orders');
+    expect((await ask('/v1/store/orders')).status).toBe(503);
+    expect((await ask('/v1/rate-limit')).status).toBe(200);
+    expect((await ask('/readyz')).status).toBe(200);
+    expect((await ask('/livez')).status).toBe(200);
+    await letGo();
+    await Promise.all(waiting);
+  });
+
+  it('is served again as soon as one is answered', async () => {
+    const waiting = await fill('listPets', '/v1/pets');
+    expect((await ask('/v1/pets')).status).toBe(503);
+    await letGo();
+    await Promise.all(waiting);
+    await until(() => underWay('listPets') === 0);
+    expect((await ask('/v1/pets')).status).toBe(200);
+  });
+});
+
+it('a client that goes leaves its place, and those of all that it has asked for on its connection', async () => {
+  holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+  const { hostname, port } = new URL(store.url);
+  const gone = connect(Number(port), hostname);
+  gone.write(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.key}\r\n\r\n`.repeat(MAX));
+  await until(() => underWay('listPets') === MAX);
+  gone.destroy();
+  await until(() => underWay('listPets') === 0);
+  await letGo();
+  expect((await ask('/v1/pets')).status).toBe(200);
+});
+
+it('a client that goes in the middle of its body leaves no place taken', async () => {
+  const { hostname, port } = new URL(store.url);
+  for (let gone = 0; gone < 2 * MAX; gone += 1) {
+    const socket = connect(Number(port), hostname);
+    const head = `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.key}\r\n`;
+    socket.end(`${head}Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{`);
+    await once(socket.resume(), 'close');
+  }
+  await until(() => underWay('createPet') === 0);
+  expect((await ask('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 1 } })).status).toBe(201);
+});
+
+it('a body that is slow to arrive takes no place', async () => {
+  const { hostname, port } = new URL(store.url);
+  const slow = Array.from({ length: MAX }, () => connect(Number(port), hostname));
+  for (const socket of slow) {
+    socket.write(
+      `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.key}\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{`,
+    );
+  }
+  expect((await ask('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 1 } })).status).toBe(201);
+  slow.forEach((socket) => socket.destroy());
+});
+
+it('what no route answers is bounded as well', async () => {
+  holder = await hold(store.database.url, 'LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE');
+  // A key that must be looked up.
+  const key = generateApiKey('staging');
+  const waiting = Array.from({ length: MAX }, () => ask('/v1/nothing', { key }));
+  await until(() => underWay('none') === MAX);
+  const refused = await ask('/v1/nothing', { key });
+  expectError(refused, 503, 'service_unavailable');
+  expectRateLimitHeaders(refused);
+  await letGo();
+  expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([401, 401]);
+});
