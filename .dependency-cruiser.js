@@ -19,8 +19,8 @@ export default {
     {
       name: 'only-the-start-builds-the-application',
       severity: 'error',
-      from: { path: '^src', pathNot: '^src/(main|application|app\\.module|cli/documents)\\.ts$' },
-      to: { path: '^src/(main|application|app\\.module|app\\.filter)\\.ts$' },
+      from: { path: '^src', pathNot: '^src/(main|application|app\\.(hooks|module)|cli/documents)\\.ts$' },
+      to: { path: '^src/(main|application|app\\.(hooks|module|filter))\\.ts$' },
     },
     ...way.flatMap((step, index) =>
       step.map((room) => {
@@ -57,7 +57,7 @@ export default {
       name: 'nobody-knows-of-metrics-and-traces',
       comment: 'Rooms keep numbers and tell of what they ask; what is made of it is not their concern.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(metrics/|tracing/|application\\.ts|app\\.module\\.ts)' },
+      from: { path: '^src/', pathNot: '^src/(metrics/|tracing/|app\\.(hooks|module)\\.ts)' },
       to: { path: '^src/(metrics|tracing)/|node_modules/(@opentelemetry|prom-client)/' },
     },
     {

@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AdminModule } from './admin/admin.module.js';
 import { AppFilter } from './app.filter.js';
+import { AppHooks } from './app.hooks.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
 import { RoleGuard } from './auth/role.guard.js';
@@ -35,6 +36,8 @@ import { UsageModule } from './usage/usage.module.js';
     MetricsModule,
   ],
   providers: [
+    // Around all that follow.
+    AppHooks,
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
     { provide: APP_GUARD, useClass: RoleGuard },

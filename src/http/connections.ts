@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { FastifyInstance } from 'fastify';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import { Shed } from '../errors/shed.js';
 import { whenAnswerEnds } from './end-of-answer.js';
@@ -43,7 +44,9 @@ export class Connections {
     return this.cut;
   }
 
-  watch(server: Server): void {
+  /** From now on every connection is known, and ends when the service closes. */
+  watch(fastify: FastifyInstance): void {
+    const { server } = fastify;
     this.server = server;
     server.on('connection', (socket) => {
       this.unused.add(socket);
@@ -56,6 +59,10 @@ export class Connections {
       whenAnswerEnds(answer, () => this.answers.delete(answer));
       answer.shouldKeepAlive &&= !this.isDraining;
     });
+    fastify.addHook('preClose', (done) => {
+      this.end();
+      done();
+    });
   }
 
   /** From now on every answer says `Connection: close`, also to what is under way. */
@@ -67,7 +74,7 @@ export class Connections {
   }
 
   /** The server closes: ends soon what was never used, and in time for the rest of the shutdown what is left then. */
-  end(): void {
+  private end(): void {
     this.drain();
     this.ending = true;
     const drainedMs = performance.now() - (this.drainingSinceMs ?? 0);

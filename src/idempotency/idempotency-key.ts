@@ -3,13 +3,6 @@ import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
 import { pathAskedFor } from '../http/path-asked-for.js';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The body as it came, where it was read. */
-    bodyBytes: Buffer | null;
-  }
-}
-
 /** 1 to 255 visible ASCII characters. A header that is given twice has a space in between, and so is none. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
 

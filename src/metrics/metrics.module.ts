@@ -10,5 +10,6 @@ import { ServiceMetrics } from './service-metrics.js';
 @Module({
   imports: [AuthModule, RateLimitModule, PetsModule, UsageModule],
   providers: [AnsweredRequests, ServiceMetrics, MetricsServer],
+  exports: [AnsweredRequests],
 })
 export class MetricsModule {}

@@ -14,5 +14,6 @@ import { Readiness } from './readiness.js';
   imports: [TerminusModule.forRoot({ logger: false }), AuthModule, RateLimitModule],
   controllers: [HealthController],
   providers: [Connections, DatabaseHealth, CounterStoreHealth, DetailsAccess, Readiness],
+  exports: [Connections],
 })
 export class OperationsModule {}

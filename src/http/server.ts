@@ -1,0 +1,50 @@
+import type { Server } from 'node:http';
+import type { FastifyHttpOptions } from 'fastify';
+import type { Environment } from '../environment.js';
+import { answerConnect, answerParserError } from './parser-error.js';
+import { requestId } from './request-id.js';
+
+const BODY_LIMIT_BYTES = 64 * 1024;
+/** For all of a request to arrive; then it is 408. */
+const REQUEST_TIMEOUT_MS = 30_000;
+/** For its headers alone. Node takes the shorter of both for the headers, so this is never the longer. */
+const HEADERS_TIMEOUT_MS = 20_000;
+const TIMEOUT_CHECK_INTERVAL_MS = 5_000;
+
+/** How much of a request is read and how long it may take, and that Node answers nothing in words of its own. */
+export function serverOptions({ TRUST_PROXY }: Pick<Environment, 'TRUST_PROXY'>): FastifyHttpOptions<Server> {
+  return {
+    genReqId: requestId,
+    bodyLimit: BODY_LIMIT_BYTES,
+    // What comes while the server closes is still answered in form, as long as its connection lives.
+    return503OnClosing: false,
+    clientErrorHandler: answerParserError,
+    // Node would answer a missing Host by itself, without a body.
+    http: {
+      requireHostHeader: false,
+      // Of two headers that must be one, Node would pass the first alone; so both are seen, and refused.
+      joinDuplicateHeaders: true,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
+    },
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    ...trustProxy(TRUST_PROXY),
+  };
+}
+
+/** The same, as far as only a server that is made can be told. */
+export function leaveNothingToNode(server: Server): void {
+  // An expectation that is not known may be ignored (RFC 9110, section 10.1.1); Node would answer 417 by itself.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  server.on('connect', answerConnect);
+  // Node would leave out those past a number of them, such as a proxy's own; 16 KiB limit them all.
+  server.maxHeadersCount = 0;
+}
+
+/** Fastify's types know no number of hops; a function says the same: hop 0 is who connects to us. */
+function trustProxy(setting: Environment['TRUST_PROXY']): Pick<FastifyHttpOptions<Server>, 'trustProxy'> {
+  if (setting === undefined) {
+    return {};
+  }
+  return { trustProxy: typeof setting === 'number' ? (_address, hop) => hop < setting : setting };
+}
