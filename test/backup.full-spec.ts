@@ -7,7 +7,8 @@ import { type Answer, send } from './support/http.js';
 import { linksOf } from './support/links.js';
 import { prisma } from './support/prisma-cli.js';
 import { query } from './support/scratch-database.js';
-import { run, ServiceProcess } from './support/service-process.js';
+import { run } from './support/service-process.js';
+import { ServiceProcesses } from './support/service-processes.js';
 
 const ROLE = 'animal_store';
 /** More than one page of the largest. */
@@ -69,7 +70,7 @@ describeOnDebianPostgres('what is in the database', () => {
   let server: DebianPostgres;
   let backup: string;
   let archive: string;
-  const started: ServiceProcess[] = [];
+  const services = new ServiceProcesses(() => ({ LOG_LEVEL: 'warn' }));
 
   beforeEach(async () => {
     server = await DebianPostgres.create();
@@ -84,7 +85,7 @@ describeOnDebianPostgres('what is in the database', () => {
     expect(await run('cli/seed.js', settings())).toMatchObject({ code: 0 });
   });
   afterEach(async () => {
-    await stopServices();
+    await services.end('SIGTERM');
     await server.remove();
   });
 
@@ -94,19 +95,8 @@ describeOnDebianPostgres('what is in the database', () => {
     APP_ENV: 'staging',
     HOST: '127.0.0.1',
   });
-  const stopServices = () => Promise.all(started.splice(0).map((service) => service.kill('SIGTERM')));
 
-  async function start(databaseUrl = serviceUrl()): Promise<string> {
-    const service = new ServiceProcess('main.js', {
-      ...settings(databaseUrl),
-      NODE_ENV: 'production',
-      LOG_LEVEL: 'warn',
-    });
-    started.push(service);
-    const url = await service.listening();
-    await until(async () => (await send(`${url}/readyz`)).status === 200);
-    return url;
-  }
+  const start = (databaseUrl = serviceUrl()) => services.start({ DATABASE_URL: databaseUrl }).ready();
 
   async function issueKey(...limits: string[]): Promise<string> {
     const { stdout } = await run(
@@ -160,7 +150,7 @@ describeOnDebianPostgres('what is in the database', () => {
       expect(creator.created.length).toBeGreaterThan(before.length);
       await creator.stop();
       const pages = await walk(url, key);
-      await stopServices();
+      await services.end('SIGTERM');
 
       const empty = await createEmpty();
       const restored = { BACKUP: backup, RESTORED_URL: empty.url };
@@ -198,7 +188,7 @@ describeOnDebianPostgres('what is in the database', () => {
       expect(await send(`${again}/v1/pets?limit=1`, { key: narrow })).toMatchObject({ status: 200 });
       const standing = await send(`${again}/v1/rate-limit`, { key: narrow });
       expect(standing.json.windows[1].remaining).toBe((counter?.left ?? 0) - 1);
-      await stopServices();
+      await services.end('SIGTERM');
       await empty.drop();
     },
   );
@@ -218,7 +208,7 @@ describeOnDebianPostgres('what is in the database', () => {
     await creator.stop();
     await query(serviceUrl(), 'DELETE FROM pets');
     expect(await walk(url, key)).toMatchObject([{ text: '[]' }]);
-    await stopServices();
+    await services.end('SIGTERM');
     await server.stop();
 
     server.data = path.join(server.folder, 'recovered');

@@ -5,7 +5,8 @@ import { until } from './support/eventually.js';
 import { send } from './support/http.js';
 import { prisma } from './support/prisma-cli.js';
 import { query } from './support/scratch-database.js';
-import { run, ServiceProcess } from './support/service-process.js';
+import { run } from './support/service-process.js';
+import { ServiceProcesses } from './support/service-processes.js';
 
 /** An authority, another that nobody trusts, the server's certificate of each, and a client's. */
 const CERTIFICATES = `
@@ -33,7 +34,8 @@ const WRONG_NAME = "Hostname/IP does not match certificate's altnames";
 
 describeOnDebianPostgres('a PostgreSQL that is reached by TLS alone', () => {
   let server: DebianPostgres;
-  const started: ServiceProcess[] = [];
+  /** In production, where the start itself asks nothing of the database. */
+  const services = new ServiceProcesses();
 
   beforeAll(async () => {
     server = await DebianPostgres.create('ssl = on');
@@ -49,7 +51,7 @@ describeOnDebianPostgres('a PostgreSQL that is reached by TLS alone', () => {
     await query(urlWith(verified()), 'GRANT ALL ON ALL TABLES IN SCHEMA public TO animal_store');
     await query(urlWith(verified()), 'GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO animal_store');
   });
-  afterEach(() => Promise.all(started.splice(0).map((service) => service.kill('SIGTERM'))));
+  afterEach(() => services.end('SIGTERM'));
   afterAll(() => server.remove());
 
   const file = (name: string) => path.join(server.folder, name);
@@ -71,13 +73,6 @@ describeOnDebianPostgres('a PostgreSQL that is reached by TLS alone', () => {
       ! pg_ctl -D "$PGDATA" status >/dev/null || pg_ctl -D "$PGDATA" reload`);
   }
 
-  /** As in production, where the start itself asks nothing of the database. */
-  const start = (env: Record<string, string>) => {
-    const service = new ServiceProcess('main.js', { NODE_ENV: 'production', ...env });
-    started.push(service);
-    return service;
-  };
-
   async function issueKey(): Promise<string> {
     const issue = ['keys', 'issue', '--name', 'x', '--plan', 'business', '--json'];
     const { stdout } = await run('cli/admin.js', settings(verified()), ...issue);
@@ -93,7 +88,7 @@ describeOnDebianPostgres('a PostgreSQL that is reached by TLS alone', () => {
     );
 
   it('is served, and every connection is encrypted: of the pools, of counting and of listening', async () => {
-    const url = await start(settings(verified())).listening();
+    const url = await services.start(settings(verified())).listening();
     const key = await issueKey();
     await until(async () => (await connections()).some(({ name }) => name === 'animal-store key changes'));
     const created = await send(`${url}/v1/pets`, {
@@ -116,7 +111,7 @@ describeOnDebianPostgres('a PostgreSQL that is reached by TLS alone', () => {
   it('is served with a certificate of ours in place of a password', async () => {
     const own = `${verified()}&sslcert=${file('client.crt')}&sslkey=${file('client.key')}`;
     await server.shell('chmod 644 client.key');
-    const url = await start(settings(own, 'localhost', 'animal_store')).listening();
+    const url = await services.start(settings(own, 'localhost', 'animal_store')).listening();
     expect(await send(`${url}/readyz`)).toMatchObject({ status: 200 });
     expect(await send(`${url}/v1/pets`, { key: await issueKey() })).toMatchObject({ status: 200 });
     expect(await prisma(urlWith(own, 'localhost', 'animal_store'), ['migrate', 'status'])).toMatchObject({
@@ -152,7 +147,7 @@ describeOnDebianPostgres('a PostgreSQL that is reached by TLS alone', () => {
       'is given no connection in %s: not ready, 503, and the log says why',
       async (NODE_ENV) => {
         const key = await issueKey();
-        const service = start({ ...wrong(), NODE_ENV });
+        const service = services.start({ ...wrong(), NODE_ENV });
         const url = await service.listening();
         expect(await send(`${url}/readyz`)).toMatchObject({
           status: 503,
@@ -170,7 +165,7 @@ describeOnDebianPostgres('a PostgreSQL that is reached by TLS alone', () => {
   });
 
   it('that shows a wrong certificate from some moment on is away, and is back when it shows the right one', async () => {
-    const url = await start(settings(verified())).listening();
+    const url = await services.start(settings(verified())).listening();
     const key = await issueKey();
     expect(await send(`${url}/v1/pets`, { key })).toMatchObject({ status: 200 });
     const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'animal-store%'`;
@@ -190,7 +185,7 @@ describeOnDebianPostgres('a PostgreSQL that is reached by TLS alone', () => {
 
   it('is served on when both change to another authority, without a restart', async () => {
     await server.shell('cp ours.crt current.crt');
-    const url = await start(settings(verified('current'))).listening();
+    const url = await services.start(settings(verified('current'))).listening();
     const key = await issueKey();
     await server.shell('cp theirs.crt next.crt && mv next.crt current.crt');
     await showCertificateOf('theirs');

@@ -44,8 +44,7 @@ const UNDER_WAY = 12;
       DATABASE_URL: database.url,
       COUNTER_STORE: `redis://127.0.0.1:${address.port}`,
     });
-    url = await service.listening();
-    await until(async () => (await send(`${url}/readyz`)).status === 200);
+    url = await service.ready();
   });
   afterEach(async () => {
     await service.kill('SIGTERM');

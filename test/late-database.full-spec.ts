@@ -4,31 +4,18 @@ import { eventually } from './support/eventually.js';
 import { send } from './support/http.js';
 import { issueKey } from './support/keys.js';
 import { OWN_MIGRATIONS } from './support/own-migrations.js';
-import { ServiceProcess } from './support/service-process.js';
+import { ServiceProcesses } from './support/service-processes.js';
 
 let database: TestDatabase;
-let started: ServiceProcess[] = [];
+const services = new ServiceProcesses(() => ({ DATABASE_URL: database.url }));
 
 beforeEach(async () => {
   database = await createDatabase();
 });
 afterEach(async () => {
-  await Promise.all(started.map((service) => service.kill('SIGKILL')));
-  started = [];
+  await services.end('SIGKILL');
   await database.drop();
 });
-
-const start = (env: Record<string, string> = {}) => {
-  const service = new ServiceProcess('main.js', {
-    NODE_ENV: 'production',
-    DATABASE_URL: database.url,
-    APP_ENV: 'staging',
-    HOST: '127.0.0.1',
-    ...env,
-  });
-  started.push(service);
-  return service;
-};
 
 describe('a service that is started before its database', () => {
   it.each(['production', 'development'])(
@@ -38,7 +25,7 @@ describe('a service that is started before its database', () => {
       const proxy = await startDatabaseProxy(database.url);
       proxy.goAway();
       try {
-        const service = start({ NODE_ENV, DATABASE_URL: proxy.url });
+        const service = services.start({ NODE_ENV, DATABASE_URL: proxy.url });
         const url = await service.listening();
         await service.says(
           /Not ready: the database cannot be used \(check DATABASE_URL\): connect ECONNREFUSED/,
@@ -68,14 +55,14 @@ describe('a service that is started before its database', () => {
     const proxy = await startDatabaseProxy(empty.url);
     proxy.goAway();
     try {
-      const url = await start({ NODE_ENV: '', DATABASE_URL: proxy.url }).listening();
+      const url = await services.start({ NODE_ENV: '', DATABASE_URL: proxy.url }).listening();
       await proxy.comeBack();
       await eventually(async () => expect((await send(`${url}/readyz`)).status).toBe(200));
       const applied = await empty.query('SELECT migration_name FROM _prisma_migrations');
       expect(applied).toHaveLength(OWN_MIGRATIONS.length);
     } finally {
       proxy.close();
-      await Promise.all(started.map((service) => service.kill('SIGKILL')));
+      await services.end('SIGKILL');
       await empty.drop();
     }
   });
@@ -84,7 +71,7 @@ describe('a service that is started before its database', () => {
     const proxy = await startDatabaseProxy(database.url);
     proxy.hang();
     try {
-      const service = start({ NODE_ENV: '', DATABASE_URL: proxy.url });
+      const service = services.start({ NODE_ENV: '', DATABASE_URL: proxy.url });
       expect((await send(`${await service.listening()}/livez`)).status).toBe(200);
       expect(await service.kill('SIGTERM')).toMatchObject({ code: 0 });
     } finally {
@@ -105,7 +92,7 @@ describe('a service that is started before its database', () => {
     for (const NODE_ENV of ['production', 'development']) {
       const url = new URL(database.url);
       spoil(url);
-      const service = start({ NODE_ENV, DATABASE_URL: url.href });
+      const service = services.start({ NODE_ENV, DATABASE_URL: url.href });
       const line = await service.says(/.*Not ready: the database cannot be used \(check DATABASE_URL\): .*/);
       expect(line[0]).toMatch(reason);
       expect(line[0]).not.toContain('wrong@');

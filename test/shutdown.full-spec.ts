@@ -8,35 +8,23 @@ import { send } from './support/http.js';
 import { issueKey } from './support/keys.js';
 import { expectLocksWaitedFor } from './support/locks.js';
 import { startOwnPostgres } from './support/own-postgres.js';
-import { run, ServiceProcess } from './support/service-process.js';
+import { run, type ServiceProcess } from './support/service-process.js';
+import { ServiceProcesses } from './support/service-processes.js';
 
 const WIDE = { plan: 'enterprise', perMinute: 1_000_000, perDay: 10_000_000 } as const;
 /** For a process to be gone once it has decided to be. */
 const EXIT_MS = 500;
 
 let database: TestDatabase;
-let started: ServiceProcess[] = [];
+const services = new ServiceProcesses(() => ({ DATABASE_URL: database.url }));
 
 beforeEach(async () => {
   database = await createDatabase();
 });
 afterEach(async () => {
-  await Promise.all(started.map((service) => service.kill('SIGKILL')));
-  started = [];
+  await services.end('SIGKILL');
   await database.drop();
 });
-
-const start = (env: Record<string, string> = {}) => {
-  const service = new ServiceProcess('main.js', {
-    NODE_ENV: 'production',
-    DATABASE_URL: database.url,
-    APP_ENV: 'staging',
-    HOST: '127.0.0.1',
-    ...env,
-  });
-  started.push(service);
-  return service;
-};
 
 /** Asks the process to stop, and tells how it ended and how long that took. */
 async function stop(service: ServiceProcess, signal: NodeJS.Signals = 'SIGTERM') {
@@ -50,7 +38,7 @@ describe('a service that is asked to stop', () => {
     '(%s) is not ready at once, serves for SHUTDOWN_DELAY, and ends with 0',
     async (signal) => {
       const { key } = await issueKey(database, WIDE);
-      const service = start({ SHUTDOWN_DELAY: '2s' });
+      const service = services.start({ SHUTDOWN_DELAY: '2s' });
       const url = await service.listening();
       await eventually(async () => expect((await send(`${url}/readyz`)).status).toBe(200));
       const stopping = stop(service, signal);
@@ -70,7 +58,7 @@ describe('a service that is asked to stop', () => {
   );
 
   it('waits five seconds in production, and not at all else, unless it is told to', async () => {
-    const [production, development] = [start(), start({ NODE_ENV: '' })];
+    const [production, development] = [services.start(), services.start({ NODE_ENV: '' })];
     await Promise.all([production.listening(), development.listening()]);
     const [served, gone] = await Promise.all([stop(production), stop(development)]);
     expect([served.code, gone.code]).toEqual([0, 0]);
@@ -80,7 +68,7 @@ describe('a service that is asked to stop', () => {
 
   it('cuts off in time what takes too long, says so, and ends with 1', async () => {
     const { key } = await issueKey(database, WIDE);
-    const service = start({ SHUTDOWN_DELAY: '0', SHUTDOWN_GRACE: '2s' });
+    const service = services.start({ SHUTDOWN_DELAY: '0', SHUTDOWN_GRACE: '2s' });
     const url = await service.listening();
     const lock = await hold(database.url, 'LOCK TABLE pets');
     const answers = Promise.allSettled([send(`${url}/v1/pets`, { key })]);
@@ -94,7 +82,7 @@ describe('a service that is asked to stop', () => {
   });
 
   it('ends at once when it is asked again, with 1', async () => {
-    const service = start({ SHUTDOWN_DELAY: '5s' });
+    const service = services.start({ SHUTDOWN_DELAY: '5s' });
     await service.listening();
     const ended = service.kill('SIGTERM');
     await service.says(/Animal Store ends/);
@@ -108,7 +96,7 @@ describe('a service that is asked to stop', () => {
   });
 
   it('takes a press of Ctrl-C that comes twice, as npm passes it on, for one', async () => {
-    const service = start({ SHUTDOWN_DELAY: '1s' });
+    const service = services.start({ SHUTDOWN_DELAY: '1s' });
     await service.listening();
     const ended = stop(service, 'SIGINT');
     await service.says(/Animal Store ends/);
@@ -119,7 +107,7 @@ describe('a service that is asked to stop', () => {
   it('ends with 0 when it is asked to during its start', async () => {
     for (const afterMs of [200, 500, 800, 1100]) {
       const port = await freePort();
-      const service = start({ PORT: String(port), NODE_ENV: '' });
+      const service = services.start({ PORT: String(port), NODE_ENV: '' });
       await new Promise((resolve) => setTimeout(resolve, afterMs));
       const { code, signal } = await stop(service);
       // Before anything is started, the signal ends the process by itself.
@@ -136,7 +124,7 @@ describe('a service whose database hangs', () => {
     const postgres = await startOwnPostgres();
     try {
       const settings = { DATABASE_URL: postgres.url, APP_ENV: 'staging' };
-      const service = start({ ...settings, NODE_ENV: '', SHUTDOWN_GRACE: '4s' });
+      const service = services.start({ ...settings, NODE_ENV: '', SHUTDOWN_GRACE: '4s' });
       const url = await service.listening();
       await run('cli/seed.js', settings);
       const { key } = await issueKey({ ...database, url: postgres.url }, WIDE);

@@ -9,6 +9,7 @@ import { createDatabase, type TestDatabase } from './support/database.js';
 import { send } from './support/http.js';
 import { OWN_MIGRATIONS } from './support/own-migrations.js';
 import { run, ServiceProcess } from './support/service-process.js';
+import { ServiceProcesses } from './support/service-processes.js';
 
 describe('with a database of its own', () => {
   let dataDir: string;
@@ -159,29 +160,18 @@ describe('with a database of its own', () => {
 
 describe('with DATABASE_URL', () => {
   let database: TestDatabase;
-  const started: ServiceProcess[] = [];
+  const services = new ServiceProcesses(() => ({ DATABASE_URL: database.url, NODE_ENV: '' }));
 
   beforeEach(async () => {
     database = await createDatabase('template0');
   });
   afterEach(async () => {
-    await Promise.all(started.splice(0).map((service) => service.kill('SIGTERM')));
+    await services.end('SIGTERM');
     await database.drop();
   });
 
-  const start = (env: Record<string, string>) => {
-    const service = new ServiceProcess('main.js', {
-      DATABASE_URL: database.url,
-      APP_ENV: 'staging',
-      HOST: '127.0.0.1',
-      ...env,
-    });
-    started.push(service);
-    return service;
-  };
-
   it('applies the migrations, also when two processes start at once on an empty database, and seeds nothing', async () => {
-    const urls = await Promise.all([start({}).listening(), start({}).listening()]);
+    const urls = await Promise.all([services.start().listening(), services.start().listening()]);
     for (const url of urls) {
       expect(await send(`${url}/readyz`)).toMatchObject({ status: 200, json: { status: 'ok' } });
     }
@@ -193,7 +183,7 @@ describe('with DATABASE_URL', () => {
   });
 
   it('never migrates in production: the process lives, is not ready, and says in the log what is missing', async () => {
-    const service = start({ NODE_ENV: 'production', SHUTDOWN_DELAY: '0' });
+    const service = services.start({ NODE_ENV: 'production', SHUTDOWN_DELAY: '0' });
     const url = await service.listening();
     const { status, json, headers } = await send(`${url}/readyz`);
     expect(status).toBe(503);
@@ -212,13 +202,13 @@ describe('with DATABASE_URL', () => {
   });
 
   it('answers all who ask at once whether it is ready, without crowding the database', async () => {
-    const url = await start({}).listening();
+    const url = await services.start().listening();
     const answers = await Promise.all(Array.from({ length: 300 }, () => send(`${url}/readyz`)));
     expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
   });
 
   it('ends though a body is still arriving, which nobody will finish', async () => {
-    const service = start({});
+    const service = services.start();
     const { hostname, port } = new URL(await service.listening());
     const socket = connect(Number(port), hostname);
     socket.write(
@@ -231,7 +221,7 @@ describe('with DATABASE_URL', () => {
   });
 
   it('does not log a client that goes away in the middle of its body as an outage', async () => {
-    const service = start({});
+    const service = services.start();
     const { hostname, port } = new URL(await service.listening());
     const socket = connect(Number(port), hostname);
     socket.end(
@@ -244,7 +234,7 @@ describe('with DATABASE_URL', () => {
   });
 
   it('logs one line of JSON for each request, with its id and never with a key', async () => {
-    const service = start({});
+    const service = services.start();
     const url = await service.listening();
     await run('cli/seed.js', { DATABASE_URL: database.url, APP_ENV: 'staging' });
     const issue = ['keys', 'issue', '--name', 'x', '--plan', 'pro', '--json'];

@@ -1,18 +1,20 @@
 import type pg from 'pg';
 import type { DebianPostgres } from './debian-postgres.js';
-import { until } from './eventually.js';
-import { send } from './http.js';
 import { issueKey } from './keys.js';
 import { prisma } from './prisma-cli.js';
 import { query } from './scratch-database.js';
-import { run, ServiceProcess } from './service-process.js';
+import { run, type ServiceProcess } from './service-process.js';
+import { ServiceProcesses } from './service-processes.js';
 
 const ROLE = 'animal_store';
 const WIDE = { plan: 'enterprise', perMinute: 10_000_000, perDay: 100_000_000 } as const;
 
 /** The built service on a PostgreSQL of Debian, both run as an operator does. */
 export class OperatedService {
-  private readonly processes: ServiceProcess[] = [];
+  private readonly replicas = new ServiceProcesses(() => ({
+    ...settings(this.databaseUrl),
+    LOG_LEVEL: 'warn',
+  }));
 
   private constructor(
     readonly server: DebianPostgres,
@@ -43,20 +45,17 @@ export class OperatedService {
 
   /** Starts a replica, and waits until it listens. */
   async start(): Promise<{ url: string; process: ServiceProcess }> {
-    const started = new ServiceProcess('main.js', { ...settings(this.databaseUrl), LOG_LEVEL: 'warn' });
-    this.processes.push(started);
+    const started = this.replicas.start();
     return { url: await started.listening(), process: started };
   }
 
   /** Starts a replica, and waits until it is ready. */
-  async startReady(): Promise<string> {
-    const { url } = await this.start();
-    await until(async () => (await send(`${url}/readyz`)).status === 200);
-    return url;
+  startReady(): Promise<string> {
+    return this.replicas.start().ready();
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.processes.map((replica) => replica.kill('SIGTERM')));
+    await this.replicas.end('SIGTERM');
     await this.server.remove();
   }
 }

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
+import { until } from './eventually.js';
+import { send } from './http.js';
 
 const ROOT = path.join(__dirname, '..', '..');
 const PATIENCE_MS = 30_000;
@@ -61,6 +63,13 @@ export class ServiceProcess {
   async listening(): Promise<string> {
     const match = await this.says(/Animal Store listens on (http:\/\/[^\s,]+)/);
     return match[1] ?? '';
+  }
+
+  /** The address it listens on, once it is ready. */
+  async ready(): Promise<string> {
+    const url = await this.listening();
+    await until(async () => (await send(`${url}/readyz`)).status === 200);
+    return url;
   }
 
   /** Waits until the process has said this on standard output. */
