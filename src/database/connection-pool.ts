@@ -58,6 +58,8 @@ export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, 
   });
   // An idle connection that breaks is replaced by the next question, which tells what is wrong if that fails too.
   pool.on('error', () => {});
+  // So does the next question on one that is lent. Else, where nothing is asked at that moment, its end would be the process's.
+  pool.on('connect', (client) => client.on('error', () => {}));
   leaveReadOnly(pool);
   leaveSilent(pool);
   return pool;
