@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { databaseReason, isDatabaseUnavailable } from './database/availability.js';
+import { HOW_TO_MIGRATE } from './database/migrations.js';
 import { EmbeddedPostgresError } from './embedded-postgres/embedded-postgres-error.js';
 import { InvalidEnvironmentError } from './environment.js';
 import { ApiError } from './errors/api-error.js';
@@ -21,7 +22,7 @@ export function reasonOf(error: unknown): string {
     return `${error.message} (check COUNTER_STORE)`;
   }
   if (error instanceof Error && 'code' in error && NOT_MIGRATED.test(String(error.code))) {
-    return `The database has not the tables of this version: run "npx prisma migrate deploy". ${databaseReason(error)}`;
+    return `The database has not the tables of this version: ${HOW_TO_MIGRATE}. ${databaseReason(error)}`;
   }
   if (error instanceof Error && (error instanceof pg.DatabaseError || isDatabaseUnavailable(error))) {
     return `The database cannot be used (check DATABASE_URL): ${databaseReason(error)}`;

@@ -98,7 +98,7 @@ describe('/readyz of a service whose database lacks migrations', () => {
       const { key } = await store.issue({ role: 'admin' });
       const { status, json, headers } = await send(`${store.url}/readyz`);
       expect([status, json, headers.get('retry-after')]).toEqual([503, NOT_READY, '1']);
-      const lacks = `the database lacks the migrations ${last}; run "npx prisma migrate deploy"`;
+      const lacks = `the database lacks the migrations ${last}; run "npx prisma migrate deploy", or in a container "animal-store migrate"`;
       expect((await send(`${store.url}/readyz`, { key })).json).toEqual({
         ...NOT_READY,
         message: `Not ready: ${lacks}. The parts: database up, counterStore up, migrations down.`,

@@ -195,7 +195,7 @@ describe('with DATABASE_URL', () => {
     });
     await service.says(/Not ready/);
     expect(service.stdout).toContain(
-      `lacks the migrations ${OWN_MIGRATIONS.join(', ')}; run \\"npx prisma migrate deploy\\"`,
+      `lacks the migrations ${OWN_MIGRATIONS.join(', ')}; run \\"npx prisma migrate deploy\\", or in a container \\"animal-store migrate\\"`,
     );
     expect(await send(`${url}/livez`)).toMatchObject({ status: 200, json: { status: 'ok' } });
     expect(await database.query("SELECT to_regclass('pets')::text AS pets")).toEqual([{ pets: null }]);

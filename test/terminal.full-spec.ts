@@ -371,11 +371,25 @@ describe('a command', () => {
         const ended = await run('cli/admin.js', { ...away, DATABASE_URL: empty.url }, command, 'list');
         expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: 1, stdout: '' });
         expect(ended.stderr).toMatch(
-          /^The database has not the tables of this version: run "npx prisma migrate deploy"\. .+ does not exist.*\n$/,
+          /^The database has not the tables of this version: run "npx prisma migrate deploy", or in a container "animal-store migrate"\. .+ does not exist.*\n$/,
         );
       }
     } finally {
       await empty.drop();
+    }
+  });
+
+  it('that finds no plans says what makes them', async () => {
+    const unseeded = await createDatabase();
+    try {
+      await unseeded.query('DELETE FROM plans');
+      const empty = { DATABASE_URL: unseeded.url, APP_ENV: 'production' };
+      expectRefusal(
+        await run('cli/admin.js', empty, 'keys', 'issue', '--name', 'x', '--plan', 'pro'),
+        'There are no plans yet: run "npx prisma db seed" first, or in a container "animal-store seed".',
+      );
+    } finally {
+      await unseeded.drop();
     }
   });
 });

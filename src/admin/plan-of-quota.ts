@@ -37,6 +37,6 @@ export async function planForQuota(database: Database, order: QuotaPlan) {
 async function noSuchPlan(database: Database, name: string): Promise<string> {
   const plans = await database.plan.findMany({ orderBy: { name: 'asc' } });
   return plans.length === 0
-    ? 'There are no plans yet: run "npx prisma db seed" first.'
+    ? 'There are no plans yet: run "npx prisma db seed" first, or in a container "animal-store seed".'
     : `There is no plan "${name}"; the plans are ${plans.map((plan) => plan.name).join(', ')}.`;
 }

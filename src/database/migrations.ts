@@ -17,6 +17,9 @@ const ADVISORY_LOCK = 0x414e494d;
 
 const UNDEFINED_TABLE = '42P01';
 
+/** What a message tells whoever has a database without them. Prisma's own commands are not in the image. */
+export const HOW_TO_MIGRATE = 'run "npx prisma migrate deploy", or in a container "animal-store migrate"';
+
 /** What Prisma wrote down of the migrations it ran, without those that were rolled back. */
 const RECORDED: Statement = {
   name: 'recorded-migrations',

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import { databaseReason, isDatabaseUnavailable } from '../database/availability.js';
-import { pendingMigrations } from '../database/migrations.js';
+import { HOW_TO_MIGRATE, pendingMigrations } from '../database/migrations.js';
 import { Statements } from '../database/statements.js';
 import { withinDeadline } from '../rate-limit/deadline.js';
 
@@ -28,7 +28,7 @@ export class DatabaseHealth {
       if (pending.length === 0) {
         return { ...database.up(), ...migrations.up({ pending }) };
       }
-      const message = `the database lacks the migrations ${pending.join(', ')}; run "npx prisma migrate deploy"`;
+      const message = `the database lacks the migrations ${pending.join(', ')}; ${HOW_TO_MIGRATE}`;
       return { ...database.up(), ...migrations.down({ pending, message }) };
     } catch (error) {
       const reason = databaseReason(error);
