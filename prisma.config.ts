@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 import { defineConfig } from 'prisma/config';
+import { resolveSecretFiles } from './src/secret-files.js';
 
 const fromRoot = (...names: string[]) => path.join(import.meta.dirname, ...names);
 
@@ -15,18 +16,29 @@ if (process.platform !== 'win32') {
   process.env.PRISMA_SCHEMA_ENGINE_BINARY ||= fromRoot('prisma', 'schema-engine.mjs');
 }
 
+// As the service reads them, from files too; what else may be in files is not Prisma's concern.
+const addresses = Object.entries(process.env).filter(
+  ([name, value]) => /^(DIRECT_)?DATABASE_URL(_FILE)?$/.test(name) && value !== '',
+);
+const faults: string[] = [];
+const { DATABASE_URL, DIRECT_DATABASE_URL } = resolveSecretFiles(Object.fromEntries(addresses), faults);
 // Past a pooler, where there is one: the engine's lock belongs to a session.
-const url = process.env.DIRECT_DATABASE_URL || process.env.DATABASE_URL;
+const url = DIRECT_DATABASE_URL ?? DATABASE_URL;
 const needsDatabase = [
   /^migrate (deploy|dev|reset|resolve|status)\b/,
   /^migrate diff .*--(from|to)-(migrations|config-datasource)\b/,
   /^db (execute|pull|push)\b/,
 ];
 const command = process.argv.slice(2).join(' ');
-if (!url && needsDatabase.some((pattern) => pattern.test(command))) {
-  throw new Error(
-    'DATABASE_URL is missing. Set it, or write it into .env: DATABASE_URL=postgresql://user:password@localhost:5432/animal_store',
-  );
+if (needsDatabase.some((pattern) => pattern.test(command))) {
+  if (faults.length > 0) {
+    throw new Error(faults.join('\n'));
+  }
+  if (url === undefined) {
+    throw new Error(
+      'DATABASE_URL is missing. Set it, or write it into .env: DATABASE_URL=postgresql://user:password@localhost:5432/animal_store',
+    );
+  }
 }
 
 export default defineConfig({

@@ -31,6 +31,7 @@ async function copyProject(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'prisma-project-'));
   await cp(path.join(ROOT, 'prisma'), path.join(folder, 'prisma'), { recursive: true });
   await cp(path.join(ROOT, 'prisma.config.ts'), path.join(folder, 'prisma.config.ts'));
+  await cp(path.join(ROOT, 'src', 'secret-files.ts'), path.join(folder, 'src', 'secret-files.ts'));
   await cp(path.join(ROOT, 'package.json'), path.join(folder, 'package.json'));
   await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'), 'junction');
   return folder;
@@ -110,6 +111,31 @@ test('DIRECT_DATABASE_URL, which goes past a pooler, is asked in place of DATABA
   expect(await prisma(['migrate', 'status'], environment)).toEqual(
     succeeds('Database schema is up to date!'),
   );
+});
+
+test('addresses are read from the files that DATABASE_URL_FILE and DIRECT_DATABASE_URL_FILE name, by commands that need them', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'prisma-secrets-'));
+  const file = path.join(folder, 'database-url');
+  await writeFile(file, `${databaseUrl}\n`);
+  const away = 'postgresql://postgres@127.0.0.1:1/none';
+  try {
+    const inFile = { DATABASE_URL: '', DATABASE_URL_FILE: file };
+    expect(await prisma(['migrate', 'deploy'], inFile)).toEqual(succeeds(INIT));
+    expect(
+      await prisma(['migrate', 'status'], { DATABASE_URL: away, DIRECT_DATABASE_URL_FILE: file }),
+    ).toEqual(succeeds('Database schema is up to date!'));
+    expect(await prisma(['migrate', 'status'], { DATABASE_URL: away, DATABASE_URL_FILE: file })).toEqual(
+      fails('DATABASE_URL and DATABASE_URL_FILE are both set: give one of them'),
+    );
+    const missing = { DATABASE_URL: '', DATABASE_URL_FILE: path.join(folder, 'missing') };
+    expect(await prisma(['migrate', 'deploy'], missing)).toEqual(
+      fails(`DATABASE_URL_FILE ${missing.DATABASE_URL_FILE} cannot be read: ENOENT`),
+    );
+    const script = ['migrate', 'diff', '--from-empty', '--to-schema', 'prisma/schema.prisma', '--script'];
+    expect(await prisma(script, missing)).toEqual(succeeds('CREATE TABLE "pets"'));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 test('a server out of reach is P1001', async () => {
