@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { linksOf } from '../support/links.js';
 import { readBaseImage } from './support/base-image.js';
 import { command } from './support/command.js';
 import { type ComposeFile, overlay, readComposeFile } from './support/compose-file.js';
@@ -14,6 +17,8 @@ const COMPOSE_FILE = path.join(PROJECT, 'docker-compose.yml');
 const BUILD_TIMEOUT_MS = 900_000;
 const MAX_SIZE_BYTES = 350e6;
 const NODE_USER = 1000;
+/** How often a client sends what may not have been carried out. A replica ends once. */
+const ATTEMPTS = 5;
 const MADE_KEY = /shown this once: (ask_live_\w{38})/;
 
 let store: ImageStore;
@@ -145,6 +150,32 @@ const addition = (name: string): Init => ({
   body: JSON.stringify({ name, categoryId: 1 }),
 });
 
+/** Adds an animal as the documents tell clients to: what may not have been carried out is sent again, under its key. */
+async function create(host: string, key: string, name: string) {
+  const { headers, ...init } = addition(name);
+  const named = { ...init, headers: { ...headers, 'Idempotency-Key': randomUUID() } };
+  for (let attempts = 1; ; attempts += 1) {
+    const answer = await ask(host, '/v1/pets', key, named);
+    const retryAfter = answer.headers.get('retry-after');
+    if (retryAfter === null || attempts === ATTEMPTS) {
+      return { status: answer.status, body: answer.body, attempts };
+    }
+    await pause(Number(retryAfter) * 1000);
+  }
+}
+
+/** The animals of this name, by all pages of the list. */
+async function idsOf(host: string, key: string, name: string): Promise<number[]> {
+  const ids: number[] = [];
+  for (let next: string | undefined = '/v1/pets?limit=100'; next !== undefined;) {
+    const { headers, body } = await ask(host, next, key);
+    const pets = body as { id: number; name: string }[];
+    ids.push(...pets.filter((pet) => pet.name === name).map(({ id }) => id));
+    next = linksOf({ headers })['next'];
+  }
+  return ids;
+}
+
 describe('docker compose up', () => {
   let project: ComposeProject;
   let key: string;
@@ -218,7 +249,7 @@ describe('docker compose up', () => {
     expect(said).not.toContain('203.0.113.');
   });
 
-  it('finds replicas that are added, and fails no read while others are taken away', async () => {
+  it('finds replicas that are added, and while others are taken away fails no read, and creates once whatever it is asked to', async () => {
     const balancer = project.address('balancer');
     await project.scale('api', 3);
     await project.healthy('api');
@@ -230,18 +261,31 @@ describe('docker compose up', () => {
     expect(third?.said).toContain('/v1/pets');
 
     const scaling = { isOver: false };
-    const answers: { status: number; body: unknown }[] = [];
-    const clients = Array.from({ length: 4 }, async () => {
+    const reads: { status: number; body: unknown }[] = [];
+    const creations: Awaited<ReturnType<typeof create>>[] = [];
+    const readers = Array.from({ length: 4 }, async () => {
       while (!scaling.isOver) {
         const { status, body } = await ask(balancer, '/v1/pets', busyKey);
-        answers.push({ status, body });
+        reads.push({ status, body });
+      }
+    });
+    const creators = Array.from({ length: 4 }, async () => {
+      while (!scaling.isOver) {
+        creations.push(await create(balancer, busyKey, 'Scaled'));
       }
     });
     await project.scale('api', 1);
     scaling.isOver = true;
-    await Promise.all(clients);
-    process.stdout.write(`Scaled from three replicas to one under ${answers.length} requests.\n`);
-    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+    await Promise.all([...readers, ...creators]);
+    const repeated = creations.filter(({ attempts }) => attempts > 1).length;
+    process.stdout.write(
+      `Scaled from three replicas to one under ${reads.length} reads and ${creations.length} creations, ` +
+        `${repeated} of them sent again.\n`,
+    );
+    expect(reads.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(creations.filter(({ status }) => status !== 201)).toEqual([]);
+    const created = creations.map(({ body }) => (body as { id: number }).id);
+    expect(await idsOf(balancer, busyKey, 'Scaled')).toEqual(created.toSorted((a, b) => a - b));
   });
 
   it('goes on with the replica that is left when another is killed', async () => {
