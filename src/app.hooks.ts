@@ -6,7 +6,6 @@ import { tellLifecycles } from './deprecation/lifecycle.hook.js';
 import { ENVIRONMENT, type Environment } from './environment.js';
 import { refuseAmbiguity } from './http/ambiguity.hook.js';
 import { ConcurrencyLimit } from './http/concurrency-limit.js';
-import { Connections } from './http/connections.js';
 import { type Sharing, sharingWith } from './http/cors.js';
 import { revalidate } from './http/revalidation.hook.js';
 import { SECURITY_HEADERS } from './http/security-headers.js';
@@ -23,7 +22,6 @@ export class AppHooks {
 
   constructor(
     @Inject(ENVIRONMENT) private readonly environment: Environment,
-    private readonly connections: Connections,
     private readonly concurrencyLimit: ConcurrencyLimit,
     private readonly filter: AppFilter,
     private readonly usage: UsageRecorder,
@@ -46,7 +44,7 @@ export class AppHooks {
     refuseAmbiguity(fastify);
     fastify.addHook('onRequest', (request, reply, done) => {
       if (!this.share(request, reply)) {
-        done(this.connections.refusal);
+        done();
       }
     });
     // Behind the body: who is slow to send it takes no place.
@@ -71,7 +69,7 @@ export class AppHooks {
     if (this.share(request, reply)) {
       return;
     }
-    const answered = this.filter.answer(this.connections.refusal ?? fault, request, reply);
+    const answered = this.filter.answer(fault, request, reply);
     void answered.then(() => this.record(request, reply));
   }
 

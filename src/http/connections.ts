@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import { ENVIRONMENT, type Environment } from '../environment.js';
-import { Shed } from '../errors/shed.js';
 import { whenAnswerEnds } from './end-of-answer.js';
 
 /** Of `SHUTDOWN_GRACE`; the rest is for what is left to do without requests. */
@@ -14,7 +13,7 @@ const UNUSED_GRACE_MS = 500;
 /**
  * The connections of a server, so that it ends without losing a request, and without waiting for clients that keep silent.
  * First it drains: it listens and serves, and has clients leave with the answer that they get. Then it ends: what is under
- * way is answered, and nothing new is begun.
+ * way is answered, and what was on its way when it stopped to listen.
  */
 @Injectable()
 export class Connections {
@@ -24,7 +23,6 @@ export class Connections {
   private readonly unused = new Set<Socket>();
   private readonly answers = new Set<ServerResponse>();
   private drainingSinceMs: number | null = null;
-  private ending = false;
   private cut = 0;
 
   constructor(@Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'SHUTDOWN_GRACE'>) {}
@@ -32,11 +30,6 @@ export class Connections {
   /** Whether the service is about to end, so that nobody should send it anything more. */
   get isDraining(): boolean {
     return this.drainingSinceMs !== null;
-  }
-
-  /** What a request that arrives now is told, if it comes too late to be served. */
-  get refusal(): Shed | undefined {
-    return this.ending ? new Shed('This server is shutting down. Try again shortly.') : undefined;
   }
 
   /** Requests that had arrived, and whose connection was cut before they were answered. */
@@ -76,7 +69,6 @@ export class Connections {
   /** The server closes: ends soon what was never used, and in time for the rest of the shutdown what is left then. */
   private end(): void {
     this.drain();
-    this.ending = true;
     const drainedMs = performance.now() - (this.drainingSinceMs ?? 0);
     const graceMs = Math.max(0, this.environment.SHUTDOWN_GRACE * ANSWERING_SHARE - drainedMs);
     setTimeout(() => this.unused.forEach((socket) => socket.destroy()), UNUSED_GRACE_MS).unref();

@@ -16,7 +16,7 @@ export function serverOptions({ TRUST_PROXY }: Pick<Environment, 'TRUST_PROXY'>)
   return {
     genReqId: requestId,
     bodyLimit: BODY_LIMIT_BYTES,
-    // What comes while the server closes is still answered in form, as long as its connection lives.
+    // What was on its way when the server closed is served.
     return503OnClosing: false,
     clientErrorHandler: answerParserError,
     // Node would answer a missing Host by itself, without a body.
