@@ -16,7 +16,6 @@ import { isDatabaseUnavailable } from './database/availability.js';
 import { lifecycleError } from './deprecation/lifecycle.js';
 import { ENVIRONMENT, type Environment } from './environment.js';
 import { ApiError } from './errors/api-error.js';
-import { Shed } from './errors/shed.js';
 import { AllowedMethods } from './http/allowed-methods.js';
 import { ConcurrencyLimit } from './http/concurrency-limit.js';
 import { pathAskedFor } from './http/path-asked-for.js';
@@ -58,19 +57,17 @@ export class AppFilter implements ExceptionFilter {
     } else if (error.status >= 500) {
       request.log.error({ err: error.cause }, error.message);
     }
-    await reply
-      .status(error.status)
-      .headers(error.headers)
-      .header('Cache-Control', 'no-store')
-      .type('application/json')
-      .send(JSON.stringify(error.body));
+    tell(error, reply);
+  }
+
+  /** Answers who is not judged, at once and at as little cost as can be. */
+  sendAway(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
+    reply.headers(rateLimitHeaders(this.gate.lastKnown(request)));
+    tell(error, reply);
   }
 
   private async judge(exception: unknown, request: FastifyRequest, reply: FastifyReply): Promise<ApiError> {
     try {
-      if (exception instanceof Shed) {
-        throw exception;
-      }
       const refusal = await this.refusal(request, reply);
       return refusal ?? (request.is404 ? this.noSuchRoute(request) : explain(exception, request));
     } catch (failure) {
@@ -86,12 +83,12 @@ export class AppFilter implements ExceptionFilter {
    * Why the request goes no further whatever it asks for, in the order of the contract; sets the headers that tell of
    * its key and its limits.
    *
-   * @throws Shed where it cannot be judged now; the database's error.
+   * @throws ApiError `service_unavailable` where it is not judged now; the database's error.
    */
   private async refusal(request: FastifyRequest, reply: FastifyReply): Promise<ApiError | null> {
     if (isProtected(request) && !request.uncounted) {
       const overload = this.concurrencyLimit.take(request, reply);
-      if (overload !== undefined) {
+      if (overload !== null) {
         throw overload;
       }
       const { client } = await this.authenticator.authenticate(request);
@@ -119,6 +116,15 @@ export class AppFilter implements ExceptionFilter {
     const message = `${path} does not answer ${request.method}. It answers ${Allow}.`;
     return new ApiError('method_not_allowed', message, { headers: { Allow } });
   }
+}
+
+function tell({ status, headers, body }: ApiError, reply: FastifyReply): void {
+  void reply
+    .status(status)
+    .headers(headers)
+    .header('Cache-Control', 'no-store')
+    .type('application/json')
+    .send(JSON.stringify(body));
 }
 
 /** What the client is told of an error that was thrown on the way. */

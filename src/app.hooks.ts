@@ -7,6 +7,7 @@ import { ENVIRONMENT, type Environment } from './environment.js';
 import { refuseAmbiguity } from './http/ambiguity.hook.js';
 import { ConcurrencyLimit } from './http/concurrency-limit.js';
 import { type Sharing, sharingWith } from './http/cors.js';
+import { inTurn } from './http/pipelining.js';
 import { revalidate } from './http/revalidation.hook.js';
 import { SECURITY_HEADERS } from './http/security-headers.js';
 import { logSendersTrace } from './http/trace-log.js';
@@ -36,6 +37,7 @@ export class AppHooks {
     fastify.decorateRequest('admission', null);
     fastify.decorateRequest('uncounted', false);
     fastify.decorateRequest('isServed', false);
+    fastify.addHook('onRequest', (_request, reply, done) => inTurn(reply.raw, done));
     await traceRequests(fastify, this.environment);
     fastify.addHook('onRequest', (request, reply, done) => {
       nameAndSecure(request, reply);
@@ -49,7 +51,12 @@ export class AppHooks {
     });
     // Behind the body: who is slow to send it takes no place.
     fastify.addHook('preValidation', (request, reply, done) => {
-      done(isProtected(request) ? this.concurrencyLimit.take(request, reply) : undefined);
+      const overload = isProtected(request) ? this.concurrencyLimit.take(request, reply) : null;
+      if (overload === null) {
+        done();
+      } else {
+        this.filter.sendAway(overload, request, reply);
+      }
     });
     // Before usage is recorded, which is told the status.
     revalidate(fastify);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { generateApiKey } from '../src/auth/api-key.js';
 import { ConcurrencyLimit } from '../src/http/concurrency-limit.js';
@@ -112,16 +113,49 @@ describe('who comes while as many of an operation are served as may be', () => {
   });
 });
 
-it('a client that goes leaves its place, and those of all that it has asked for on its connection', async () => {
+it('a client that goes leaves its place', async () => {
   holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
   const { hostname, port } = new URL(store.url);
-  const gone = connect(Number(port), hostname);
-  gone.write(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.key}\r\n\r\n`.repeat(MAX));
+  const gone = Array.from({ length: MAX }, () => connect(Number(port), hostname));
+  gone.forEach((socket) =>
+    socket.write(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.key}\r\n\r\n`),
+  );
   await until(() => underWay('listPets') === MAX);
-  gone.destroy();
+  gone.forEach((socket) => socket.destroy());
   await until(() => underWay('listPets') === 0);
   await letGo();
   expect((await ask('/v1/pets')).status).toBe(200);
+});
+
+describe('a client that pipelines', () => {
+  const ONE = () => `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.key}\r\n\r\n`;
+
+  it('takes one place at a time, and is answered all of it, in order', async () => {
+    const { hostname, port } = new URL(store.url);
+    const socket = connect(Number(port), hostname);
+    const answer = text(socket);
+    const missing = Array.from({ length: 20 }, (_, index) => `/v1/pets/${1000 + index}`);
+    const of = (path: string) => ONE().replace('/v1/pets', path);
+    socket.write(missing.map(of).join('') + of('/livez').replace('Host', 'Connection: close\r\nHost'));
+    const told = [...(await answer).matchAll(/HTTP\/1\.1 (\d+) |with the identifier \\"(\d+)/g)];
+    expect(told.map(([, status, id]) => status ?? id)).toEqual([
+      ...missing.flatMap((path) => ['404', path.slice('/v1/pets/'.length)]),
+      '200',
+    ]);
+  });
+
+  it('and goes has nothing more begun for it', async () => {
+    holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    const { hostname, port } = new URL(store.url);
+    const gone = connect(Number(port), hostname);
+    gone.write(ONE().repeat(10));
+    await until(() => underWay('listPets') === 1);
+    gone.destroy();
+    await until(() => underWay('listPets') === 0);
+    await letGo();
+    // The one that was under way, and this one.
+    expect((await ask('/v1/pets')).headers.get('x-ratelimit-remaining')).toBe('58');
+  });
 });
 
 it('a client that goes in the middle of its body leaves no place taken', async () => {

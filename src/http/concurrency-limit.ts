@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ENVIRONMENT, type Environment } from '../environment.js';
-import { Shed } from '../errors/shed.js';
+import { ApiError } from '../errors/api-error.js';
 import { whenAnswerEnds } from './end-of-answer.js';
 import { operationOf } from './operation-of.js';
 
@@ -15,7 +15,9 @@ declare module 'fastify' {
 /** The log hears of an overload once in so many milliseconds. */
 const REPORT_INTERVAL_MS = 1000;
 /** Made once, as there is no time to lose when it is told. */
-const OVERLOADED = new Shed('This server is overloaded. Try again shortly.');
+const OVERLOADED = new ApiError('service_unavailable', 'This server is overloaded. Try again shortly.', {
+  headers: { 'Retry-After': '1' },
+});
 
 /** The requests of one operation. */
 export interface OperationLoad {
@@ -48,11 +50,11 @@ export class ConcurrencyLimit {
    * Takes a request among those that are served, once however often it is asked to, until its answer is sent or its client
    * gone.
    *
-   * @returns what it is told when there are as many as may be.
+   * @returns what it is told where there are as many as may be.
    */
-  take(request: FastifyRequest, reply: FastifyReply): Shed | undefined {
+  take(request: FastifyRequest, reply: FastifyReply): ApiError | null {
     if (request.isServed) {
-      return undefined;
+      return null;
     }
     const load = this.of(operationOf(request));
     if (load.underWay >= this.environment.MAX_CONCURRENT_REQUESTS) {
@@ -65,7 +67,7 @@ export class ConcurrencyLimit {
     whenAnswerEnds(reply.raw, () => {
       load.underWay -= 1;
     });
-    return undefined;
+    return null;
   }
 
   private of(operation: string): OperationLoad {

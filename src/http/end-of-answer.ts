@@ -10,7 +10,7 @@ const open = new WeakMap<Socket, Set<() => void>>();
  */
 export function whenAnswerEnds(answer: ServerResponse, callback: () => void): void {
   const { socket } = answer.req;
-  if (socket.destroyed) {
+  if (socket.destroyed || answer.closed) {
     callback();
     return;
   }
