@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { readEnvironment } from '../src/environment.js';
 import { deprecationsText } from '../src/openapi/deprecations.js';
 import { startApplication, type TestApplication } from './support/application.js';
@@ -219,6 +222,68 @@ describe('the reference page', () => {
     }
   });
 
+  const FILES: [string, string][] = [
+    ['swagger-ui.css', 'text/css; charset=utf-8'],
+    ['index.css', 'text/css; charset=utf-8'],
+    ['favicon-32x32.png', 'image/png'],
+    ['swagger-ui-bundle.js', 'application/javascript; charset=utf-8'],
+  ];
+  describe.each(FILES)('/docs/%s', (name, type) => {
+    let answer: Response;
+    const ask = (init?: RequestInit) => fetch(`${store.url}/docs/${name}`, init);
+    beforeAll(async () => {
+      answer = await ask();
+    });
+
+    it('is the file of Swagger UI, to the byte, as what it is', async () => {
+      const content = await readFile(require.resolve(`swagger-ui-dist/${name}`));
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('content-type')).toBe(type);
+      expect(answer.headers.get('content-length')).toBe(String(content.length));
+      expect(content.equals(Buffer.from(await answer.arrayBuffer()))).toBe(true);
+    });
+
+    it('may be kept by everybody, who asks each time whether it still holds', async () => {
+      const etag = answer.headers.get('etag') ?? '';
+      expect(etag).toMatch(/^"[\w-]+"$/);
+      expect(answer.headers.get('cache-control')).toBe('public, max-age=0');
+      for (const method of ['GET', 'HEAD']) {
+        const known = await ask({ method, headers: { 'If-None-Match': `"other", W/${etag}` } });
+        expect(known.status).toBe(304);
+        expect(await known.text()).toBe('');
+        expect(known.headers.get('etag')).toBe(etag);
+        expect(known.headers.get('cache-control')).toBe('public, max-age=0');
+        expect(known.headers.get('content-type')).toBeNull();
+      }
+      expect((await ask({ headers: { 'If-None-Match': '"other"' } })).status).toBe(200);
+    });
+
+    it('answers GET and HEAD alone, HEAD as GET without the body', async () => {
+      const head = await ask({ method: 'HEAD' });
+      expect([head.status, await head.text()]).toEqual([200, '']);
+      for (const header of ['content-type', 'content-length', 'etag', 'cache-control']) {
+        expect([header, head.headers.get(header)]).toEqual([header, answer.headers.get(header)]);
+      }
+      const refused = await ask({ method: 'POST' });
+      expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    });
+  });
+
+  const itOnLinux = existsSync('/proc/self/fd') ? it : it.skip;
+  itOnLinux('leaves no file open for those who asked for several at once and went away unread', async () => {
+    const { port } = new URL(store.url);
+    for (let round = 0; round < 20; round += 1) {
+      const socket = connect(Number(port), '127.0.0.1');
+      const [theirs] = await once(store.app.getHttpServer(), 'connection');
+      socket.write('GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(3));
+      await once(socket, 'readable');
+      const closed = new Promise((done) => theirs.once('close', done));
+      socket.destroy();
+      await closed;
+    }
+    expect(descriptors().filter((target) => target.includes('swagger-ui-dist'))).toEqual([]);
+  });
+
   it('tries operations out on the server it came from', async () => {
     const { text } = await send(`${store.url}/docs/swagger-ui-init.js`);
     expect(/"servers": \[\s*\{\s*"url": "([^"]*)"/.exec(text)?.[1]).toBe('/v1');
@@ -235,6 +300,13 @@ describe('the reference page', () => {
     expect(refused.headers.get('allow')).toBe('GET, HEAD');
   });
 });
+
+/** What this process, which the service runs in, has open. */
+function descriptors(): string[] {
+  const links = readdirSync('/proc/self/fd').map((descriptor) => `/proc/self/fd/${descriptor}`);
+  // The one that the directory was read by is there no more.
+  return links.filter((link) => existsSync(link)).map((link) => readlinkSync(link));
+}
 
 /** The tag of a public operation. */
 function tagOf(path: string): string {

@@ -1,13 +1,21 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import path from 'node:path';
-import fastifyStatic from '@fastify/static';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { namesTag } from '../http/entity-tag.js';
 
-const FILES = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-/** Of Swagger UI's files those that the page loads; the others would tell its version, and more. */
-const LOADED = new Set(['/swagger-ui.css', '/index.css', '/favicon-32x32.png', '/swagger-ui-bundle.js']);
+const CSS = 'text/css; charset=utf-8';
+const SCRIPT = 'application/javascript; charset=utf-8';
+/** Of Swagger UI's files those that the page loads, with their types; the others would tell its version, and more. */
+const LOADED = [
+  ['swagger-ui.css', CSS],
+  ['index.css', CSS],
+  ['favicon-32x32.png', 'image/png'],
+  ['swagger-ui-bundle.js', SCRIPT],
+] as const;
+const { resolve } = createRequire(import.meta.url);
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -48,12 +56,22 @@ export function serveReferencePage(app: NestFastifyApplication, document: OpenAP
   adapter.get('/docs/swagger-ui-init.js', (_request: unknown, reply: FastifyReply) => {
     void reply.type('text/javascript; charset=utf-8').send(script);
   });
-  void adapter.getInstance().register(fastifyStatic, {
-    root: FILES,
-    prefix: '/docs/',
-    index: false,
-    decorateReply: false,
-    allowedPath: (name) => LOADED.has(name),
+  for (const [name, type] of LOADED) {
+    serveFile(adapter.getInstance(), name, type);
+  }
+}
+
+/**
+ * A file is read once and sent from memory: a stream that waits behind another answer would keep it open for ever when the
+ * connection goes.
+ */
+function serveFile(fastify: FastifyInstance, name: string, type: string): void {
+  const content = readFileSync(resolve(`swagger-ui-dist/${name}`));
+  const tag = `"${hash('sha1', content, 'base64url')}"`;
+  fastify.get(`/docs/${name}`, (request, reply) => {
+    const isKnown = namesTag(request.headers['if-none-match'] ?? '', tag);
+    reply.header('ETag', tag).header('Cache-Control', 'public, max-age=0');
+    void (isKnown ? reply.status(304).send() : reply.type(type).send(content));
   });
 }
 
