@@ -175,6 +175,20 @@ describe('the settings', () => {
   });
 });
 
+describe('the port of the metrics', () => {
+  const fault = 'METRICS_PORT must be another port than PORT: metrics are not for clients';
+
+  it('is not that of the service', () => {
+    expect(faults({ PORT: '8080', METRICS_PORT: '8080' })).toEqual([fault]);
+    expect(faults({ METRICS_PORT: '3000' })).toEqual([fault]);
+    expect(faults({ PORT: '8080', METRICS_PORT: '8081' })).toEqual([]);
+  });
+
+  it('may be any free one, as that of the service may', () => {
+    expect(readEnvironment({ PORT: '0', METRICS_PORT: '0' })).toMatchObject({ PORT: 0, METRICS_PORT: 0 });
+  });
+});
+
 describe('the delay of a shutdown', () => {
   it('is five seconds in production, but no more than half of what it has', () => {
     const production = { NODE_ENV: 'production', APP_ENV: 'production', DATABASE_URL };

@@ -196,6 +196,11 @@ export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
   if (!embedded && given['APP_ENV'] === undefined) {
     faults.push('APP_ENV is required with DATABASE_URL: production or staging');
   }
+  const { PORT, METRICS_PORT } = result.data ?? {};
+  // Any free port, which 0 asks for, is another for each.
+  if (METRICS_PORT !== undefined && METRICS_PORT !== 0 && METRICS_PORT === PORT) {
+    faults.push('METRICS_PORT must be another port than PORT: metrics are not for clients');
+  }
   const { SHUTDOWN_DELAY: delayMs = 0, SHUTDOWN_GRACE: graceMs = 0 } = result.data ?? {};
   if (delayMs > graceMs / 2) {
     faults.push('SHUTDOWN_DELAY must be at most half of SHUTDOWN_GRACE: the rest is for requests under way');
