@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { text } from 'node:stream/consumers';
 import { startApplication, type TestApplication } from './support/application.js';
 import { sendRaw } from './support/raw-http.js';
 
@@ -151,6 +154,30 @@ describe('whom a request is for and from can be read in one way alone:', () => {
     const request = `GET /v1/pets HTTP/1.1\r\nHost: x\r\n${many.join('\r\n')}\r\nConnection: close\r\n`;
     const answer = await sendRaw(store.url, `${request}Authorization: Bearer ${key}\r\n\r\n`);
     expect(answer.status).toBe(200);
+  });
+});
+
+describe('a request has one answer:', () => {
+  it.each([
+    ['GET /livez', 200],
+    ['POST /nothing', 404],
+  ])(
+    'what is wrong in the body of %s, which is answered before it arrives, gets none',
+    async (request, status) => {
+      const socket = net.connect(Number(new URL(store.url).port), '127.0.0.1').setEncoding('latin1');
+      socket.write(`${request} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`);
+      const [answer] = await once(socket, 'data');
+      expect(answer).toContain(`HTTP/1.1 ${status} `);
+      socket.write('no size of a chunk\r\n');
+      expect(await text(socket)).toBe('');
+    },
+  );
+
+  it('what is wrong behind requests gets its own when they have theirs', async () => {
+    const requests = ['/v1/pets', '/livez'].map((target) => head(`GET ${target}`));
+    const { status, body } = await sendRaw(store.url, ...requests, 'nonsense\r\n\r\n');
+    expect([status, body.match(/HTTP\/1\.1 \d+/g)]).toEqual([200, ['HTTP/1.1 200', 'HTTP/1.1 400']]);
+    expect(body.endsWith('"message":"The request is not valid HTTP/1.1.","status":400}')).toBe(true);
   });
 });
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { ApiError } from '../errors/api-error.js';
 import { SECURITY_HEADERS } from './security-headers.js';
@@ -16,15 +16,35 @@ const REFUSALS: Record<string, ApiError> = {
   ERR_HTTP_REQUEST_TIMEOUT: new ApiError('request_timeout', 'The request did not arrive in time.'),
 };
 
+/** By connection: the newest answer, begun or not. What the parser refuses may be the rest of the request that it is for. */
+const newest = new WeakMap<Socket, ServerResponse>();
+/** The parser refuses all that comes after what it has refused. */
+const refused = new WeakSet<Socket>();
+
+/** Lets `answerParserError` know what is answered already, so that it answers nothing twice. */
+export function noteAnswers(server: Server): void {
+  server.prependListener('request', ({ socket }, response) => newest.set(socket, response));
+}
+
 /**
  * Answers what Node's HTTP parser refuses before there is a request: it has no path, so it is neither
  * authenticated nor counted, but its body has the three fields of every error.
  */
 export function answerParserError(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed) {
+  if (error.code === 'ECONNRESET' || socket.destroyed || refused.has(socket)) {
     return;
   }
-  answer(socket, REFUSALS[error.code ?? ''] ?? NOT_HTTP);
+  refused.add(socket);
+  const refusal = REFUSALS[error.code ?? ''] ?? NOT_HTTP;
+  const before = newest.get(socket);
+  if (before?.req.complete === false && before.headersSent) {
+    // A body that is wrong or late, though nobody waited for it.
+    socket.destroySoon();
+  } else if (before?.req.complete === true && !before.writableFinished) {
+    before.once('finish', () => answer(socket, refusal));
+  } else {
+    answer(socket, refusal);
+  }
 }
 
 /** Answers CONNECT, which asks a proxy for a tunnel: Node takes it for no request, and would close without a word. */
