@@ -16,7 +16,8 @@ export function schemaEngineVersion(): Promise<string>;
  * Loads Prisma's schema engine (once per process, about 30 ms) and connects it.
  *
  * `datamodels` are pairs of a Prisma schema's path and text; applying migrations needs none. `log` gets the engine's
- * log, one JSON text per line. Throws what the engine throws: an `Error` whose `code`, if any, is Prisma's (`P3009`).
+ * log, one JSON text per line. Throws what the engine throws: an `Error` whose `code`, if any, is Prisma's (`P3009`); that of a
+ * migration which failed (`P3018`) has its `migrationName`, too.
  */
 export function openSchemaEngine(options: {
   connectionString?: string | undefined;

@@ -78,8 +78,8 @@ function withIdleTimers(glue) {
 
 /** Gives P3018 in the words of the native engine, where this one names its own functions instead. */
 function rethrowFailedMigration(error) {
-  const migration = /migration_name="(.+?)"/.exec(error.message)?.[1];
-  if (migration === undefined) {
+  const migrationName = /migration_name="(.+?)"/.exec(error.message)?.[1];
+  if (migrationName === undefined) {
     throw error;
   }
   const [external] = error.message.split('\n   0: ');
@@ -87,8 +87,8 @@ function rethrowFailedMigration(error) {
   const message =
     'A migration failed to apply. New migrations cannot be applied before the error is recovered from. ' +
     'Read more about how to resolve migration issues in a production database: https://pris.ly/d/migrate-resolve\n\n' +
-    `Migration name: ${migration}\n\nDatabase error:\n${databaseError}`;
-  throw Object.assign(new Error(message, { cause: error }), { code: 'P3018' });
+    `Migration name: ${migrationName}\n\nDatabase error:\n${databaseError}`;
+  throw Object.assign(new Error(message, { cause: error }), { code: 'P3018', migrationName });
 }
 
 /** The factory of connections that the engine asks, and the owner of all it handed out. */

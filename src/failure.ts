@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { databaseReason, isDatabaseUnavailable } from './database/availability.js';
-import { HOW_TO_MIGRATE } from './database/migrations.js';
+import { HOW_TO_MIGRATE, MigrationError } from './database/migrations.js';
 import { EmbeddedPostgresError } from './embedded-postgres/embedded-postgres-error.js';
 import { InvalidEnvironmentError } from './environment.js';
 import { ApiError } from './errors/api-error.js';
@@ -14,7 +14,11 @@ export function reasonOf(error: unknown): string {
   if (error instanceof InvalidEnvironmentError) {
     return `The settings are wrong:\n${error.message}`;
   }
-  if (error instanceof ApiError || error instanceof EmbeddedPostgresError) {
+  if (
+    error instanceof ApiError ||
+    error instanceof EmbeddedPostgresError ||
+    error instanceof MigrationError
+  ) {
     return error.message;
   }
   if (error instanceof CounterStoreError) {

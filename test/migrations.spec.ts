@@ -6,7 +6,12 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 
 import { Clock } from '../src/clock.js';
-import { applyPendingMigrations, pendingMigrations as pendingBy } from '../src/database/migrations.js';
+import {
+  applyPendingMigrations,
+  MigrationError,
+  pendingMigrations as pendingBy,
+  resolveMigration,
+} from '../src/database/migrations.js';
 import { Statements } from '../src/database/statements.js';
 import type { TallyEntry } from '../src/usage/tally.js';
 import { UsageJournal } from '../src/usage/usage.journal.js';
@@ -16,6 +21,8 @@ import { createDatabase, dropDatabase, query, scratchDatabaseUrl } from './suppo
 const ROOT = path.resolve(import.meta.dirname, '..');
 /** The migration that made the journal of usage. */
 const JOURNAL = '20261121140000_usage_journal';
+/** One that a test adds. */
+const BROKEN = '20991231000000_broken';
 const run = promisify(execFile);
 
 let databaseUrl: string;
@@ -113,26 +120,69 @@ test('semicolons in comments and function bodies do not end a statement', async 
   expect(await query(databaseUrl, 'SELECT three()')).toEqual([{ three: 3 }]);
 });
 
+const tells = (message: string) => ({ constructor: MigrationError, message });
+
+/** What is told of a migration that failed, on one line. */
+const failure = (name: string, why: string) =>
+  tells(
+    `The migration ${name} ${why}. Undo what it may have left, run "animal-store migrate --rolled-back ${name}", and migrate ` +
+      `again; or finish it by hand, and run "animal-store migrate --applied ${name}". In a checkout, "npx prisma migrate ` +
+      'resolve" takes the same options.',
+  );
+
 test('a migration that fails is named with the error of the database, leaves nothing behind, and blocks the next start', async () => {
-  await addMigration('20991231000000_broken', 'CREATE TABLE half (); SELECT 1 / 0;');
-  await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toThrow(
-    /Migration name: 20991231000000_broken[^]*division by zero/,
+  await addMigration(BROKEN, 'CREATE TABLE half (); SELECT 1 / 0;');
+  await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
+    failure(BROKEN, 'failed: ERROR: division by zero'),
   );
   expect(await query(databaseUrl, "SELECT to_regclass('half') AS half")).toEqual([{ half: null }]);
 
-  await expect(pendingMigrations(databaseUrl, folder)).rejects.toThrow(
-    '20991231000000_broken failed earlier',
-  );
-  await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toThrow(
-    '20991231000000_broken failed earlier',
+  const earlier = failure(BROKEN, 'failed earlier: ERROR: division by zero');
+  await expect(pendingMigrations(databaseUrl, folder)).rejects.toMatchObject(earlier);
+  await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(earlier);
+});
+
+test('a migration whose process was killed is named likewise, though nobody recorded why it failed', async () => {
+  await addMigration(BROKEN, 'SELECT 1 / 0;');
+  await applyPendingMigrations(databaseUrl, folder).catch(() => {});
+  await query(databaseUrl, 'UPDATE _prisma_migrations SET logs = NULL');
+  await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
+    failure(BROKEN, 'failed earlier: why was not recorded'),
   );
 });
 
-test('a failed migration that was declared rolled back is pending again', async () => {
-  await addMigration('20991231000000_broken', 'SELECT 1 / 0;');
+test('a failed migration that is declared rolled back is pending again, and one declared applied is not', async () => {
+  await addMigration(BROKEN, 'SELECT 1 / 0;');
   await applyPendingMigrations(databaseUrl, folder).catch(() => {});
-  await query(databaseUrl, 'UPDATE _prisma_migrations SET rolled_back_at = now() WHERE finished_at IS NULL');
-  expect(await pendingMigrations(databaseUrl, folder)).toEqual(['20991231000000_broken']);
+  await resolveMigration(databaseUrl, BROKEN, 'rolled-back', folder);
+  expect(await pendingMigrations(databaseUrl, folder)).toEqual([BROKEN]);
+
+  await applyPendingMigrations(databaseUrl, folder).catch(() => {});
+  await resolveMigration(databaseUrl, BROKEN, 'applied', folder);
+  expect(await pendingMigrations(databaseUrl, folder)).toEqual([]);
+  expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([]);
+});
+
+test('what cannot be declared so is an error of one line', async () => {
+  await applyPendingMigrations(databaseUrl, folder);
+  const declared = (name: string, resolution: 'applied' | 'rolled-back') =>
+    resolveMigration(databaseUrl, name, resolution, folder);
+  await expect(declared(JOURNAL, 'rolled-back')).rejects.toMatchObject(
+    tells(`Migration \`${JOURNAL}\` cannot be rolled back because it is not in a failed state.`),
+  );
+  await expect(declared(JOURNAL, 'applied')).rejects.toMatchObject(
+    tells(`The migration \`${JOURNAL}\` is already recorded as applied in the database.`),
+  );
+  await expect(declared('no_such_migration', 'applied')).rejects.toThrow(
+    /^The migration no_such_migration could not be found\..+$/,
+  );
+});
+
+test('a database that has tables of somebody else is refused in one line', async () => {
+  await query(databaseUrl, 'CREATE TABLE theirs ()');
+  await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toThrow(
+    /^The database schema is not empty\..+$/,
+  );
 });
 
 test('no connection is left open', async () => {

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import { readEnvironment } from '../src/environment.js';
 import { generateApiKey, hashApiKey } from '../src/auth/api-key.js';
 import { encodeCursor } from '../src/http/cursor.js';
@@ -13,6 +14,8 @@ import { type Ended, run, ServiceProcess } from './support/service-process.js';
 
 const DAY_MS = 86_400_000;
 const NOBODY = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
+/** The migration that is to be applied once more. */
+const REDONE = '20261121170000_orders_by_quota';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 let database: TestDatabase;
@@ -420,6 +423,76 @@ describe('migrate and seed', () => {
       );
     } finally {
       await empty.drop();
+    }
+  });
+
+  async function lackingOne({ undo = '' } = {}): Promise<TestDatabase> {
+    const lacking = await createDatabase();
+    await lacking.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [REDONE]);
+    await lacking.query(undo);
+    return lacking;
+  }
+
+  const migrateOf =
+    ({ url }: TestDatabase, environment = {}) =>
+    (...args: string[]) =>
+      run('cli/admin.js', { DATABASE_URL: url, APP_ENV: 'production', ...environment }, 'migrate', ...args);
+
+  const failed = (why: string) =>
+    `The migration ${REDONE} ${why}. Undo what it may have left, run "animal-store migrate --rolled-back ${REDONE}", and migrate ` +
+    `again; or finish it by hand, and run "animal-store migrate --applied ${REDONE}". In a checkout, "npx prisma migrate ` +
+    'resolve" takes the same options.';
+
+  it('tell in one line of a migration that fails, now and later, and take it for applied when they are told so', async () => {
+    const lacking = await lackingOne();
+    try {
+      const migrate = migrateOf(lacking);
+      const why = 'ERROR: index "orders_quota_id_id_idx" does not exist';
+      expectRefusal(await migrate(), failed(`failed: ${why}`));
+      expectRefusal(await migrate(), failed(`failed earlier: ${why}`));
+      expect(await migrate('--applied', REDONE)).toMatchObject({
+        code: 0,
+        stdout: `The migration ${REDONE} is recorded as applied.\n`,
+        stderr: '',
+      });
+      expect(await migrate()).toMatchObject({ code: 0, stdout: 'The database is up to date.\n' });
+      expectRefusal(
+        await migrate('--rolled-back', 'no_such_migration'),
+        'Migration `no_such_migration` cannot be rolled back because it was never applied to the database. ' +
+          'Hint: did you pass in the whole migration name? (example: "20201207184859_initial_migration")',
+      );
+      const both = await migrate('--applied', REDONE, '--rolled-back', REDONE);
+      expect({ code: both.code, stdout: both.stdout }).toEqual({ code: 2, stdout: '' });
+    } finally {
+      await lacking.drop();
+    }
+  });
+
+  it('tell likewise of one that gives up waiting for a lock, and apply it again once it is declared rolled back', async () => {
+    const lacking = await lackingOne({
+      undo: 'CREATE INDEX orders_quota_id_id_idx ON orders (quota_id, id)',
+    });
+    const reader = new pg.Client({ connectionString: lacking.url });
+    try {
+      const migrate = migrateOf(lacking, { PGOPTIONS: '-c lock_timeout=100ms' });
+      await reader.connect();
+      await reader.query('BEGIN');
+      await reader.query('LOCK TABLE orders');
+      expectRefusal(await migrate(), failed('failed: ERROR: canceling statement due to lock timeout'));
+      await reader.query('COMMIT');
+      expect(await migrate('--rolled-back', REDONE)).toMatchObject({
+        code: 0,
+        stdout: `The migration ${REDONE} is recorded as rolled back. "animal-store migrate" applies it again.\n`,
+        stderr: '',
+      });
+      expect(await migrate()).toMatchObject({
+        code: 0,
+        stdout: `Applied the migration ${REDONE}.\nThe database is up to date.\n`,
+        stderr: '',
+      });
+    } finally {
+      await reader.end();
+      await lacking.drop();
     }
   });
 

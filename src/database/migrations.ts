@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
+import type { SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
 import type { Statement } from './statements.js';
 
@@ -20,34 +21,54 @@ const UNDEFINED_TABLE = '42P01';
 /** What a message tells whoever has a database without them. Prisma's own commands are not in the image. */
 export const HOW_TO_MIGRATE = 'run "npx prisma migrate deploy", or in a container "animal-store migrate"';
 
+/** Prisma's code of a migration that PostgreSQL refused. */
+const MIGRATION_FAILED = 'P3018';
+
+/** Prisma's codes of what a person can mend. */
+const EXPLAINED = /^P\d{4}$/;
+
+/** What PostgreSQL said, in any of its languages, among the lines that the engine tells or records. */
+const SERVER_ERROR = /^(?:Error querying the database: )?(\p{Lu}+: .+)$/mu;
+
 /** What Prisma wrote down of the migrations it ran, without those that were rolled back. */
 const RECORDED: Statement = {
   name: 'recorded-migrations',
-  text: `SELECT migration_name, finished_at IS NOT NULL
+  text: `SELECT migration_name, finished_at IS NOT NULL, coalesce(logs, '')
     FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,
 };
 
-type Recorded = [name: string, finished: boolean];
+type Recorded = [name: string, finished: boolean, log: string];
+
+/** Why migrations are not applied, or not resolved, and what a person is to do then. Its message is one line. */
+export class MigrationError extends Error {}
+
+/** An error of the schema engine. */
+interface EngineError extends Error {
+  code?: string;
+  /** Of one that PostgreSQL refused. */
+  migrationName?: string;
+}
+
+/** What somebody has made of a migration that failed: finished it by hand, or undone it, so that it is applied again. */
+export type Resolution = 'applied' | 'rolled-back';
 
 /**
  * The migrations that the database does not have yet, oldest first. Reads only.
  *
- * Throws the error of the question, and when an earlier migration failed half-way: what is to be done then is for a person to
- * decide.
- *
  * @param ask asks the database, and returns the rows as arrays.
+ * @throws the error of the question; and MigrationError when an earlier migration failed half-way: what is to be done then is
+ * for a person to decide.
  */
 export async function pendingMigrations(
   ask: (statement: Statement) => Promise<Recorded[]>,
   migrationsFolder = MIGRATIONS_FOLDER,
 ): Promise<string[]> {
   const recorded = await unlessNone(ask(RECORDED));
-  const [failed] = recorded.find(([, finished]) => !finished) ?? [];
+  const failed = recorded.find(([, finished]) => !finished);
   if (failed !== undefined) {
-    throw new Error(
-      `The migration ${failed} failed earlier and left the database half-way. Repair it, then tell Prisma: ` +
-        `npx prisma migrate resolve --applied ${failed} (or --rolled-back).`,
-    );
+    const [name, , log] = failed;
+    const reason = SERVER_ERROR.exec(log)?.[1] ?? 'why was not recorded';
+    throw new MigrationError(`The migration ${name} failed earlier: ${reason}. ${howToResolve(name)}`);
   }
   const applied = new Set(recorded.map(([name]) => name));
   return (await migrationNames(migrationsFolder)).filter((name) => !applied.has(name));
@@ -57,20 +78,57 @@ export async function pendingMigrations(
  * Applies the pending migrations, as `prisma migrate deploy` would, and returns their names.
  *
  * Processes that start at once take turns: one applies, the others wait for it up to two minutes and find nothing left.
- * Throws what `pendingMigrations` throws, and the error of the migration that failed.
+ *
+ * @throws what `pendingMigrations` throws, and MigrationError when a migration fails.
  */
 export async function applyPendingMigrations(
   connectionString: string,
   migrationsFolder = MIGRATIONS_FOLDER,
 ): Promise<string[]> {
-  return withClient(connectionString, async (client) => {
-    await client.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`);
-    await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
-    // The lock belongs to the connection, and goes with it.
+  return inTurn(connectionString, async (client) => {
     const ask = async ({ text }: Statement) =>
       (await client.query<Recorded>({ text, rowMode: 'array' })).rows;
     const pending = await pendingMigrations(ask, migrationsFolder);
-    return pending.length === 0 ? [] : apply(connectionString, migrationsFolder);
+    if (pending.length === 0) {
+      return [];
+    }
+    const migrationsList = await readMigrations(migrationsFolder);
+    const filters = { externalTables: [], externalEnums: [] };
+    const { appliedMigrationNames } = await withEngine(connectionString, (engine) =>
+      engine.applyMigrations({ migrationsList, filters }),
+    );
+    return appliedMigrationNames;
+  });
+}
+
+/**
+ * Records what was made of a migration that failed, as `prisma migrate resolve` would. Waits for a process that applies.
+ *
+ * @throws MigrationError when there is no such migration, or it is in no state to be resolved so.
+ */
+export async function resolveMigration(
+  connectionString: string,
+  migrationName: string,
+  resolution: Resolution,
+  migrationsFolder = MIGRATIONS_FOLDER,
+): Promise<void> {
+  const migrationsList = await readMigrations(migrationsFolder);
+  await inTurn(connectionString, () =>
+    withEngine(connectionString, (engine) =>
+      resolution === 'applied'
+        ? engine.markMigrationApplied({ migrationName, migrationsList })
+        : engine.markMigrationRolledBack({ migrationName }),
+    ),
+  );
+}
+
+/** Does work that one process does at a time. */
+function inTurn<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  return withClient(connectionString, async (client) => {
+    await client.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    // The lock belongs to the connection, and goes with it.
+    await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
+    return work(client);
   });
 }
 
@@ -110,19 +168,43 @@ async function migrationNames(migrationsFolder: string): Promise<string[]> {
     .toSorted();
 }
 
-async function apply(connectionString: string, migrationsFolder: string): Promise<string[]> {
-  // Loaded only when there is something to apply: a service in operation needs no schema engine.
+/** @throws MigrationError where the engine says what is wrong. */
+async function withEngine<T>(
+  connectionString: string,
+  use: (engine: SchemaEngine) => Promise<T>,
+): Promise<T> {
+  // Loaded only when there is something to do: a service in operation needs no schema engine.
   const { openSchemaEngine } = await import('../../prisma/wasm-schema-engine.mjs');
   const { engine, close } = await openSchemaEngine({ connectionString });
   try {
-    const { appliedMigrationNames } = await engine.applyMigrations({
-      migrationsList: await readMigrations(migrationsFolder),
-      filters: { externalTables: [], externalEnums: [] },
-    });
-    return appliedMigrationNames;
+    return await use(engine);
+  } catch (error) {
+    throw explained(error);
   } finally {
     await close();
   }
+}
+
+/** The engine's own error in one line, with what to do next; any other as it is. */
+function explained(error: unknown): unknown {
+  const { code = '', message, migrationName = '' } = error as EngineError;
+  if (code === MIGRATION_FAILED) {
+    const reason = SERVER_ERROR.exec(message)?.[1] ?? inOneLine(message);
+    const text = `The migration ${migrationName} failed: ${reason}. ${howToResolve(migrationName)}`;
+    return new MigrationError(text, { cause: error });
+  }
+  return EXPLAINED.test(code) ? new MigrationError(inOneLine(message), { cause: error }) : error;
+}
+
+function howToResolve(name: string): string {
+  return (
+    `Undo what it may have left, run "animal-store migrate --rolled-back ${name}", and migrate again; or finish it by hand, ` +
+    `and run "animal-store migrate --applied ${name}". In a checkout, "npx prisma migrate resolve" takes the same options.`
+  );
+}
+
+function inOneLine(text: string): string {
+  return text.trim().replaceAll(/\s+/g, ' ');
 }
 
 /** All migrations, as the engine compares those applied with their files. */
