@@ -19,6 +19,7 @@ import { ApiError } from './errors/api-error.js';
 import { AllowedMethods } from './http/allowed-methods.js';
 import { ConcurrencyLimit } from './http/concurrency-limit.js';
 import { pathAskedFor } from './http/path-asked-for.js';
+import { RefusedConnections } from './http/refused-connections.js';
 import { CounterStoreError } from './rate-limit/counter-store.js';
 import { rateLimitHeaders } from './rate-limit/headers.js';
 
@@ -38,6 +39,7 @@ export class AppFilter implements ExceptionFilter {
     private readonly clock: Clock,
     private readonly concurrencyLimit: ConcurrencyLimit,
     private readonly allowedMethods: AllowedMethods,
+    private readonly refusedConnections: RefusedConnections,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'EXPERIMENTAL'>,
   ) {}
 
@@ -48,7 +50,9 @@ export class AppFilter implements ExceptionFilter {
 
   /** Also called for what the router itself refuses, which reaches no filter. */
   async answer(exception: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const error = await this.judge(exception, request, reply);
+    const judged = await this.judge(exception, request, reply);
+    // Where its body was late or malformed, the client has been told so already, and this is for the records alone.
+    const error = this.refusedConnections.toldOn(request.raw.socket) ?? judged;
     if (error.code === 'service_unavailable') {
       // Not a defect, and told by every request while it lasts: no stack. Without a cause it is told by who refused.
       if (error.cause instanceof Error) {

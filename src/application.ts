@@ -10,6 +10,7 @@ import type { Environment } from './environment.js';
 import { AllowedMethods } from './http/allowed-methods.js';
 import { Connections } from './http/connections.js';
 import { readJsonBodies } from './http/json-body.parser.js';
+import { RefusedConnections } from './http/refused-connections.js';
 import { RequestLog } from './http/request-log.js';
 import { leaveNothingToNode, serverOptions } from './http/server.js';
 import { createLogger, nestLogger } from './logger.js';
@@ -26,6 +27,7 @@ export async function createApplication(
     ...serverOptions(environment),
     loggerInstance: logger,
     logController: requestLog,
+    clientErrorHandler: (error, socket) => app.get(RefusedConnections).answer(error, socket),
     frameworkErrors: (fault: unknown, request: FastifyRequest, reply: FastifyReply) => {
       // Fastify logs no answer to these.
       reply.raw.once('finish', () => requestLog.requestCompleted(null, request, reply));
@@ -46,6 +48,7 @@ export async function createApplication(
   const fastify = adapter.getInstance();
   leaveNothingToNode(fastify.server);
   app.get(Connections).watch(fastify);
+  app.get(RefusedConnections).watch(fastify);
   await app.get(AppHooks).addTo(fastify);
   readJsonBodies(fastify);
   const operations = noteRoutes(fastify, app.get(AllowedMethods), environment);

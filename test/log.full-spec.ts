@@ -133,6 +133,29 @@ describe('whatever is sent, the log has one line for it, which it has not writte
     ]);
   });
 
+  it('what is no request is one line, too: who sent it, why it is refused, and the id that its answer has', async () => {
+    for (const [bytes, status, reason] of [
+      ['nonsense\r\n\r\n', 400, 'Parse Error: Invalid method encountered'],
+      [`GET / HTTP/1.1\r\nA: ${'a'.repeat(17_000)}\r\n\r\n`, 431, 'Parse Error: Header overflow'],
+      ['CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'CONNECT'],
+    ] as const) {
+      const { headers } = await sendRaw(url, bytes);
+      const id = headers['x-request-id'] ?? '';
+      await until(async () => service.stdout.includes(id));
+      expect(linesOf(service).filter(({ requestId }) => requestId === id)).toEqual([
+        {
+          level: 30,
+          time: expect.any(String),
+          requestId: id,
+          status,
+          address: '127.0.0.1',
+          reason,
+          msg: 'refused',
+        },
+      ]);
+    }
+  });
+
   it('a key is nowhere, wherever it was put by mistake', async () => {
     const lost = generateApiKey('staging');
     await send(`${url}/v1/pets/${lost}?key=${lost}&access_token=${lost}`, { key });

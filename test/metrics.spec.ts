@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { IssuedKey, KeyOrder } from '../src/admin/key.schemas.js';
 import { InvalidEnvironmentError } from '../src/environment.js';
@@ -13,6 +14,7 @@ import { startDatabaseProxy } from './support/database-proxy.js';
 import { until } from './support/eventually.js';
 import { expectError } from './support/expectations.js';
 import { send } from './support/http.js';
+import { sendRaw } from './support/raw-http.js';
 import { scrape, type Scrape } from './support/prometheus.js';
 
 const ANY_PORT = { METRICS_PORT: 0 };
@@ -112,6 +114,53 @@ describe('/metrics', () => {
     expect([...types.keys()]).toEqual(
       expect.arrayContaining(['nodejs_eventloop_lag_p99_seconds', 'nodejs_gc_duration_seconds']),
     );
+  });
+});
+
+describe('connections on which no request comes', () => {
+  ofOneService();
+
+  const HEAD = 'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n';
+  const refused = (read: Scrape) =>
+    [400, 408, 431].map((status) =>
+      read.value('animal_store_refused_connections_total', { status: String(status) }),
+    );
+
+  it('are told by the status that they were answered', async () => {
+    expect(refused(await metrics())).toEqual([0, 0, 0]);
+    const bytes: [string | Buffer, number][] = [
+      ['nonsense\r\n\r\n', 400],
+      [Buffer.from('160301006d0100006903037a', 'hex'), 400],
+      [`CONNECT x:5432 ${HEAD}\r\n`, 400],
+      [`GET /livez ${HEAD}A: ${'a'.repeat(17 * 1024)}\r\n\r\n`, 431],
+    ];
+    for (const [sent, status] of bytes) {
+      expect((await sendRaw(store.url, sent)).status).toBe(status);
+    }
+    const read = await metrics();
+    expect(refused(read)).toEqual([3, 0, 1]);
+    expect(read.value(`${REQUESTS}_count`)).toBeUndefined();
+  });
+
+  it('are told as 408 where it comes too slowly, and a request whose body does is told so, too', async () => {
+    const { key } = await store.issue({ plan: 'business' });
+    const server: Server = store.app.getHttpServer();
+    server.headersTimeout = 100;
+    server.requestTimeout = 100;
+    const post = `POST /v1/pets ${HEAD}Content-Type: application/json\r\nContent-Length: 29\r\n`;
+    const slow = [
+      `GET /v1/pets ${HEAD}`,
+      `${post}Authorization: Bearer ${key}\r\n\r\n{"name":`,
+      `${post}\r\n{"name":`,
+    ];
+    const answers = await Promise.all(slow.map((sent) => sendRaw(store.url, sent)));
+    for (const { status, body } of answers) {
+      expect([status, JSON.parse(body).code]).toEqual([408, 'request_timeout']);
+    }
+    await until(async () => requests(await metrics(), 'createPet', 408) === 2);
+    const read = await metrics();
+    expect(refused(read)).toEqual([3, 3, 1]);
+    expect(read.samples.filter(({ name }) => name === `${REQUESTS}_count`)).toHaveLength(1);
   });
 });
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { ApiError } from '../errors/api-error.js';
 import { SECURITY_HEADERS } from './security-headers.js';
@@ -26,11 +26,20 @@ export function noteAnswers(server: Server): void {
   server.prependListener('request', ({ socket }, response) => newest.set(socket, response));
 }
 
+/** A connection that is refused: what is told, why as the log may know, and under which id. */
+export interface Refused {
+  refusal: ApiError;
+  reason: string;
+  requestId: string;
+}
+
+type Note = (socket: Socket, refused: Refused) => void;
+
 /**
  * Answers what Node's HTTP parser refuses before there is a request: it has no path, so it is neither
  * authenticated nor counted, but its body has the three fields of every error.
  */
-export function answerParserError(error: Error & { code?: string }, socket: Socket): void {
+export function answerParserError(error: Error & { code?: string }, socket: Socket, note: Note): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || refused.has(socket)) {
     return;
   }
@@ -41,24 +50,26 @@ export function answerParserError(error: Error & { code?: string }, socket: Sock
     // A body that is wrong or late, though nobody waited for it.
     socket.destroySoon();
   } else if (before?.req.complete === true && !before.writableFinished) {
-    before.once('finish', () => answer(socket, refusal));
+    before.once('finish', () => answer(socket, refusal, error.message, note));
   } else {
-    answer(socket, refusal);
+    answer(socket, refusal, error.message, note);
   }
 }
 
 /** Answers CONNECT, which asks a proxy for a tunnel: Node takes it for no request, and would close without a word. */
-export function answerConnect(_request: IncomingMessage, socket: Socket): void {
-  answer(socket, NO_PROXY);
+export function answerConnect(socket: Socket, note: Note): void {
+  answer(socket, NO_PROXY, 'CONNECT', note);
 }
 
-function answer(socket: Socket, refusal: ApiError): void {
+function answer(socket: Socket, refusal: ApiError, reason: string, note: Note): void {
   const body = JSON.stringify(refusal.body);
   if (socket.writable) {
+    const requestId = randomUUID();
+    note(socket, { refusal, reason, requestId });
     const headers = {
       'Content-Type': 'application/json',
       'Content-Length': Buffer.byteLength(body),
-      'X-Request-Id': randomUUID(),
+      'X-Request-Id': requestId,
       ...SECURITY_HEADERS,
       Connection: 'close',
     };

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { FastifyHttpOptions } from 'fastify';
 import type { Environment } from '../environment.js';
-import { answerConnect, answerParserError, noteAnswers } from './parser-error.js';
+import { noteAnswers } from './parser-error.js';
 import { requestId } from './request-id.js';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
@@ -18,7 +18,6 @@ export function serverOptions({ TRUST_PROXY }: Pick<Environment, 'TRUST_PROXY'>)
     bodyLimit: BODY_LIMIT_BYTES,
     // What was on its way when the server closed is served.
     return503OnClosing: false,
-    clientErrorHandler: answerParserError,
     // Node would answer a missing Host by itself, without a body.
     http: {
       requireHostHeader: false,
@@ -37,7 +36,6 @@ export function leaveNothingToNode(server: Server): void {
   noteAnswers(server);
   // An expectation that is not known may be ignored (RFC 9110, section 10.1.1); Node would answer 417 by itself.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  server.on('connect', answerConnect);
   // Node would leave out those past a number of them, such as a proxy's own; 16 KiB limit them all.
   server.maxHeadersCount = 0;
 }

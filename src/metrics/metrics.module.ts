@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
+import { OperationsModule } from '../operations/operations.module.js';
 import { PetsModule } from '../pets/pets.module.js';
 import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
 import { UsageModule } from '../usage/usage.module.js';
@@ -8,7 +9,7 @@ import { MetricsServer } from './metrics.server.js';
 import { ServiceMetrics } from './service-metrics.js';
 
 @Module({
-  imports: [AuthModule, RateLimitModule, PetsModule, UsageModule],
+  imports: [AuthModule, RateLimitModule, PetsModule, UsageModule, OperationsModule],
   providers: [AnsweredRequests, ServiceMetrics, MetricsServer],
   exports: [AnsweredRequests],
 })

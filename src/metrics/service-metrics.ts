@@ -6,6 +6,7 @@ import type { PoolState } from '../database/connection-pool.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { Statements } from '../database/statements.js';
 import { ConcurrencyLimit } from '../http/concurrency-limit.js';
+import { RefusedConnections } from '../http/refused-connections.js';
 import { Creations } from '../idempotency/creations.js';
 import { about } from '../openapi/about.js';
 import { PetRepository } from '../pets/pet.repository.js';
@@ -27,6 +28,7 @@ export class ServiceMetrics {
   constructor(
     private readonly answered: AnsweredRequests,
     private readonly concurrencyLimit: ConcurrencyLimit,
+    private readonly refused: RefusedConnections,
     private readonly keys: KeyDirectory,
     private readonly watch: KeyWatch,
     private readonly limiter: RateLimiter,
@@ -83,6 +85,14 @@ export class ServiceMetrics {
       },
       () =>
         this.concurrencyLimit.all().map(({ operation, shed }) => ({ labels: { operation }, value: shed })),
+    );
+    metrics.counter(
+      {
+        name: `${PREFIX}refused_connections_total`,
+        help: 'Connections on which no request came, or not in time, by the status that they were told.',
+        labelNames: ['status'],
+      },
+      () => [...this.refused.byStatus].map(([status, value]) => ({ labels: { status }, value })),
     );
     metrics.counter(
       {

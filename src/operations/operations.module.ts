@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
 import { AuthModule } from '../auth/auth.module.js';
 import { Connections } from '../http/connections.js';
+import { RefusedConnections } from '../http/refused-connections.js';
 import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
 import { CounterStoreHealth } from './counter-store.health.js';
 import { DatabaseHealth } from './database.health.js';
@@ -13,7 +14,7 @@ import { Readiness } from './readiness.js';
   // `Readiness` tells the log what is down.
   imports: [TerminusModule.forRoot({ logger: false }), AuthModule, RateLimitModule],
   controllers: [HealthController],
-  providers: [Connections, DatabaseHealth, CounterStoreHealth, DetailsAccess, Readiness],
-  exports: [Connections],
+  providers: [Connections, RefusedConnections, DatabaseHealth, CounterStoreHealth, DetailsAccess, Readiness],
+  exports: [Connections, RefusedConnections],
 })
 export class OperationsModule {}
