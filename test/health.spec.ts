@@ -87,6 +87,44 @@ describe('/readyz of a service that is well', () => {
   });
 });
 
+describe('/readyz, whoever else asks, tells an administrator who is not remembered', () => {
+  let store: TestApplication;
+  const PARTS = { parts: { database: { status: 'up' } } };
+  /** As the proxy says that stands before the service. */
+  const readyFrom = (address: string, key: string) =>
+    send(`${store.url}/readyz`, { key, headers: { 'X-Forwarded-For': address } });
+
+  beforeEach(async () => {
+    store = await startApplication({ environment: { TRUST_PROXY: 1 } });
+  });
+  afterEach(() => store.close());
+
+  it('when others at the same address send what cannot be a key, as that is not looked up', async () => {
+    const { key } = await store.issue({ role: 'admin' });
+    const lookUps = countKeyLookUps(store);
+    for (const none of ['x', generateApiKey('staging').slice(0, -1), generateApiKey('production')]) {
+      expect((await readyFrom('192.0.2.1', none)).json).toEqual(READY);
+    }
+    expect(lookUps()).toBe(0);
+    expect((await readyFrom('192.0.2.1', key)).json).toMatchObject(PARTS);
+  });
+
+  it('when others try keys at other addresses, each of which has one look-up a second', async () => {
+    const { key } = await store.issue({ role: 'admin' });
+    const lookUps = countKeyLookUps(store);
+    const startedMs = performance.now();
+    const tries = Array.from({ length: 50 }, (_, index) =>
+      // Whoever has one of them has them all.
+      readyFrom(`2001:db8::${index.toString(16)}`, generateApiKey('staging')),
+    );
+    for (const { json } of await Promise.all(tries)) {
+      expect(json).toEqual(READY);
+    }
+    expect(lookUps()).toBeLessThanOrEqual(timesSince(startedMs));
+    expect((await readyFrom('2001:db8:0:1::1', key)).json).toMatchObject(PARTS);
+  });
+});
+
 describe('/readyz of a service whose database lacks migrations', () => {
   it('tells nobody which but an administrator and the log', async () => {
     const database = await createDatabase();

@@ -1,8 +1,9 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Caller, Client } from '../client.js';
+import { ENVIRONMENT, type Environment } from '../environment.js';
 import { ApiError } from '../errors/api-error.js';
-import { hashApiKey } from './api-key.js';
+import { hashApiKey, keyFault } from './api-key.js';
 import { ApiKeyStrategy, REALM } from './api-key.strategy.js';
 import { KeyDirectory } from './key-directory.js';
 
@@ -19,6 +20,7 @@ export class Authenticator {
   constructor(
     private readonly strategy: ApiKeyStrategy,
     private readonly keys: KeyDirectory,
+    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'APP_ENV'>,
   ) {}
 
   /**
@@ -32,9 +34,15 @@ export class Authenticator {
   }
 
   /** The client whose key the request has, as it was last known. Only to tell its numbers: nobody gets in by it. */
-  lastKnownClient({ headers: { authorization = '' } }: FastifyRequest): Client | null {
-    const key = /^bearer +(\S+)$/i.exec(authorization)?.[1];
+  lastKnownClient(request: FastifyRequest): Client | null {
+    const key = keyOf(request);
     return key === undefined ? null : this.keys.lastKnown(hashApiKey(key));
+  }
+
+  /** Whether the request has what may be a key of this environment. Needs no look-up. */
+  hasPossibleKey(request: FastifyRequest): boolean {
+    const key = keyOf(request);
+    return key !== undefined && keyFault(key, this.environment.APP_ENV) === null;
   }
 
   /**
@@ -54,6 +62,10 @@ export class Authenticator {
       attempt.authenticate({ headers: { authorization: authorization?.replace(/ +/, ' ') } });
     });
   }
+}
+
+function keyOf({ headers: { authorization = '' } }: FastifyRequest): string | undefined {
+  return /^bearer +(\S+)$/i.exec(authorization)?.[1];
 }
 
 function refusalOf(challenge: string | number, authorization = ''): ApiError {
