@@ -23,24 +23,30 @@ function readSchema(): object {
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 const namesIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = '']) => name);
 
-/** What the service can be told, and what PostgreSQL's image can. */
-const SETTINGS = [...Object.keys(settings.shape), ...SECRETS.map((name) => `${name}_FILE`)];
-const POSTGRES_SETTINGS = ['POSTGRES_DB', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_PASSWORD_FILE'];
-
-/** Settings that Compose decides, that have no meaning in a container or to one service, and OpenTelemetry's finer ones. */
-const NOT_OF_THE_SERVICE = [
-  'NODE_ENV',
-  'HOST',
-  'PORT',
-  'DIRECT_DATABASE_URL',
-  'DATA_DIR',
-  'ADMIN_API_KEY',
-  'SEED_FILE',
-  'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+/** What OpenTelemetry's SDK reads by itself, as far as it is usual and needs no file. */
+const OPEN_TELEMETRY = [
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_PROTOCOL',
-  'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_EXPORTER_OTLP_TIMEOUT',
+  'OTEL_EXPORTER_OTLP_COMPRESSION',
+  'OTEL_SERVICE_NAME',
+  'OTEL_RESOURCE_ATTRIBUTES',
+  'OTEL_TRACES_SAMPLER',
+  'OTEL_TRACES_SAMPLER_ARG',
   'OTEL_SDK_DISABLED',
 ];
+
+/** What the service can be told, and what PostgreSQL's image can. */
+const SETTINGS = [
+  ...Object.keys(settings.shape),
+  ...SECRETS.map((name) => `${name}_FILE`),
+  ...OPEN_TELEMETRY,
+];
+const POSTGRES_SETTINGS = ['POSTGRES_DB', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_PASSWORD_FILE'];
+
+/** Of the other services: where the balancer listens, and what is seeded. */
+const NOT_OF_THE_SERVICE = ['PORT', 'ADMIN_API_KEY', 'SEED_FILE'];
 
 describe.each(FILES)('%s', (file) => {
   it('is a Compose file by the schema of its specification', () => {
@@ -61,14 +67,22 @@ describe.each(FILES)('%s', (file) => {
 });
 
 describe('docker-compose.yml', () => {
-  it('passes every setting of the service on from .env', () => {
+  it('passes every setting on from .env, but for those of which docs/deploying.md says that they stand there in vain', () => {
     const { services } = parse(read('docker-compose.yml'), { merge: true }) as ComposeFile;
-    const passed = Object.keys(services['api']?.environment ?? {});
-    expect(Object.keys(settings.shape).filter((name) => !passed.includes(name))).toEqual(NOT_OF_THE_SERVICE);
+    const environment = services['api']?.environment ?? {};
+    const takesFrom = ([name, value]: [string, string | number | null]) =>
+      value === null || String(value).includes(`\${${name}`);
+    const passed = Object.entries(environment)
+      .filter(takesFrom)
+      .map(([name]) => name);
+    const [, list = ''] = /What stands there in vain: ([^]*?)\.\n/.exec(read('docs/deploying.md')) ?? [];
+    const inVain = namesIn(list, /`(\w+)`/g);
+    const all = [...new Set([...Object.keys(settings.shape), ...OPEN_TELEMETRY])];
+    expect([...passed, ...inVain, ...NOT_OF_THE_SERVICE].toSorted()).toEqual(all.toSorted());
   });
 
   it('takes nothing from .env that .env.example does not explain', () => {
-    const taken = namesIn(read('docker-compose.yml'), /\$\{(\w+)/g);
+    const taken = FILES.flatMap((file) => namesIn(read(file), /\$\{(\w+)/g));
     const explained = namesIn(read('.env.example'), /^(?:# )?(\w+)=/gm);
     expect(taken.filter((name) => !explained.includes(name))).toEqual([]);
   });
@@ -86,13 +100,45 @@ describe('docker-compose.yml', () => {
       POSTGRES_PASSWORD: 'secret',
       BAN_DURATIONS: '',
       LOG_LEVEL: 'warn',
+      OTEL_TRACES_SAMPLER_ARG: '0.01',
+      STOP_GRACE_PERIOD: '65s',
     });
+    expect([bare, set].map(({ services }) => services['api']?.stop_grace_period)).toEqual(['15s', '65s']);
     expect(set.services['api']?.environment).toEqual({
       APP_ENV: 'staging',
       DATABASE_URL: 'postgres://animal_store:secret@postgres:5432/animal_store',
       TRUST_PROXY: '1',
       BAN_DURATIONS: '',
       LOG_LEVEL: 'warn',
+      OTEL_TRACES_SAMPLER_ARG: '0.01',
+    });
+  });
+});
+
+describe('docker-compose.secrets.yml', () => {
+  const file = path.join(ROOT, 'docker-compose.secrets.yml');
+
+  it('takes the first key and the address of the counters from files where .env names them, and else as without it', async () => {
+    const files = { ADMIN_API_KEY_FILE: './secrets/admin', COUNTER_STORE_FILE: './secrets/counters' };
+    const set = await readComposeFile(file, files);
+    expect(set.secrets).toMatchObject({
+      'admin-api-key': { file: './secrets/admin' },
+      'counter-store': { file: './secrets/counters' },
+    });
+    expect(set.services['migrate']).toMatchObject({
+      environment: { ADMIN_API_KEY_FILE: '/run/secrets/admin-api-key' },
+      secrets: ['database-url', 'admin-api-key'],
+    });
+    expect(set.services['api']).toMatchObject({
+      environment: { COUNTER_STORE_FILE: '/run/secrets/counter-store' },
+      secrets: ['database-url', 'counter-store'],
+    });
+    const bare = await readComposeFile(file);
+    expect(bare.services['migrate']?.environment).toMatchObject({ ADMIN_API_KEY_FILE: '' });
+    expect(bare.services['api']?.environment).toMatchObject({ COUNTER_STORE_FILE: '' });
+    expect(bare.secrets).toMatchObject({
+      'admin-api-key': { file: '/dev/null' },
+      'counter-store': { file: '/dev/null' },
     });
   });
 });

@@ -329,17 +329,20 @@ describe('docker compose up with secrets in files, and with the profile redis', 
 
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'animal-store-secrets-'));
-    const over = await readComposeFile(path.join(PROJECT, 'docker-compose.secrets.yml'));
+    const over = await readComposeFile(path.join(PROJECT, 'docker-compose.secrets.yml'), {
+      COUNTER_STORE_FILE: path.join(folder, 'counter-store'),
+    });
     const secrets = {
       'postgres-password': 'not-the-default',
       'database-url': 'postgres://animal_store:not-the-default@postgres:5432/animal_store\n',
+      'counter-store': 'redis://valkey:6379\n',
     };
     for (const [name, secret] of Object.entries(secrets)) {
       const secretFile = path.join(folder, name);
       await writeFile(secretFile, secret);
       over.secrets = { ...over.secrets, [name]: { file: secretFile } };
     }
-    file = overlay(await readComposeFile(COMPOSE_FILE, { COUNTER_STORE: 'redis://valkey:6379' }), over);
+    file = overlay(await readComposeFile(COMPOSE_FILE), over);
   });
   afterAll(() => rm(folder, { recursive: true }));
 
@@ -360,7 +363,9 @@ describe('docker compose up with secrets in files, and with the profile redis', 
       const [replica] = project.of('api');
       const { stdout: environment } = (await replica?.exec('cat', '/proc/1/environ')) ?? { stdout: '' };
       expect(environment).toContain('DATABASE_URL_FILE=/run/secrets/database-url');
+      expect(environment).toContain('COUNTER_STORE_FILE=/run/secrets/counter-store');
       expect(environment).not.toContain('not-the-default');
+      expect(environment).not.toContain('redis://');
     } finally {
       ends = await project.down();
     }

@@ -27,6 +27,7 @@ export interface Service {
   configs?: { source: string; target: string }[];
   secrets?: string[];
   ports?: string[];
+  stop_grace_period?: string;
 }
 
 export interface ComposeFile {
