@@ -201,6 +201,19 @@ describe('the settings OTEL_*', () => {
     expect(collector.postings[0]).toMatchObject({ path: '/v1/traces', headers: { 'x-tenant': '7' } });
   });
 
+  it.each([
+    ['traceidratio', '01', 0],
+    ['always_on', '00', 1],
+  ])(
+    'decide what is sampled whatever its sender says, with a sampler that heeds none: %s',
+    async (sampler, flags, count) => {
+      await start({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: '0' });
+      await send(`${store.url}/v1/pets`, { key, headers: { traceparent: `00-${TRACE}-${SPAN}-${flags}` } });
+      await stop();
+      expect(collector.spans().filter(({ kind }) => kind === SERVER)).toHaveLength(count);
+    },
+  );
+
   it('leave the service its name and protobuf where they say nothing', async () => {
     await start({ OTEL_EXPORTER_OTLP_PROTOCOL: '' });
     await send(`${store.url}/v1/pets`, { key });

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { SECURITY_HEADERS } from '../../src/http/security-headers.js';
 import { linksOf } from '../support/links.js';
 import { readBaseImage } from './support/base-image.js';
 import { command } from './support/command.js';
@@ -217,7 +218,7 @@ describe('docker compose up', () => {
       status: 201,
       body: { id: expect.any(Number), name: 'Rex', categoryId: 1 },
     });
-    expect(headers.get('x-ratelimit-limit')).toBe('1000');
+    expect([headers.get('x-ratelimit-limit'), headers.get('server')]).toEqual(['1000', null]);
     await Promise.all(Array.from({ length: 40 }, () => ask(balancer, '/v1/pets', key)));
     const [, ...healthCheck] = image.config.healthCheck;
     for (const replica of project.of('api')) {
@@ -301,10 +302,19 @@ describe('docker compose up', () => {
     const balancer = project.address('balancer');
     await project.scale('api', 0);
     const { status, headers, body } = await ask(balancer, '/v1/pets', key);
-    expect({ status, body, retryAfter: headers.get('retry-after') }).toEqual({
+    expect({ status, body }).toEqual({
       status: 503,
       body: { code: 'service_unavailable', message: expect.stringContaining('No replica'), status: 503 },
-      retryAfter: '1',
+    });
+    expect(Object.fromEntries(headers)).toEqual({
+      'cache-control': 'no-store',
+      'content-length': expect.any(String),
+      'content-security-policy': SECURITY_HEADERS['Content-Security-Policy'],
+      'content-type': 'application/json; charset=utf-8',
+      date: expect.any(String),
+      'retry-after': '1',
+      'x-content-type-options': SECURITY_HEADERS['X-Content-Type-Options'],
+      'x-request-id': expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
     });
     await project.scale('api', 1);
     await project.healthy('api');
