@@ -71,13 +71,15 @@ export class AppHooks {
 
   /** Answers where the router itself refuses a path, which no hook sees: with the headers of all answers, and recorded like them. */
   answerUnrouted(fault: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    logSendersTrace(request);
-    nameAndSecure(request, reply);
-    if (this.share(request, reply)) {
-      return;
-    }
-    const answered = this.filter.answer(fault, request, reply);
-    void answered.then(() => this.record(request, reply));
+    inTurn(reply.raw, () => {
+      logSendersTrace(request);
+      nameAndSecure(request, reply);
+      if (this.share(request, reply)) {
+        return;
+      }
+      const answered = this.filter.answer(fault, request, reply);
+      void answered.then(() => this.record(request, reply));
+    });
   }
 
   private record(request: FastifyRequest, reply: FastifyReply): void {

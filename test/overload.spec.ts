@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
@@ -142,6 +143,30 @@ describe('a client that pipelines', () => {
       ...missing.flatMap((path) => ['404', path.slice('/v1/pets/'.length)]),
       '200',
     ]);
+  });
+
+  it.each(['/livez', '/%zz'])('is not read while many of its requests wait: %s', async (path) => {
+    holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    const { hostname, port } = new URL(store.url);
+    const request = `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const COUNT = 10_000;
+    let [waiting, most] = [0, 0];
+    const arrives = (_request: IncomingMessage, answer: ServerResponse) => {
+      waiting += 1;
+      most = Math.max(most, waiting);
+      answer.once('close', () => (waiting -= 1));
+    };
+    store.app.getHttpServer().prependListener('request', arrives);
+    const socket = connect(Number(port), hostname);
+    const answers = text(socket);
+    socket.write(ONE() + request.repeat(COUNT) + request.replace('Host', 'Connection: close\r\nHost'));
+    await until(() => underWay('listPets') === 1);
+    // Others are served, while whatever the service would read of the rest arrives.
+    expect((await Promise.all(Array.from({ length: 20 }, () => ask('/livez')))).length).toBe(20);
+    await letGo();
+    expect((await answers).match(/HTTP\/1\.1 \d/g)).toHaveLength(COUNT + 2);
+    // A hundred, and what Node reads at once; and the others.
+    expect(most).toBeLessThan(100 + (64 * 1024) / request.length + 25);
   });
 
   it('and goes has nothing more begun for it', async () => {

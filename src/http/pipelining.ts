@@ -2,30 +2,61 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { whenAnswerEnds } from './end-of-answer.js';
 
-/** The answer to what arrived last on each connection. */
-const last = new WeakMap<Socket, ServerResponse>();
+/**
+ * So many requests of a connection may wait before nothing more is read of it; those come on top that Node reads at once with the
+ * last of them, 64 KiB. Not fewer, as only by reading it is noticed that a client has gone.
+ */
+const READ_AHEAD = 100;
+
+/** The requests of a connection. */
+interface Line {
+  /** The answer to the one that arrived last. */
+  last: ServerResponse;
+  waiting: number;
+  /** Whether it is not read. */
+  isFull: boolean;
+}
+
+const lines = new WeakMap<Socket, Line>();
 
 /**
  * Begins a request when all that came before it on its connection are answered, as its answer could not be sent sooner (RFC 9112,
- * section 9.3.2): so a client that pipelines takes no more of the service at once than any other. Meanwhile nothing more is read
- * from it; and if it goes, nothing more is begun.
+ * section 9.3.2): so a client that pipelines takes no more of the service at once than any other. When many wait, nothing more is
+ * read; and if the client goes, nothing more is begun.
  */
 export function inTurn(answer: ServerResponse, begin: () => void): void {
   const { socket } = answer.req;
-  const before = last.get(socket);
-  last.set(socket, answer);
-  if (before === undefined || before.closed) {
+  const line = lines.get(socket);
+  if (line === undefined) {
+    lines.set(socket, { last: answer, waiting: 0, isFull: false });
     begin();
     return;
   }
-  socket.pause();
+  const before = line.last;
+  line.last = answer;
+  if (before.closed) {
+    begin();
+    return;
+  }
+  line.waiting += 1;
+  if (line.waiting >= READ_AHEAD && !line.isFull) {
+    line.isFull = true;
+    socket.on('resume', pauseAgain).pause();
+  }
   whenAnswerEnds(before, () => {
+    line.waiting -= 1;
     if (socket.destroyed) {
       return;
     }
-    if (last.get(socket) === answer) {
-      socket.resume();
+    if (line.waiting === 0 && line.isFull) {
+      line.isFull = false;
+      socket.off('resume', pauseAgain).resume();
     }
     begin();
   });
+}
+
+/** Node reads on by itself whenever a request has arrived. */
+function pauseAgain(this: Socket): void {
+  this.pause();
 }
