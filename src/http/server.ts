@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { Server, ServerOptions } from 'node:http';
 import type { FastifyHttpOptions } from 'fastify';
 import type { Environment } from '../environment.js';
 import { noteAnswers } from './parser-error.js';
@@ -10,6 +10,23 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** For its headers alone. Node takes the shorter of both for the headers, so this is never the longer. */
 const HEADERS_TIMEOUT_MS = 20_000;
 const TIMEOUT_CHECK_INTERVAL_MS = 5_000;
+/**
+ * For a connection on which nothing moves while a request is under way: its client does not fetch the answer. Longer than one may
+ * take to arrive, as what stops to arrive is told so. Node may let it pass twice, where a part was fetched. Between two requests,
+ * `keepAliveTimeout` tells how long a connection is kept.
+ */
+export const STANDSTILL_TIMEOUT_MS = 40_000;
+
+/** Of every server that listens here. */
+export const NODE_OPTIONS: ServerOptions = {
+  // Node would answer a missing Host by itself, without a body.
+  requireHostHeader: false,
+  // Of two headers that must be one, Node would pass the first alone; so both are seen, and refused.
+  joinDuplicateHeaders: true,
+  headersTimeout: HEADERS_TIMEOUT_MS,
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
+};
 
 /** How much of a request is read and how long it may take, and that Node answers nothing in words of its own. */
 export function serverOptions({ TRUST_PROXY }: Pick<Environment, 'TRUST_PROXY'>): FastifyHttpOptions<Server> {
@@ -18,15 +35,10 @@ export function serverOptions({ TRUST_PROXY }: Pick<Environment, 'TRUST_PROXY'>)
     bodyLimit: BODY_LIMIT_BYTES,
     // What was on its way when the server closed is served.
     return503OnClosing: false,
-    // Node would answer a missing Host by itself, without a body.
-    http: {
-      requireHostHeader: false,
-      // Of two headers that must be one, Node would pass the first alone; so both are seen, and refused.
-      joinDuplicateHeaders: true,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
-    },
+    http: NODE_OPTIONS,
+    // Fastify has these two from here alone.
     requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: STANDSTILL_TIMEOUT_MS,
     ...trustProxy(TRUST_PROXY),
   };
 }
