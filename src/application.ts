@@ -48,7 +48,7 @@ export async function createApplication(
   const fastify = adapter.getInstance();
   leaveNothingToNode(fastify.server);
   app.get(Connections).watch(fastify);
-  app.get(RefusedConnections).watch(fastify);
+  app.get(RefusedConnections).watch(fastify.server);
   await app.get(AppHooks).addTo(fastify);
   readJsonBodies(fastify);
   const operations = noteRoutes(fastify, app.get(AllowedMethods), environment);

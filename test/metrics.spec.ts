@@ -75,6 +75,25 @@ describe('/metrics', () => {
     expect(posted.headers.get('allow')).toBe('GET, HEAD');
   });
 
+  it.each([
+    ['no HTTP', 400, 'nonsense\r\n\r\n'],
+    [
+      'headers that are too large',
+      431,
+      `GET /metrics HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+    ],
+    ['CONNECT', 400, 'CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ])('refuses in form what is no request: %s', async (_name, status, request) => {
+    const { status: told, body } = await sendRaw(metricsUrl(), request);
+    const message: unknown = expect.any(String);
+    expect([told, JSON.parse(body)]).toEqual([status, { code: expect.any(String), message, status }]);
+  });
+
+  it.each(['X-No-Host: x', 'Host: x\r\nExpect: a miracle'])('answers a request with %j', async (headers) => {
+    const request = `GET /metrics HTTP/1.1\r\n${headers}\r\nConnection: close\r\n\r\n`;
+    expect((await sendRaw(metricsUrl(), request)).status).toBe(200);
+  });
+
   it('is not there where clients are served', async () => {
     expectError(await send(`${store.url}/metrics`), 404, 'not_found');
   });

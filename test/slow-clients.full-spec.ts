@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { MetricsServer } from '../src/metrics/metrics.server.js';
 import { startApplication, type TestApplication } from './support/application.js';
 
 const DRIBBLE_INTERVAL_MS = 1000;
@@ -11,11 +12,12 @@ const KIB = 1024;
 let store: TestApplication;
 
 beforeAll(async () => {
-  store = await startApplication();
+  store = await startApplication({ environment: { METRICS_PORT: 0 } });
 });
 afterAll(() => store.close());
 
 const servicePort = () => Number(new URL(store.url).port);
+const metricsPort = () => store.app.get(MetricsServer).port ?? 0;
 
 interface Outcome {
   statuses: string[];
@@ -63,6 +65,7 @@ const body = (request: string) => `${request} HTTP/1.1\r\nHost: x\r\nContent-Len
 describe('a request that dribbles in', () => {
   it.concurrent.each([
     ['the service', servicePort],
+    ['the metrics', metricsPort],
   ])('has twenty seconds for its headers, then it is 408: %s', async (_name, port) => {
     const outcome = await dribble(port(), headers('GET /livez'));
     expect(outcome.statuses).toEqual(['408']);
@@ -78,6 +81,8 @@ describe('a request that dribbles in', () => {
   it.concurrent.each([
     ['GET /livez', '200', servicePort],
     ['POST /nothing', '404', servicePort],
+    ['GET /metrics', '200', metricsPort],
+    ['POST /metrics', '405', metricsPort],
   ])(
     'has thirty seconds for a body that is answered before it arrives, and no second answer: %s',
     async (request, status, port) => {

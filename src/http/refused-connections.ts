@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
@@ -22,7 +23,7 @@ export class RefusedConnections {
   constructor(private readonly host: HttpAdapterHost<FastifyAdapter>) {}
 
   /** From now on CONNECT is refused in form. */
-  watch({ server }: FastifyInstance): void {
+  watch(server: Server): void {
     server.on('connect', (_request, socket: Socket) => answerConnect(socket, this.note));
   }
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import {
   Inject,
   Injectable,
@@ -11,7 +11,9 @@ import {
 import type { Registry } from 'prom-client';
 import { ENVIRONMENT, type Environment, InvalidEnvironmentError } from '../environment.js';
 import { ApiError } from '../errors/api-error.js';
+import { RefusedConnections } from '../http/refused-connections.js';
 import { requestId } from '../http/request-id.js';
+import { leaveNothingToNode, NODE_OPTIONS, STANDSTILL_TIMEOUT_MS } from '../http/server.js';
 import { ServiceMetrics } from './service-metrics.js';
 
 const PATH = '/metrics';
@@ -27,6 +29,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
 
   constructor(
     private readonly metrics: ServiceMetrics,
+    private readonly refusedConnections: RefusedConnections,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'HOST' | 'METRICS_PORT'>,
   ) {}
 
@@ -42,7 +45,14 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
       return;
     }
     const registry = await this.metrics.registry();
-    this.server = createServer((request, response) => void this.answer(registry, request, response));
+    this.server = createServer(
+      NODE_OPTIONS,
+      (request, response) => void this.answer(registry, request, response),
+    );
+    this.server.on('clientError', (error, socket) => this.refusedConnections.answer(error, socket as Socket));
+    this.server.setTimeout(STANDSTILL_TIMEOUT_MS);
+    leaveNothingToNode(this.server);
+    this.refusedConnections.watch(this.server);
     this.server.listen(METRICS_PORT, HOST);
     try {
       await once(this.server, 'listening');
