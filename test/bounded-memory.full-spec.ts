@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Server } from 'node:net';
+import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { KeyDirectory } from '../src/auth/key-directory.js';
@@ -150,5 +151,22 @@ describe('clients that ask for much on one connection, and go before the answers
     };
     await growthBy(50);
     expect(await growthBy(50)).toBeLessThan(NOISE_BYTES);
+  });
+
+  it('and who fetches no answer is cut off before many of them fill the memory, and others are served', async () => {
+    const { hostname, port } = new URL(store.url);
+    const before = heapBytes();
+    const asked =
+      'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20) +
+      'GET /livez HTTP/1.1\r\nHost:\r\n\r\n'.repeat(5000);
+    const greedy = Array.from({ length: 50 }, () => connect(Number(port), hostname).pause());
+    const server: Server = store.app.getHttpServer();
+    const count = promisify(server.getConnections.bind(server));
+    await until(async () => (await count()) >= greedy.length);
+    greedy.forEach((socket) => socket.on('error', () => {}).write(asked));
+    await until(async () => (await count()) < greedy.length / 2);
+    expect((await send(`${store.url}/livez`)).status).toBe(200);
+    expect(heapBytes() - before).toBeLessThan(100_000_000);
+    greedy.forEach((socket) => socket.destroy());
   });
 });

@@ -8,6 +8,9 @@ import { whenAnswerEnds } from './end-of-answer.js';
  */
 const READ_AHEAD = 100;
 
+/** So many may wait on all connections together, at 4 KB each; a connection that has more arrive is closed. */
+const MAX_WAITING = 10_000;
+
 /** The requests of a connection. */
 interface Line {
   /** The answer to the one that arrived last. */
@@ -18,14 +21,18 @@ interface Line {
 }
 
 const lines = new WeakMap<Socket, Line>();
+let waitingInAll = 0;
 
 /**
  * Begins a request when all that came before it on its connection are answered, as its answer could not be sent sooner (RFC 9112,
  * section 9.3.2): so a client that pipelines takes no more of the service at once than any other. When many wait, nothing more is
- * read; and if the client goes, nothing more is begun.
+ * read of it; when very many do, it is cut off; and if it goes, nothing more is begun.
  */
 export function inTurn(answer: ServerResponse, begin: () => void): void {
   const { socket } = answer.req;
+  if (socket.destroyed) {
+    return;
+  }
   const line = lines.get(socket);
   if (line === undefined) {
     lines.set(socket, { last: answer, waiting: 0, isFull: false });
@@ -38,13 +45,19 @@ export function inTurn(answer: ServerResponse, begin: () => void): void {
     begin();
     return;
   }
+  if (waitingInAll >= MAX_WAITING) {
+    socket.destroy();
+    return;
+  }
   line.waiting += 1;
+  waitingInAll += 1;
   if (line.waiting >= READ_AHEAD && !line.isFull) {
     line.isFull = true;
     socket.on('resume', pauseAgain).pause();
   }
   whenAnswerEnds(before, () => {
     line.waiting -= 1;
+    waitingInAll -= 1;
     if (socket.destroyed) {
       return;
     }
