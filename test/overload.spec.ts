@@ -20,14 +20,22 @@ let store: TestApplication;
 let client: IssuedKey;
 let holder: Awaited<ReturnType<typeof hold>> | null = null;
 
-beforeEach(async () => {
+beforeAll(async () => {
   store = await startApplication({ environment: { MAX_CONCURRENT_REQUESTS: MAX, METRICS_PORT: 0 } });
+});
+beforeEach(async () => {
   client = await store.issue();
 });
 afterEach(async () => {
   await letGo();
-  await store.close();
+  await until(() =>
+    store.app
+      .get(ConcurrencyLimit)
+      .all()
+      .every((load) => load.underWay === 0),
+  );
 });
+afterAll(() => store.close());
 
 async function letGo(): Promise<void> {
   await holder?.letGo();
@@ -74,12 +82,16 @@ describe('who comes while as many of an operation are served as may be', () => {
   });
 
   it('is told of in the metrics', async () => {
-    const waiting = await fill('listPets', '/v1/pets');
-    await ask('/v1/pets');
-    const read = await scrape(`http://127.0.0.1:${store.app.get(MetricsServer).port}`);
     const operation = 'listPets';
-    expect(read.value('animal_store_requests_under_way', { operation })).toBe(MAX);
-    expect(read.value('animal_store_shed_requests_total', { operation })).toBe(1);
+    const read = async (name: string) => {
+      const metrics = await scrape(`http://127.0.0.1:${store.app.get(MetricsServer).port}`);
+      return metrics.value(`animal_store_${name}`, { operation }) ?? 0;
+    };
+    const shed = await read('shed_requests_total');
+    const waiting = await fill(operation, '/v1/pets');
+    await ask('/v1/pets');
+    expect(await read('requests_under_way')).toBe(MAX);
+    expect(await read('shed_requests_total')).toBe(shed + 1);
     await letGo();
     await Promise.all(waiting);
   });
