@@ -7,7 +7,7 @@ import { send } from './support/http.js';
 import { issueKey } from './support/keys.js';
 import { MovingAddress } from './support/moving-address.js';
 import { hasRedis, type RedisServer, startRedis } from './support/redis.js';
-import { ServiceProcess } from './support/service-process.js';
+import { ServiceProcesses } from './support/service-processes.js';
 
 const PER_DAY = 100_000_000;
 const WIDE = { plan: 'enterprise', perMinute: 10_000_000, perDay: PER_DAY } as const;
@@ -18,11 +18,11 @@ const UNDER_WAY = 12;
 
 (hasRedis() ? describe : describe.skip)('a service under load that counts in a Redis which', () => {
   const courses: Course[] = [];
+  const services = new ServiceProcesses();
   let database: TestDatabase;
   let first: RedisServer;
   let second: RedisServer;
   let address: MovingAddress;
-  let service: ServiceProcess;
   let url: string;
   let version = '';
 
@@ -35,19 +35,17 @@ const UNDER_WAY = 12;
     await until(async () => /master_link_status:up/.test(await second.operator.info('replication')));
     [, version = ''] = /redis_version:(\S+)/.exec(await first.operator.info('server')) ?? [];
     address = await MovingAddress.of(first.port);
-    service = new ServiceProcess('main.js', {
-      NODE_ENV: 'production',
-      APP_ENV: 'staging',
-      HOST: '127.0.0.1',
-      SHUTDOWN_DELAY: '0',
-      LOG_LEVEL: 'warn',
-      DATABASE_URL: database.url,
-      COUNTER_STORE: `redis://127.0.0.1:${address.port}`,
-    });
-    url = await service.ready();
+    url = await services
+      .start({
+        SHUTDOWN_DELAY: '0',
+        LOG_LEVEL: 'warn',
+        DATABASE_URL: database.url,
+        COUNTER_STORE: `redis://127.0.0.1:${address.port}`,
+      })
+      .ready();
   });
   afterEach(async () => {
-    await service.kill('SIGTERM');
+    await services.end('SIGTERM');
     address.close();
     await Promise.all([first.stop(), second.stop()]);
   });

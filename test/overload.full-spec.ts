@@ -4,10 +4,8 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { createDatabase, type TestDatabase } from './support/database.js';
-import { until } from './support/eventually.js';
-import { send } from './support/http.js';
 import { issueKey } from './support/keys.js';
-import { ServiceProcess } from './support/service-process.js';
+import { ServiceProcesses } from './support/service-processes.js';
 
 const execute = promisify(execFile);
 const WIDE = { plan: 'enterprise', perMinute: 10_000_000, perDay: 100_000_000 } as const;
@@ -20,8 +18,8 @@ const SECONDS = 10;
 /** What a busy machine takes for the rest. */
 const SLACK_MS = 2000;
 
+const services = new ServiceProcesses();
 let database: TestDatabase;
-let service: ServiceProcess;
 let url: string;
 let key: string;
 
@@ -35,19 +33,10 @@ beforeAll(async () => {
     'CREATE TRIGGER far BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION take_time()',
   );
   ({ key } = await issueKey(database, WIDE));
-  service = new ServiceProcess('main.js', {
-    NODE_ENV: 'production',
-    APP_ENV: 'staging',
-    HOST: '127.0.0.1',
-    SHUTDOWN_DELAY: '0',
-    LOG_LEVEL: 'warn',
-    DATABASE_URL: database.url,
-  });
-  url = await service.listening();
-  await until(async () => (await send(`${url}/readyz`)).status === 200);
+  url = await services.start({ SHUTDOWN_DELAY: '0', LOG_LEVEL: 'warn', DATABASE_URL: database.url }).ready();
 });
 afterAll(async () => {
-  await service.kill('SIGTERM');
+  await services.end('SIGTERM');
   await database.drop();
 });
 

@@ -1,7 +1,9 @@
 import { startApplication, type TestApplication } from './support/application.js';
 import { type Collector, type ReceivedSpan, startCollector } from './support/collector.js';
 import { readEnvironment } from '../src/environment.js';
+import { hold } from './support/holding.js';
 import { send } from './support/http.js';
+import { expectLocksWaitedFor } from './support/locks.js';
 import { eventually } from './support/eventually.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -106,7 +108,12 @@ describe('a request', () => {
   it('has a span of its own for each question, also where one question served many', async () => {
     await start();
     await send(`${store.url}/v1/pets`, { key });
-    await Promise.all(Array.from({ length: 20 }, () => send(`${store.url}/v1/pets`, { key })));
+    // Behind the first question, if not with it, the others gather.
+    const holder = await hold(store.database.url, 'LOCK TABLE rate_limit_counters');
+    const asked = Array.from({ length: 20 }, () => send(`${store.url}/v1/pets`, { key }));
+    await eventually(() => expectLocksWaitedFor(store.database, 1));
+    await holder.letGo();
+    await Promise.all(asked);
     await eventually(async () => {
       const spans = collector.spans();
       const servers = spans.filter(({ kind }) => kind === SERVER);
