@@ -18,10 +18,11 @@ export interface Fault {
   end(): Promise<unknown>;
 }
 
-/** When a fault began, had happened, and was over, by `performance.now()`. */
+/** When a fault began, had happened, began to end, and was over, by `performance.now()`. */
 interface Times {
   beganMs: number;
   happenedMs: number;
+  endingMs: number;
   returnedMs: number;
 }
 
@@ -87,7 +88,7 @@ export class Course {
 
   /** Whether `/readyz` told during the fault that all is well again. */
   get readyMeanwhile(): boolean {
-    const during = this.health.readyz.filter(({ answeredMs }) => answeredMs < this.times.returnedMs);
+    const during = this.health.readyz.filter(({ answeredMs }) => answeredMs < this.times.endingMs);
     const told = during.findIndex(({ status }) => status !== 200);
     return told !== -1 && during.slice(told).some(({ status }) => status === 200);
   }
@@ -118,7 +119,7 @@ const isDegraded = ({ answer }: Seen) => answer?.headers.get('x-ratelimit-degrad
 export async function suffer(url: string, key: string, fault: Fault): Promise<Course> {
   const load = new Load(url, key);
   const health = new HealthWatch(url);
-  const times = { beganMs: 0, happenedMs: 0, returnedMs: 0 };
+  const times = { beganMs: 0, happenedMs: 0, endingMs: 0, returnedMs: 0 };
   try {
     await pause(fault.happen === undefined ? 0 : CALM_MS);
     times.beganMs = performance.now();
@@ -127,6 +128,7 @@ export async function suffer(url: string, key: string, fault: Fault): Promise<Co
       times.happenedMs = performance.now();
       await pause(fault.lastsMs);
     } finally {
+      times.endingMs = performance.now();
       await fault.end();
     }
     times.returnedMs = performance.now();
