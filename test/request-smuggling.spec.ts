@@ -215,6 +215,16 @@ describe('what is well-formed but rare is read as it is meant:', () => {
     expect(await animals('smuggled')).toBe(0);
   });
 
+  it('a client that asks for a tunnel and goes disturbs nobody', async () => {
+    const { hostname, port } = new URL(store.url);
+    for (let asked = 0; asked < 200; asked += 1) {
+      const socket = net.connect(Number(port), hostname);
+      socket.write(head('CONNECT 127.0.0.1:5432'), () => socket.resetAndDestroy());
+      await once(socket, 'close');
+    }
+    expect((await fetch(`${store.url}/livez`)).status).toBe(200);
+  });
+
   it('TRACE tells nothing of what was sent', async () => {
     const { status, body } = await sendRaw(
       store.url,

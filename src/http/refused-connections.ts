@@ -6,6 +6,7 @@ import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import type { ApiError } from '../errors/api-error.js';
 import { answerConnect, answerParserError, type Refused } from './parser-error.js';
+import { STANDSTILL_TIMEOUT_MS } from './server.js';
 
 /** All that Node's HTTP parser is answered with. */
 const STATUSES = [400, 408, 431];
@@ -24,7 +25,12 @@ export class RefusedConnections {
 
   /** From now on CONNECT is refused in form. */
   watch(server: Server): void {
-    server.on('connect', (_request, socket: Socket) => answerConnect(socket, this.note));
+    server.on('connect', (_request, socket: Socket) => {
+      // Node has let go of it: nobody else would hear of its end, or end it.
+      socket.on('error', () => socket.destroy());
+      socket.setTimeout(STANDSTILL_TIMEOUT_MS, () => socket.destroy());
+      answerConnect(socket, this.note);
+    });
   }
 
   /** Answers what Node's HTTP parser refuses. */
