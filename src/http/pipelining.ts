@@ -8,7 +8,7 @@ import { whenAnswerEnds } from './end-of-answer.js';
  */
 const READ_AHEAD = 100;
 
-/** So many may wait on all connections together, at 4 KB each; a connection that has more arrive is closed. */
+/** So many may wait on all connections together, at 4 KB each and its body; a connection that has more arrive is closed. */
 const MAX_WAITING = 10_000;
 
 /** The requests of a connection. */
@@ -30,7 +30,7 @@ let waitingInAll = 0;
  */
 export function inTurn(answer: ServerResponse, begin: () => void): void {
   const { socket } = answer.req;
-  if (socket.destroyed) {
+  if (!socket.writable) {
     return;
   }
   const line = lines.get(socket);
@@ -58,7 +58,8 @@ export function inTurn(answer: ServerResponse, begin: () => void): void {
   whenAnswerEnds(before, () => {
     line.waiting -= 1;
     waitingInAll -= 1;
-    if (socket.destroyed) {
+    // Gone, or told `Connection: close`, behind which nothing more is carried out (RFC 9112, section 9.6).
+    if (!socket.writable) {
       return;
     }
     if (line.waiting === 0 && line.isFull) {
