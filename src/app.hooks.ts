@@ -36,7 +36,7 @@ export class AppHooks {
     fastify.decorateRequest('caller', null);
     fastify.decorateRequest('admission', null);
     fastify.decorateRequest('uncounted', false);
-    fastify.decorateRequest('isServed', false);
+    fastify.decorateRequest('place', undefined);
     fastify.addHook('onRequest', (_request, reply, done) => inTurn(reply.raw, done));
     await traceRequests(fastify, this.environment);
     fastify.addHook('onRequest', (request, reply, done) => {
@@ -83,6 +83,7 @@ export class AppHooks {
   }
 
   private record(request: FastifyRequest, reply: FastifyReply): void {
+    this.concurrencyLimit.noteAnswer(request);
     this.usage.record(request, reply);
     this.answeredRequests.record(request, reply);
   }

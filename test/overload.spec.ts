@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { generateApiKey } from '../src/auth/api-key.js';
 import { ConcurrencyLimit } from '../src/http/concurrency-limit.js';
@@ -126,7 +127,7 @@ describe('who comes while as many of an operation are served as may be', () => {
   });
 });
 
-it('a client that goes leaves its place', async () => {
+it('a client that goes leaves its place when what was begun for it is done, and not before', async () => {
   holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
   const { hostname, port } = new URL(store.url);
   const gone = Array.from({ length: MAX }, () => connect(Number(port), hostname));
@@ -134,9 +135,14 @@ it('a client that goes leaves its place', async () => {
     socket.write(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.key}\r\n\r\n`),
   );
   await until(() => underWay('listPets') === MAX);
+  const server: Server = store.app.getHttpServer();
+  const count = promisify(server.getConnections.bind(server));
+  const before = await count();
   gone.forEach((socket) => socket.destroy());
-  await until(() => underWay('listPets') === 0);
+  await until(async () => (await count()) === before - MAX);
+  expect((await ask('/v1/pets')).status).toBe(503);
   await letGo();
+  await until(() => underWay('listPets') === 0);
   expect((await ask('/v1/pets')).status).toBe(200);
 });
 
@@ -181,6 +187,25 @@ describe('a client that pipelines', () => {
     expect(most).toBeLessThan(100 + (64 * 1024) / request.length + 25);
   });
 
+  it('is done nothing more for behind an answer that says that the connection closes', async () => {
+    const { hostname, port } = new URL(store.url);
+    const socket = connect(Number(port), hostname);
+    const answer = text(socket);
+    const name = `Rex ${client.quotaId}`;
+    const post = (body: string) =>
+      ONE()
+        .replace('GET', 'POST')
+        .replace(
+          '\r\n\r\n',
+          `\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+        );
+    socket.write(post('{nonsense') + post(JSON.stringify({ name, categoryId: 1 })));
+    expect([...(await answer).matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status)).toEqual(['400']);
+    // One for the first, one for this.
+    expect((await ask('/v1/pets')).headers.get('x-ratelimit-remaining')).toBe('58');
+    expect(await store.database.query('SELECT 1 FROM pets WHERE name = $1', [name])).toEqual([]);
+  });
+
   it('and goes has nothing more begun for it', async () => {
     holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     const { hostname, port } = new URL(store.url);
@@ -188,8 +213,8 @@ describe('a client that pipelines', () => {
     gone.write(ONE().repeat(10));
     await until(() => underWay('listPets') === 1);
     gone.destroy();
-    await until(() => underWay('listPets') === 0);
     await letGo();
+    await until(() => underWay('listPets') === 0);
     // The one that was under way, and this one.
     expect((await ask('/v1/pets')).headers.get('x-ratelimit-remaining')).toBe('58');
   });

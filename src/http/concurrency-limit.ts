@@ -7,9 +7,16 @@ import { operationOf } from './operation-of.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whether it is among those that are served; set by `ConcurrencyLimit`. */
-    isServed: boolean;
+    /** Its place among those that are served, set by `ConcurrencyLimit`; undefined until then. */
+    place: Place | undefined;
   }
+}
+
+/** Of a request that is served. It is free when nothing is done for the request any more, and nothing waits to be sent. */
+interface Place {
+  load: OperationLoad;
+  isAnswerMade: boolean;
+  isAnswerEnded: boolean;
 }
 
 /** The log hears of an overload once in so many milliseconds. */
@@ -47,13 +54,13 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Takes a request among those that are served, once however often it is asked to, until its answer is sent or its client
-   * gone.
+   * Takes a request among those that are served, once however often it is asked to, until its answer is made, and sent or its
+   * client gone: what was begun for who has gone goes on, and takes as much.
    *
    * @returns what it is told where there are as many as may be.
    */
   take(request: FastifyRequest, reply: FastifyReply): ApiError | null {
-    if (request.isServed) {
+    if (request.place !== undefined) {
       return null;
     }
     const load = this.of(operationOf(request));
@@ -62,12 +69,22 @@ export class ConcurrencyLimit {
       this.report(load);
       return OVERLOADED;
     }
-    request.isServed = true;
+    const place = { load, isAnswerMade: false, isAnswerEnded: false };
+    request.place = place;
     load.underWay += 1;
     whenAnswerEnds(reply.raw, () => {
-      load.underWay -= 1;
+      place.isAnswerEnded = true;
+      leaveIfDone(place);
     });
     return null;
+  }
+
+  /** The answer of a request is made. */
+  noteAnswer({ place }: FastifyRequest): void {
+    if (place !== undefined && !place.isAnswerMade) {
+      place.isAnswerMade = true;
+      leaveIfDone(place);
+    }
   }
 
   private of(operation: string): OperationLoad {
@@ -87,5 +104,11 @@ export class ConcurrencyLimit {
       );
       this.reportedAtMs = nowMs;
     }
+  }
+}
+
+function leaveIfDone({ load, isAnswerMade, isAnswerEnded }: Place): void {
+  if (isAnswerMade && isAnswerEnded) {
+    load.underWay -= 1;
   }
 }
