@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
 
@@ -7,20 +6,13 @@ import { ApiError } from '../errors/api-error.js';
 const HOST = /^[\w.~%!$&'()*+;=:[\]-]*$/;
 
 /**
- * Refuses what Node lets pass though a proxy before us may have read it otherwise, and all that its connection has behind it:
- * nobody can be sure that it was sent as a request.
+ * Refuses what Node lets pass though a proxy before us may have read it otherwise, and closes its connection: nothing is begun of
+ * what stands behind it, as nobody can be sure that it was sent as a request.
  */
 export function refuseAmbiguity(fastify: FastifyInstance): void {
-  const refused = new WeakSet<Socket>();
   fastify.addHook('onRequest', ({ raw }, reply, done) => {
-    if (refused.has(raw.socket)) {
-      // Node reads on until the refusal is sent. Then the connection closes, without another answer.
-      reply.hijack();
-      return;
-    }
     const fault = faultOf(raw);
     if (fault !== undefined) {
-      refused.add(raw.socket);
       reply.header('Connection', 'close');
     }
     done(fault);
