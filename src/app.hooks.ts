@@ -6,6 +6,7 @@ import { tellLifecycles } from './deprecation/lifecycle.hook.js';
 import { ENVIRONMENT, type Environment } from './environment.js';
 import { refuseAmbiguity } from './http/ambiguity.hook.js';
 import { ConcurrencyLimit } from './http/concurrency-limit.js';
+import { Connections } from './http/connections.js';
 import { type Sharing, sharingWith } from './http/cors.js';
 import { inTurn } from './http/pipelining.js';
 import { revalidate } from './http/revalidation.hook.js';
@@ -23,6 +24,7 @@ export class AppHooks {
 
   constructor(
     @Inject(ENVIRONMENT) private readonly environment: Environment,
+    private readonly connections: Connections,
     private readonly concurrencyLimit: ConcurrencyLimit,
     private readonly filter: AppFilter,
     private readonly usage: UsageRecorder,
@@ -37,7 +39,7 @@ export class AppHooks {
     fastify.decorateRequest('admission', null);
     fastify.decorateRequest('uncounted', false);
     fastify.decorateRequest('place', undefined);
-    fastify.addHook('onRequest', (_request, reply, done) => inTurn(reply.raw, done));
+    fastify.addHook('onRequest', (_request, reply, done) => this.begin(reply, done));
     await traceRequests(fastify, this.environment);
     fastify.addHook('onRequest', (request, reply, done) => {
       nameAndSecure(request, reply);
@@ -71,7 +73,7 @@ export class AppHooks {
 
   /** Answers where the router itself refuses a path, which no hook sees: with the headers of all answers, and recorded like them. */
   answerUnrouted(fault: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    inTurn(reply.raw, () => {
+    this.begin(reply, () => {
       logSendersTrace(request);
       nameAndSecure(request, reply);
       if (this.share(request, reply)) {
@@ -79,6 +81,13 @@ export class AppHooks {
       }
       const answered = this.filter.answer(fault, request, reply);
       void answered.then(() => this.record(request, reply));
+    });
+  }
+
+  private begin({ raw }: FastifyReply, go: () => void): void {
+    inTurn(raw, () => {
+      this.connections.noteBegun(raw);
+      go();
     });
   }
 

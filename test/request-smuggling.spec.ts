@@ -2,6 +2,9 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { text } from 'node:stream/consumers';
 import { startApplication, type TestApplication } from './support/application.js';
+import { eventually } from './support/eventually.js';
+import { hold } from './support/holding.js';
+import { expectLocksWaitedFor } from './support/locks.js';
 import { sendRaw } from './support/raw-http.js';
 
 const PET = '{"name":"Rex","categoryId":7}';
@@ -172,6 +175,20 @@ describe('a request has one answer:', () => {
       expect(await text(socket)).toBe('');
     },
   );
+
+  it.each([
+    ['in the body of a request', 'POST /v1/pets', 'no size of a chunk\r\n'],
+    ['in a body that nobody waits for', 'GET /livez', 'no size of a chunk\r\n'],
+    ['as a tunnel is asked for,', 'CONNECT 127.0.0.1:5432', ''],
+  ])('what is wrong %s behind another is told when that is answered', async (_name, request, rest) => {
+    const holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    const wrong = head(request, 'Transfer-Encoding: chunked') + rest;
+    const answer = sendRaw(store.url, head('GET /v1/pets') + wrong);
+    await eventually(() => expectLocksWaitedFor(store.database, 1));
+    await holder.letGo();
+    const { status, body } = await answer;
+    expect([status, body.match(/HTTP\/1\.1 \d+/g)]).toEqual([200, ['HTTP/1.1 400']]);
+  });
 
   it('what is wrong behind requests gets its own when they have theirs', async () => {
     const requests = ['/v1/pets', '/livez'].map((target) => head(`GET ${target}`));

@@ -85,6 +85,22 @@ describe('a service that drains', () => {
     await lock.letGo();
     expect(await answer).toMatchObject({ status: 200, headers: { connection: 'close' } });
   });
+
+  it('answers all that a client has pipelined, and has it leave with the last', async () => {
+    const lock = await hold(store.database.url, 'LOCK TABLE pets');
+    const answers = sendRaw(store.url, requestOf('/v1/pets').repeat(3));
+    await eventually(() => expectLocksWaitedFor(store.database, 1));
+    store.app.get(Connections).drain();
+    await lock.letGo();
+    const { status, headers, body } = await answers;
+    expect([status, headers['connection']]).toEqual([200, 'keep-alive']);
+    expect(body.match(/^connection: \S+|HTTP\/1\.1 \d+/gim)).toEqual([
+      'HTTP/1.1 200',
+      'Connection: keep-alive',
+      'HTTP/1.1 200',
+      'Connection: close',
+    ]);
+  });
 });
 
 describe('a service that ends', () => {

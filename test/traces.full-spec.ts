@@ -5,6 +5,7 @@ import { hold } from './support/holding.js';
 import { send } from './support/http.js';
 import { expectLocksWaitedFor } from './support/locks.js';
 import { eventually } from './support/eventually.js';
+import { sendRaw } from './support/raw-http.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
@@ -177,6 +178,17 @@ describe('a request', () => {
     await send(`${store.url}/v1/pets/1`, { key });
     await server('getPet');
     expect(collector.spans().filter(({ traceId }) => traceId === TRACE)).toEqual([]);
+  });
+
+  it('has nothing below it of what was pipelined behind it', async () => {
+    await start();
+    const get = (path: string, ...headers: string[]) =>
+      `${[`GET ${path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key}`, ...headers].join('\r\n')}\r\n\r\n`;
+    const untraced = get('/v1/pets/1', `traceparent: 00-${TRACE}-${SPAN}-00`, 'Connection: close');
+    await sendRaw(store.url, get('/v1/pets') + untraced);
+    const span = await server('listPets');
+    await stop();
+    expect(names(childrenOf(span))).toEqual(['count', 'find-keys', 'page-of-pets']);
   });
 
   it('of health or documents leaves no span, nor does work that no request asked for', async () => {

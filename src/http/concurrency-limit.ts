@@ -19,7 +19,7 @@ interface Place {
   isAnswerEnded: boolean;
 }
 
-/** The log hears of an overload once in so many milliseconds. */
+/** The log hears of an operation's overload once in so many milliseconds. */
 const REPORT_INTERVAL_MS = 1000;
 /** Made once, as there is no time to lose when it is told. */
 const OVERLOADED = new ApiError('service_unavailable', 'This server is overloaded. Try again shortly.', {
@@ -33,6 +33,8 @@ export interface OperationLoad {
   underWay: number;
   /** How many were sent away, since the start. */
   shed: number;
+  /** When the log last heard of it. */
+  reportedAtMs: number;
 }
 
 /**
@@ -43,7 +45,6 @@ export interface OperationLoad {
 export class ConcurrencyLimit {
   private readonly logger = new Logger(ConcurrencyLimit.name);
   private readonly byOperation = new Map<string, OperationLoad>();
-  private reportedAtMs = -Infinity;
 
   constructor(
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'MAX_CONCURRENT_REQUESTS'>,
@@ -90,19 +91,20 @@ export class ConcurrencyLimit {
   private of(operation: string): OperationLoad {
     let load = this.byOperation.get(operation);
     if (load === undefined) {
-      load = { operation, underWay: 0, shed: 0 };
+      load = { operation, underWay: 0, shed: 0, reportedAtMs: -Infinity };
       this.byOperation.set(operation, load);
     }
     return load;
   }
 
-  private report({ operation, underWay, shed }: OperationLoad): void {
+  private report(load: OperationLoad): void {
     const nowMs = performance.now();
-    if (nowMs - this.reportedAtMs >= REPORT_INTERVAL_MS) {
+    if (nowMs - load.reportedAtMs >= REPORT_INTERVAL_MS) {
+      load.reportedAtMs = nowMs;
+      const { operation, underWay, shed } = load;
       this.logger.warn(
         `Overloaded: ${underWay} of ${operation} are under way, ${shed} were sent away so far`,
       );
-      this.reportedAtMs = nowMs;
     }
   }
 }

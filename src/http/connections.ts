@@ -1,9 +1,9 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import { ENVIRONMENT, type Environment } from '../environment.js';
-import { whenAnswerEnds } from './end-of-answer.js';
+import { answersOwed, isUnused } from './pipelining.js';
 
 /** Of `SHUTDOWN_GRACE`; the rest is for what is left to do without requests. */
 const ANSWERING_SHARE = 0.8;
@@ -18,10 +18,7 @@ const UNUSED_GRACE_MS = 500;
 @Injectable()
 export class Connections {
   private readonly logger = new Logger(Connections.name);
-  private server: Server | null = null;
-  /** Connections on which no request has arrived yet. Node waits for them, as browsers open them to spare. */
-  private readonly unused = new Set<Socket>();
-  private readonly answers = new Set<ServerResponse>();
+  private readonly sockets = new Set<Socket>();
   private drainingSinceMs: number | null = null;
   private cut = 0;
 
@@ -39,18 +36,9 @@ export class Connections {
 
   /** From now on every connection is known, and ends when the service closes. */
   watch(fastify: FastifyInstance): void {
-    const { server } = fastify;
-    this.server = server;
-    server.on('connection', (socket) => {
-      this.unused.add(socket);
-      socket.once('close', () => this.unused.delete(socket));
-    });
-    // Before all others who hear of it: they may begin the answer in the same turn.
-    server.prependListener('request', ({ socket }, answer) => {
-      this.unused.delete(socket);
-      this.answers.add(answer);
-      whenAnswerEnds(answer, () => this.answers.delete(answer));
-      answer.shouldKeepAlive &&= !this.isDraining;
+    fastify.server.on('connection', (socket) => {
+      this.sockets.add(socket);
+      socket.once('close', () => this.sockets.delete(socket));
     });
     fastify.addHook('preClose', (done) => {
       this.end();
@@ -58,11 +46,21 @@ export class Connections {
     });
   }
 
-  /** From now on every answer says `Connection: close`, also to what is under way. */
+  /** A request is begun: while the service drains, its answer says `Connection: close`, unless another is owed behind it. */
+  noteBegun(answer: ServerResponse): void {
+    if (this.isDraining && answersOwed(answer.req.socket).at(-1) === answer) {
+      answer.shouldKeepAlive = false;
+    }
+  }
+
+  /** From now on connections close behind the last answer that is owed on them. */
   drain(): void {
     this.drainingSinceMs ??= performance.now();
-    for (const answer of this.answers) {
-      answer.shouldKeepAlive = false;
+    for (const socket of this.sockets) {
+      const [current, next] = answersOwed(socket);
+      if (current !== undefined && next === undefined) {
+        current.shouldKeepAlive = false;
+      }
     }
   }
 
@@ -71,18 +69,30 @@ export class Connections {
     this.drain();
     const drainedMs = performance.now() - (this.drainingSinceMs ?? 0);
     const graceMs = Math.max(0, this.environment.SHUTDOWN_GRACE * ANSWERING_SHARE - drainedMs);
-    setTimeout(() => this.unused.forEach((socket) => socket.destroy()), UNUSED_GRACE_MS).unref();
+    setTimeout(() => this.cutUnused(), UNUSED_GRACE_MS).unref();
     setTimeout(() => this.cutAll(), graceMs).unref();
   }
 
+  /** Node waits for them, as browsers open connections to spare. */
+  private cutUnused(): void {
+    for (const socket of this.sockets) {
+      if (isUnused(socket)) {
+        socket.destroy();
+      }
+    }
+  }
+
   private cutAll(): void {
-    // A request that has not arrived whole, or an answer that is not fetched, is left to its client.
-    this.cut = [...this.answers].filter(({ req, writableEnded }) => req.complete && !writableEnded).length;
+    for (const socket of this.sockets) {
+      // A request that has not arrived whole, or an answer that is not fetched, is left to its client.
+      const owed = answersOwed(socket).filter(({ req, writableEnded }) => req.complete && !writableEnded);
+      this.cut += owed.length;
+      socket.destroy();
+    }
     if (this.cut > 0) {
       this.logger.error(
         `Requests that were not answered in time for the shutdown, and are cut off: ${this.cut}`,
       );
     }
-    this.server?.closeAllConnections();
   }
 }

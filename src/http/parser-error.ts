@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { ApiError } from '../errors/api-error.js';
+import { isBehindhand, sayLast } from './pipelining.js';
 import { SECURITY_HEADERS } from './security-headers.js';
 
 const NOT_HTTP = new ApiError('invalid_request', 'The request is not valid HTTP/1.1.');
 const NO_PROXY = new ApiError('invalid_request', 'This is no proxy: it does not answer CONNECT.');
+
+const LATE = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 /** By the code of Node's error. */
 const REFUSALS: Record<string, ApiError> = {
@@ -13,18 +16,11 @@ const REFUSALS: Record<string, ApiError> = {
     'headers_too_large',
     'The request line and headers are larger than 16 KiB.',
   ),
-  ERR_HTTP_REQUEST_TIMEOUT: new ApiError('request_timeout', 'The request did not arrive in time.'),
+  [LATE]: new ApiError('request_timeout', 'The request did not arrive in time.'),
 };
 
-/** By connection: the newest answer, begun or not. What the parser refuses may be the rest of the request that it is for. */
-const newest = new WeakMap<Socket, ServerResponse>();
 /** The parser refuses all that comes after what it has refused. */
 const refused = new WeakSet<Socket>();
-
-/** Lets `answerParserError` know what is answered already, so that it answers nothing twice. */
-export function noteAnswers(server: Server): void {
-  server.prependListener('request', ({ socket }, response) => newest.set(socket, response));
-}
 
 /** A connection that is refused: what is told, why as the log may know, and under which id. */
 export interface Refused {
@@ -36,29 +32,25 @@ export interface Refused {
 type Note = (socket: Socket, refused: Refused) => void;
 
 /**
- * Answers what Node's HTTP parser refuses before there is a request: it has no path, so it is neither
- * authenticated nor counted, but its body has the three fields of every error.
+ * Answers what Node's HTTP parser refuses, behind the answers to all that came before: there is no request, or not all of it, so it
+ * is neither authenticated nor counted, but its body has the three fields of every error.
  */
 export function answerParserError(error: Error & { code?: string }, socket: Socket, note: Note): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || refused.has(socket)) {
     return;
   }
+  // It may have been sent in time, and not be read because of what stands in front of it.
+  if (error.code === LATE && isBehindhand(socket)) {
+    return;
+  }
   refused.add(socket);
   const refusal = REFUSALS[error.code ?? ''] ?? NOT_HTTP;
-  const before = newest.get(socket);
-  if (before?.req.complete === false && before.headersSent) {
-    // A body that is wrong or late, though nobody waited for it.
-    socket.destroySoon();
-  } else if (before?.req.complete === true && !before.writableFinished) {
-    before.once('finish', () => answer(socket, refusal, error.message, note));
-  } else {
-    answer(socket, refusal, error.message, note);
-  }
+  sayLast(socket, () => answer(socket, refusal, error.message, note));
 }
 
 /** Answers CONNECT, which asks a proxy for a tunnel: Node takes it for no request, and would close without a word. */
 export function answerConnect(socket: Socket, note: Note): void {
-  answer(socket, NO_PROXY, 'CONNECT', note);
+  sayLast(socket, () => answer(socket, NO_PROXY, 'CONNECT', note));
 }
 
 function answer(socket: Socket, refusal: ApiError, reason: string, note: Note): void {

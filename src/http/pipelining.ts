@@ -1,73 +1,170 @@
-import type { ServerResponse } from 'node:http';
+import { AsyncResource } from 'node:async_hooks';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { whenAnswerEnds } from './end-of-answer.js';
+
+/** What a request takes that waits, beside its body. */
+const REQUEST_BYTES = 4 * 1024;
+/** Of a body that is longer the rest is not read before its turn. */
+const MAX_BODY_BYTES = 64 * 1024;
 
 /**
- * So many requests of a connection may wait before nothing more is read of it; those come on top that Node reads at once with the
- * last of them, 64 KiB. Not fewer, as only by reading it is noticed that a client has gone.
+ * So much may wait on a connection, a hundred requests without bodies, before nothing more is read of it; that comes on top which Node
+ * reads at once with the last of it, 64 KiB. Not less, as only by reading it is noticed that a client has gone.
  */
-const READ_AHEAD = 100;
+const READ_AHEAD_BYTES = 100 * REQUEST_BYTES;
 
-/** So many may wait on all connections together, at 4 KB each and its body; a connection that has more arrive is closed. */
-const MAX_WAITING = 10_000;
+/** So much may wait on all connections together; one on which more arrives is closed. */
+const MAX_WAITING_BYTES = 10_000 * REQUEST_BYTES;
 
-/** The requests of a connection. */
-interface Line {
-  /** The answer to the one that arrived last. */
-  last: ServerResponse;
-  waiting: number;
-  /** Whether it is not read. */
-  isFull: boolean;
+interface Waiting {
+  answer: ServerResponse;
+  begin: () => void;
+  bytes: number;
 }
 
-const lines = new WeakMap<Socket, Line>();
-let waitingInAll = 0;
+/** The requests of a connection that are not answered, in the order in which they came. */
+interface Pipeline {
+  /** The answer whose turn it is; null between two requests. */
+  current: ServerResponse | null;
+  waiting: Waiting[];
+  waitingBytes: number;
+  /** The answer to the last one. It stays here when it was sent before its request had arrived whole. */
+  newest: ServerResponse | null;
+  /** Says what is to be said behind all of them. */
+  lastWord: (() => void) | null;
+  /** Whether nothing is read. */
+  isPaused: boolean;
+}
+
+const pipelines = new WeakMap<Socket, Pipeline>();
+let waitingBytesInAll = 0;
 
 /**
  * Begins a request when all that came before it on its connection are answered, as its answer could not be sent sooner (RFC 9112,
- * section 9.3.2): so a client that pipelines takes no more of the service at once than any other. When many wait, nothing more is
- * read of it; when very many do, it is cut off; and if it goes, nothing more is begun.
+ * section 9.3.2): so a client that pipelines takes no more of the service at once than any other. When much waits, nothing more is
+ * read of it; when very much does, it is cut off; and if it goes, nothing more is begun.
  */
 export function inTurn(answer: ServerResponse, begin: () => void): void {
   const { socket } = answer.req;
   if (!socket.writable) {
     return;
   }
-  const line = lines.get(socket);
-  if (line === undefined) {
-    lines.set(socket, { last: answer, waiting: 0, isFull: false });
+  const pipeline = pipelineOf(socket);
+  pipeline.newest = answer;
+  answer.on('close', leave);
+  if (pipeline.current === null) {
+    pipeline.current = answer;
     begin();
     return;
   }
-  const before = line.last;
-  line.last = answer;
-  if (before.closed) {
-    begin();
-    return;
-  }
-  if (waitingInAll >= MAX_WAITING) {
+  if (waitingBytesInAll >= MAX_WAITING_BYTES) {
     socket.destroy();
     return;
   }
-  line.waiting += 1;
-  waitingInAll += 1;
-  if (line.waiting >= READ_AHEAD && !line.isFull) {
-    line.isFull = true;
+  // Whatever is known of the request in front by the asynchronous context in which that ends is not of this one.
+  const waiting = { answer, begin: AsyncResource.bind(begin), bytes: bytesOf(answer.req) };
+  pipeline.waiting.push(waiting);
+  weigh(pipeline, waiting.bytes);
+  if (pipeline.waitingBytes >= READ_AHEAD_BYTES && !pipeline.isPaused) {
+    pipeline.isPaused = true;
     socket.on('resume', pauseAgain).pause();
   }
-  whenAnswerEnds(before, () => {
-    line.waiting -= 1;
-    waitingInAll -= 1;
-    // Gone, or told `Connection: close`, behind which nothing more is carried out (RFC 9112, section 9.6).
-    if (!socket.writable) {
-      return;
-    }
-    if (line.waiting === 0 && line.isFull) {
-      line.isFull = false;
-      socket.off('resume', pauseAgain).resume();
-    }
-    begin();
-  });
+}
+
+/**
+ * Says something that ends a connection, on which nothing can arrive any more: in place of the answer to a request that has not
+ * arrived whole, and else behind all answers. Where such a request was answered already, the connection ends without a word.
+ */
+export function sayLast(socket: Socket, say: () => void): void {
+  const pipeline = pipelineOf(socket);
+  const { current, newest } = pipeline;
+  const isInPart = newest?.req.complete === false;
+  if (isInPart && newest.headersSent) {
+    socket.destroySoon();
+    return;
+  }
+  if (isInPart && newest !== current) {
+    weigh(pipeline, -(pipeline.waiting.pop()?.bytes ?? 0));
+  }
+  if (current === null || (isInPart && newest === current)) {
+    say();
+  } else {
+    pipeline.lastWord = say;
+  }
+}
+
+/** The answers that are owed on a connection, in the order in which they are sent. */
+export function answersOwed(socket: Socket): ServerResponse[] {
+  const pipeline = pipelines.get(socket);
+  if (pipeline === undefined || pipeline.current === null) {
+    return [];
+  }
+  return [pipeline.current, ...pipeline.waiting.map(({ answer }) => answer)];
+}
+
+/** Whether no request has arrived on a connection yet. */
+export function isUnused(socket: Socket): boolean {
+  return !pipelines.has(socket);
+}
+
+/** Whether requests wait on a connection, so that what comes behind them may not be read yet. */
+export function isBehindhand(socket: Socket): boolean {
+  return (pipelines.get(socket)?.waiting.length ?? 0) > 0;
+}
+
+function pipelineOf(socket: Socket): Pipeline {
+  let pipeline = pipelines.get(socket);
+  if (pipeline === undefined) {
+    pipeline = { current: null, waiting: [], waitingBytes: 0, newest: null, lastWord: null, isPaused: false };
+    pipelines.set(socket, pipeline);
+  }
+  return pipeline;
+}
+
+function bytesOf({ headers }: IncomingMessage): number {
+  const isChunked = headers['transfer-encoding'] !== undefined;
+  const body = isChunked ? MAX_BODY_BYTES : Number(headers['content-length'] ?? 0);
+  return REQUEST_BYTES + Math.min(body, MAX_BODY_BYTES);
+}
+
+/** Takes note of bytes that wait now, or, below 0, do no more. */
+function weigh(pipeline: Pipeline, bytes: number): void {
+  pipeline.waitingBytes += bytes;
+  waitingBytesInAll += bytes;
+}
+
+/**
+ * An answer is sent, or its connection has closed. Node tells that of the one whose turn it is; of those behind it, it says nothing
+ * more when the connection has closed.
+ */
+function leave(this: ServerResponse): void {
+  const { socket } = this.req;
+  const pipeline = pipelineOf(socket);
+  if (this !== pipeline.current) {
+    return;
+  }
+  pipeline.current = null;
+  if (this === pipeline.newest && this.req.complete) {
+    pipeline.newest = null;
+  }
+  // Gone, or told `Connection: close`, behind which nothing more is carried out (RFC 9112, section 9.6).
+  if (!socket.writable) {
+    pipeline.waiting.length = 0;
+    weigh(pipeline, -pipeline.waitingBytes);
+    return;
+  }
+  const next = pipeline.waiting.shift();
+  if (next === undefined) {
+    pipeline.lastWord?.();
+    return;
+  }
+  weigh(pipeline, -next.bytes);
+  if (pipeline.waiting.length === 0 && pipeline.isPaused) {
+    pipeline.isPaused = false;
+    socket.off('resume', pauseAgain).resume();
+  }
+  pipeline.current = next.answer;
+  next.begin();
 }
 
 /** Node reads on by itself whenever a request has arrived. */

@@ -1,7 +1,6 @@
 import type { Server, ServerOptions } from 'node:http';
 import type { FastifyHttpOptions } from 'fastify';
 import type { Environment } from '../environment.js';
-import { noteAnswers } from './parser-error.js';
 import { requestId } from './request-id.js';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
@@ -45,7 +44,6 @@ export function serverOptions({ TRUST_PROXY }: Pick<Environment, 'TRUST_PROXY'>)
 
 /** The same, as far as only a server that is made can be told. */
 export function leaveNothingToNode(server: Server): void {
-  noteAnswers(server);
   // An expectation that is not known may be ignored (RFC 9110, section 10.1.1); Node would answer 417 by itself.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   // Node would leave out those past a number of them, such as a proxy's own; 16 KiB limit them all.

@@ -11,6 +11,7 @@ import {
 import type { Registry } from 'prom-client';
 import { ENVIRONMENT, type Environment, InvalidEnvironmentError } from '../environment.js';
 import { ApiError } from '../errors/api-error.js';
+import { inTurn } from '../http/pipelining.js';
 import { RefusedConnections } from '../http/refused-connections.js';
 import { requestId } from '../http/request-id.js';
 import { leaveNothingToNode, NODE_OPTIONS, STANDSTILL_TIMEOUT_MS } from '../http/server.js';
@@ -45,9 +46,8 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
       return;
     }
     const registry = await this.metrics.registry();
-    this.server = createServer(
-      NODE_OPTIONS,
-      (request, response) => void this.answer(registry, request, response),
+    this.server = createServer(NODE_OPTIONS, (request, response) =>
+      inTurn(response, () => void this.answer(registry, request, response)),
     );
     this.server.on('clientError', (error, socket) => this.refusedConnections.answer(error, socket as Socket));
     this.server.setTimeout(STANDSTILL_TIMEOUT_MS);
