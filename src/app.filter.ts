@@ -23,8 +23,6 @@ import { RefusedConnections } from './http/refused-connections.js';
 import { CounterStoreError } from './rate-limit/counter-store.js';
 import { rateLimitHeaders } from './rate-limit/headers.js';
 
-const UNAVAILABLE_RETRY_SECONDS = 1;
-
 /**
  * Answers every request that no handler answered, with the one error body and with the headers that the
  * guards would have set. Whatever went wrong, a request under a protected path is judged first: without
@@ -145,8 +143,7 @@ function explain(exception: unknown, request: FastifyRequest): ApiError {
   const away = whatIsAway(exception);
   if (away !== null) {
     const message = `${away} away or overloaded. Try again shortly.`;
-    const headers = { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) };
-    return new ApiError('service_unavailable', message, { headers, cause: exception });
+    return new ApiError('service_unavailable', message, { cause: exception });
   }
   const message = `Something went wrong on our side. Tell us the request id ${request.id} if it goes on.`;
   return new ApiError('internal_error', message, { cause: exception });

@@ -1,4 +1,4 @@
-import { type ErrorCode, statusOfCode } from './catalogue.js';
+import { type ErrorCode, retrySecondsOfCode, statusOfCode } from './catalogue.js';
 
 /** The body of every error response: exactly these three fields. */
 export interface ErrorBody {
@@ -9,7 +9,7 @@ export interface ErrorBody {
 
 /**
  * An error as its client may read it. `message` says what was wrong and what to do; what only the log may
- * know goes into `cause`.
+ * know goes into `cause`. One that passes by itself has `Retry-After`.
  */
 export class ApiError extends Error {
   readonly headers: Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ export class ApiError extends Error {
   ) {
     super(message, { cause: options.cause });
     this.name = 'ApiError';
-    this.headers = options.headers ?? {};
+    this.headers = { ...retryAfter(code), ...options.headers };
   }
 
   get status(): number {
@@ -31,4 +31,9 @@ export class ApiError extends Error {
   get body(): ErrorBody {
     return { code: this.code, message: this.message, status: this.status };
   }
+}
+
+function retryAfter(code: ErrorCode): Record<string, string> {
+  const seconds = retrySecondsOfCode[code];
+  return seconds === undefined ? {} : { 'Retry-After': String(seconds) };
 }

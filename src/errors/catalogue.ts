@@ -24,3 +24,9 @@ export const statusOfCode = {
 } as const;
 
 export type ErrorCode = keyof typeof statusOfCode;
+
+/** Of what passes by itself: after how many seconds it is worth another attempt, where nothing more is known. */
+export const retrySecondsOfCode: Partial<Record<ErrorCode, number>> = {
+  idempotency_conflict: 1,
+  service_unavailable: 1,
+};

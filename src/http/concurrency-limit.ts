@@ -22,9 +22,7 @@ interface Place {
 /** The log hears of an operation's overload once in so many milliseconds. */
 const REPORT_INTERVAL_MS = 1000;
 /** Made once, as there is no time to lose when it is told. */
-const OVERLOADED = new ApiError('service_unavailable', 'This server is overloaded. Try again shortly.', {
-  headers: { 'Retry-After': '1' },
-});
+const OVERLOADED = new ApiError('service_unavailable', 'This server is overloaded. Try again shortly.');
 
 /** The requests of one operation. */
 export interface OperationLoad {

@@ -8,8 +8,6 @@ import { ApiError } from '../errors/api-error.js';
 import { fingerprintOf, idempotencyKeyOf } from './idempotency-key.js';
 import { type KeptAnswer, KeptAnswers } from './kept-answers.js';
 
-const RETRY_SECONDS = 1;
-
 interface Creation<Created> {
   /** Writes, in the transaction where there is one. */
   create: (transaction?: Prisma.TransactionClient) => Promise<Created>;
@@ -102,6 +100,5 @@ function conflict(): ApiError {
   return new ApiError(
     'idempotency_conflict',
     'A request with this Idempotency-Key is still under way. Send the same again shortly for its answer.',
-    { headers: { 'Retry-After': String(RETRY_SECONDS) } },
   );
 }

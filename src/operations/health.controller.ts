@@ -38,9 +38,7 @@ export class HealthController {
       this.access.isGranted(request),
     ]);
     if (!isReady) {
-      throw new ApiError('service_unavailable', isGranted ? inWords(reasons, parts) : 'Not ready.', {
-        headers: { 'Retry-After': '1' },
-      });
+      throw new ApiError('service_unavailable', isGranted ? inWords(reasons, parts) : 'Not ready.');
     }
     return isGranted ? { status: 'ok', parts, draining: isDraining } : { status: 'ok' };
   }
