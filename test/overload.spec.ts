@@ -164,14 +164,17 @@ describe('a client that pipelines', () => {
   });
 
   const NODE_READS = 64 * 1024;
+  const get = (path: string, headers = '', body = '') =>
+    `GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`;
   it.each([
-    ['/livez', '', 10_000, 100],
-    ['/%zz', '', 10_000, 100],
-    ['/nothing', ' '.repeat(12 * 1024), 500, 25],
-  ])('is not read while many of its requests wait: %s', async (path, body, count, readAhead) => {
+    ['/livez', get('/livez'), 10_000, 100],
+    ['/%zz', get('/%zz'), 10_000, 100],
+    ['bodies', get('/nothing', '', ' '.repeat(12 * 1024)), 500, 25],
+    ['a long header', get('/livez', `X-A: ${'a'.repeat(12 * 1024)}\r\n`), 500, 25],
+    ['many headers', get('/livez', 'a:\r\n'.repeat(3800)), 250, 1],
+  ])('is not read while many of its requests wait: %s', async (_name, request, count, readAhead) => {
     holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     const { hostname, port } = new URL(store.url);
-    const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     let [waiting, most] = [0, 0];
     const arrives = (_request: IncomingMessage, answer: ServerResponse) => {
       waiting += 1;
@@ -188,6 +191,30 @@ describe('a client that pipelines', () => {
     await letGo();
     expect((await answers).match(/HTTP\/1\.1 \d/g)).toHaveLength(count + 2);
     expect(most).toBeLessThan(readAhead + NODE_READS / request.length + 25);
+  });
+
+  it('is cut off when so much waits on all connections that memory would run out: bodies that come byte by byte', async () => {
+    const roomy = await startApplication({ database: store.database });
+    holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    const { hostname, port } = new URL(roomy.url);
+    const body = '1\r\n1\r\n'.repeat(9000);
+    const bytewise = `POST /nothing HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${body}0\r\n\r\n`;
+    const sockets = Array.from({ length: 20 }, () => connect(Number(port), hostname));
+    let cutOff = 0;
+    for (const socket of sockets) {
+      socket.on('error', () => {}).on('close', () => (cutOff += 1));
+      socket.resume().write(ONE() + bytewise);
+    }
+    await until(() => cutOff === sockets.length / 2);
+    sockets.forEach((socket) => socket.destroy());
+    await until(() => cutOff === sockets.length);
+    // Nothing of it is left: another may pipeline.
+    const pipelining = connect(Number(port), hostname);
+    const answers = text(pipelining);
+    pipelining.write(ONE() + ONE().replace('Host', 'Connection: close\r\nHost'));
+    await letGo();
+    expect((await answers).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
+    await roomy.close();
   });
 
   it('is done nothing more for behind an answer that says that the connection closes', async () => {

@@ -2,14 +2,18 @@ import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What a request takes that waits, beside its body. */
+/** What a request takes that waits, beside its headers and its body. */
 const REQUEST_BYTES = 4 * 1024;
+/** What a header takes beside its text, however short: 16 KiB of them may be four thousand. */
+const HEADER_BYTES = 128;
 /** Of a body that is longer the rest is not read before its turn. */
 const MAX_BODY_BYTES = 64 * 1024;
+/** A body in chunks may come byte by byte, and is kept so. */
+const CHUNKED_BODY_BYTES = 4 * 1024 * 1024;
 
 /**
- * So much may wait on a connection, a hundred requests without bodies, before nothing more is read of it; that comes on top which Node
- * reads at once with the last of it, 64 KiB. Not less, as only by reading it is noticed that a client has gone.
+ * So much may wait on a connection, nearly a hundred requests without bodies, before nothing more is read of it; that comes on top
+ * which Node reads at once with the last of it, 64 KiB. Not less, as only by reading it is noticed that a client has gone.
  */
 const READ_AHEAD_BYTES = 100 * REQUEST_BYTES;
 
@@ -121,10 +125,13 @@ function pipelineOf(socket: Socket): Pipeline {
   return pipeline;
 }
 
-function bytesOf({ headers }: IncomingMessage): number {
+function bytesOf({ rawHeaders, headers }: IncomingMessage): number {
   const isChunked = headers['transfer-encoding'] !== undefined;
-  const body = isChunked ? MAX_BODY_BYTES : Number(headers['content-length'] ?? 0);
-  return REQUEST_BYTES + Math.min(body, MAX_BODY_BYTES);
+  const body = isChunked
+    ? CHUNKED_BODY_BYTES
+    : Math.min(Number(headers['content-length'] ?? 0), MAX_BODY_BYTES);
+  const text = rawHeaders.reduce((sum, { length }) => sum + length, 0);
+  return REQUEST_BYTES + (rawHeaders.length / 2) * HEADER_BYTES + text + body;
 }
 
 /** Takes note of bytes that wait now, or, below 0, do no more. */
