@@ -227,6 +227,14 @@ describe('what is well-formed but rare is read as it is meant:', () => {
     expect([answer.status, answer.headers['upgrade']]).toEqual([200, undefined]);
   });
 
+  it('nothing is read behind an upgrade, as a part of it could be taken for a request', async () => {
+    const upgrade = head('GET /v1/pets', 'Connection: Upgrade', 'Upgrade: websocket');
+    const { status, headers, body } = await sendRaw(store.url, upgrade, hidden);
+    expect([status, headers['connection']]).toEqual([200, 'close']);
+    expect(body).not.toContain('HTTP/1.1');
+    expect(await animals('smuggled')).toBe(0);
+  });
+
   it('CONNECT opens no tunnel', async () => {
     expectOneRefusal(await sendRaw(store.url, head('CONNECT 127.0.0.1:5432'), hidden));
     expect(await animals('smuggled')).toBe(0);

@@ -55,6 +55,10 @@ export function inTurn(answer: ServerResponse, begin: () => void): void {
   }
   const pipeline = pipelineOf(socket);
   pipeline.newest = answer;
+  // Node drops what it has read behind an upgrade that nobody takes, so that the next it reads may be the midst of a request.
+  if (answer.req.headers.upgrade !== undefined) {
+    answer.shouldKeepAlive = false;
+  }
   answer.on('close', leave);
   if (pipeline.current === null) {
     pipeline.current = answer;
