@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { ApiError } from '../errors/api-error.js';
-import { isBehindhand, sayLast } from './pipelining.js';
+import { isBehindhand, requestInPart, sayLast } from './pipelining.js';
+import { REQUEST_TIMEOUT_MS } from './server.js';
 import { SECURITY_HEADERS } from './security-headers.js';
 
 const NOT_HTTP = new ApiError('invalid_request', 'The request is not valid HTTP/1.1.');
@@ -39,8 +40,11 @@ export function answerParserError(error: Error & { code?: string }, socket: Sock
   if (error.code === 'ECONNRESET' || socket.destroyed || refused.has(socket)) {
     return;
   }
-  // It may have been sent in time, and not be read because of what stands in front of it.
   if (error.code === LATE && isBehindhand(socket)) {
+    // It may have been sent in time, and wait behind others to be read. Node does not say it again.
+    const late = requestInPart(socket);
+    const isLateStill = () => late !== null && requestInPart(socket) === late;
+    setTimeout(() => isLateStill() && answerParserError(error, socket, note), REQUEST_TIMEOUT_MS).unref();
     return;
   }
   refused.add(socket);

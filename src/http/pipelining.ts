@@ -92,6 +92,7 @@ export function sayLast(socket: Socket, say: () => void): void {
     return;
   }
   if (isInPart && newest !== current) {
+    // It is the last of those that wait, and nobody is to begin it.
     weigh(pipeline, -(pipeline.waiting.pop()?.bytes ?? 0));
   }
   if (current === null || (isInPart && newest === current)) {
@@ -113,6 +114,12 @@ export function answersOwed(socket: Socket): ServerResponse[] {
 /** Whether no request has arrived on a connection yet. */
 export function isUnused(socket: Socket): boolean {
   return !pipelines.has(socket);
+}
+
+/** The request on a connection that has not arrived whole; null where there is none. */
+export function requestInPart(socket: Socket): IncomingMessage | null {
+  const request = pipelines.get(socket)?.newest?.req;
+  return request?.complete === false ? request : null;
 }
 
 /** Whether requests wait on a connection, so that what comes behind them may not be read yet. */
@@ -138,7 +145,7 @@ function bytesOf({ rawHeaders, headers }: IncomingMessage): number {
   return REQUEST_BYTES + (rawHeaders.length / 2) * HEADER_BYTES + text + body;
 }
 
-/** Takes note of bytes that wait now, or, below 0, do no more. */
+/** Adds to what waits; a negative number takes away. */
 function weigh(pipeline: Pipeline, bytes: number): void {
   pipeline.waitingBytes += bytes;
   waitingBytesInAll += bytes;

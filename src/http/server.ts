@@ -5,7 +5,7 @@ import { requestId } from './request-id.js';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
 /** For all of a request to arrive; then it is 408. */
-const REQUEST_TIMEOUT_MS = 30_000;
+export const REQUEST_TIMEOUT_MS = 30_000;
 /** For its headers alone. Node takes the shorter of both for the headers, so this is never the longer. */
 const HEADERS_TIMEOUT_MS = 20_000;
 const TIMEOUT_CHECK_INTERVAL_MS = 5_000;
