@@ -1,12 +1,8 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MetricsServer } from '../src/metrics/metrics.server.js';
 import { startApplication, type TestApplication } from './support/application.js';
-import { eventually } from './support/eventually.js';
-import { hold } from './support/holding.js';
-import { expectLocksWaitedFor } from './support/locks.js';
 
 const DRIBBLE_INTERVAL_MS = 1000;
 /** More than the buffers of both ends hold. */
@@ -14,18 +10,11 @@ const LARGE = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repea
 const KIB = 1024;
 
 let store: TestApplication;
-/** Whose Node finds nobody late. */
-let patient: TestApplication;
 
 beforeAll(async () => {
   store = await startApplication({ environment: { METRICS_PORT: 0 } });
-  patient = await startApplication();
-  patient.app.getHttpServer().requestTimeout = 0;
 });
-afterAll(async () => {
-  await store.close();
-  await patient.close();
-});
+afterAll(() => store.close());
 
 const servicePort = () => Number(new URL(store.url).port);
 const metricsPort = () => store.app.get(MetricsServer).port ?? 0;
@@ -104,28 +93,6 @@ describe('a request that dribbles in', () => {
     },
   );
 });
-
-it.concurrent(
-  'a body that is late behind other requests has thirty seconds more, and no longer',
-  async () => {
-    const server: Server = patient.app.getHttpServer();
-    const { key } = await patient.issue();
-    const holder = await hold(patient.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-    const connected = once(server, 'connection') as Promise<[Socket]>;
-    const get = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
-    const outcome = dribble(Number(new URL(patient.url).port), get + get + body('POST /nothing'));
-    const [theirs] = await connected;
-    await eventually(() => expectLocksWaitedFor(patient.database, 1));
-    // As Node does where the others took so long.
-    const late = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
-    server.emit('clientError', late, theirs);
-    await holder.letGo();
-    const { statuses, seconds } = await outcome;
-    expect(statuses).toEqual(['200', '200', '404']);
-    expect(seconds).toBeGreaterThan(29);
-    expect(seconds).toBeLessThan(33);
-  },
-);
 
 describe('a connection on which nothing moves', () => {
   it.concurrent('is ended where answers are not fetched', async () => {
