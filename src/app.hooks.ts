@@ -86,7 +86,7 @@ export class AppHooks {
 
   private begin({ raw }: FastifyReply, go: () => void): void {
     inTurn(raw, () => {
-      this.connections.noteBegun(raw);
+      this.connections.closeIfLast(raw);
       go();
     });
   }

@@ -46,8 +46,8 @@ export class Connections {
     });
   }
 
-  /** A request is begun: while the service drains, its answer says `Connection: close`, unless another is owed behind it. */
-  noteBegun(answer: ServerResponse): void {
+  /** While the service drains, an answer that is begun says `Connection: close`, unless another is owed behind it. */
+  closeIfLast(answer: ServerResponse): void {
     if (this.isDraining && answersOwed(answer.req.socket).at(-1) === answer) {
       answer.shouldKeepAlive = false;
     }
@@ -57,9 +57,9 @@ export class Connections {
   drain(): void {
     this.drainingSinceMs ??= performance.now();
     for (const socket of this.sockets) {
-      const [current, next] = answersOwed(socket);
-      if (current !== undefined && next === undefined) {
-        current.shouldKeepAlive = false;
+      const [current] = answersOwed(socket);
+      if (current !== undefined) {
+        this.closeIfLast(current);
       }
     }
   }
