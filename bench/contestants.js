@@ -1,57 +1,44 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { encodeCursor } from '../dist/http/cursor.js';
 
 const here = (...names) => path.join(import.meta.dirname, ...names);
 
-/** What `npm start` gives to Node. */
-const { scripts } = JSON.parse(readFileSync(here('..', 'package.json'), 'utf8'));
-const started = scripts.start.split(' ').slice(1);
+/** The command of `npm start`, without `node`. */
+const start = JSON.parse(readFileSync(here('..', 'package.json'), 'utf8'))
+  .scripts.start.split(' ')
+  .slice(1);
+const runFrom = (folder) => [...start.slice(0, -1), path.resolve(folder, start.at(-1))];
 
 const service = {
   title: 'this service',
-  program: [...started.slice(0, -1), here('..', started.at(-1))],
-  env: { APP_ENV: 'production', HOST: '127.0.0.1' },
-  cursorOf: (id) => encodeCursor(String(id)),
-  logs: 'one line a request',
+  program: runFrom(here('..')),
+  // Orders are experimental, and measured.
+  env: { APP_ENV: 'production', HOST: '127.0.0.1', EXPERIMENTAL: 'true' },
 };
-
-const peer = (title, program, logs) => ({
-  title,
-  program: [here('peers', program[0]), ...program.slice(1)],
-  // A peer's cursor is the identifier itself.
-  cursorOf: String,
-  logs,
-  peerOf: 'service',
-});
-
-const fastify = peer('Fastify + pg', ['fastify.js'], 'two lines a request');
-const NOT_REQUESTS = 'no requests';
+const fastify = { title: 'Fastify, pg', program: [here('peers', 'fastify.js')] };
+const nest = { title: 'stock NestJS, Prisma', program: [here('peers', 'nest', 'dist', 'main.js')] };
 
 /**
- * Who is measured. `program` is what Node is given; `logs` what is written of each request (to /dev/null); `peerOf` the one
- * whose speed is compared with it. One with `counterStore` counts in Redis, which that setting names, and is measured at
- * `workloads` alone.
+ * Returns who is measured, by name. `program` is given to Node; `usesRedis` passes REDIS_URL; `database` is shared by all
+ * that name the same one. `work` of a peer is `equal` when its counters are shared between replicas, as the service's are,
+ * and `less` when they live in one process.
+ *
+ * @param {string | undefined} before folder of a built earlier version of the service.
  */
-export const CONTESTANTS = {
+export const listContestants = (before) => ({
   service,
-  bare: peer('node:http + pg', ['bare.js'], NOT_REQUESTS),
-  'bare-pipelined': peer('node:http + pg, pipelined', ['bare.js', 'pipelined'], NOT_REQUESTS),
-  fastify,
-  express: peer('Express + pg', ['express.js'], NOT_REQUESTS),
-  'nest-fastify': peer('NestJS + Fastify + Prisma', ['nest/dist/main.js'], NOT_REQUESTS),
-  'nest-express': peer('NestJS + Express + Prisma', ['nest/dist/main.js', 'express'], NOT_REQUESTS),
-  'service-redis': {
-    ...service,
-    title: 'this service, counting in Redis',
-    counterStore: 'COUNTER_STORE',
-    workloads: ['mix'],
-  },
-  'fastify-redis': {
-    ...fastify,
-    title: 'Fastify + pg, counting in Redis',
-    counterStore: 'REDIS_URL',
-    workloads: ['mix'],
-    peerOf: 'service-redis',
-  },
+  'service-256': { ...service, env: { ...service.env, MAX_CONCURRENT_REQUESTS: '1000' } },
+  'replica-1': { ...service, database: 'replicas' },
+  'replica-2': { ...service, database: 'replicas' },
+  // Compared on equally fresh data.
+  ...(before && { before: { ...service, program: runFrom(before) }, after: service }),
+  ...PEERS,
+});
+
+export const PEERS = {
+  'fastify-redis': { ...fastify, title: 'Fastify, pg, Redis', work: 'equal', usesRedis: true },
+  'nest-redis': { ...nest, title: 'stock NestJS, Prisma, Redis', work: 'equal', usesRedis: true },
+  fastify: { ...fastify, work: 'less' },
+  bare: { title: 'node:http, pg pipelined', program: [here('peers', 'bare.js')], work: 'less' },
+  nest: { ...nest, work: 'less' },
 };

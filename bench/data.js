@@ -2,10 +2,15 @@ import pg from 'pg';
 import { generateApiKey, hashApiKey, keyHints } from '../dist/auth/api-key.js';
 import { applyPendingMigrations } from '../dist/database/migrations.js';
 
-/** Of each key in a minute and in a day: never reached. */
+export const ANIMALS = 100_000;
+/** How many keys requests have, at random; all of the first number exist. */
+export const KEYS = [1000, 1];
+/** Requests a minute of the keys that the check of exactness uses. */
+export const EXACT_LIMIT = 300;
+/** Requests a minute and a day of the keys under load; never reached. */
 const LIMIT = 1_000_000_000;
+const EXACT_KEYS = 2;
 const TEMPLATE = 'bench_template';
-const COPY = 'bench';
 
 const ADD_ANIMALS = `
   INSERT INTO pets (name, category_id, status)
@@ -27,56 +32,50 @@ const ADD_KEYS = `
   SELECT gen_random_uuid(), quota_id, 'bench', hash, prefix, last_four FROM key`;
 
 /**
- * Makes the database that everybody gets a copy of.
+ * Creates the database that every contestant gets a copy of.
  *
- * @param {string} serverUrl of a database on the server.
- * @param {{ animals: number, keys: number }} sizes how many there are to be.
- * @returns the keys that are let in.
+ * @param {string} serverUrl of any database on the server.
+ * @returns the keys for load, and those with a limit of EXACT_LIMIT.
  */
-export async function makeTemplate(serverUrl, sizes) {
-  const keys = Array.from({ length: sizes.keys }, () => generateApiKey('production'));
+export async function createTemplate(serverUrl) {
   await withDatabase(serverUrl, async (server) => {
     await server.query(`DROP DATABASE IF EXISTS ${TEMPLATE} WITH (FORCE)`);
     await server.query(`CREATE DATABASE ${TEMPLATE}`);
   });
   const url = urlOf(serverUrl, TEMPLATE);
   await applyPendingMigrations(url);
-  await withDatabase(url, async (database) => {
-    await database.query(ADD_ANIMALS, [sizes.animals]);
+  return withDatabase(url, async (database) => {
+    await database.query(ADD_ANIMALS, [ANIMALS]);
     await database.query(`INSERT INTO plans (name) VALUES ('enterprise')`);
-    const hints = keys.map(keyHints);
-    await database.query(ADD_KEYS, [
-      keys.map(hashApiKey),
-      hints.map(({ prefix }) => prefix),
-      hints.map(({ lastFour }) => lastFour),
-      LIMIT,
-    ]);
+    const addKeys = async (count, limit) => {
+      const keys = Array.from({ length: count }, () => generateApiKey('production'));
+      const hints = keys.map(keyHints);
+      const columns = [hints.map(({ prefix }) => prefix), hints.map(({ lastFour }) => lastFour)];
+      await database.query(ADD_KEYS, [keys.map(hashApiKey), ...columns, limit]);
+      return keys;
+    };
+    const keys = { load: await addKeys(KEYS[0], LIMIT), exact: await addKeys(EXACT_KEYS, EXACT_LIMIT) };
     await database.query('VACUUM (ANALYZE)');
+    return keys;
   });
-  return keys;
 }
 
-/**
- * Makes a copy of the template in place of the one before, and has all of it written, so that nobody's turn pays for
- * what another left behind.
- *
- * @returns its address.
- */
-export async function copyTemplate(serverUrl) {
+/** Replaces a database by a copy of the template, written to disk, and returns its URL. */
+export async function copyTemplate(serverUrl, name) {
   await withDatabase(serverUrl, async (server) => {
-    await server.query(`DROP DATABASE IF EXISTS ${COPY} WITH (FORCE)`);
-    await server.query(`CREATE DATABASE ${COPY} TEMPLATE ${TEMPLATE}`);
+    await server.query(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);
+    await server.query(`CREATE DATABASE "${name}" TEMPLATE ${TEMPLATE}`);
     await server.query('CHECKPOINT');
   });
-  return urlOf(serverUrl, COPY);
+  return urlOf(serverUrl, name);
 }
 
-/** How many animals there are. */
-export async function countAnimals(url) {
+/** Returns how many animals and orders a database has. */
+export async function countCreated(url) {
   const { rows } = await withDatabase(url, (database) =>
-    database.query('SELECT count(*)::int AS animals FROM pets'),
+    database.query('SELECT (SELECT count(*) FROM pets)::int + (SELECT count(*) FROM orders)::int AS created'),
   );
-  return rows[0].animals;
+  return rows[0].created;
 }
 
 /** Lends a connection. */

@@ -1,148 +1,119 @@
-import { median, ratioOf } from './statistics.js';
-import { WORKLOADS } from './workloads.js';
+import { PEERS } from './contestants.js';
+import { EXACT_LIMIT, KEYS } from './data.js';
+import { summarize } from './results.js';
 
-const CONNECTIONS = 64;
-const FLOORS = ['bare', 'bare-pipelined'];
+export const WORKLOADS = { first: 'first page', one: 'by id', create: 'create', mix: 'mix 70/20/10' };
 
-/** How many times as fast as a peer the service is to be. */
-const SPEEDS = [
+/** Service / peer in requests a second: for first page, by id, create and mix. */
+const speed = (peer, connections, ...least) =>
+  Object.entries(WORKLOADS).map(([workload, title], index) => ({
+    what: `${title} ×${connections}, against ${PEERS[peer].title} (${PEERS[peer].work} work)`,
+    load: { workload, connections },
+    ratio: ['service', peer],
+    figure: 'perSecond',
+    least: least[index],
+  }));
+
+/** A ratio to plain creations of the service. */
+const ofPlain = (what, name, connections, least) => ({
+  what: `${what} ×${connections}, against a plain creation`,
+  load: { workload: 'create', connections },
+  ratio: [name, 'service'],
+  figure: 'perSecond',
+  least,
+});
+
+const latency = (peer) => ({
+  what: `p99 at half of its own greatest load, against ${PEERS[peer].title} (${PEERS[peer].work} work)`,
+  load: { workload: 'latency' },
+  ratio: ['service', peer],
+  figure: 'p99Ms',
+  most: 1.2,
+});
+
+const exact = (replicas) => ({
+  what: `requests allowed to a key with ${EXACT_LIMIT} a minute on ${replicas}`,
+  load: { workload: 'exact' },
+  case: replicas,
+  figure: 'allowed',
+  least: EXACT_LIMIT,
+  most: EXACT_LIMIT,
+});
+
+/**
+ * The goals. The median of `figure`, of a case or of a ratio between two cases, is at least `least` and at most `most`. A goal
+ * that compares speeds holds for each number of keys.
+ */
+export const GOALS = [
+  ...speed('fastify-redis', 256, 1.8, 1.5, 1.5, 1.6),
+  ...speed('fastify-redis', 64, 1.8, 1.5, 1.5, 1.6),
+  ...speed('fastify-redis', 8, 1.1, 1.1, 1, 1),
+  ...speed('fastify-redis', 1, 0.8, 0.8, 0.8, 0.8),
+  ...speed('fastify', 64, 1.5, 1, 1.2, 1.3),
+  ...speed('fastify', 8, 0.8, 0.8, 0.7, 0.8),
+  ...speed('fastify', 1, 0.65, 0.55, 0.5, 0.55),
+  ...speed('nest', 64, 3, 3, 3, 3),
+  ...speed('nest', 8, 1.5, 1.5, 1.5, 1.5),
+  ...speed('nest', 1, 1, 1, 1, 1),
+  ofPlain('creation with an Idempotency-Key', 'keyed', 64, 0.6),
+  ofPlain('creation with an Idempotency-Key', 'keyed', 8, 0.4),
+  ofPlain('order', 'order', 64, 0.7),
+  ...Object.entries(WORKLOADS).map(([workload, title]) => ({
+    what: `PostgreSQL's CPU a request, ${title} ×8, against the version before`,
+    load: { workload, connections: 8 },
+    ratio: ['after', 'before'],
+    figure: 'postgresUs',
+    most: 0.6,
+  })),
+  latency('fastify-redis'),
+  latency('fastify'),
   {
-    peers: ['fastify'],
-    title: 'Fastify + pg',
-    first: 2,
-    filtered: 2,
-    deep: 1,
-    one: 1.3,
-    create: 1.3,
-    mix: 1.3,
+    what: "PostgreSQL's CPU a request, two replicas against one",
+    load: { workload: 'replicas' },
+    ratio: ['two replicas', 'one replica'],
+    figure: 'postgresUs',
+    most: 1.3,
+  },
+  exact('one replica'),
+  exact('two replicas'),
+  { what: 'memory after load, MB', load: { workload: 'memory' }, case: 'service', figure: 'mb', most: 180 },
+  {
+    what: 'first response after start, ms',
+    load: { workload: 'start' },
+    case: 'service',
+    figure: 'ms',
+    most: 1200,
   },
   {
-    peers: FLOORS,
-    title: 'the faster node:http + pg',
-    first: 1.3,
-    filtered: 1.3,
-    deep: 0.7,
-    one: 0.9,
-    create: 1.2,
-    mix: 1,
-  },
-  {
-    peers: ['nest-fastify'],
-    title: 'NestJS + Fastify + Prisma',
-    first: 6,
-    filtered: 6,
-    deep: 3,
-    one: 4,
-    create: 3,
-    mix: 4,
-  },
-  {
-    ours: 'service-redis',
-    peers: ['fastify-redis'],
-    title: 'Fastify + pg, both counting in Redis',
-    mix: 1.3,
+    what: 'files on the path of GET /v1/pets',
+    load: { workload: 'path' },
+    case: 'service',
+    figure: 'files',
+    most: 40,
   },
 ];
 
-const MOST_LATENCY_MS = 0.3;
-const MOST_MEMORY_MB = 200;
-const LONGEST_START_MS = 1500;
-
 /**
- * What is to be reached, what was seen, and whether that is enough; of what was measured alone.
+ * Judges every goal by what was measured.
  *
- * @returns {{ what: string, goal: string, seen: string, reached: boolean }[]}
+ * @param {import('./results.js').Results} results
+ * @returns {{ what: string, goal: string, isRatio: boolean, seen: any[], verdict: string }[]} `seen` has a summary for each of KEYS.
  */
-export function judgeGoals({ turns }) {
-  const loadsOf = (name, workload) =>
-    turns[name]
-      ?.map(({ loads }) => loads[`${workload} ${CONNECTIONS}`])
-      .filter((load) => load !== undefined) ?? [];
-  return [...speedGoals(loadsOf), ...costGoals(loadsOf), ...otherGoals(turns)];
-}
-
-function speedGoals(loadsOf) {
-  const speedsOf = (name, workload) => loadsOf(name, workload).map(({ perSecond }) => perSecond);
-  return SPEEDS.flatMap(({ ours = 'service', peers, title, ...goals }) =>
-    Object.entries(goals).flatMap(([workload, goal]) => {
-      const own = speedsOf(ours, workload);
-      const [fastest] = peers
-        .map((peer) => speedsOf(peer, workload))
-        .filter((speeds) => speeds.length > 0)
-        .toSorted((one, other) => median(other) - median(one));
-      if (own.length === 0 || fastest === undefined) {
-        return [];
-      }
-      const seen = ratioOf(own, fastest).median;
-      return [goalOf(`${WORKLOADS[workload]}, against ${title}`, `≥ ${goal}`, seen.toFixed(2), seen >= goal)];
-    }),
-  );
-}
-
-/** What a request costs of server and PostgreSQL together, against Fastify; nothing where the machine does not tell. */
-function costGoals(loadsOf) {
-  const costsOf = (name, workload) =>
-    loadsOf(name, workload)
-      .filter(({ serverUs }) => serverUs !== null)
-      .map(({ serverUs, postgresUs }) => serverUs + postgresUs);
-  return Object.keys(WORKLOADS).flatMap((workload) => {
-    const own = costsOf('service', workload);
-    const theirs = costsOf('fastify', workload);
-    return own.length > 0 && theirs.length > 0
-      ? [noMoreThanFastify(`CPU a request, ${WORKLOADS[workload]}`, own, theirs)]
-      : [];
+export function judgeGoals(results) {
+  return GOALS.map(({ what, load, case: name, ratio, figure, least = -Infinity, most = Infinity }) => {
+    const seen = KEYS.map((keys) => {
+      const where = { ...load, keys };
+      const numbers = ratio ? results.ratios(where, ratio, figure) : results.figures(where, name, figure);
+      return summarize(numbers);
+    });
+    const medians = seen.flatMap((summary) => summary?.median ?? []);
+    const isMet = medians.every((median) => median >= least && median <= most);
+    return {
+      what,
+      isRatio: ratio !== undefined,
+      goal: least === most ? `${least}` : least > -Infinity ? `≥ ${least}` : `≤ ${most}`,
+      seen,
+      verdict: medians.length === 0 ? 'not measured' : isMet ? 'met' : 'missed',
+    };
   });
 }
-
-/** Round by round, as speeds are compared. */
-function noMoreThanFastify(what, own, theirs) {
-  const ratio = ratioOf(own, theirs).median;
-  return goalOf(`${what}, of that of Fastify`, '≤ 1.00', ratio.toFixed(2), ratio <= 1);
-}
-
-function otherGoals({ service, fastify }) {
-  if (service === undefined) {
-    return [];
-  }
-  const of = (read) => median(service.map(read));
-  const goals = [];
-  if (fastify !== undefined) {
-    const more = of(({ moderate }, round) => moderate.p50Ms - fastify[round].moderate.p50Ms);
-    goals.push(
-      goalOf(
-        'p50 at 500 requests/s, above that of Fastify',
-        `≤ ${MOST_LATENCY_MS} ms`,
-        `${more.toFixed(2)} ms`,
-        more <= MOST_LATENCY_MS,
-      ),
-    );
-    if (fastify[0].half !== null) {
-      const p99sOf = (turns) => turns.map(({ half }) => half.p99Ms);
-      goals.push(noMoreThanFastify('p99 at half load', p99sOf(service), p99sOf(fastify)));
-    }
-  }
-  const memoryMb = of(({ memoryBytes }) => (memoryBytes ?? 0) / 1e6);
-  if (memoryMb > 0) {
-    goals.push(
-      goalOf(
-        'memory after load',
-        `< ${MOST_MEMORY_MB} MB`,
-        `${memoryMb.toFixed(0)} MB`,
-        memoryMb < MOST_MEMORY_MB,
-      ),
-    );
-  }
-  const startMs = of((turn) => turn.startMs);
-  goals.push(
-    goalOf(
-      'start to first answer',
-      `< ${LONGEST_START_MS} ms`,
-      `${startMs.toFixed(0)} ms`,
-      startMs < LONGEST_START_MS,
-    ),
-  );
-  return goals;
-}
-
-/** A goal, and what was seen of it. */
-export const goalOf = (what, goal, seen, reached) => ({ what, goal, seen, reached });

@@ -1,55 +1,78 @@
-// Which core runs what: the server has one for itself, and PostgreSQL, the load and the bench share the other.
+// Pins processes to cores, and reads from /proc what they use.
 
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
 import path from 'node:path';
-import { processTree } from './processes.js';
-import { Refusal } from './refusal.js';
+import { Refusal } from './interruption.js';
 
-export const SERVER_CORES = '0';
-export const OTHER_CORES = '1';
+export const SERVER_CORE = '0';
+/** The core of PostgreSQL, Redis, the load and the bench itself. */
+export const OTHER_CORE = '1';
 
-export const canPin = availableParallelism() > 1 && isThere('taskset');
+const PROGRAMS = { wrk: 'wrk', 'redis-server': 'redis-server', taskset: 'util-linux' };
+const TICK_US = 10_000;
+const KIB = 1024;
 
-/** How the machine is shared out, for the report. */
-export const sharing = canPin
-  ? `server on core ${SERVER_CORES}, PostgreSQL and load on core ${OTHER_CORES}`
-  : 'nothing is pinned to a core (that needs two of them, and taskset)';
-
-/** Whether a program is installed. */
-export function isThere(program) {
-  return (process.env.PATH ?? '')
-    .split(path.delimiter)
-    .some((folder) => existsSync(path.join(folder, program)));
-}
-
-/** @throws Refusal */
-export function requireWrk() {
-  if (!isThere('wrk')) {
-    throw new Refusal(
-      'The load comes from wrk, which is not installed: `apt-get install wrk`, or `brew install wrk`.',
-    );
+/** @throws Refusal when the machine cannot run the bench. */
+export function requireMachine() {
+  if (process.platform !== 'linux' || availableParallelism() < 2) {
+    throw new Refusal('The bench needs Linux and two cores, as it pins processes and reads /proc.');
+  }
+  for (const [program, debian] of Object.entries(PROGRAMS)) {
+    const folders = (process.env.PATH ?? '').split(path.delimiter);
+    if (!folders.some((folder) => existsSync(path.join(folder, program)))) {
+      throw new Refusal(`The bench needs ${program}: \`apt-get install ${debian}\`.`);
+    }
   }
 }
 
-/** The command that runs a program on some cores, as taskset names them. */
-export function onCores(cores, program, args) {
-  return canPin ? ['taskset', ['--cpu-list', cores, program, ...args]] : [program, args];
-}
+/** Returns the name of the processor and its number of cores. */
+export const describeMachine = () => `${cpus()[0]?.model.trim()}, ${availableParallelism()} cores`;
 
-/** Moves a process, its threads and its children, present and future, to some cores. */
-export function moveToCores(cores, pid) {
-  if (!canPin) {
-    return;
-  }
+/** Moves a process, its threads and its children, present and future, to a core. */
+export function moveToCore(core, pid) {
   for (const each of processTree(pid)) {
     try {
-      execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', cores, String(each)], {
+      execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', core, String(each)], {
         stdio: 'ignore',
       });
     } catch {
-      // It has ended meanwhile.
+      // The process ended meanwhile.
     }
+  }
+}
+
+/** Returns the microseconds of CPU that a process and all below it have used, ended children included. */
+export function cpuUs(pid) {
+  const ticks = processTree(pid).map((each) => {
+    const stat = read(`/proc/${each}/stat`);
+    // utime, stime, cutime and cstime of proc_pid_stat(5); the name in parentheses may contain anything.
+    const fields = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 15);
+    return fields.reduce((sum, field) => sum + Number(field), 0);
+  });
+  return ticks.reduce((sum, each) => sum + each, 0) * TICK_US;
+}
+
+/** Returns the megabytes of memory that a process holds. */
+export function residentMb(pid) {
+  const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`)) ?? [];
+  return (Number(kib) * KIB) / 1e6;
+}
+
+function processTree(pid) {
+  const children = read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean);
+  return [pid, ...children.map(Number).flatMap(processTree)];
+}
+
+/** Returns the text of a file, empty when its process has ended. */
+function read(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
   }
 }

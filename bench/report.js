@@ -1,79 +1,198 @@
-import { describeCircumstances } from './circumstances.js';
-import { CONTESTANTS } from './contestants.js';
-import { goalTable, table } from './table.js';
-import { median, ratioOf } from './statistics.js';
-import { MODERATE_PER_SECOND } from './turn.js';
-import { WORKLOADS } from './workloads.js';
+import { readFile, writeFile } from 'node:fs/promises';
+import { format, resolveConfig } from 'prettier';
+import { listContestants, PEERS } from './contestants.js';
+import { KEYS } from './data.js';
+import { WORKLOADS } from './goals.js';
+import { Refusal } from './interruption.js';
+import { CONNECTIONS, ROUNDS } from './plan.js';
+import { summarize } from './results.js';
 
-/** All that was measured, as Markdown that may stand below a heading of a document. */
-export function report(facts, goals) {
-  const { options } = facts;
+const [BEGIN, END] = ['<!-- bench -->', '<!-- /bench -->'];
+const CONTESTANTS = listContestants();
+const ROWS = ['service', ...Object.keys(PEERS)];
+const [USUAL_KEYS] = KEYS;
+/** The cell of what was not measured. */
+const NONE = '–';
+
+/**
+ * Returns all that was measured as Markdown.
+ *
+ * @param {import('./results.js').Results} results
+ * @param {ReturnType<import('./goals.js').judgeGoals>} goals
+ */
+export function report(results, goals) {
+  const { date, commit, before, machine, node } = results.circumstances;
+  const compared = before ? `, before: ${before}` : '';
   return [
-    describeCircumstances(facts.circumstances),
-    way(facts),
-    ...options.connections.map((count) => `### ${count} connections\n\n${loads(facts, count)}`),
-    `### Latency, memory and start\n\n${rest(facts)}`,
-    ...(goals.length > 0 ? [`### Goals\n\n${goalTable(goals)}`] : []),
+    `Measured on ${date}, commit ${commit}${compared}; ${machine}; Node ${node}. Contestants run on core 0; PostgreSQL, Redis and load on core 1.`,
+    `Slices of one second in turn, ratios within each round. Cells are medians with quartiles; a number in brackets tells of fewer than ${ROUNDS} rounds.`,
+    '### Goals',
+    goalTable(goals),
+    '### Speed',
+    'Requests a second of this service; below it, service / peer.',
+    ...KEYS.flatMap((keys) => {
+      const isMeasured = results.records.some((record) => record.keys === keys && record.connections);
+      return isMeasured ? [`#### ${keysOf(keys)}`, speedTable(results, keys)] : [];
+    }),
+    '### Creations and orders',
+    'Requests a second over connections, and the ratio to plain creations.',
+    creationTable(results),
+    '### CPU',
+    `Microseconds of the server + of PostgreSQL for one request, ${keysOf(USUAL_KEYS)}.`,
+    cpuTable(results),
+    '### Latency, memory, start',
+    latencyText(results),
+    otherTable(results),
+    '### Two replicas',
+    replicaText(results),
   ]
+    .filter(Boolean)
     .join('\n\n')
     .concat('\n');
 }
 
-/** How it was measured, and how much the machine let itself be disturbed. */
-function way({ options, othersCores, workMs }) {
-  const { rounds, seconds } = options;
-  const uneven = Math.max(...workMs) / Math.min(...workMs);
-  return [
-    `Rounds: ${rounds}, ${seconds} s for each load. Figures are medians; ratios are medians of those of each round, with`,
-    'the least and the greatest.',
-    ...(othersCores === null ? [] : [`Other programs used ${othersCores.toFixed(2)} cores meanwhile.`]),
-    `The same arithmetic took up to ${uneven.toFixed(1)} times as long before one turn as before another.`,
-  ].join(' ');
+/** Prints a report, and puts it between the marks of a document when one is named. */
+export async function publish(text, document) {
+  process.stdout.write(await format(text, { parser: 'markdown' }));
+  if (document !== undefined) {
+    const [before, after] = await splitAtMarks(document);
+    const config = await resolveConfig(document);
+    const replaced = `${before}${BEGIN}\n\n${text}\n${END}${after}`;
+    await writeFile(document, await format(replaced, { ...config, filepath: document }));
+  }
 }
 
-function loads({ options: { only, workloads }, turns }, count) {
-  const rows = workloads.flatMap((workload) => {
-    const measured = (name) => turns[name].flatMap(({ loads: all }) => all[`${workload} ${count}`] ?? []);
-    const speeds = (name) => measured(name).map(({ perSecond }) => perSecond);
-    return only
-      .filter((name) => measured(name).length > 0)
-      .map((name) => {
-        const { title, peerOf } = CONTESTANTS[name];
-        const compared = only.includes(peerOf) && measured(peerOf).length > 0;
-        return [
-          WORKLOADS[workload],
-          title,
-          Math.round(median(speeds(name))).toLocaleString('en'),
-          compared ? spread(ratioOf(speeds(peerOf), speeds(name))) : '',
-          cost(measured(name).map(({ serverUs }) => serverUs)),
-          cost(measured(name).map(({ postgresUs }) => postgresUs)),
-        ];
-      });
+/**
+ * Returns what stands before and after the marks of a report in a document.
+ *
+ * @throws Refusal when the document is missing or has no marks.
+ */
+export async function splitAtMarks(document) {
+  const text = await readFile(document, 'utf8').catch(({ message }) => {
+    throw new Refusal(`--into: ${message}`);
   });
-  return table(['', '', '>requests/s', '>service / peer', '>server µs', '>PostgreSQL µs'], rows);
+  const [before, rest] = text.split(BEGIN);
+  const after = rest?.split(END)[1];
+  if (after === undefined) {
+    throw new Refusal(`--into: ${document} has no ${BEGIN} with ${END} after it.`);
+  }
+  return [before, after];
 }
 
-function rest({ options: { only }, turns, halfLoad }) {
-  const ms = (name, read) => median(turns[name].map(read)).toFixed(2);
-  const rows = only.map((name) => [
-    CONTESTANTS[name].title,
-    ms(name, ({ moderate }) => moderate.p50Ms),
-    ms(name, ({ moderate }) => moderate.p99Ms),
-    ...(halfLoad === null ? [] : [ms(name, ({ half }) => half.p50Ms), ms(name, ({ half }) => half.p99Ms)]),
-    cost(turns[name].map(({ memoryBytes }) => memoryBytes && memoryBytes / 1e6)),
-    cost(turns[name].map(({ startMs }) => startMs)),
-    CONTESTANTS[name].logs,
+function goalTable(goals) {
+  const measured = goals.filter(({ verdict }) => verdict !== 'not measured');
+  const met = measured.filter(({ verdict }) => verdict === 'met').length;
+  const rows = measured.map(({ what, goal, isRatio, seen, verdict }) => [
+    what,
+    goal,
+    ...seen.map((summary) => spread(summary, isRatio ? 2 : 0)),
+    verdict === 'missed' ? '**missed**' : verdict,
   ]);
-  const at = (perSecond) => [`>p50 ms at ${perSecond}/s`, `>p99 ms at ${perSecond}/s`];
-  const half = halfLoad === null ? [] : at(halfLoad);
-  return table(
-    ['', ...at(MODERATE_PER_SECOND), ...half, '>MB after load', '>ms to first answer', 'logs'],
-    rows,
-  );
+  const counts = `${met} met, ${measured.length - met} missed, ${goals.length - measured.length} not measured. ×64 means 64 connections.`;
+  return `${counts}\n\n${table(['', '>goal', ...KEYS.map((keys) => `>${keysOf(keys)}`), ''], rows)}`;
 }
 
-const spread = ({ median: middle, least, greatest }) =>
-  `${middle.toFixed(2)} (${least.toFixed(2)}–${greatest.toFixed(2)})`;
+/** A table of contestants by workloads, of those that were measured; `cellOf` gets a load and the name of a contestant. */
+const workloadTable = (cellOf) =>
+  table(
+    ['>connections', 'work', '', ...Object.values(WORKLOADS).map((title) => `>${title}`)],
+    CONNECTIONS.flatMap((connections) =>
+      ROWS.map((name) => ({
+        head: [String(connections), CONTESTANTS[name].work ?? '', CONTESTANTS[name].title],
+        cells: Object.keys(WORKLOADS).map((workload) => cellOf({ workload, connections }, name)),
+      })),
+    )
+      .filter(({ cells }) => cells.some((cell) => cell !== NONE))
+      .map(({ head, cells }) => [...head, ...cells]),
+  );
 
-/** Where the machine does not tell, a dash. */
-const cost = (numbers) => (numbers.includes(null) ? '–' : median(numbers).toFixed(0));
+const speedTable = (results, keys) =>
+  workloadTable((load, name) =>
+    name === 'service'
+      ? rate(results, { ...load, keys }, name)
+      : spread(summarize(results.ratios({ ...load, keys }, ['service', name], 'perSecond'))),
+  );
+
+const cpuTable = (results) =>
+  workloadTable((load, name) => {
+    const [server, postgres] = ['serverUs', 'postgresUs'].map((figure) =>
+      summarize(results.figures({ ...load, keys: USUAL_KEYS }, name, figure)),
+    );
+    return server ? `${round(server.median)} + ${round(postgres.median)}` : NONE;
+  });
+
+const creationTable = (results) =>
+  table(
+    ['', '>keys', ...CONNECTIONS.map((connections) => `>${connections}`)],
+    Object.entries({ keyed: 'creation with an Idempotency-Key', order: 'order' }).flatMap(([name, title]) =>
+      KEYS.map((keys) => [
+        title,
+        String(keys),
+        ...CONNECTIONS.map((connections) => {
+          const load = { workload: 'create', connections, keys };
+          const ratio = summarize(results.ratios(load, [name, 'service'], 'perSecond'));
+          return ratio ? `${rate(results, load, name)}: ${spread(ratio)}` : NONE;
+        }),
+      ]),
+    ),
+  );
+
+function latencyText(results) {
+  const offered = summarize(results.figures({ workload: 'latency' }, 'service', 'perSecond'));
+  return offered && `Latencies are of first pages at ${round(offered.median)} requests a second.`;
+}
+
+const otherTable = (results) =>
+  table(
+    ['work', '', '>p50, ms', '>p99, ms', '>memory after load, MB', '>start to first response, ms'],
+    ROWS.map((name) => {
+      const cell = (workload, figure, digits) =>
+        spread(summarize(results.figures({ workload }, name, figure)), digits);
+      const { work = '', title } = CONTESTANTS[name];
+      return [
+        work,
+        title,
+        cell('latency', 'p50Ms', 2),
+        cell('latency', 'p99Ms', 2),
+        cell('memory', 'mb', 0),
+        cell('start', 'ms', 0),
+      ];
+    }),
+  );
+
+const replicaText = (results) =>
+  table(
+    ['', '>requests/s', '>PostgreSQL µs'],
+    ['one replica', 'two replicas'].map((name) => [
+      name,
+      rate(results, { workload: 'replicas' }, name),
+      spread(summarize(results.figures({ workload: 'replicas' }, name, 'postgresUs')), 0),
+    ]),
+  );
+
+const rate = (results, load, name) => {
+  const summary = summarize(results.figures(load, name, 'perSecond'));
+  return summary ? round(summary.median) : NONE;
+};
+
+const round = (number) => Math.round(number).toLocaleString('en');
+const keysOf = (keys) => (keys === 1 ? '1 key' : `${keys.toLocaleString('en')} keys`);
+
+function spread(summary, digits = 2) {
+  if (summary === null) {
+    return NONE;
+  }
+  const { low, median, high, count } = summary;
+  const text = `${median.toFixed(digits)} (${low.toFixed(digits)}–${high.toFixed(digits)})`;
+  return count < ROUNDS ? `${text} [${count}]` : text;
+}
+
+/** A table in Markdown; a `>` before the title of a column aligns it to the right. */
+const table = (head, rows) =>
+  [
+    head.map((cell) => cell.replace(/^>/, '')),
+    head.map((cell) => (cell.startsWith('>') ? '--:' : '---')),
+    ...rows,
+  ]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');

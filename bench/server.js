@@ -1,60 +1,68 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { get } from 'node:http';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from './free-port.js';
 import { interruption } from './interruption.js';
-import { onCores, SERVER_CORES } from './machine.js';
+import { SERVER_CORE } from './machine.js';
 
 const PATIENCE_MS = 30_000;
 const RETRY_MS = 2;
-const COMPLAINT_LENGTH = 4000;
+const STDERR_LENGTH = 4000;
 
 /**
- * Starts a contestant as a process, and waits for its first answer.
+ * Starts a contestant as a process on its core, and waits for its first successful response.
  *
+ * @param {string} node the Node that runs it.
  * @param {{ title: string, program: string[], env?: Record<string, string> }} contestant
- * @param {string} key that it lets in.
- * @param {Record<string, string>} env addresses of what it needs.
- * @param {string} cores that it runs on.
+ * @param {string} key a valid API key.
+ * @param {Record<string, string>} env URLs of what it uses.
+ * @throws Error with what it wrote to standard error when it does not respond.
  */
-export async function startServer({ title, program, env: own }, key, env, cores = SERVER_CORES) {
+export async function startServer(node, { title, program, env: own }, key, env) {
   const port = await freePort();
-  const [command, args] = onCores(cores, process.execPath, program);
   const startedAt = performance.now();
-  const child = spawn(command, args, {
-    // Where no .env lies; and of our own environment nothing that a contestant might read.
+  const child = spawn('taskset', ['--cpu-list', SERVER_CORE, node, ...program], {
+    // A folder without .env.
     cwd: tmpdir(),
     env: { PATH: process.env.PATH, NODE_ENV: 'production', PORT: String(port), ...own, ...env },
-    // Of standard output an operator would make a file; the disk belongs to PostgreSQL here.
+    // Logs go to /dev/null: the disk belongs to PostgreSQL here.
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let complaints = '';
-  child.stderr
-    .setEncoding('utf8')
-    .on('data', (text) => (complaints = (complaints + text).slice(-COMPLAINT_LENGTH)));
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => (stderr = (stderr + text).slice(-STDERR_LENGTH)));
   const ended = once(child, 'exit');
-  const isOver = () => child.exitCode !== null || child.signalCode !== null;
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   const stop = async () => {
-    if (!isOver()) {
+    if (!hasEnded()) {
       child.kill('SIGKILL');
       await ended;
     }
   };
   const url = `http://127.0.0.1:${port}`;
-  while (!(await answers(`${url}/v1/pets?limit=1`, key))) {
-    if (isOver() || interruption.aborted || performance.now() - startedAt > PATIENCE_MS) {
+  while (!(await responds(`${url}/v1/pets?limit=1`, key))) {
+    if (hasEnded() || interruption.aborted || performance.now() - startedAt > PATIENCE_MS) {
       await stop();
       interruption.throwIfAborted();
-      throw new Error(`${title} does not answer:\n${complaints}`);
+      throw new Error(`${title} does not respond:\n${stderr}`);
     }
     await sleep(RETRY_MS);
   }
-  return { pid: child.pid, url, startMs: performance.now() - startedAt, stop, complaints: () => complaints };
+  return { pid: child.pid, url, startMs: performance.now() - startedAt, stop, stderr: () => stderr };
 }
 
-function answers(url, key) {
+/** Returns a port that nobody listened on a moment ago. */
+export async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function responds(url, key) {
   return new Promise((resolve) => {
     get(url, { headers: { authorization: `Bearer ${key}` }, agent: false }, (response) => {
       response.resume().once('end', () => resolve(response.statusCode === 200));

@@ -1,49 +1,99 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { startEmbeddedPostgres } from '../dist/embedded-postgres/embedded-postgres.js';
 import { findPostmaster } from '../dist/embedded-postgres/postmaster-pid.js';
-import { makeTemplate } from './data.js';
-import { moveToCores, OTHER_CORES } from './machine.js';
-import { cpuUsOfTree } from './processes.js';
-import { startRedis } from './redis.js';
+import { checkResponses } from './checks.js';
+import { copyTemplate, createTemplate, KEYS } from './data.js';
+import { runWrk } from './load.js';
+import { moveToCore, OTHER_CORE, residentMb } from './machine.js';
+import { freePort, startServer } from './server.js';
 
-/** On the disk that the service's own demonstration would use. */
+/** On the disk that the embedded database of the service would use. */
 const DATA_DIR = path.join(import.meta.dirname, '.data');
-const CURSORS = 10_000;
-const PAGE = 20;
+const WARM_UP_CONNECTIONS = 64;
 
 /**
- * Starts what everybody stands on: the service's embedded PostgreSQL as it is, with the data in a template, and a
- * Redis where one is asked for.
+ * Starts PostgreSQL and Redis, and prepares the data. Contestants are started when they are needed, each on a copy of its
+ * own.
  *
- * @param {{ animals: number, keys: number, redis?: boolean }} needs
+ * @param {{ node: string, contestants: Record<string, any>, warmUp: string[] }} options
+ * @param {(workload: string, name: string, figures: object) => void} record gets the time that a contestant took to start,
+ *   and its memory when it is stopped.
  */
-export async function openStage({ animals, keys: keyCount, redis: needsRedis = false }) {
+export async function openStage({ node, contestants, warmUp }, record) {
   const postgres = await startEmbeddedPostgres(DATA_DIR);
-  let redis = null;
+  const running = new Map();
+  let redis;
+  const stop = async (name) => {
+    const { server } = running.get(name);
+    running.delete(name);
+    record('memory', name, { mb: residentMb(server.pid) });
+    await server.stop();
+  };
   const close = async () => {
+    await Promise.all([...running.keys()].map(stop));
     await redis?.stop();
     await postgres.stop();
     await rm(DATA_DIR, { recursive: true });
   };
   try {
     const { pid: postgresPid } = await findPostmaster(path.join(DATA_DIR, 'postgres'));
-    moveToCores(OTHER_CORES, process.pid);
-    moveToCores(OTHER_CORES, postgresPid);
-    redis = needsRedis ? await startRedis() : null;
-    const keys = await makeTemplate(postgres.url, { animals, keys: keyCount });
-    const files = { keys: path.join(DATA_DIR, 'keys.txt'), cursors: path.join(DATA_DIR, 'cursors.txt') };
-    await writeFile(files.keys, keys.join('\n'), { mode: 0o600 });
+    moveToCore(OTHER_CORE, process.pid);
+    moveToCore(OTHER_CORE, postgresPid);
+    redis = await startRedis();
+    const keys = await createTemplate(postgres.url);
+    const keysFiles = {};
+    for (const count of KEYS) {
+      keysFiles[count] = path.join(DATA_DIR, `keys-${count}.txt`);
+      await writeFile(keysFiles[count], keys.load.slice(0, count).join('\n'), { mode: 0o600 });
+    }
+
+    const launch = (contestant, database) =>
+      startServer(node, contestant, keys.load[0], {
+        DATABASE_URL: database,
+        ...(contestant.usesRedis && { REDIS_URL: redis.url }),
+      });
+    const start = async (name) => {
+      const contestant = contestants[name];
+      const { database = name } = contestant;
+      const sibling = [...running.values()].find((other) => other.database === database);
+      const databaseUrl = sibling?.databaseUrl ?? (await copyTemplate(postgres.url, `bench_${database}`));
+      const server = await launch(contestant, databaseUrl);
+      running.set(name, { server, database, databaseUrl });
+      record('start', name, { ms: server.startMs });
+      await checkResponses(contestant, server.url, keys.load[0], databaseUrl);
+    };
+
     return {
-      serverUrl: postgres.url,
-      redisUrl: redis?.url,
-      postgresPid,
       keys,
-      files,
-      animals,
-      /** All that this bench has used of the processors. */
-      ownCpuUs: () => cpuUsOfTree(process.pid) + cpuUsOfTree(postgresPid),
+      keysFiles,
+      postgresPid,
       close,
+      /** Starts a contestant beside the others, on a fresh copy of the data. */
+      launchAlone: async (contestant) => launch(contestant, await copyTemplate(postgres.url, 'bench_alone')),
+      /** Has exactly these contestants running, each checked and warm, and returns them by name. */
+      async ensureRunning(names) {
+        for (const name of [...running.keys()].filter((each) => !names.includes(each))) {
+          await stop(name);
+        }
+        const missing = names.filter((each) => !running.has(each));
+        for (const name of missing) {
+          await start(name);
+        }
+        // All of them, as one that was idle meanwhile is slower than one that has just been warmed up.
+        for (const workload of missing.length > 0 ? warmUp : []) {
+          for (const name of names) {
+            await runWrk(running.get(name).server.url, {
+              workload,
+              connections: WARM_UP_CONNECTIONS,
+              keysFile: keysFiles[KEYS[0]],
+            });
+          }
+        }
+        return running;
+      },
     };
   } catch (error) {
     await close();
@@ -51,18 +101,27 @@ export async function openStage({ animals, keys: keyCount, redis: needsRedis = f
   }
 }
 
-/**
- * Writes places in the list for wrk to read, as a contestant names them.
- *
- * @param {{ files: { cursors: string }, animals: number }} stage
- * @param {{ cursorOf: (id: number) => string }} contestant
- * @param {number[]} places random ones, unless they are given.
- */
-export async function writeCursors({ files, animals }, { cursorOf }, places = randomPlaces(animals)) {
-  await writeFile(files.cursors, places.map(cursorOf).join('\n'));
-}
-
-function randomPlaces(animals) {
-  const last = Math.max(1, animals - PAGE);
-  return Array.from({ length: CURSORS }, () => Math.floor(Math.random() * last));
+/** Starts a Redis that writes nothing to disk. */
+async function startRedis() {
+  const port = await freePort();
+  const args = ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no'];
+  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const ended = once(child, 'exit');
+  await new Promise((resolve, reject) => {
+    let log = '';
+    child.once('error', reject).once('exit', () => reject(new Error(`redis-server ended:\n${log}`)));
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      log += text;
+      if (log.includes('Ready to accept connections')) {
+        resolve();
+      }
+    });
+  });
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    async stop() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
 }

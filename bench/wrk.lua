@@ -1,20 +1,18 @@
--- What wrk sends: `wrk -s wrk.lua URL -- WORKLOAD KEYS CURSORS ANIMALS SEED`, where KEYS and CURSORS are files with one of them
--- in each line. Every request has a random key.
+-- What wrk sends: `wrk -s wrk.lua URL -- WORKLOAD KEYS ANIMALS SEED`, where KEYS is a file with an API key in each line, and
+-- SEED differs in every run. Every request has a random key.
 
 local random = math.random
-local CREATION = '{"name":"Animal %07d","categoryId":7,"status":"available"}'
-local tails, creation_tails, cursors, animals = {}, {}, {}, 0
-
-local function read_lines(file)
-  local lines = {}
-  for line in io.lines(file) do
-    lines[#lines + 1] = line
-  end
-  return lines
-end
+local ANIMAL = '{"name":"Animal %07d","categoryId":7,"status":"available"}'
+local ORDER = '{"petId":%d,"quantity":2}'
+local heads, animals, seed, sent = {}, 0, 0, 0
 
 local function get(path)
-  return 'GET ' .. path .. tails[random(#tails)]
+  return 'GET ' .. path .. heads[random(#heads)] .. '\r\n'
+end
+
+local function post(path, body, header)
+  return 'POST ' .. path .. heads[random(#heads)] .. (header or '') .. 'Content-Type: application/json\r\nContent-Length: '
+    .. #body .. '\r\n\r\n' .. body
 end
 
 local workloads = {}
@@ -23,20 +21,21 @@ function workloads.first()
   return get('/v1/pets')
 end
 
-function workloads.filtered()
-  return get('/v1/pets?status=available')
-end
-
-function workloads.deep()
-  return get('/v1/pets?cursor=' .. cursors[random(#cursors)])
-end
-
 function workloads.one()
   return get('/v1/pets/' .. random(animals))
 end
 
 function workloads.create()
-  return 'POST /v1/pets' .. creation_tails[random(#creation_tails)] .. string.format(CREATION, random(9999999))
+  return post('/v1/pets', string.format(ANIMAL, random(9999999)))
+end
+
+function workloads.keyed()
+  sent = sent + 1
+  return post('/v1/pets', string.format(ANIMAL, random(9999999)), 'Idempotency-Key: ' .. seed .. '-' .. sent .. '\r\n')
+end
+
+function workloads.order()
+  return post('/v1/store/orders', string.format(ORDER, random(animals)))
 end
 
 function workloads.mix()
@@ -50,16 +49,12 @@ function workloads.mix()
 end
 
 function init(args)
-  local body_length = #string.format(CREATION, 0)
-  for _, key in ipairs(read_lines(args[2])) do
-    local head = ' HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ' .. key .. '\r\n'
-    tails[#tails + 1] = head .. '\r\n'
-    creation_tails[#creation_tails + 1] = head
-      .. 'Content-Type: application/json\r\nContent-Length: ' .. body_length .. '\r\n\r\n'
+  for key in io.lines(args[2]) do
+    heads[#heads + 1] = ' HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ' .. key .. '\r\n'
   end
-  cursors = read_lines(args[3])
-  animals = tonumber(args[4])
-  math.randomseed(tonumber(args[5]))
+  animals = tonumber(args[3])
+  seed = args[4]
+  math.randomseed(tonumber(seed))
   request = workloads[args[1]]
 end
 

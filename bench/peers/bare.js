@@ -1,36 +1,31 @@
-// The floor: node:http and pg with named statements, counters in a Map, and nothing else.
-// `pipelined` as its argument sends statements without waiting for the one before (pg's `pipeline: true`).
+// node:http and pg with named statements, pipelined; counters in a Map, and nothing else.
 
 import { createServer } from 'node:http';
 import pg from 'pg';
 import * as shared from './shared.js';
 
-/** As many as the pool of the other has. */
-const PIPELINED_CONNECTIONS = 10;
+/** As many as a pool of `pg` has by default. */
+const CONNECTIONS = 10;
 const STATUSES = new Set(['available', 'pending', 'sold']);
 const LARGEST_PAGE = 100;
 
 shared.readInt8AsNumber(pg);
-const database = process.argv[2] === 'pipelined' ? await openPipelines() : openPool();
+const database = await openPipelines();
 const isKnown = await shared.readKeys(database);
-/** Used requests of each key, in the minute and in the day. */
+/** Requests counted for each key in its current minute and day. */
 const counters = new Map();
 
 createServer((request, response) => {
   handle(request, response).catch((error) => {
     process.stderr.write(`${error.stack}\n`);
-    answer(response, 500, { message: 'Internal error' });
+    respond(response, 500, { message: 'Internal error' });
   });
 }).listen(shared.settings.port, shared.settings.host);
 
-function openPool() {
-  return new pg.Pool({ connectionString: shared.settings.databaseUrl });
-}
-
-/** Connections in turn: each carries several statements at once, and inserts commit beside one another. */
+/** Connections in turn, each with several statements in flight. */
 async function openPipelines() {
   const clients = Array.from(
-    { length: PIPELINED_CONNECTIONS },
+    { length: CONNECTIONS },
     () => new pg.Client({ connectionString: shared.settings.databaseUrl, pipeline: true }),
   );
   await Promise.all(clients.map((client) => client.connect()));
@@ -47,11 +42,11 @@ async function handle(request, response) {
   const authorization = request.headers.authorization;
   const key = authorization?.startsWith('Bearer ') ? authorization.slice(7) : '';
   if (!isKnown(key)) {
-    answer(response, 401, { message: 'The API key is missing or invalid' });
+    respond(response, 401, { message: 'The API key is missing or invalid' });
     return;
   }
   if (!count(key, response)) {
-    answer(response, 429, { message: 'Too many requests' });
+    respond(response, 429, { message: 'Too many requests' });
     return;
   }
   const queryAt = request.url.indexOf('?');
@@ -63,7 +58,7 @@ async function handle(request, response) {
   } else if (path.startsWith('/v1/pets/') && request.method === 'GET') {
     await find(Number(path.slice('/v1/pets/'.length)), response);
   } else {
-    answer(response, 404, { message: 'Not found' });
+    respond(response, 404, { message: 'Not found' });
   }
 }
 
@@ -79,11 +74,11 @@ async function list(query, response) {
     Number.isSafeInteger(after) &&
     (status === undefined || STATUSES.has(status));
   if (!isValid) {
-    answer(response, 400, { message: 'Invalid query' });
+    respond(response, 400, { message: 'Invalid query' });
     return;
   }
   const { rows } = await database.query(shared.pagePlannedOnce(limit, after, status));
-  answer(response, 200, rows.map(shared.petOf));
+  respond(response, 200, rows.map(shared.petOf));
 }
 
 async function find(id, response) {
@@ -91,9 +86,9 @@ async function find(id, response) {
     ? await database.query({ name: 'one', text: shared.ONE, values: [id] })
     : { rows: [] };
   if (rows.length === 0) {
-    answer(response, 404, { message: 'Not found' });
+    respond(response, 404, { message: 'Not found' });
   } else {
-    answer(response, 200, shared.petOf(rows[0]));
+    respond(response, 200, shared.petOf(rows[0]));
   }
 }
 
@@ -105,7 +100,7 @@ async function add(pet, response) {
     Number.isSafeInteger(pet.categoryId) &&
     (pet.status === undefined || STATUSES.has(pet.status));
   if (!isValid) {
-    answer(response, 400, { message: 'Invalid body' });
+    respond(response, 400, { message: 'Invalid body' });
     return;
   }
   const { rows } = await database.query({
@@ -113,10 +108,10 @@ async function add(pet, response) {
     text: shared.ADD,
     values: [pet.name, pet.categoryId, pet.status ?? null],
   });
-  answer(response, 201, shared.petOf(rows[0]));
+  respond(response, 201, shared.petOf(rows[0]));
 }
 
-/** Undefined when it is no JSON. */
+/** The parsed body, or undefined when it is not JSON. */
 async function readJson(request) {
   const chunks = [];
   for await (const chunk of request) {
@@ -129,7 +124,7 @@ async function readJson(request) {
   }
 }
 
-/** Counts one request in both windows, tells of the narrower one, and says whether it is admitted. */
+/** Counts one request in both windows, sets the headers of the narrower one, and returns whether the request is allowed. */
 function count(key, response) {
   const now = Date.now();
   const minute = Math.floor(now / shared.MINUTE_MS);
@@ -147,8 +142,8 @@ function count(key, response) {
     used.day = day;
     used.inDay = 0;
   }
-  const isAdmitted = used.inMinute < shared.LIMIT && used.inDay < shared.LIMIT;
-  if (isAdmitted) {
+  const isAllowed = used.inMinute < shared.LIMIT && used.inDay < shared.LIMIT;
+  if (isAllowed) {
     used.inMinute += 1;
     used.inDay += 1;
   }
@@ -158,10 +153,10 @@ function count(key, response) {
   response.setHeader('X-RateLimit-Limit', shared.LIMIT);
   response.setHeader('X-RateLimit-Remaining', shared.LIMIT - narrower);
   response.setHeader('X-RateLimit-Reset', reset / 1000);
-  return isAdmitted;
+  return isAllowed;
 }
 
-function answer(response, status, body) {
+function respond(response, status, body) {
   const text = JSON.stringify(body);
   response.writeHead(status, {
     'Content-Type': 'application/json; charset=utf-8',

@@ -1,4 +1,4 @@
-// What the peers have in common: none of it costs a request more than its own code would.
+// What the peers share.
 
 import { createHash } from 'node:crypto';
 
@@ -8,7 +8,7 @@ export const ONE = 'SELECT id, name, category_id AS "categoryId", status FROM pe
 export const ADD =
   'INSERT INTO pets (name, category_id, status) VALUES ($1, $2, $3) RETURNING id, name, category_id AS "categoryId", status';
 
-/** Requests of a key in a minute and in a day: never reached, as those of the service are not. */
+/** Requests allowed for a key in a minute and in a day; never reached, as with the service's keys. */
 export const LIMIT = 1_000_000_000;
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
@@ -26,10 +26,10 @@ export function readInt8AsNumber({ types }) {
 }
 
 /**
- * The keys that are let in, by SHA-256, kept in memory.
+ * Reads the SHA-256 of every key into memory.
  *
  * @param {{ query(text: string): Promise<{ rows: { hash: Buffer }[] }> }} database
- * @returns a function that tells whether a key is one of them.
+ * @returns a function that returns whether a key is valid.
  */
 export async function readKeys(database) {
   const { rows } = await database.query('SELECT hash FROM api_keys');
@@ -37,7 +37,7 @@ export async function readKeys(database) {
   return (key) => hashes.has(createHash('sha256').update(key).digest('base64'));
 }
 
-/** The statement for a page of animals, with every value a parameter, as the documentation of `pg` and of each framework has it. */
+/** Returns the query for a page of animals, with every value a parameter, as the documentation of `pg` writes it. */
 export function page(limit, after, status) {
   return status === undefined
     ? { name: 'page', text: `${PAGE} $2`, values: [after, limit] }
@@ -45,8 +45,7 @@ export function page(limit, after, status) {
 }
 
 /**
- * The same for who tunes it: the size stands in the text, under a name of its own. As a parameter it has PostgreSQL plan every
- * page anew, as a plan for pages of any size looks dearer than that.
+ * Returns the same query with the page size in its text: as a parameter it makes PostgreSQL plan every page anew.
  *
  * @param {number} limit a whole number from 1 to 100.
  */
@@ -56,7 +55,7 @@ export function pagePlannedOnce(limit, after, status) {
     : { name: `page-${limit}-of-status`, text: `${PAGE_OF_STATUS} ${limit}`, values: [after, status] };
 }
 
-/** An animal without status has no such field. */
+/** Returns a row as an animal, which has no status field when it has no status. */
 export function petOf(row) {
   if (row.status === null) {
     delete row.status;

@@ -1,0 +1,81 @@
+import { countAllowed } from './checks.js';
+import { countCreated } from './data.js';
+import { interruption } from './interruption.js';
+import { runAtFixedRate, runWrk } from './load.js';
+import { cpuUs } from './machine.js';
+
+const CREATIONS = new Set(['create', 'keyed', 'order']);
+
+/** Returns how many rounds of a set are done. */
+export const countRounds = (results, { id, load, cases }) =>
+  results.figures({ ...load, set: id }, cases[0].name, 'round').length;
+
+/**
+ * Runs a set until it has all its rounds. In each round every case has a slice of a second, in turn, and every second round
+ * goes backwards: the machine changes its speed within seconds, so only figures of one round are compared.
+ *
+ * @param stage
+ * @param set one of planSets.
+ * @param {import('./results.js').Results} results has the rounds of earlier runs, and gets those of this one.
+ * @param {{ rounds: number, untilMs: number }} limits no round starts after `untilMs`, an instant of `performance.now`.
+ */
+export async function runSet(stage, set, results, { rounds, untilMs }) {
+  const { id, load, cases, halfLoadOf, isExact = false } = set;
+  const running = await stage.ensureRunning([...new Set(cases.flatMap(({ contestants }) => contestants))]);
+  const of = ({ contestants }) => contestants.map((name) => running.get(name));
+  const done = countRounds(results, set);
+  if (isExact && done === 0) {
+    for (const [index, one] of cases.entries()) {
+      const urls = of(one).map(({ server }) => server.url);
+      const allowed = await countAllowed(urls, stage.keys.exact[index]);
+      results.add([{ ...load, workload: 'exact', set: id, round: 0, case: one.name, allowed }]);
+    }
+  }
+  for (let round = done; round < rounds && performance.now() < untilMs; round += 1) {
+    const greatest = halfLoadOf && (await runSlice(stage, of(halfLoadOf), { ...load, ...halfLoadOf }));
+    const perSecond = greatest && Math.round(greatest.perSecond / 2);
+    const records = [];
+    for (const one of round % 2 === 0 ? cases : cases.toReversed()) {
+      interruption.throwIfAborted();
+      const slice = { ...load, workload: one.workload, perSecond };
+      // Once is enough: counting many rows takes longer than a slice.
+      const run = round === 0 && CREATIONS.has(one.workload) ? runCounted : runSlice;
+      records.push({ ...load, set: id, round, case: one.name, ...(await run(stage, of(one), slice)) });
+    }
+    results.add(records);
+  }
+}
+
+/** Runs a slice of creations. @throws Error when the database has fewer than succeeded. */
+async function runCounted(stage, contestants, slice) {
+  const [{ databaseUrl }] = contestants;
+  const before = await countCreated(databaseUrl);
+  const figures = await runSlice(stage, contestants, slice);
+  const created = (await countCreated(databaseUrl)) - before;
+  if (created < figures.requests) {
+    throw new Error(`${figures.requests} creations succeeded, and the database has ${created}`);
+  }
+  return figures;
+}
+
+/** Returns requests a second, and the CPU microseconds that a request took of the servers and of PostgreSQL. */
+async function runSlice({ postgresPid, keys, keysFiles }, contestants, slice) {
+  const servers = contestants.map(({ server }) => server);
+  const connections = slice.connections / servers.length;
+  const readCpus = () => [servers.reduce((sum, { pid }) => sum + cpuUs(pid), 0), cpuUs(postgresPid)];
+  const before = readCpus();
+  const loaded = await Promise.all(
+    servers.map(({ url, stderr }) =>
+      (slice.perSecond
+        ? runAtFixedRate(url, { perSecond: slice.perSecond, connections, keys: keys.load })
+        : runWrk(url, { workload: slice.workload, connections, keysFile: keysFiles[slice.keys] })
+      ).catch((cause) => {
+        throw new Error(`${cause.message}\n${stderr()}`, { cause });
+      }),
+    ),
+  );
+  const after = readCpus();
+  const sum = (figure) => loaded.reduce((total, one) => total + one[figure], 0);
+  const [serverUs, postgresUs] = after.map((us, index) => (us - before[index]) / sum('requests'));
+  return { ...loaded[0], requests: sum('requests'), perSecond: sum('perSecond'), serverUs, postgresUs };
+}
