@@ -43,6 +43,6 @@ if (needsDatabase.some((pattern) => pattern.test(command))) {
 
 export default defineConfig({
   schema: 'prisma/schema.prisma',
-  migrations: { path: 'prisma/migrations', seed: 'node dist/cli/seed.js' },
+  migrations: { path: 'prisma/migrations', seed: 'npx jiti prisma/seed.ts' },
   ...(url && { datasource: { url } }),
 });

@@ -5,12 +5,26 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { PrismaPg } from '@prisma/adapter-pg';
 import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils';
 import pg from 'pg';
 
+import { buildIndex, pendingBuilds } from './concurrent-builds.mjs';
+
 const CONNECT_TIMEOUT_MS = 10_000;
+
+/** The engine's own lock, which every process that migrates takes. */
+const MIGRATION_LOCK = 72_707_369;
+/** How long to wait for another process that migrates. */
+const TURN_TIMEOUT_MS = 120_000;
+const TURN_RETRY_MS = 50;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/** A role's timeouts are meant for requests. Which of them there are depends on the version. */
+const NO_TIMEOUTS = `SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN
+  ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout')`;
 
 /** PostgreSQL's numbers of the types `"char"`, the one-letter codes of its own catalogues, and `"char"[]`. */
 const CHAR_OID = 18;
@@ -33,11 +47,53 @@ export async function openSchemaEngine({ connectionString, datamodels, log = () 
   try {
     const engine = await SchemaEngine.new({ datamodels }, log, bindMigrationAwareSqlAdapterFactory(database));
     const applyMigrations = engine.applyMigrations.bind(engine);
-    engine.applyMigrations = (input) => applyMigrations(input).catch(rethrowFailedMigration);
+    engine.applyMigrations = async ({ migrationsList, ...options }) => {
+      const { migrationDirectories: migrations } = migrationsList;
+      const applyBefore = async (end) => {
+        const earlier = { ...migrationsList, migrationDirectories: migrations.slice(0, end) };
+        const input = { ...options, migrationsList: earlier };
+        return (await applyMigrations(input).catch(rethrowFailedMigration)).appliedMigrationNames;
+      };
+      const applied = [];
+      for (const build of await pendingBuilds(database.session, migrations)) {
+        applied.push(...(await applyBefore(migrations.indexOf(build))));
+        await buildIndex(database.session, build);
+        await engine.markMigrationApplied({ migrationName: build.path, migrationsList });
+        applied.push(build.path);
+      }
+      applied.push(...(await applyBefore(migrations.length)));
+      return { appliedMigrationNames: applied };
+    };
+    for (const method of ['applyMigrations', 'markMigrationApplied', 'markMigrationRolledBack']) {
+      const work = engine[method].bind(engine);
+      engine[method] = async (input) => {
+        await takeTurn(database.session);
+        return work(input);
+      };
+    }
     return { engine, close: () => database.close() };
   } catch (error) {
     await database.close();
     throw error;
+  }
+}
+
+/**
+ * Takes the engine's lock in its session, which may take it again, and keeps it until that is closed. The engine itself would wait in
+ * a statement, and so hold a snapshot that a concurrent build of an index waits for in turn.
+ */
+async function takeTurn(session) {
+  const deadline = performance.now() + TURN_TIMEOUT_MS;
+  for (;;) {
+    const { rows } = await session.query(`SELECT pg_try_advisory_lock(${MIGRATION_LOCK}) AS taken`);
+    if (rows[0].taken) {
+      return;
+    }
+    if (performance.now() > deadline) {
+      const message = `Another process has been migrating this database for ${TURN_TIMEOUT_MS / 1000} s`;
+      throw Object.assign(new Error(message), { code: LOCK_NOT_AVAILABLE });
+    }
+    await pause(TURN_RETRY_MS);
   }
 }
 
@@ -95,6 +151,8 @@ function rethrowFailedMigration(error) {
 class Database {
   provider = 'postgres';
   adapterName = '@prisma/adapter-pg';
+  /** The engine's own connection. */
+  session;
   #connectionString;
   #pools = new Set();
 
@@ -102,8 +160,10 @@ class Database {
     this.#connectionString = connectionString;
   }
 
-  connect() {
-    return this.#open(this.#connectionString);
+  async connect() {
+    const { adapter, pool } = await this.#open(this.#connectionString);
+    this.session ??= pool;
+    return adapter;
   }
 
   /** A database of its own, empty, in which the engine replays the migrations to see what they amount to. */
@@ -111,7 +171,7 @@ class Database {
     const name = `prisma_migrate_shadow_db_${randomUUID()}`;
     const maintenance = await this.connect();
     await maintenance.executeScript(`CREATE DATABASE "${name}"`);
-    const shadow = await this.#open(withDatabase(this.#connectionString, name));
+    const { adapter: shadow } = await this.#open(withDatabase(this.#connectionString, name));
     const disconnect = shadow.dispose.bind(shadow);
     shadow.dispose = async () => {
       // PostgreSQL does not drop a database to which anybody is connected.
@@ -137,9 +197,11 @@ class Database {
     };
     // The adapter would cut a script at every semicolon, also inside comments and function bodies. Without parameters
     // PostgreSQL takes the whole of it, and undoes the whole of it should one statement fail.
-    adapter.executeScript = async (sql) => void (await adapter.executeRaw({ sql, args: [], argTypes: [] }));
+    adapter.executeScript = async (sql) => {
+      await adapter.executeRaw({ sql, args: [], argTypes: [] });
+    };
     adapter.dispose = () => this.#end(pool);
-    return adapter;
+    return { adapter, pool };
   }
 
   async #end(pool) {
@@ -158,6 +220,7 @@ class MigrationPool extends pg.Pool {
       idleTimeoutMillis: 0,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
+      verify: (client, done) => client.query(NO_TIMEOUTS, done),
     });
   }
 

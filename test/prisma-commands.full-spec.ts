@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { cp, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -37,11 +37,30 @@ async function copyProject(): Promise<string> {
   return folder;
 }
 
+async function addMigration(project: string, name: string, sql: string): Promise<void> {
+  const added = path.join(project, 'prisma', 'migrations', name);
+  await mkdir(added);
+  await writeFile(path.join(added, 'migration.sql'), sql);
+}
+
 test('deploy creates the database and applies the migrations; a second one finds nothing to do', async () => {
   const first = await prisma(['migrate', 'deploy']);
   expect(first).toEqual(succeeds(INIT));
   expect(first).toEqual(succeeds('All migrations have been successfully applied.'));
   expect(await prisma(['migrate', 'deploy'])).toEqual(succeeds('No pending migrations to apply.'));
+});
+
+test('seed runs prisma/seed.ts, which makes the plans and the first administrator', async () => {
+  await prisma(['migrate', 'deploy']);
+  const first = await prisma(['db', 'seed'], { APP_ENV: 'staging' });
+  expect(first).toEqual(succeeds('prisma/seed.ts'));
+  expect(first).toEqual(succeeds("The administrator's key, shown this once: ask_test_"));
+  expect(await prisma(['db', 'seed'], { APP_ENV: 'staging' })).toEqual(
+    succeeds('There is an administrator already.'),
+  );
+  expect(await query(databaseUrl, 'SELECT name FROM plans ORDER BY name')).toEqual(
+    ['business', 'enterprise', 'free', 'pro'].map((name) => ({ name })),
+  );
 });
 
 test('status tells what is pending, and when nothing is', async () => {
@@ -162,6 +181,72 @@ test('a migration that fails is P3018 with the error of the database, and P3009 
     expect(failure).toEqual(fails('P3018'));
     expect(failure).toEqual(fails('division by zero'));
     expect(await prisma(['migrate', 'deploy'], {}, project)).toEqual(fails('P3009'));
+  } finally {
+    await rm(project, { recursive: true });
+  }
+});
+
+test("deploy outlasts the role's statement_timeout, which is meant for requests", async () => {
+  const project = await copyProject();
+  try {
+    await createDatabase(databaseUrl);
+    const database = new URL(databaseUrl).pathname.slice(1);
+    await query(
+      databaseUrl,
+      `ALTER ROLE CURRENT_USER IN DATABASE ${database} SET statement_timeout = '200ms'`,
+    );
+    await addMigration(project, '20991231000000_slow', 'SELECT pg_sleep(0.5);');
+    expect(await prisma(['migrate', 'deploy'], {}, project)).toEqual(
+      succeeds('All migrations have been successfully applied.'),
+    );
+  } finally {
+    await rm(project, { recursive: true });
+  }
+});
+
+test('deploy builds an index again whose concurrent build was interrupted, and two at once apply it once', async () => {
+  const project = await copyProject();
+  try {
+    await prisma(['migrate', 'deploy']);
+    await addMigration(project, '20991231000000_names', 'CREATE INDEX CONCURRENTLY names ON pets (name);');
+    await query(databaseUrl, 'CREATE INDEX names ON pets (name)');
+    // As an interrupted build leaves it.
+    await query(
+      databaseUrl,
+      "UPDATE pg_index SET indisvalid = false, indisready = false WHERE indexrelid = 'names'::regclass",
+    );
+    await query(
+      databaseUrl,
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ('1', '', '20991231000000_names')`,
+    );
+    const outcomes = await Promise.all([1, 2].map(() => prisma(['migrate', 'deploy'], {}, project)));
+    expect(outcomes.map(({ code }) => code)).toEqual([0, 0]);
+    expect(outcomes.filter(({ output }) => output.includes('20991231000000_names'))).toHaveLength(1);
+    expect(
+      await query(databaseUrl, "SELECT indisvalid FROM pg_index WHERE indexrelid = 'names'::regclass"),
+    ).toEqual([{ indisvalid: true }]);
+    expect(await prisma(['migrate', 'status'], {}, project)).toEqual(
+      succeeds('Database schema is up to date!'),
+    );
+  } finally {
+    await rm(project, { recursive: true });
+  }
+});
+
+test('deploy names a row that breaks an index built concurrently, and applies it once that row is gone', async () => {
+  const project = await copyProject();
+  try {
+    await prisma(['migrate', 'deploy']);
+    const sql = 'CREATE UNIQUE INDEX CONCURRENTLY names ON pets (name);';
+    await addMigration(project, '20991231000000_names', sql);
+    await query(databaseUrl, "INSERT INTO pets (name, category_id) VALUES ('Same', 1), ('Same', 2)");
+    const failure = await prisma(['migrate', 'deploy'], {}, project);
+    expect(failure).toEqual(fails('P3018'));
+    expect(failure).toEqual(
+      fails('could not create unique index "names": Key (name)=(Same) is duplicated. Mend that'),
+    );
+    await query(databaseUrl, 'DELETE FROM pets WHERE category_id = 2');
+    expect(await prisma(['migrate', 'deploy'], {}, project)).toEqual(succeeds('20991231000000_names'));
   } finally {
     await rm(project, { recursive: true });
   }

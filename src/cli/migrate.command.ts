@@ -1,6 +1,8 @@
 import { Command, Option } from 'commander';
+import { repairIsolation } from '../database/isolation.js';
 import { applyPendingMigrations, type Resolution, resolveMigration } from '../database/migrations.js';
 import { tellFailure } from './failure.js';
+import { printLines } from './output.js';
 import { databaseEnvironment } from './services.js';
 
 /** The name of a migration under what was made of it; one of them at the most. */
@@ -30,20 +32,23 @@ export function migrateCommand(): Command {
         } else if (rolledBack !== undefined) {
           await resolve(DIRECT_DATABASE_URL, rolledBack, 'rolled-back');
         } else {
-          await migrate(DIRECT_DATABASE_URL);
+          await migrate(DIRECT_DATABASE_URL, DATABASE_URL);
         }
       }),
     );
 }
 
-async function migrate(url: string): Promise<void> {
+async function migrate(url: string, serviceUrl: string): Promise<void> {
   const applied = await applyPendingMigrations(url);
-  const lines = applied.map((name) => `Applied the migration ${name}.\n`);
-  process.stdout.write(`${lines.join('')}The database is up to date.\n`);
+  const lines = applied.map((name) => `Applied the migration ${name}.`);
+  for (const address of new Set([serviceUrl, url])) {
+    lines.push(...(await repairIsolation(address)));
+  }
+  printLines(...lines, 'The database is up to date.');
 }
 
 async function resolve(url: string, name: string, resolution: Resolution): Promise<void> {
   await resolveMigration(url, name, resolution);
   const next = resolution === 'applied' ? '' : ' "animal-store migrate" applies it again.';
-  process.stdout.write(`The migration ${name} is recorded as ${resolution.replace('-', ' ')}.${next}\n`);
+  printLines(`The migration ${name} is recorded as ${resolution.replace('-', ' ')}.${next}`);
 }

@@ -3,26 +3,20 @@ import path from 'node:path';
 
 import type { SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
-import type { Statement } from './statements.js';
+import { namedStatement, type Statement } from './query-runner.js';
 
 /** The folder stands as far above `src/database` as above `dist/database`. */
 const MIGRATIONS_FOLDER = path.join(import.meta.dirname, '..', '..', 'prisma', 'migrations');
 
 const CONNECT_TIMEOUT_MS = 2_000;
 
-/** How long to wait for another process that is applying the migrations. */
-const LOCK_TIMEOUT_MS = 120_000;
-
-/** Ours alone ("ANIM"). The schema engine takes another lock, 72707369, only while it applies. */
-const ADVISORY_LOCK = 0x414e494d;
-
 const UNDEFINED_TABLE = '42P01';
 
 /** What a message tells whoever has a database without them. Prisma's own commands are not in the image. */
 export const HOW_TO_MIGRATE = 'run "npx prisma migrate deploy", or in a container "animal-store migrate"';
 
-/** Prisma's code of a migration that PostgreSQL refused. */
-const MIGRATION_FAILED = 'P3018';
+/** Prisma's code of a migration that failed earlier, and was not resolved. */
+const FAILED_EARLIER = 'P3009';
 
 /** Prisma's codes of what a person can mend. */
 const EXPLAINED = /^P\d{4}$/;
@@ -30,14 +24,18 @@ const EXPLAINED = /^P\d{4}$/;
 /** What PostgreSQL said, in any of its languages, among the lines that the engine tells or records. */
 const SERVER_ERROR = /^(?:Error querying the database: )?(\p{Lu}+: .+)$/mu;
 
-/** What Prisma wrote down of the migrations it ran, without those that were rolled back. */
-const RECORDED: Statement = {
-  name: 'recorded-migrations',
-  text: `SELECT migration_name, finished_at IS NOT NULL, coalesce(logs, '')
+/** What Prisma recorded of the migrations it ran, without those that were rolled back. Its lock is held by who applies them. */
+const RECORDED = namedStatement(
+  'recorded-migrations',
+  `SELECT migration_name, finished_at IS NOT NULL, coalesce(logs, ''),
+      finished_at IS NULL AND EXISTS (
+        SELECT FROM pg_locks
+         WHERE locktype = 'advisory' AND objid = 72707369 AND granted
+           AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
     FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,
-};
+);
 
-type Recorded = [name: string, finished: boolean, log: string];
+type Recorded = [name: string, finished: boolean, log: string, isBeingApplied: boolean];
 
 /** Why migrations are not applied, or not resolved, and what a person is to do then. Its message is one line. */
 export class MigrationError extends Error {}
@@ -45,7 +43,7 @@ export class MigrationError extends Error {}
 /** An error of the schema engine. */
 interface EngineError extends Error {
   code?: string;
-  /** Of one that PostgreSQL refused. */
+  /** Of one that PostgreSQL refused, and that is to be resolved. */
   migrationName?: string;
 }
 
@@ -56,28 +54,34 @@ export type Resolution = 'applied' | 'rolled-back';
  * The migrations that the database does not have yet, oldest first. Reads only.
  *
  * @param ask asks the database, and returns the rows as arrays.
- * @throws the error of the question; and MigrationError when an earlier migration failed half-way: what is to be done then is
- * for a person to decide.
+ * @throws the error of the query; and MigrationError when a migration of the folder is being applied, or failed earlier: what is to
+ * be done then is for a person to decide.
  */
 export async function pendingMigrations(
   ask: (statement: Statement) => Promise<Recorded[]>,
   migrationsFolder = MIGRATIONS_FOLDER,
 ): Promise<string[]> {
+  const names = await migrationNames(migrationsFolder);
   const recorded = await unlessNone(ask(RECORDED));
-  const failed = recorded.find(([, finished]) => !finished);
-  if (failed !== undefined) {
-    const [name, , log] = failed;
+  // Those of another release are none of our concern.
+  const unfinished = recorded.find(([name, finished]) => !finished && names.includes(name));
+  if (unfinished !== undefined) {
+    const [name, , log, isBeingApplied] = unfinished;
+    if (isBeingApplied) {
+      throw new MigrationError(`The migration ${name} is being applied`);
+    }
     const reason = SERVER_ERROR.exec(log)?.[1] ?? 'why was not recorded';
     throw new MigrationError(`The migration ${name} failed earlier: ${reason}. ${howToResolve(name)}`);
   }
   const applied = new Set(recorded.map(([name]) => name));
-  return (await migrationNames(migrationsFolder)).filter((name) => !applied.has(name));
+  return names.filter((name) => !applied.has(name));
 }
 
 /**
  * Applies the pending migrations, as `prisma migrate deploy` would, and returns their names.
  *
- * Processes that start at once take turns: one applies, the others wait for it up to two minutes and find nothing left.
+ * Processes that start at once take turns: one applies, the others wait for it up to two minutes and find nothing left. An index
+ * whose concurrent build was interrupted is built again.
  *
  * @throws what `pendingMigrations` throws, and MigrationError when a migration fails.
  */
@@ -85,20 +89,23 @@ export async function applyPendingMigrations(
   connectionString: string,
   migrationsFolder = MIGRATIONS_FOLDER,
 ): Promise<string[]> {
-  return inTurn(connectionString, async (client) => {
-    const ask = async ({ text }: Statement) =>
-      (await client.query<Recorded>({ text, rowMode: 'array' })).rows;
-    const pending = await pendingMigrations(ask, migrationsFolder);
-    if (pending.length === 0) {
-      return [];
-    }
-    const migrationsList = await readMigrations(migrationsFolder);
-    const filters = { externalTables: [], externalEnums: [] };
+  if (await isUpToDate(connectionString, migrationsFolder)) {
+    return [];
+  }
+  const migrationsList = await readMigrations(migrationsFolder);
+  const filters = { externalTables: [], externalEnums: [] };
+  try {
     const { appliedMigrationNames } = await withEngine(connectionString, (engine) =>
       engine.applyMigrations({ migrationsList, filters }),
     );
     return appliedMigrationNames;
-  });
+  } catch (error) {
+    if (error instanceof MigrationError && (error.cause as EngineError).code === FAILED_EARLIER) {
+      // The engine names the migration, but not the reason.
+      await withClient(connectionString, (client) => pendingMigrations(queryBy(client), migrationsFolder));
+    }
+    throw error;
+  }
 }
 
 /**
@@ -113,23 +120,11 @@ export async function resolveMigration(
   migrationsFolder = MIGRATIONS_FOLDER,
 ): Promise<void> {
   const migrationsList = await readMigrations(migrationsFolder);
-  await inTurn(connectionString, () =>
-    withEngine(connectionString, (engine) =>
-      resolution === 'applied'
-        ? engine.markMigrationApplied({ migrationName, migrationsList })
-        : engine.markMigrationRolledBack({ migrationName }),
-    ),
+  await withEngine(connectionString, (engine) =>
+    resolution === 'applied'
+      ? engine.markMigrationApplied({ migrationName, migrationsList })
+      : engine.markMigrationRolledBack({ migrationName }),
   );
-}
-
-/** Does work that one process does at a time. */
-function inTurn<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  return withClient(connectionString, async (client) => {
-    await client.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`);
-    // The lock belongs to the connection, and goes with it.
-    await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
-    return work(client);
-  });
 }
 
 async function withClient<T>(connectionString: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -147,6 +142,20 @@ async function withClient<T>(connectionString: string, use: (client: pg.Client) 
     await client.end();
   }
 }
+
+/** Returns whether every migration of the folder is recorded as finished. */
+function isUpToDate(connectionString: string, migrationsFolder: string): Promise<boolean> {
+  return withClient(connectionString, async (client) => {
+    const recorded = await unlessNone(queryBy(client)(RECORDED));
+    const finished = new Set(recorded.filter(([, isFinished]) => isFinished).map(([name]) => name));
+    return (await migrationNames(migrationsFolder)).every((name) => finished.has(name));
+  });
+}
+
+const queryBy =
+  (client: pg.Client) =>
+  async ({ text }: Statement) =>
+    (await client.query<Recorded>({ text, rowMode: 'array' })).rows;
 
 /** Nothing of a database that no migration has come to. */
 async function unlessNone(rows: Promise<Recorded[]>): Promise<Recorded[]> {
@@ -187,8 +196,8 @@ async function withEngine<T>(
 
 /** The engine's own error in one line, with what to do next; any other as it is. */
 function explained(error: unknown): unknown {
-  const { code = '', message, migrationName = '' } = error as EngineError;
-  if (code === MIGRATION_FAILED) {
+  const { code = '', message, migrationName } = error as EngineError;
+  if (migrationName !== undefined) {
     const reason = SERVER_ERROR.exec(message)?.[1] ?? inOneLine(message);
     const text = `The migration ${migrationName} failed: ${reason}. ${howToResolve(migrationName)}`;
     return new MigrationError(text, { cause: error });

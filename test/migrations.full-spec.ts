@@ -1,0 +1,444 @@
+import { execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+import pg from 'pg';
+
+import { concurrentlyBuiltIndex } from '../prisma/concurrent-builds.mjs';
+import { Clock } from '../src/clock.js';
+import {
+  applyPendingMigrations,
+  MigrationError,
+  pendingMigrations as pendingBy,
+  resolveMigration,
+} from '../src/database/migrations.js';
+import { PrismaService } from '../src/database/prisma.service.js';
+import { QueryRunner } from '../src/database/query-runner.js';
+import type { TallyEntry } from '../src/usage/tally.js';
+import { UsageJournal } from '../src/usage/usage.journal.js';
+import { eventually } from './support/eventually.js';
+import { OWN_MIGRATIONS } from './support/own-migrations.js';
+import { createDatabase, dropDatabase, query, scratchDatabaseUrl } from './support/scratch-database.js';
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+/** The migration that made the journal of usage. */
+const JOURNAL = '20261121140000_usage_journal';
+/** One that a test adds. */
+const BROKEN = '20991231000000_broken';
+const run = promisify(execFile);
+
+let databaseUrl: string;
+let folder: string;
+
+beforeEach(async () => {
+  databaseUrl = scratchDatabaseUrl();
+  await createDatabase(databaseUrl);
+  folder = await mkdtemp(path.join(tmpdir(), 'migrations-'));
+  await cp(path.join(ROOT, 'prisma', 'migrations'), folder, { recursive: true });
+});
+
+afterEach(async () => {
+  await dropDatabase(databaseUrl);
+  await rm(folder, { recursive: true });
+});
+
+/** On connections as the service has them. */
+async function pendingMigrations(url: string, migrationsFolder?: string): Promise<string[]> {
+  const prisma = new PrismaService({ DATABASE_URL: url, DATABASE_POOL_SIZE: 2 });
+  const statements = new QueryRunner(prisma);
+  try {
+    return await pendingBy((statement) => statements.run(statement, []), migrationsFolder);
+  } finally {
+    await prisma.onApplicationShutdown();
+  }
+}
+
+async function addMigration(name: string, sql: string): Promise<void> {
+  await mkdir(path.join(folder, name));
+  await writeFile(path.join(folder, name, 'migration.sql'), sql);
+}
+
+test('on an empty database every migration is pending, in order', async () => {
+  await addMigration('20991231000000_last', 'SELECT 1');
+  expect(await pendingMigrations(databaseUrl, folder)).toEqual([...OWN_MIGRATIONS, '20991231000000_last']);
+});
+
+test('the pending migrations are applied once, and named', async () => {
+  expect(await applyPendingMigrations(databaseUrl)).toEqual(OWN_MIGRATIONS);
+  expect(await pendingMigrations(databaseUrl)).toEqual([]);
+  expect(await applyPendingMigrations(databaseUrl)).toEqual([]);
+});
+
+test('a migration added later is the only one pending', async () => {
+  await applyPendingMigrations(databaseUrl, folder);
+  await addMigration('20991231000000_last', 'CREATE TABLE last ();');
+  expect(await pendingMigrations(databaseUrl, folder)).toEqual(['20991231000000_last']);
+  expect(await applyPendingMigrations(databaseUrl, folder)).toEqual(['20991231000000_last']);
+});
+
+test('usage that a release without a journal has written stays, and what is folded is added to it', async () => {
+  const later = path.join(folder, '..', `${path.basename(folder)}-later`);
+  await rename(path.join(folder, JOURNAL), later);
+  await applyPendingMigrations(databaseUrl, folder);
+  const key = randomUUID();
+  const record = await readFile(path.join(ROOT, 'test', 'support', 'record-without-journal.sql'), 'utf8');
+  const minute = Date.UTC(2027, 2, 5, 12) / 60_000;
+  const entry: TallyEntry = {
+    keyId: key,
+    quotaId: key,
+    minute,
+    operation: 'listPets',
+    deprecated: false,
+    succeeded: 3,
+    redirected: 0,
+    clientErrors: 2,
+    serverErrors: 0,
+    refusals: 1,
+    lastAtMs: minute * 60_000,
+  };
+  await query(databaseUrl, record, [randomUUID(), 1, JSON.stringify([entry]), 0]);
+  const before = await query(databaseUrl, 'SELECT * FROM usage ORDER BY period');
+  expect(before).toHaveLength(3);
+
+  await rename(later, path.join(folder, JOURNAL));
+  expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([JOURNAL]);
+  expect(await query(databaseUrl, 'SELECT * FROM usage ORDER BY period')).toEqual(before);
+  const prisma = new PrismaService({ DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: 2 });
+  const statements = new QueryRunner(prisma);
+  const journal = new UsageJournal(statements, new Clock());
+  await journal.append({ recorderId: randomUUID(), number: 1, entries: [entry] });
+  await journal.fold();
+  await prisma.onApplicationShutdown();
+  expect(await query(databaseUrl, 'SELECT * FROM usage ORDER BY period')).toEqual(
+    before.map((row) => ({ ...row, succeeded: '6', client_errors: '4', refusals: '2' })),
+  );
+});
+
+test('semicolons in comments and function bodies do not end a statement', async () => {
+  await addMigration(
+    '20991231000000_function',
+    `-- One; two.
+     CREATE FUNCTION three() RETURNS integer LANGUAGE plpgsql AS $$ BEGIN RETURN 3; END $$;`,
+  );
+  await applyPendingMigrations(databaseUrl, folder);
+  expect(await query(databaseUrl, 'SELECT three()')).toEqual([{ three: 3 }]);
+});
+
+test("a migration outlasts the role's timeouts, which are meant for requests", async () => {
+  for (const timeout of ['statement_timeout', 'transaction_timeout', 'idle_session_timeout']) {
+    await query(
+      databaseUrl,
+      `ALTER ROLE CURRENT_USER IN DATABASE ${nameOf(databaseUrl)} SET ${timeout} = '200ms'`,
+    );
+  }
+  await addMigration('20991231000000_slow', 'SELECT pg_sleep(0.5);');
+  expect(await applyPendingMigrations(databaseUrl, folder)).toContain('20991231000000_slow');
+});
+
+const nameOf = (url: string) => new URL(url).pathname.slice(1);
+
+const tells = (message: string) => ({ constructor: MigrationError, message });
+
+/** What is told of a migration that failed, on one line. */
+const failure = (name: string, why: string) =>
+  tells(
+    `The migration ${name} ${why}. Undo what it may have left, run "animal-store migrate --rolled-back ${name}", and migrate ` +
+      `again; or finish it by hand, and run "animal-store migrate --applied ${name}". In a checkout, "npx prisma migrate ` +
+      'resolve" takes the same options.',
+  );
+
+test('a migration that fails is named with the error of the database, leaves nothing behind, and blocks the next start', async () => {
+  await addMigration(BROKEN, 'CREATE TABLE half (); SELECT 1 / 0;');
+  await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
+    failure(BROKEN, 'failed: ERROR: division by zero'),
+  );
+  expect(await query(databaseUrl, "SELECT to_regclass('half') AS half")).toEqual([{ half: null }]);
+
+  const earlier = failure(BROKEN, 'failed earlier: ERROR: division by zero');
+  await expect(pendingMigrations(databaseUrl, folder)).rejects.toMatchObject(earlier);
+  await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(earlier);
+});
+
+test('a migration whose process was killed is named likewise, though nobody recorded why it failed', async () => {
+  await addMigration(BROKEN, 'SELECT 1 / 0;');
+  await applyPendingMigrations(databaseUrl, folder).catch(() => {});
+  await query(databaseUrl, 'UPDATE _prisma_migrations SET logs = NULL');
+  await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
+    failure(BROKEN, 'failed earlier: why was not recorded'),
+  );
+});
+
+test('a migration that failed but belongs to another release is no concern of this one', async () => {
+  await addMigration(BROKEN, 'SELECT 1 / 0;');
+  await applyPendingMigrations(databaseUrl, folder).catch(() => {});
+  expect(await pendingMigrations(databaseUrl)).toEqual([]);
+  expect(await applyPendingMigrations(databaseUrl)).toEqual([]);
+});
+
+test('a migration without an end while another session migrates is being applied, and has not failed', async () => {
+  await addMigration(BROKEN, 'SELECT 1 / 0;');
+  await applyPendingMigrations(databaseUrl, folder).catch(() => {});
+  const migrator = new pg.Client({ connectionString: databaseUrl });
+  await migrator.connect();
+  try {
+    // The lock of Prisma's schema engine.
+    await migrator.query('SELECT pg_advisory_lock(72707369)');
+    await expect(pendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
+      tells(`The migration ${BROKEN} is being applied`),
+    );
+  } finally {
+    await migrator.end();
+  }
+  await expect(pendingMigrations(databaseUrl, folder)).rejects.toThrow(`${BROKEN} failed earlier`);
+});
+
+test('a failed migration that is declared rolled back is pending again, and one declared applied is not', async () => {
+  await addMigration(BROKEN, 'SELECT 1 / 0;');
+  await applyPendingMigrations(databaseUrl, folder).catch(() => {});
+  await resolveMigration(databaseUrl, BROKEN, 'rolled-back', folder);
+  expect(await pendingMigrations(databaseUrl, folder)).toEqual([BROKEN]);
+
+  await applyPendingMigrations(databaseUrl, folder).catch(() => {});
+  await resolveMigration(databaseUrl, BROKEN, 'applied', folder);
+  expect(await pendingMigrations(databaseUrl, folder)).toEqual([]);
+  expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([]);
+});
+
+test('what cannot be declared so is an error of one line', async () => {
+  await applyPendingMigrations(databaseUrl, folder);
+  const declared = (name: string, resolution: 'applied' | 'rolled-back') =>
+    resolveMigration(databaseUrl, name, resolution, folder);
+  await expect(declared(JOURNAL, 'rolled-back')).rejects.toMatchObject(
+    tells(`Migration \`${JOURNAL}\` cannot be rolled back because it is not in a failed state.`),
+  );
+  await expect(declared(JOURNAL, 'applied')).rejects.toMatchObject(
+    tells(`The migration \`${JOURNAL}\` is already recorded as applied in the database.`),
+  );
+  await expect(declared('no_such_migration', 'applied')).rejects.toThrow(
+    /^The migration no_such_migration could not be found\..+$/,
+  );
+});
+
+test('a database that has tables of somebody else is refused in one line', async () => {
+  await query(databaseUrl, 'CREATE TABLE theirs ()');
+  await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toThrow(
+    /^The database schema is not empty\..+$/,
+  );
+});
+
+test('no connection is left open', async () => {
+  await applyPendingMigrations(databaseUrl);
+  const others =
+    'SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+  expect(await query(databaseUrl, others)).toEqual([{ count: 0 }]);
+});
+
+test('a server that is not there is an error, not a wait', async () => {
+  await expect(pendingMigrations('postgresql://postgres@127.0.0.1:1/none')).rejects.toThrow('ECONNREFUSED');
+});
+
+test('two processes that start at once on an empty database both succeed, and one of them applies', async () => {
+  const script = path.join(ROOT, 'test', 'support', 'apply-migrations.mjs');
+  const starts = [1, 2].map(() => run(process.execPath, [script, databaseUrl]));
+  const applied = (await Promise.all(starts)).map(({ stdout }) => JSON.parse(stdout) as string[]);
+  expect(applied.toSorted((a, b) => a.length - b.length)).toEqual([[], OWN_MIGRATIONS]);
+});
+
+test('orders of the same id from before it was unique again are named', async () => {
+  const unique = '20261122070000_unique_order_id';
+  await rm(path.join(folder, unique), { recursive: true });
+  await applyPendingMigrations(databaseUrl, folder);
+  // The quotas do not matter here, and so need not exist.
+  await query(
+    databaseUrl,
+    `SET session_replication_role = replica;
+     INSERT INTO orders (id, quota_id, pet_id, quantity) SELECT 7, gen_random_uuid(), 1, 1 FROM generate_series(1, 2)`,
+  );
+  await expect(applyPendingMigrations(databaseUrl)).rejects.toMatchObject(
+    tells(
+      `The migration ${unique} failed: ERROR: could not create unique index "orders_id_key": Key (id)=(7) is duplicated. ` +
+        'Mend that and migrate again.',
+    ),
+  );
+});
+
+describe('a migration that builds an index concurrently', () => {
+  const BUILD = '20991231000000_names';
+  const SQL =
+    '-- One statement; as it cannot be part of a transaction.\nCREATE INDEX CONCURRENTLY "names" ON "pets"("name");';
+  let writer: pg.Client;
+
+  beforeEach(async () => {
+    await applyPendingMigrations(databaseUrl, folder);
+    await addMigration(BUILD, SQL);
+    writer = new pg.Client({ connectionString: databaseUrl });
+    await writer.connect();
+    // The build has made its index, and waits for this transaction.
+    await writer.query("BEGIN; INSERT INTO pets (name, category_id) VALUES ('Rex', 1)");
+  });
+  afterEach(() => writer.end());
+
+  const indexes = () =>
+    query(databaseUrl, "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('names')");
+  const isBeingBuilt = () =>
+    eventually(async () => expect(await indexes()).toEqual([{ indisvalid: false }]), 15_000);
+  const backends = (condition: string) =>
+    query<{ pid: number }>(
+      databaseUrl,
+      `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${condition}`,
+    );
+  const records = () =>
+    query(
+      databaseUrl,
+      `SELECT finished_at IS NOT NULL AS finished, rolled_back_at IS NOT NULL AS "rolledBack"
+       FROM _prisma_migrations WHERE migration_name = '${BUILD}' ORDER BY started_at`,
+    );
+  const startProcess = () =>
+    spawn(process.execPath, [
+      path.join(ROOT, 'test', 'support', 'apply-migrations.mjs'),
+      databaseUrl,
+      folder,
+    ]);
+
+  it('has no other statement, so that it can be applied again', async () => {
+    const files = OWN_MIGRATIONS.map((name) => readFile(path.join(folder, name, 'migration.sql'), 'utf8'));
+    const concurrent = (await Promise.all(files)).filter((sql) =>
+      /^\s*CREATE .*\bCONCURRENTLY\b/im.test(sql),
+    );
+    expect(concurrent.map(concurrentlyBuiltIndex)).not.toContain(undefined);
+    expect(concurrentlyBuiltIndex(`${SQL} SELECT 1;`)).toBeUndefined();
+  });
+
+  it('leaves the release before ready while it is under way, and has failed for no one', async () => {
+    const applied = applyPendingMigrations(databaseUrl, folder);
+    await isBeingBuilt();
+    expect(
+      await query(
+        databaseUrl,
+        'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NULL AND rolled_back_at IS NULL',
+      ),
+    ).toEqual([]);
+    expect(await pendingMigrations(databaseUrl)).toEqual([]);
+    expect(await pendingMigrations(databaseUrl, folder)).toEqual([BUILD]);
+    await writer.query('COMMIT');
+    expect(await applied).toEqual([BUILD]);
+    expect(await pendingMigrations(databaseUrl, folder)).toEqual([]);
+  });
+
+  it('is applied in its turn, after the migrations before it and before those after it', async () => {
+    await writer.query('ROLLBACK');
+    const before = '20991230000000_before';
+    const after = '20991231000001_after';
+    await addMigration(before, 'ALTER TABLE pets ADD COLUMN nickname text;');
+    await writeFile(
+      path.join(folder, BUILD, 'migration.sql'),
+      'CREATE INDEX CONCURRENTLY names ON pets (nickname);',
+    );
+    await addMigration(after, 'ALTER INDEX names RENAME TO nicknames;');
+    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([before, BUILD, after]);
+    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([]);
+  });
+
+  it('that finds rows which break the index names them, and is applied once they are gone', async () => {
+    await writer.query('ROLLBACK');
+    const file = path.join(folder, BUILD, 'migration.sql');
+    await writeFile(file, 'CREATE UNIQUE INDEX CONCURRENTLY names ON pets (name);');
+    await query(databaseUrl, "INSERT INTO pets (name, category_id) VALUES ('Rex', 1), ('Rex', 2)");
+    for (const _ of ['the first time', 'again']) {
+      await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
+        tells(
+          `The migration ${BUILD} failed: ERROR: could not create unique index "names": Key (name)=(Rex) is duplicated. ` +
+            'Mend that and migrate again.',
+        ),
+      );
+      expect(await pendingMigrations(databaseUrl, folder)).toEqual([BUILD]);
+    }
+    await query(databaseUrl, 'DELETE FROM pets WHERE category_id = 2');
+    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([BUILD]);
+    expect(await indexes()).toEqual([{ indisvalid: true }]);
+  });
+
+  it('is applied again by the next run when PostgreSQL has given it up', async () => {
+    const first = applyPendingMigrations(databaseUrl, folder);
+    await isBeingBuilt();
+    await query(
+      databaseUrl,
+      `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND query LIKE '%CREATE INDEX CONCURRENTLY "names"%' AND pid <> pg_backend_pid()`,
+    );
+    await expect(first).rejects.toThrow(`The migration ${BUILD} failed: ERROR: canceling statement`);
+    await writer.query('COMMIT');
+    expect(await indexes()).toEqual([{ indisvalid: false }]);
+
+    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([BUILD]);
+    expect(await indexes()).toEqual([{ indisvalid: true }]);
+    expect(await pendingMigrations(databaseUrl, folder)).toEqual([]);
+    expect(await records()).toEqual([
+      { finished: false, rolledBack: true },
+      { finished: true, rolledBack: false },
+    ]);
+  });
+
+  it('is applied again by the next run when its process and its server process were killed', async () => {
+    const first = startProcess();
+    await isBeingBuilt();
+    first.kill('SIGKILL');
+    await query(
+      databaseUrl,
+      `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+       WHERE datname = current_database() AND query LIKE '%CREATE INDEX CONCURRENTLY "names"%' AND pid <> pg_backend_pid()`,
+    );
+    await writer.query('COMMIT');
+    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([BUILD]);
+    expect(await indexes()).toEqual([{ indisvalid: true }]);
+  });
+
+  it('is recorded as applied when PostgreSQL has finished it after its process was killed', async () => {
+    const first = startProcess();
+    await isBeingBuilt();
+    first.kill('SIGKILL');
+    const second = applyPendingMigrations(databaseUrl, folder);
+    await eventually(async () => expect(await backends("query LIKE '%try_advisory_lock%'")).toHaveLength(1));
+    await writer.query('COMMIT');
+    expect(await second).toEqual([BUILD]);
+    expect(await indexes()).toEqual([{ indisvalid: true }]);
+    expect(await pendingMigrations(databaseUrl, folder)).toEqual([]);
+  });
+
+  it('is not held up by a second process that waits for its turn', async () => {
+    const first = applyPendingMigrations(databaseUrl, folder);
+    await isBeingBuilt();
+    const second = applyPendingMigrations(databaseUrl, folder);
+    await eventually(async () => expect(await backends("query LIKE '%advisory_lock%'")).toHaveLength(1));
+    await writer.query('COMMIT');
+    expect(await Promise.all([first, second])).toEqual([[BUILD], []]);
+    expect(await indexes()).toEqual([{ indisvalid: true }]);
+  });
+
+  it("waits for older transactions beyond the role's lock_timeout", async () => {
+    await query(
+      databaseUrl,
+      `ALTER ROLE CURRENT_USER IN DATABASE ${nameOf(databaseUrl)} SET lock_timeout = '100ms'`,
+    );
+    const applied = applyPendingMigrations(databaseUrl, folder);
+    await isBeingBuilt();
+    await writer.query('SELECT pg_sleep(0.3); COMMIT');
+    expect(await applied).toEqual([BUILD]);
+  });
+
+  it('that meets a finished index of the same name is for a person to resolve', async () => {
+    await writer.query('CREATE INDEX "names" ON "pets"("category_id"); COMMIT');
+    for (const _ of ['the first time', 'again']) {
+      await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
+        tells(
+          `The migration ${BUILD} failed: ERROR: relation "names" already exists. Mend that and migrate again.`,
+        ),
+      );
+    }
+    await resolveMigration(databaseUrl, BUILD, 'applied', folder);
+    expect(await pendingMigrations(databaseUrl, folder)).toEqual([]);
+  });
+});
