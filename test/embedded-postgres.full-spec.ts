@@ -5,16 +5,26 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { Logger } from '@nestjs/common';
 import pg from 'pg';
 import {
   type EmbeddedPostgres,
   findEmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../src/embedded-postgres/embedded-postgres.js';
+import { findPostgresBinaries } from '../src/embedded-postgres/postgres-binaries.js';
+import { chooseServerAccount } from '../src/embedded-postgres/postgres-command.js';
+import { startServer } from '../src/embedded-postgres/postgres-server.js';
 import { parsePostmasterPid } from '../src/embedded-postgres/postmaster-pid.js';
+import { eventually } from './support/eventually.js';
+import { send } from './support/http.js';
+import { ServiceProcess } from './support/service-process.js';
 
 const linuxIt = process.platform === 'linux' ? it : it.skip;
 const IN_USE = /in use by another animal-store process \(process \d+.*set DATA_DIR or DATABASE_URL/;
+
+/** The owner's lock, a row while it is held. */
+const OWNERS = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted";
 
 /** Closed to everybody else, as /root and mktemp folders are. */
 let parent: string;
@@ -37,6 +47,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  jest.restoreAllMocks();
   for (const child of children) {
     child.kill('SIGKILL');
   }
@@ -209,6 +220,8 @@ describe('while it runs', () => {
   let postgres: EmbeddedPostgres;
 
   beforeEach(async () => {
+    // What is said of a server that has ended.
+    jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     await copyTemplate();
     postgres = await startEmbeddedPostgres(dataDir);
   });
@@ -235,13 +248,108 @@ describe('while it runs', () => {
     await expect(startEmbeddedPostgres(dataDir)).rejects.toThrow(IN_USE);
   });
 
-  it('may die: the owner lives on, and stopping it is no error', async () => {
+  it('is started again at the same address when it is killed, with its data and its owner', async () => {
+    await query(postgres.url, 'CREATE TABLE pet AS SELECT 7 AS id');
+    const killed = await postmasterPid();
+    process.kill(killed, 'SIGKILL');
+    await eventually(
+      async () => expect(await query(postgres.url, 'SELECT id FROM pet')).toEqual([{ id: 7 }]),
+      20_000,
+    );
+    expect(await postmasterPid()).not.toBe(killed);
+    await eventually(async () => expect(await query(postgres.url, OWNERS)).toHaveLength(1));
+    await expect(startEmbeddedPostgres(dataDir)).rejects.toThrow(IN_USE);
+    await postgres.stop();
+    expect(await findEmbeddedPostgres(dataDir)).toBeNull();
+  });
+
+  it('is tried again after a pause that doubles, with a line in the log each time, while it does not start', async () => {
+    const failures: number[] = [];
+    jest.spyOn(Logger.prototype, 'error').mockImplementation(() => failures.push(performance.now()));
+    const settings = join(dataDir, 'postgres/postgresql.conf');
+    const intact = await readFile(settings, 'utf8');
+    await writeFile(settings, 'no_such_setting = 1\n');
     process.kill(await postmasterPid(), 'SIGKILL');
-    await sleep(700);
+    await eventually(async () => expect(failures.length).toBe(3), 20_000);
+    const [first = 0, second = 0, third = 0] = failures;
+    expect(second - first).toBeGreaterThanOrEqual(1000);
+    expect(third - second).toBeGreaterThanOrEqual(2000);
+    await writeFile(settings, intact);
+    await eventually(() => query(postgres.url, 'SELECT 1'), 20_000);
+  });
+
+  it('is stopped by its owner when it came up otherwise after a try that failed', async () => {
+    const failures = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
+    const warnings = jest.spyOn(Logger.prototype, 'warn');
+    const settings = join(dataDir, 'postgres/postgresql.conf');
+    const intact = await readFile(settings, 'utf8');
+    await writeFile(settings, 'no_such_setting = 1\n');
+    process.kill(await postmasterPid(), 'SIGKILL');
+    await eventually(async () => expect(failures).toHaveBeenCalledTimes(1), 20_000);
+    await writeFile(settings, intact);
+    const clusterFolder = join(dataDir, 'postgres');
+    const place = {
+      dataFolder: dataDir,
+      clusterFolder,
+      account: await chooseServerAccount(clusterFolder),
+      binaries: await findPostgresBinaries(),
+    };
+    expect(await startServer(place, Number(new URL(postgres.url).port))).toBeNull();
+    await eventually(async () => expect(await query(postgres.url, OWNERS)).toHaveLength(1));
+    await postgres.stop();
+    expect(await findEmbeddedPostgres(dataDir)).toBeNull();
+    expect(warnings.mock.lastCall).toEqual(['The embedded PostgreSQL runs again']);
+  });
+
+  it('is stopped for good by a stop while it is started again', async () => {
+    process.kill(await postmasterPid(), 'SIGKILL');
+    // It has just begun to start.
+    await eventually(async () => expect((await postgresProcess(dataDir))?.ready).toBe(false), 20_000);
     await postgres.stop();
     expect(await findEmbeddedPostgres(dataDir)).toBeNull();
   });
 });
+
+it('a server that is killed while its owner stops is not started again', async () => {
+  await copyTemplate();
+  const stopping = new AbortController();
+  const postgres = await startEmbeddedPostgres(dataDir, stopping.signal);
+  stopping.abort();
+  process.kill(await postmasterPid(), 'SIGKILL');
+  // Longer than it takes to find the server gone.
+  await sleep(1500);
+  expect(await findEmbeddedPostgres(dataDir)).toBeNull();
+  await postgres.stop();
+});
+
+it('a service whose server is killed responds with 503, then 200 again, with all that was acknowledged', async () => {
+  await copyTemplate();
+  const service = new ServiceProcess('main.js', { DATA_DIR: dataDir });
+  try {
+    const url = await service.listening();
+    const [, key] = await service.says(/^ {2}business +(\S+)$/m);
+    const pets = `${url}/v1/pets`;
+    const { json: pet } = await send(pets, { method: 'POST', key, body: { name: 'Rex', categoryId: 7 } });
+    const statuses: number[] = [];
+    const status = async () => {
+      const response = await send(`${pets}/${pet.id}`, { key });
+      statuses.push(response.status);
+      return response.status;
+    };
+    expect(await status()).toBe(200);
+    process.kill(await postmasterPid(), 'SIGKILL');
+    await eventually(async () => expect(await status()).toBe(503));
+    await eventually(async () => expect(await status()).toBe(200), 20_000);
+    expect(new Set(statuses)).toEqual(new Set([200, 503]));
+    expect((await send(`${pets}/${pet.id}`, { key })).json).toEqual(pet);
+    await service.says(/"msg":"The embedded PostgreSQL has ended, and is started again"/);
+    await service.says(/"msg":"The embedded PostgreSQL runs again"/);
+    expect(await service.kill('SIGTERM')).toMatchObject({ code: 0 });
+    expect(await findEmbeddedPostgres(dataDir)).toBeNull();
+  } finally {
+    await service.kill('SIGKILL');
+  }
+}, 60_000);
 
 async function copyTemplate(): Promise<void> {
   await promisify(execFile)('cp', ['-R', join(template, 'postgres'), join(dataDir, 'postgres')]);
@@ -271,6 +379,11 @@ async function writePidFile(text: string): Promise<void> {
   const path = join(dataDir, 'postgres/postmaster.pid');
   await writeFile(path, text);
   await utimes(path, 1, 1);
+}
+
+async function postgresProcess(folder: string) {
+  const text = await readFile(join(folder, 'postgres/postmaster.pid'), 'utf8').catch(() => '');
+  return parsePostmasterPid(text);
 }
 
 async function postmasterPid(): Promise<number> {

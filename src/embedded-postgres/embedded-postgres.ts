@@ -9,6 +9,7 @@ import { ensureCluster, POSTGRES_USER, readPassword } from './postgres-cluster.j
 import { chooseServerAccount } from './postgres-command.js';
 import { HOST, readServerLog, type ServerPlace, startServer, stopServer } from './postgres-server.js';
 import { findPostmaster } from './postmaster-pid.js';
+import { type RunningServer, ServerRestarter } from './server-restarter.js';
 
 /** A PostgreSQL that this process has started, or taken over, and owns until it stops it. */
 export interface EmbeddedPostgres {
@@ -22,10 +23,8 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-interface OwnedServer {
+interface OwnedServer extends RunningServer {
   lock: OwnerLock;
-  pid: number;
-  port: number;
 }
 
 const DATABASE = 'animal_store';
@@ -41,15 +40,21 @@ const CONNECTION_LOST = /^Connection terminated|not queryable$/;
 
 /**
  * Starts the PostgreSQL of a data folder, created when absent, or takes over one that runs there without an
- * owner because its owner was killed.
+ * owner because its owner was killed. A server that ends by itself is started again, on the same port.
  *
+ * @param stopping once aborted, it is not started again.
  * @throws EmbeddedPostgresError when another process owns it, or it cannot be had; the message says what to do.
  */
-export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres(
+  dataDir: string,
+  stopping?: AbortSignal,
+): Promise<EmbeddedPostgres> {
   const place = await openPlace(dataDir);
   const server = await startAndLock(place);
+  const restarter = new ServerRestarter(place, server, stopping);
+  server.lock.beforeRetake = () => restarter.restartIfEnded();
   let stopped: Promise<void> | undefined;
-  const stop = () => (stopped ??= stopOwned(place, server));
+  const stop = () => (stopped ??= restarter.stop().then(() => stopOwned(place, server)));
   try {
     const { rowCount } = await server.lock.query('SELECT FROM pg_database WHERE datname = $1', [DATABASE]);
     if (rowCount === 0) {
@@ -180,10 +185,11 @@ async function urlOf(clusterFolder: string, port: number, database: string): Pro
 }
 
 /** Stops the server while still owning it, so that nobody takes over one that is about to stop. */
-async function stopOwned(place: ServerPlace, { lock, pid }: OwnedServer): Promise<void> {
+async function stopOwned(place: ServerPlace, server: OwnedServer): Promise<void> {
+  const { lock } = server;
   try {
     if (await isStillOurs(lock)) {
-      await stopServer(place, pid);
+      await stopServer(place, server.pid);
     }
   } finally {
     await lock.release();

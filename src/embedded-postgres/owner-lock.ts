@@ -13,12 +13,15 @@ const CONNECT_TIMEOUT_MS = 5000;
 
 /**
  * The right to call an embedded PostgreSQL one's own: an advisory lock in the server, held by a connection.
- * It ends with the process, however that ends, and is taken again when only the connection was lost.
+ * It ends with the process, however that ends, and is taken again when only the connection was lost or the server has ended.
  */
 export class OwnerLock {
   private client: pg.Client | null = null;
   private taking: Promise<void> | null = null;
   private released = false;
+
+  /** Runs before each try to take a lost lock again. Never rejects. */
+  beforeRetake: () => Promise<void> = () => Promise.resolve();
 
   constructor(private readonly url: string) {}
 
@@ -73,6 +76,7 @@ export class OwnerLock {
   private retakeLater(): void {
     const retake = async () => {
       if (!this.released) {
+        await this.beforeRetake();
         await this.take().catch(() => this.retakeLater());
       }
     };

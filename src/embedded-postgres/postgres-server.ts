@@ -41,17 +41,18 @@ const PASSING_TROUBLE =
   /could not bind|(lock|PID) file .* (already exists|is empty)|pre-existing shared memory block/;
 
 /**
- * Starts the server of a cluster on a free port, and waits until it accepts connections.
+ * Starts the server of a cluster, and waits until it accepts connections.
  *
+ * @param port a free one by default.
  * @returns null when it did, otherwise what went wrong when the next try may not meet that again.
  * @throws EmbeddedPostgresError with the end of the server's log when it will not start.
  */
-export async function startServer(place: ServerPlace): Promise<string | null> {
+export async function startServer(place: ServerPlace, port?: number): Promise<string | null> {
   const { account, binaries, clusterFolder, dataFolder } = place;
   await removeStalePidFile(clusterFolder);
   const logFile = logFileOf(place);
   const logStart = await openLog(logFile, account);
-  const settings = Object.entries({ ...SETTINGS, port: await findFreePort() });
+  const settings = Object.entries({ ...SETTINGS, port: port ?? (await findFreePort()) });
   const options = settings.map(([name, value]) => `-c ${name}=${value}`).join(' ');
   const result = await runPostgresCommand(
     account,
