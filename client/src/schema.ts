@@ -1253,7 +1253,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is of another content type than JSON. */
+            /** @description The body is of another content type than JSON, or has a content coding. */
             415: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1823,7 +1823,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is of another content type than JSON. */
+            /** @description The body is of another content type than JSON, or has a content coding. */
             415: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2174,7 +2174,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is of another content type than JSON. */
+            /** @description The body is of another content type than JSON, or has a content coding. */
             415: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2514,7 +2514,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is of another content type than JSON. */
+            /** @description The body is of another content type than JSON, or has a content coding. */
             415: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2733,7 +2733,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is of another content type than JSON. */
+            /** @description The body is of another content type than JSON, or has a content coding. */
             415: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2928,7 +2928,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is of another content type than JSON. */
+            /** @description The body is of another content type than JSON, or has a content coding. */
             415: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -3123,7 +3123,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is of another content type than JSON. */
+            /** @description The body is of another content type than JSON, or has a content coding. */
             415: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -3643,7 +3643,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is of another content type than JSON. */
+            /** @description The body is of another content type than JSON, or has a content coding. */
             415: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
