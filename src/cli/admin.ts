@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { EXIT_USAGE } from './arguments.js';
 import { auditCommand } from './audit.command.js';
 import { deprecationsCommand } from './deprecations.command.js';
+import { escapeLines } from './escape-controls.js';
 import { EXIT_REFUSED } from './failure.js';
 import { keysCommand } from './keys.command.js';
 import { migrateCommand } from './migrate.command.js';
@@ -45,8 +46,8 @@ try {
   process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE;
 }
 
-/** Commands that were built apart inherit nothing from the program. */
+/** Commands that were built apart inherit nothing from the program. What is quoted of the arguments is escaped. */
 function throwUsageErrors(command: Command): void {
-  command.exitOverride();
+  command.exitOverride().configureOutput({ outputError: (text, write) => write(escapeLines(text)) });
   command.commands.forEach(throwUsageErrors);
 }

@@ -1,4 +1,6 @@
+import { ApiError } from '../errors/api-error.js';
 import { reasonOf } from '../failure.js';
+import { escapeControls, escapeLines } from './escape-controls.js';
 
 /** The exit code of a command that was not carried out. */
 export const EXIT_REFUSED = 1;
@@ -8,7 +10,9 @@ export async function tellFailure(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    process.stderr.write(`${reasonOf(error)}\n`);
+    // A refusal is one line, in which names may stand that hold line breaks; settings and stacks have several.
+    const escape = error instanceof ApiError ? escapeControls : escapeLines;
+    process.stderr.write(`${escape(reasonOf(error))}\n`);
     process.exitCode = EXIT_REFUSED;
   }
 }

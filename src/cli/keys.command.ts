@@ -4,7 +4,7 @@ import type { IssuedKey, Key } from '../admin/key.schemas.js';
 import { KeyService } from '../admin/key.service.js';
 import { durationArgument, EXIT_USAGE, instantArgument, nameArgument, positiveInteger } from './arguments.js';
 import { everyPage } from './every-page.js';
-import { printFacts, printJson, printTable } from './output.js';
+import { printFacts, printJson, printLines, printTable } from './output.js';
 import { withServices } from './services.js';
 
 interface Format {
@@ -197,7 +197,7 @@ function printIssued(issued: IssuedKey, json: true | undefined): void {
     return;
   }
   printFacts({ key: issued.key, ...factsOf(issued) });
-  process.stdout.write('The key is not shown again.\n');
+  printLines('The key is not shown again.');
 }
 
 function factsOf(key: Key) {

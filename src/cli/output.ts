@@ -1,4 +1,5 @@
 import stringWidth from 'string-width';
+import { escapeControls } from './escape-controls.js';
 
 const GAP = '  ';
 /** Each of them takes one column of a terminal. */
@@ -6,15 +7,20 @@ const ASCII = /^[\x20-\x7e]*$/;
 
 export type Cell = string | number | boolean | null;
 
+/** Prints sentences, one to a line, for a person. */
+export function printLines(...lines: string[]): void {
+  process.stdout.write(`${lines.map(escapeControls).join('\n')}\n`);
+}
+
 /** Prints one JSON text, for a program. */
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
+  process.stdout.write(`${escapeControls(JSON.stringify(value))}\n`);
 }
 
 /** Prints rows in columns, for a person; a null is a dash, and no rows are said to be none. */
 export function printTable(head: string[], rows: Cell[][]): void {
   if (rows.length === 0) {
-    process.stdout.write('None.\n');
+    printLines('None.');
     return;
   }
   printRows([head.map((name) => name.toUpperCase()), ...rows]);
@@ -26,7 +32,7 @@ export function printFacts(facts: Record<string, Cell>): void {
 }
 
 function printRows(rows: Cell[][]): void {
-  const texts = rows.map((row) => row.map((cell) => String(cell ?? '-')));
+  const texts = rows.map((row) => row.map((cell) => escapeControls(String(cell ?? '-'))));
   const widths: number[] = [];
   for (const row of texts) {
     row.forEach((text, column) => {

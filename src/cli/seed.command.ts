@@ -11,6 +11,7 @@ import { seedAdministrator } from '../seed/administrator.js';
 import { applySeedFile } from '../seed/apply-seed-file.js';
 import { seedPlans } from '../seed/plans.js';
 import { readSeedFile } from '../seed/seed-file.js';
+import { printLines } from './output.js';
 import { withServices } from './services.js';
 
 /** Any number that all processes agree on: who holds this lock may seed. */
@@ -41,7 +42,7 @@ async function seed(services: INestApplicationContext): Promise<void> {
     const applied = file === null ? [] : await applySeedFile(file, { transaction, keys, plans });
     return ['The plans are there.', administrator, ...applied];
   }, TRANSACTION);
-  process.stdout.write(`${lines.join('\n')}\n`);
+  printLines(...lines);
 }
 
 /** Waits for a seed that is under way; by asking again, as no statement of this service may take so long. */
