@@ -1,4 +1,5 @@
 import { isDatabaseUnavailable } from '../src/database/availability.js';
+import { atomically } from '../src/database/atomically.js';
 import { PrismaService } from '../src/database/prisma.service.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 
@@ -29,4 +30,18 @@ it('a transaction that met another, and has to begin anew, may succeed later: it
     .catch((error: unknown) => error);
   expect(await met).toBeInstanceOf(Error);
   expect(isDatabaseUnavailable(await met)).toBe(true);
+});
+
+it('a transaction of the service that met another is run again', async () => {
+  await prisma.$executeRaw`SET default_transaction_isolation = 'repeatable read'`;
+  let runs = 0;
+  const changed = await atomically(prisma, async (transaction) => {
+    runs += 1;
+    await transaction.pet.count();
+    if (runs === 1) {
+      await database.query('UPDATE pets SET category_id = 10');
+    }
+    return transaction.pet.updateMany({ data: { categoryId: 11n } });
+  });
+  expect([runs, changed]).toEqual([2, { count: 1 }]);
 });

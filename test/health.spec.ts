@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { generateApiKey } from '../src/auth/api-key.js';
-import { Statements } from '../src/database/statements.js';
+import { QueryRunner } from '../src/database/query-runner.js';
 import { type Administration, startAdministration } from './support/administration.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { createDatabase } from './support/database.js';
@@ -58,7 +58,7 @@ describe('/readyz of a service that is well', () => {
   });
 
   it('asks the database once for all who ask within a second', async () => {
-    const statements = jest.spyOn(Statements.prototype, 'run');
+    const statements = jest.spyOn(QueryRunner.prototype, 'run');
     const startedMs = performance.now();
     const answers = await Promise.all(Array.from({ length: 100 }, () => ready()));
     expect(answers.filter(({ status }) => status !== 200)).toEqual([]);

@@ -1,109 +1,46 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { promisify } from 'node:util';
+import { pathToFileURL } from 'node:url';
 import { Logger } from '@nestjs/common';
-import { KeyWatch } from '../src/auth/key-watch.js';
 import pg from 'pg';
+import { KeyWatch } from '../src/auth/key-watch.js';
+import { PrismaService } from '../src/database/prisma.service.js';
+import { loadSql, QueryRunner } from '../src/database/query-runner.js';
 import { startApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
-import { documented } from './support/documented-commands.js';
-import { freePort } from './support/free-port.js';
 import { type Answer, send } from './support/http.js';
 import { countKeyLookUps } from './support/key-look-ups.js';
 import { until } from './support/eventually.js';
+import { describeOnPgBouncer, DOCUMENTED, type PgBouncer, startPgBouncer } from './support/pgbouncer.js';
 
-const PGBOUNCER = '/usr/sbin/pgbouncer';
-const NOBODY = 65_534;
-/** How connections are lent, as the docs tell it. */
-const DOCUMENTED = documented('operating.md', 'PgBouncer');
 const inMode = (poolMode: string) => DOCUMENTED.replace(/^pool_mode = .*$/m, `pool_mode = ${poolMode}`);
 
-const isInstalled = () =>
-  promisify(execFile)(PGBOUNCER, ['--version']).then(
-    () => true,
-    () => false,
-  );
+const poolers: PgBouncer[] = [];
 
-/** A PgBouncer before a database. It refuses to be root. */
-async function startPgBouncer(databaseUrl: string, pooling: string, folder: string) {
-  const { hostname, port, username, password, pathname } = new URL(databaseUrl);
-  const listenPort = await freePort();
-  const settings = path.join(folder, `${listenPort}.ini`);
-  await writeFile(
-    settings,
-    `[databases]
-${pathname.slice(1)} = host=${hostname} port=${port} user=${username} password=${decodeURIComponent(password)}
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = ${listenPort}
-unix_socket_dir =
-auth_type = any
-${pooling}`,
-  );
-  const asNobody = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
-  const command = [...(process.getuid?.() === 0 ? asNobody : []), PGBOUNCER, settings];
-  const [program = PGBOUNCER, ...args] = command;
-  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-  let log = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (log += text));
-  await until(() => {
-    if (child.exitCode !== null) {
-      throw new Error(`PgBouncer did not start:\n${log}`);
-    }
-    return log.includes('process up');
-  });
-  const url = new URL(databaseUrl);
-  url.host = `127.0.0.1:${listenPort}`;
-  return { child, url: url.href };
+/** A PgBouncer that ends with the test. */
+async function startPooler(database: TestDatabase, pooling?: string): Promise<string> {
+  const pooler = await startPgBouncer(database.url, pooling);
+  poolers.push(pooler);
+  return pooler.url;
 }
 
-describe('a connection through PgBouncer, which may lose the word of changes', () => {
-  let installed: boolean;
-  let folder: string;
+afterEach(() => Promise.all(poolers.splice(0).map((pooler) => pooler.stop())));
+
+describeOnPgBouncer('a connection through PgBouncer, which may lose the word of changes', () => {
   let database: TestDatabase;
-  let poolers: ChildProcess[] = [];
 
   beforeAll(async () => {
-    installed = await isInstalled();
-    if (!installed) {
-      if (process.env['CI'] !== undefined) {
-        throw new Error(`No PgBouncer of Debian at ${PGBOUNCER}: install the package pgbouncer`);
-      }
-      process.stderr.write('Skipped: no PgBouncer of Debian on this machine (package pgbouncer).\n');
-      return;
-    }
-    folder = await mkdtemp(path.join(tmpdir(), 'pgbouncer-'));
-    if (process.getuid?.() === 0) {
-      await chown(folder, NOBODY, NOBODY);
-    }
     database = await createDatabase();
   });
-  afterAll(async () => {
-    if (installed) {
-      await Promise.all(
-        poolers.map(async (pooler) => {
-          pooler.kill('SIGTERM');
-          await once(pooler, 'exit');
-        }),
-      );
-      await database.drop();
-      await rm(folder, { recursive: true });
-    }
-  });
+  afterAll(() => database.drop());
   afterEach(() => jest.restoreAllMocks());
 
   it.each(['transaction', 'session', 'statement'])(
     'is found out (pool_mode = %s): every key is looked up, and the log says once what is wrong',
     async (poolMode) => {
-      if (!installed) {
-        return;
-      }
-      const { child, url } = await startPgBouncer(database.url, inMode(poolMode), folder);
-      poolers.push(child);
+      const url = await startPooler(database, inMode(poolMode));
       const warnings = jest.spyOn(Logger.prototype, 'warn');
       const store = await startApplication({ database, environment: { DIRECT_DATABASE_URL: url } });
       try {
@@ -133,11 +70,7 @@ describe('a connection through PgBouncer, which may lose the word of changes', (
   );
 
   it('does no harm where DIRECT_DATABASE_URL goes past it', async () => {
-    if (!installed) {
-      return;
-    }
-    const { child, url } = await startPgBouncer(database.url, DOCUMENTED, folder);
-    poolers.push(child);
+    const url = await startPooler(database);
     const store = await startApplication({
       database,
       environment: { DATABASE_URL: url, DIRECT_DATABASE_URL: database.url },
@@ -178,11 +111,7 @@ describe('a connection through PgBouncer, which may lose the word of changes', (
   });
 
   it('in transaction mode lends one to the whole of what is created with an Idempotency-Key, which is created once', async () => {
-    if (!installed) {
-      return;
-    }
-    const { child, url } = await startPgBouncer(database.url, DOCUMENTED, folder);
-    poolers.push(child);
+    const url = await startPooler(database);
     const store = await startApplication({
       database,
       environment: { DATABASE_URL: url, DIRECT_DATABASE_URL: database.url },
@@ -222,5 +151,55 @@ describe('a connection through PgBouncer, which may lose the word of changes', (
     } finally {
       await store.close();
     }
+  });
+});
+
+describeOnPgBouncer('QueryRunner behind PgBouncer, during an update from release to release', () => {
+  let database: TestDatabase;
+  let folder: string;
+  const opened: PrismaService[] = [];
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    folder = await mkdtemp(path.join(tmpdir(), 'releases-'));
+  });
+  afterAll(async () => {
+    await Promise.all(opened.map((prisma) => prisma.onApplicationShutdown()));
+    await database.drop();
+    await rm(folder, { recursive: true });
+  });
+
+  /** Runs `which-release.sql` as one release has it, on a connection of its own to the pooler. */
+  async function startRelease(name: string, url: string): Promise<() => Promise<unknown[][]>> {
+    await writeFile(path.join(folder, 'which-release.sql'), `SELECT '${name}'`);
+    const statement = loadSql(pathToFileURL(path.join(folder, 'module.js')).href, 'which-release');
+    const prisma = new PrismaService({ DATABASE_URL: url, DATABASE_POOL_SIZE: 2 });
+    opened.push(prisma);
+    const queryRunner = new QueryRunner(prisma);
+    return () => queryRunner.run(statement, []);
+  }
+
+  /** Keeps for itself the connection to PostgreSQL that is lent next. */
+  async function occupy(url: string): Promise<() => Promise<void>> {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query('BEGIN');
+    return async () => {
+      await client.query('COMMIT');
+      await client.end();
+    };
+  }
+
+  it('runs the text of its own release on a connection where the other has prepared its own', async () => {
+    const url = await startPooler(database, `${DOCUMENTED}default_pool_size = 2\n`);
+    const runOld = await startRelease('old', url);
+    const runNew = await startRelease('new', url);
+    expect(await runOld()).toEqual([['old']]);
+    const freeFirst = await occupy(url);
+    expect(await runNew()).toEqual([['new']]);
+    const freeSecond = await occupy(url);
+    await freeFirst();
+    expect(await runNew()).toEqual([['new']]);
+    await freeSecond();
   });
 });

@@ -1,5 +1,5 @@
 import { PrismaService } from '../src/database/prisma.service.js';
-import { Statements } from '../src/database/statements.js';
+import { namedStatement, QueryRunner } from '../src/database/query-runner.js';
 import { atomically } from '../src/database/atomically.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
@@ -62,14 +62,15 @@ describe('a connection whose session may only read', () => {
   });
   afterAll(() => database.drop());
 
-  const insert = { name: 'insert', text: "INSERT INTO pets (name, category_id) VALUES ('Rex', 1)" };
+  const insert = namedStatement('insert', "INSERT INTO pets (name, category_id) VALUES ('Rex', 1)");
 
   it('is left by the pool of statements once it has refused a statement', async () => {
-    const statements = new Statements({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
-    await statements.run({ name: 'read-only', text: READ_ONLY }, []);
+    const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
+    const statements = new QueryRunner(prisma);
+    await statements.run(namedStatement('read-only', READ_ONLY), []);
     await expect(statements.run(insert, [])).rejects.toMatchObject({ code: '25006' });
     await statements.run(insert, []);
-    await statements.onApplicationShutdown();
+    await prisma.onApplicationShutdown();
   });
 
   it("is left by Prisma's pool once it has refused a statement, in a transaction or not", async () => {

@@ -1,9 +1,9 @@
 /**
  * SQLSTATEs that say "not now" rather than "not so" (PostgreSQL, Appendix A): connection lost or refused, resources
  * exhausted, shutdown, statement or lock timed out, login refused, database gone or closed to connections; and that two
- * transactions met, which one of them has to begin anew.
+ * transactions met, which one of them has to begin anew. Also that the role lacks a privilege, which its administrator may grant.
  */
-const UNAVAILABLE_SQLSTATE = /^(08...|28...|40001|40P01|53...|57P0.|57014|55P03|3D000|55000|25006)$/;
+const UNAVAILABLE_SQLSTATE = /^(08...|28...|40001|40P01|42501|53...|57P0.|57014|55P03|3D000|55000|25006)$/;
 const UNAVAILABLE_SYSTEM_CODE =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
 /** Node's codes of a server whose certificate is not to be trusted, or that fails at TLS. Both may be mended there. */
@@ -29,6 +29,55 @@ interface DatabaseFailure {
   originalCode?: unknown;
   meta?: { driverAdapterError?: unknown };
   errors?: unknown[];
+}
+
+/** SQLSTATEs, and Prisma's code, of transactions that met: one was rolled back whole, and may be run again at once. */
+const CONFLICT = /^(40001|40P01|P2034)$/;
+const PERMISSION_DENIED = /^42501$/;
+
+/** How long a request's transaction that meets others is tried again. */
+const CONFLICT_PATIENCE_MS = 1000;
+
+/** Whether an error of Prisma or `pg` means that transactions met, and this one was rolled back. */
+export function isConflict(error: unknown): boolean {
+  return hasCode(error, CONFLICT);
+}
+
+/** Whether an error of Prisma or `pg` means that the role lacks a privilege. */
+export function isPermissionDenied(error: unknown): boolean {
+  return hasCode(error, PERMISSION_DENIED);
+}
+
+function hasCode(error: unknown, codes: RegExp): boolean {
+  if (typeof error !== 'object' || error === null) {
+    return false;
+  }
+  const { code, cause, originalCode, meta } = error as DatabaseFailure;
+  return (
+    codes.test(String(originalCode ?? code)) ||
+    [cause, meta?.driverAdapterError].some((inner) => hasCode(inner, codes))
+  );
+}
+
+/**
+ * Runs work that is one transaction, and runs it again while it meets others.
+ *
+ * @param endMs until when a conflict is followed by another try, by the monotonic clock.
+ * @throws the error of the last try.
+ */
+export async function retryConflicts<Result>(
+  work: () => Promise<Result>,
+  endMs = performance.now() + CONFLICT_PATIENCE_MS,
+): Promise<Result> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isConflict(error) || performance.now() >= endMs) {
+        throw error;
+      }
+    }
+  }
 }
 
 /** Whether an error of Prisma or `pg` means that the database is away or overloaded, so that a later try may succeed. */

@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Environment } from '../environment.js';
+import { configureOnConnect } from './session.js';
 
 const CONNECT_TIMEOUT_MS = 2000;
 /**
@@ -53,6 +54,7 @@ export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, 
     query_timeout: QUERY_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     maxLifetimeSeconds: LIFETIME_SECONDS,
+    onConnect: configureOnConnect,
     // What a request asks that the end of the service has cut off is not waited for.
     allowExitOnIdle: true,
   });

@@ -1,7 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { PrismaService } from './prisma.service.js';
-import { Statements } from './statements.js';
+import { QueryRunner } from './query-runner.js';
 
 @Global()
-@Module({ providers: [PrismaService, Statements], exports: [PrismaService, Statements] })
+@Module({ providers: [PrismaService, QueryRunner], exports: [PrismaService, QueryRunner] })
 export class DatabaseModule {}

@@ -1,30 +1,71 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
+import pg from 'pg';
 import { databaseReason, isDatabaseUnavailable } from '../database/availability.js';
 import { HOW_TO_MIGRATE, pendingMigrations } from '../database/migrations.js';
-import { Statements } from '../database/statements.js';
+import { loadSql, QueryRunner } from '../database/query-runner.js';
+import { ENVIRONMENT, type Environment } from '../environment.js';
 import { withinDeadline } from '../rate-limit/deadline.js';
 
 /** With the wait for a connection: who asks for health waits a second or two, mostly. */
 const DEADLINE_MS = 1500;
 
-/** Whether the database answers and has every migration of this version. */
+const CHECK = loadSql(import.meta.url, 'check-database');
+const EVERY_PRIVILEGE = 'SELECT, INSERT, UPDATE, DELETE';
+/** What the service does with its tables. To lock a row, or a table against other writers, takes UPDATE. */
+const PRIVILEGES: Record<string, string> = {
+  _prisma_migrations: 'SELECT',
+  api_keys: 'SELECT, INSERT, UPDATE',
+  audit_entries: 'SELECT, INSERT',
+  idempotent_answers: EVERY_PRIVILEGE,
+  orders: 'SELECT, INSERT',
+  pets: 'SELECT, INSERT',
+  plans: 'SELECT, INSERT, UPDATE',
+  quotas: 'SELECT, INSERT, UPDATE',
+  usage: EVERY_PRIVILEGE,
+  usage_batches: EVERY_PRIVILEGE,
+  usage_recorders: EVERY_PRIVILEGE,
+};
+const SEQUENCES = ['audit_entries_id_seq', 'orders_id_seq', 'pets_id_seq'];
+
+/** What is known of a database that answers. */
+interface Findings {
+  /** What its administrator has to change, in words. */
+  faults: string[];
+  pending: string[];
+}
+
+/** Whether the database answers, serves this role as it must, and has every migration of this version. */
 @Injectable()
 export class DatabaseHealth {
+  /** A role, a table and the privileges that the role needs on it; null is the role of `DATABASE_URL`. */
+  private readonly needs: { role: string | null; table: string; privileges: string }[];
   /** One question at a time, as each has a connection for as long as the database hangs. */
-  private underWay: Promise<string[]> | null = null;
+  private underWay: Promise<Findings> | null = null;
 
   constructor(
     private readonly indicators: HealthIndicatorService,
-    private readonly statements: Statements,
-  ) {}
+    private readonly statements: QueryRunner,
+    @Inject(ENVIRONMENT)
+    { COUNTER_STORE, DIRECT_DATABASE_URL }: Pick<Environment, 'COUNTER_STORE' | 'DIRECT_DATABASE_URL'>,
+  ) {
+    this.needs = Object.entries(PRIVILEGES).map(([table, privileges]) => ({ role: null, table, privileges }));
+    if (COUNTER_STORE === undefined) {
+      // Counting goes past a pooler, perhaps as another role.
+      const role = DIRECT_DATABASE_URL === undefined ? null : roleOf(DIRECT_DATABASE_URL);
+      this.needs.push({ role, table: 'rate_limit_counters', privileges: EVERY_PRIVILEGE });
+    }
+  }
 
   /** Two parts: `database`; and `migrations`, unless nobody knows. */
   async check(): Promise<HealthIndicatorResult> {
     const database = this.indicators.check('database');
     const migrations = this.indicators.check('migrations');
     try {
-      const pending = await withinDeadline(this.pending(), DEADLINE_MS);
+      const { faults, pending } = await withinDeadline(this.ask(), DEADLINE_MS);
+      if (faults.length > 0) {
+        return database.down(faults.join('; '));
+      }
       if (pending.length === 0) {
         return { ...database.up(), ...migrations.up({ pending }) };
       }
@@ -38,12 +79,34 @@ export class DatabaseHealth {
     }
   }
 
-  private pending(): Promise<string[]> {
-    this.underWay ??= pendingMigrations((statement) =>
-      this.statements.run(statement, [], DEADLINE_MS),
-    ).finally(() => {
+  private ask(): Promise<Findings> {
+    this.underWay ??= this.find().finally(() => {
       this.underWay = null;
     });
     return this.underWay;
   }
+
+  private async find(): Promise<Findings> {
+    const rows = await this.statements.run<[fault: string]>(
+      CHECK,
+      [
+        this.needs.map(({ role }) => role),
+        this.needs.map(({ table }) => table),
+        this.needs.map(({ privileges }) => privileges),
+        SEQUENCES,
+      ],
+      DEADLINE_MS,
+    );
+    const faults = rows.flat();
+    if (faults.length > 0) {
+      // Whether migrations are pending may not be readable.
+      return { faults, pending: [] };
+    }
+    const pending = await pendingMigrations((statement) => this.statements.run(statement, [], DEADLINE_MS));
+    return { faults, pending };
+  }
+}
+
+function roleOf(connectionString: string): string | null {
+  return new pg.Client({ connectionString }).user ?? null;
 }

@@ -3,6 +3,7 @@ import { TerminusModule } from '@nestjs/terminus';
 import { AuthModule } from '../auth/auth.module.js';
 import { Connections } from '../http/connections.js';
 import { RefusedConnections } from '../http/refused-connections.js';
+import { UnsentResponses } from '../http/unsent-responses.js';
 import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
 import { CounterStoreHealth } from './counter-store.health.js';
 import { DatabaseHealth } from './database.health.js';
@@ -14,7 +15,15 @@ import { Readiness } from './readiness.js';
   // `Readiness` tells the log what is down.
   imports: [TerminusModule.forRoot({ logger: false }), AuthModule, RateLimitModule],
   controllers: [HealthController],
-  providers: [Connections, RefusedConnections, DatabaseHealth, CounterStoreHealth, DetailsAccess, Readiness],
-  exports: [Connections, RefusedConnections],
+  providers: [
+    Connections,
+    RefusedConnections,
+    UnsentResponses,
+    DatabaseHealth,
+    CounterStoreHealth,
+    DetailsAccess,
+    Readiness,
+  ],
+  exports: [Connections, RefusedConnections, UnsentResponses],
 })
 export class OperationsModule {}

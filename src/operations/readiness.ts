@@ -30,8 +30,8 @@ export interface Standing {
 }
 
 /**
- * Asks the parts of the service how they are: when it is asked, and at the start by itself, until it is ready. Why it is not is
- * told to the log: each reason once, and from time to time.
+ * Asks the parts of the service how they are: when it is asked, and by itself every minute, or every second from the start until it
+ * is ready. Why it is not is told to the log: each reason once, and from time to time.
  */
 @Injectable()
 export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -51,7 +51,7 @@ export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown 
 
   /** Nobody waits for it: the service listens already, and says that it is not ready. */
   onApplicationBootstrap(): void {
-    void this.awaitReady();
+    void this.watch();
   }
 
   onApplicationShutdown(): void {
@@ -69,10 +69,12 @@ export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   /** What counts is degraded without its store, not unready, and so is not asked here. */
-  private async awaitReady(): Promise<void> {
+  private async watch(): Promise<void> {
     const { signal } = this.stopping;
-    while (!signal.aborted && !this.judge(await this.ask([() => this.database.check()])).isReady) {
-      await pause(ANSWER_LIFE_MS, undefined, { signal, ref: false }).catch(() => {});
+    while (!signal.aborted) {
+      const { isReady } = this.judge(await this.ask([() => this.database.check()]));
+      const restMs = isReady ? REMINDER_INTERVAL_MS : ANSWER_LIFE_MS;
+      await pause(restMs, undefined, { signal, ref: false }).catch(() => {});
     }
   }
 

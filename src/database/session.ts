@@ -1,0 +1,30 @@
+import type pg from 'pg';
+
+const READ_COMMITTED = { default_transaction_isolation: 'read committed' };
+const TIMEOUT_MS = 2000;
+
+/**
+ * Sets read committed as the isolation of a new connection's transactions, whatever the database's default is, and further
+ * settings. Sets nothing behind a pooler, which would lend the session to others: there the defaults of the role count.
+ *
+ * @returns whether the connection is direct: the server process is the one that the connection was opened to.
+ * @throws the driver's error.
+ */
+export async function configureSession(
+  client: pg.ClientBase,
+  settings: Record<string, string> = {},
+): Promise<boolean> {
+  const all = { ...READ_COMMITTED, ...settings };
+  // Of the message BackendKeyData (PostgreSQL, "Message Formats"); not among the types of pg.
+  const { processID } = client as pg.ClientBase & { processID: number | null };
+  const query = {
+    text: `SELECT set_config(name, setting, false) FROM unnest($1::text[], $2::text[]) AS given (name, setting)
+      WHERE pg_backend_pid() = $3`,
+    values: [Object.keys(all), Object.values(all), processID],
+    query_timeout: TIMEOUT_MS,
+  };
+  return (await client.query(query)).rowCount !== 0;
+}
+
+/** `configureSession` for the option `onConnect` of a pool, which waits for it; its types do not say so. */
+export const configureOnConnect = configureSession as (client: pg.ClientBase) => void;

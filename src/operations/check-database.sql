@@ -1,0 +1,44 @@
+-- What is wrong with the roles and the sessions that the service is given: one row for each fault, in words.
+--
+-- $1 roles, or NULL for the one of this session; $2 the table that each uses, $3 the privileges that it needs on it, with ", " between
+-- them; $4 the service's sequences. What does not exist is passed over: relations are a matter of migrations, and the name of a role may be
+-- a pooler's alone.
+WITH needed AS (
+  SELECT roles.oid AS role_id, roles.rolname AS role, relation, privileges
+  FROM unnest($1::text[], $2::text[], $3::text[]) AS given (role, relation, privileges)
+  JOIN pg_roles AS roles ON roles.rolname = coalesce(given.role, current_user)
+),
+missing AS (
+  SELECT role, '' AS kind, relation, string_agg(privilege, ', ') AS privileges
+  FROM needed, regexp_split_to_table(privileges, ', ') AS privilege
+  WHERE NOT has_table_privilege(role_id, to_regclass(relation), privilege)
+  GROUP BY role, relation
+  UNION ALL
+  SELECT current_user, 'SEQUENCE ', relation, 'USAGE'
+  FROM unnest($4::text[]) AS relation
+  -- Either lets nextval() run.
+  WHERE NOT has_sequence_privilege(to_regclass(relation), 'USAGE, UPDATE')
+)
+SELECT DISTINCT format(
+  'permission denied for schema %1$s: run "GRANT USAGE ON SCHEMA %1$s TO %2$I"', relnamespace::regnamespace, role
+)
+FROM needed, pg_class
+WHERE
+  relname = '_prisma_migrations'
+  -- Without the privilege the name leads nowhere, and every table seems to be missing.
+  AND coalesce(pg_class.oid = to_regclass('_prisma_migrations'), true)
+  AND NOT has_schema_privilege(role_id, relnamespace, 'USAGE')
+UNION ALL
+SELECT format(
+  'permission denied for %1$s: run "GRANT %2$s ON %3$s%1$s TO %4$I"',
+  string_agg(relation, ', ' ORDER BY relation), privileges, kind, role
+)
+FROM missing
+GROUP BY role, kind, privileges
+UNION ALL
+SELECT format(
+  'transactions are %s by default, and must be read committed: run "ALTER ROLE %I IN DATABASE %I SET '
+  'default_transaction_isolation = ''read committed''", and have the pooler connect anew',
+  current_setting('transaction_isolation'), current_user, current_database()
+)
+WHERE current_setting('transaction_isolation') <> 'read committed'
