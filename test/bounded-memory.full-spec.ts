@@ -5,7 +5,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { KeyDirectory } from '../src/auth/key-directory.js';
 import { KeyWatch } from '../src/auth/key-watch.js';
-import { Statements } from '../src/database/statements.js';
+import { PrismaService } from '../src/database/prisma.service.js';
+import { QueryRunner } from '../src/database/query-runner.js';
 import { readEnvironment } from '../src/environment.js';
 import { DegradingCounterStore } from '../src/rate-limit/degrading-counter-store.js';
 import { PostgresCounterStore } from '../src/rate-limit/postgres-counter-store.js';
@@ -109,7 +110,8 @@ describe('memory stays bounded', () => {
        FROM generate_series(0, $1 - 1) n`,
       [MILLION],
     );
-    const statements = new Statements({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
+    const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
+    const statements = new QueryRunner(prisma);
     const watch = new KeyWatch({ DATABASE_URL: database.url });
     watch.onModuleInit();
     await until(() => watch.holds(watch.generation));
@@ -119,7 +121,7 @@ describe('memory stays bounded', () => {
       expect(await directory.find(hash)).not.toBeNull();
     });
     await watch.onApplicationShutdown();
-    await statements.onApplicationShutdown();
+    await prisma.onApplicationShutdown();
     process.stdout.write(`A million keys: the heap grew by ${Math.round(growth / 1000)} kB\n`);
     expect(growth).toBeLessThan(NOISE_BYTES);
   });

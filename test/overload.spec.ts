@@ -33,7 +33,7 @@ afterEach(async () => {
     store.app
       .get(ConcurrencyLimit)
       .all()
-      .every((load) => load.underWay === 0),
+      .every((load) => load.slots.size === 0),
   );
 });
 afterAll(() => store.close());
@@ -49,7 +49,7 @@ const underWay = (operation: string) =>
   store.app
     .get(ConcurrencyLimit)
     .all()
-    .find((load) => load.operation === operation)?.underWay ?? 0;
+    .find((load) => load.operation === operation)?.slots.size ?? 0;
 
 /** As many of an operation as are served at once, that wait for a table. */
 async function fill(
@@ -138,7 +138,7 @@ it('a client that goes leaves its place when what was begun for it is done, and 
   const server: Server = store.app.getHttpServer();
   const count = promisify(server.getConnections.bind(server));
   const before = await count();
-  gone.forEach((socket) => socket.destroy());
+  gone.forEach((socket) => socket.resetAndDestroy());
   await until(async () => (await count()) === before - MAX);
   expect((await ask('/v1/pets')).status).toBe(503);
   await letGo();
@@ -167,19 +167,21 @@ describe('a client that pipelines', () => {
   const get = (path: string, headers = '', body = '') =>
     `GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`;
   it.each([
-    ['/livez', get('/livez'), 10_000, 100],
-    ['/%zz', get('/%zz'), 10_000, 100],
-    ['bodies', get('/nothing', '', ' '.repeat(12 * 1024)), 500, 25],
-    ['a long header', get('/livez', `X-A: ${'a'.repeat(12 * 1024)}\r\n`), 500, 25],
-    ['many headers', get('/livez', 'a:\r\n'.repeat(3800)), 250, 1],
-  ])('is not read while many of its requests wait: %s', async (_name, request, count, readAhead) => {
+    ['/livez', get('/livez'), 10_000],
+    ['/%zz', get('/%zz'), 10_000],
+    ['bodies', get('/nothing', '', ' '.repeat(12 * 1024)), 500],
+    ['a long header', get('/livez', `X-A: ${'a'.repeat(12 * 1024)}\r\n`), 500],
+    ['many headers', get('/livez', 'a:\r\n'.repeat(3800)), 250],
+  ])('is not read while one of its requests waits: %s', async (_name, request, count) => {
     holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     const { hostname, port } = new URL(store.url);
     let [waiting, most] = [0, 0];
-    const arrives = (_request: IncomingMessage, answer: ServerResponse) => {
-      waiting += 1;
-      most = Math.max(most, waiting);
-      answer.once('close', () => (waiting -= 1));
+    const arrives = ({ socket: { remotePort } }: IncomingMessage, response: ServerResponse) => {
+      if (remotePort === socket.localPort) {
+        waiting += 1;
+        most = Math.max(most, waiting);
+        response.once('close', () => (waiting -= 1));
+      }
     };
     store.app.getHttpServer().prependListener('request', arrives);
     const socket = connect(Number(port), hostname);
@@ -190,7 +192,8 @@ describe('a client that pipelines', () => {
     expect((await Promise.all(Array.from({ length: 20 }, () => ask('/livez')))).length).toBe(20);
     await letGo();
     expect((await answers).match(/HTTP\/1\.1 \d/g)).toHaveLength(count + 2);
-    expect(most).toBeLessThan(readAhead + NODE_READS / request.length + 25);
+    // The one that runs, and one of which a part was read before.
+    expect(most).toBeLessThanOrEqual(NODE_READS / request.length + 2);
   });
 
   it('is cut off when so much waits on all connections that memory would run out: bodies that come byte by byte', async () => {
@@ -205,7 +208,8 @@ describe('a client that pipelines', () => {
       socket.on('error', () => {}).on('close', () => (cutOff += 1));
       socket.resume().write(ONE() + bytewise);
     }
-    await until(() => cutOff === sockets.length / 2);
+    await until(() => cutOff >= sockets.length / 2);
+    expect(cutOff).toBeLessThan(sockets.length);
     sockets.forEach((socket) => socket.destroy());
     await until(() => cutOff === sockets.length);
     await letGo();
@@ -217,6 +221,22 @@ describe('a client that pipelines', () => {
       expect((await answers).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
     });
     await roomy.close();
+  });
+
+  it('gets what it created by the request in front', async () => {
+    const { hostname, port } = new URL(store.url);
+    const name = `Rex ${client.quotaId}`;
+    const body = JSON.stringify({ name, categoryId: 1 });
+    const headers = `Content-Type: application/json\r\nContent-Length: ${body.length}`;
+    const post = ONE().replace('GET', 'POST').replace('\r\n\r\n', `\r\n${headers}\r\n\r\n${body}`);
+    const socket = connect(Number(port), hostname);
+    socket.write(post + ONE().replace('Host', 'Connection: close\r\nHost'));
+    const responses = (await text(socket)).split(/(?=HTTP\/1\.1 \d)/);
+    expect(responses).toEqual([
+      expect.stringMatching(/^HTTP\/1\.1 201 /),
+      expect.stringMatching(/^HTTP\/1\.1 200 /),
+    ]);
+    expect(responses[1]).toContain(name);
   });
 
   it('is done nothing more for behind an answer that says that the connection closes', async () => {
@@ -261,7 +281,7 @@ describe('a client that pipelines', () => {
     const gone = connect(Number(port), hostname);
     gone.write(ONE().repeat(10));
     await until(() => underWay('listPets') === 1);
-    gone.destroy();
+    gone.resetAndDestroy();
     await letGo();
     await until(() => underWay('listPets') === 0);
     // The one that was under way, and this one.

@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { ConcurrencyLimit } from '../src/http/concurrency-limit.js';
 import { MetricsServer } from '../src/metrics/metrics.server.js';
 import { startApplication, type TestApplication } from './support/application.js';
+import { until } from './support/eventually.js';
+import { send } from './support/http.js';
 
 const DRIBBLE_INTERVAL_MS = 1000;
 /** More than the buffers of both ends hold. */
@@ -10,9 +13,11 @@ const LARGE = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repea
 const KIB = 1024;
 
 let store: TestApplication;
+let key: string;
 
 beforeAll(async () => {
   store = await startApplication({ environment: { METRICS_PORT: 0 } });
+  ({ key } = await store.issue({ plan: 'pro' }));
 });
 afterAll(() => store.close());
 
@@ -94,6 +99,40 @@ describe('a request that dribbles in', () => {
   );
 });
 
+describe('bodies that do not arrive whole', () => {
+  const sockets: Socket[] = [];
+  afterAll(() => sockets.forEach((socket) => socket.destroy()));
+
+  it('take no memory from other clients: beyond 64 MiB the oldest get 503', async () => {
+    const { key: slow } = await store.issue({ plan: 'enterprise', perMinute: 10_000, perDay: 10_000 });
+    const statuses = Array.from<string | undefined>({ length: 1100 });
+    const beginning = [
+      'POST /v1/pets HTTP/1.1',
+      'Host: x',
+      `Authorization: Bearer ${slow}`,
+      'Content-Type: application/json',
+      `Content-Length: ${64 * KIB}`,
+      `\r\n${' '.repeat(64 * KIB - 1)}`,
+    ].join('\r\n');
+    for (let opened = 0; opened < 1100; opened += 1) {
+      const socket = connect(servicePort(), '127.0.0.1')
+        .setEncoding('latin1')
+        .on('error', () => {});
+      socket.once('data', (text: string) => (statuses[opened] = text.slice(9, 12)));
+      sockets.push(socket);
+      await new Promise((sent) => socket.write(beginning, sent));
+    }
+    await until(() => statuses.filter((each) => each === '503').length >= 1100 - 1024);
+    const response = await send(`${store.url}/v1/pets`, {
+      method: 'POST',
+      key,
+      body: { name: 'Rex', categoryId: 7 },
+    });
+    expect(response.status).toBe(201);
+    expect([statuses[0], statuses.at(-1)]).toEqual(['503', undefined]);
+  });
+});
+
 describe('a connection on which nothing moves', () => {
   it.concurrent('is ended where answers are not fetched', async () => {
     const [socket, theirs] = await open();
@@ -104,6 +143,27 @@ describe('a connection on which nothing moves', () => {
     expect(seconds).toBeGreaterThan(39);
     // Node may count from when the last part was fetched.
     expect(seconds).toBeLessThan(85);
+    socket.destroy();
+  });
+
+  it.concurrent('is ended, and its slot is free, where a half-closed client fetches nothing', async () => {
+    await store.database.query(
+      'INSERT INTO pets (name, category_id) SELECT repeat(chr(1), 255), 1 FROM generate_series(1, 100)',
+    );
+    const [socket, theirs] = await open();
+    const start = performance.now();
+    const page = `GET /v1/pets?limit=100 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+    // 12 MB: more than the buffers of both ends hold.
+    socket.end(page.repeat(80));
+    await new Promise((done) => theirs.once('close', done));
+    const seconds = (performance.now() - start) / 1000;
+    expect(seconds).toBeGreaterThan(39);
+    expect(seconds).toBeLessThan(85);
+    const load = store.app
+      .get(ConcurrencyLimit)
+      .all()
+      .find(({ operation }) => operation === 'listPets');
+    expect(load?.slots.size).toBe(0);
     socket.destroy();
   });
 

@@ -1,95 +1,141 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import { ApiError } from '../errors/api-error.js';
-import { whenAnswerEnds } from './end-of-answer.js';
 import { operationOf } from './operation-of.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Its place among those that are served, set by `ConcurrencyLimit`; undefined until then. */
-    place: Place | undefined;
+    /** The slot that `ConcurrencyLimit` gave it; undefined before, and once its response is made. */
+    slot: Slot | undefined;
   }
 }
 
-/** Of a request that is served. It is free when nothing is done for the request any more, and nothing waits to be sent. */
-interface Place {
+/** One of an operation's slots, while the response of a request is made. */
+interface Slot {
   load: OperationLoad;
-  isAnswerMade: boolean;
-  isAnswerEnded: boolean;
+  bucketKeyOf: () => string;
+  /** Undefined until it was needed. */
+  bucketKey?: string;
 }
 
-/** The log hears of an operation's overload once in so many milliseconds. */
 const REPORT_INTERVAL_MS = 1000;
-/** Made once, as there is no time to lose when it is told. */
-const OVERLOADED = new ApiError('service_unavailable', 'This server is overloaded. Try again shortly.');
+/** An operation counts as used by several for so long after two of them have met. */
+const SHARED_MS = 10_000;
+/** Made once, since an overloaded server has no time to lose. */
+export const OVERLOADED = new ApiError(
+  'service_unavailable',
+  'This server is overloaded. Try again shortly.',
+);
 
 /** The requests of one operation. */
 export interface OperationLoad {
   operation: string;
-  /** How many are served now. */
-  underWay: number;
-  /** How many were sent away, since the start. */
+  /** The requests in flight. */
+  slots: Set<Slot>;
+  /** Requests denied since the start. */
   shed: number;
-  /** When the log last heard of it. */
+  /** When the overload was last logged, by the monotonic clock. */
   reportedAtMs: number;
+  /** Whose request found most slots taken last, and when, by the monotonic clock. */
+  lastBucketKey: string | null;
+  lastShortAtMs: number;
+  /** Until when no bucket gets more than its share, by the monotonic clock. */
+  sharedUntilMs: number;
 }
 
 /**
- * How many requests of one operation are served at once. Who comes when there are as many as may be is told so at once: so
- * nobody who is served waits behind more than that many others, and an operation that is slow takes no place of another.
+ * Bounds the requests in flight of each operation to `MAX_CONCURRENT_REQUESTS` slots. Excess requests get 503 immediately, so a
+ * request waits for at most that many others, and a slow operation takes no slot of another. While two thirds of the slots are
+ * taken, no bucket gets more than a third of them, unless only one sends requests.
  */
 @Injectable()
 export class ConcurrencyLimit {
   private readonly logger = new Logger(ConcurrencyLimit.name);
   private readonly byOperation = new Map<string, OperationLoad>();
+  private readonly maxSlots: number;
+  private readonly maxShare: number;
 
-  constructor(
-    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'MAX_CONCURRENT_REQUESTS'>,
-  ) {}
+  constructor(@Inject(ENVIRONMENT) environment: Pick<Environment, 'MAX_CONCURRENT_REQUESTS'>) {
+    this.maxSlots = environment.MAX_CONCURRENT_REQUESTS;
+    this.maxShare = Math.max(1, Math.floor(this.maxSlots / 3));
+  }
 
   all(): OperationLoad[] {
     return [...this.byOperation.values()];
   }
 
   /**
-   * Takes a request among those that are served, once however often it is asked to, until its answer is made, and sent or its
-   * client gone: what was begun for who has gone goes on, and takes as much.
+   * Takes a slot for a request, until its response is made: unsent bytes have a bound of their own.
    *
-   * @returns what it is told where there are as many as may be.
+   * @param bucketKeyOf returns what the request counts against; called only when slots are short.
+   * @returns the error of a request for which there is none, else null.
    */
-  take(request: FastifyRequest, reply: FastifyReply): ApiError | null {
-    if (request.place !== undefined) {
-      return null;
-    }
-    const load = this.of(operationOf(request));
-    if (load.underWay >= this.environment.MAX_CONCURRENT_REQUESTS) {
+  take(request: FastifyRequest, bucketKeyOf: () => string): ApiError | null {
+    const load = this.loadOf(operationOf(request));
+    const slot = { load, bucketKeyOf };
+    if (!this.hasRoom(load, slot)) {
       load.shed += 1;
       this.report(load);
       return OVERLOADED;
     }
-    const place = { load, isAnswerMade: false, isAnswerEnded: false };
-    request.place = place;
-    load.underWay += 1;
-    whenAnswerEnds(reply.raw, () => {
-      place.isAnswerEnded = true;
-      leaveIfDone(place);
-    });
+    request.slot = slot;
+    load.slots.add(slot);
     return null;
   }
 
-  /** The answer of a request is made. */
-  noteAnswer({ place }: FastifyRequest): void {
-    if (place !== undefined && !place.isAnswerMade) {
-      place.isAnswerMade = true;
-      leaveIfDone(place);
-    }
+  /** Frees the slot of a request while it waits for its client. */
+  pause({ slot }: FastifyRequest): void {
+    slot?.load.slots.delete(slot);
   }
 
-  private of(operation: string): OperationLoad {
+  /** Gives a request its slot back, whether one is free or not, unless its response is made. */
+  resume({ slot }: FastifyRequest): void {
+    slot?.load.slots.add(slot);
+  }
+
+  /** Frees the slot of a request whose response is made. */
+  release(request: FastifyRequest): void {
+    this.pause(request);
+    request.slot = undefined;
+  }
+
+  private hasRoom(load: OperationLoad, slot: Slot): boolean {
+    const { slots } = load;
+    if (slots.size < (this.maxSlots * 2) / 3) {
+      return true;
+    }
+    const key = keyOf(slot);
+    const nowMs = performance.now();
+    const isOther = load.lastBucketKey !== key && nowMs - load.lastShortAtMs < SHARED_MS;
+    load.lastBucketKey = key;
+    load.lastShortAtMs = nowMs;
+    if (isOther) {
+      load.sharedUntilMs = nowMs + SHARED_MS;
+    }
+    if (slots.size >= this.maxSlots) {
+      return false;
+    }
+    const keys = [...slots].map(keyOf);
+    if (keys.some((other) => other !== key)) {
+      load.sharedUntilMs = nowMs + SHARED_MS;
+    }
+    const isWithinShare = keys.filter((other) => other === key).length < this.maxShare;
+    return isWithinShare || nowMs >= load.sharedUntilMs;
+  }
+
+  private loadOf(operation: string): OperationLoad {
     let load = this.byOperation.get(operation);
     if (load === undefined) {
-      load = { operation, underWay: 0, shed: 0, reportedAtMs: -Infinity };
+      load = {
+        operation,
+        slots: new Set(),
+        shed: 0,
+        reportedAtMs: -Infinity,
+        lastBucketKey: null,
+        lastShortAtMs: -Infinity,
+        sharedUntilMs: -Infinity,
+      };
       this.byOperation.set(operation, load);
     }
     return load;
@@ -99,16 +145,15 @@ export class ConcurrencyLimit {
     const nowMs = performance.now();
     if (nowMs - load.reportedAtMs >= REPORT_INTERVAL_MS) {
       load.reportedAtMs = nowMs;
-      const { operation, underWay, shed } = load;
+      const { operation, slots, shed } = load;
       this.logger.warn(
-        `Overloaded: ${underWay} of ${operation} are under way, ${shed} were sent away so far`,
+        `Overloaded: ${slots.size} requests of ${operation} are in flight; ${shed} were denied so far`,
       );
     }
   }
 }
 
-function leaveIfDone({ load, isAnswerMade, isAnswerEnded }: Place): void {
-  if (isAnswerMade && isAnswerEnded) {
-    load.underWay -= 1;
-  }
+function keyOf(slot: Slot): string {
+  slot.bucketKey ??= slot.bucketKeyOf();
+  return slot.bucketKey;
 }

@@ -1,53 +1,109 @@
-import type { Server } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import type { ApiError } from '../errors/api-error.js';
-import { answerConnect, answerParserError, type Refused } from './parser-error.js';
+import { ApiError } from '../errors/api-error.js';
+import { pipelines } from './pipelining.js';
+import { SECURITY_HEADERS } from './security-headers.js';
 import { STANDSTILL_TIMEOUT_MS } from './server.js';
 
-/** All that Node's HTTP parser is answered with. */
-const STATUSES = [400, 408, 431];
+const NO_PROXY = new ApiError('invalid_request', 'This is no proxy: it does not serve CONNECT.');
+const NOT_HTTP = new ApiError('invalid_request', 'The request is not valid HTTP/1.1.');
+const TOO_LARGE = new ApiError('headers_too_large', 'The request line and headers are larger than 16 KiB.');
+const LATE = new ApiError('request_timeout', 'The request did not arrive in time.');
+/** By the code of Node's error. */
+const PARSER_ERRORS: Record<string, ApiError> = {
+  HPE_HEADER_OVERFLOW: TOO_LARGE,
+  ERR_HTTP_REQUEST_TIMEOUT: LATE,
+};
 
 /**
- * The connections that are closed as what came on them was no request, or did not come in time. No hook sees that, so it is counted
- * and logged here: one line each, as a request has.
+ * Ends connections on which no valid or timely request arrives. No hook sees these, so they are counted and logged here. There is no
+ * request, or only a part, so it is neither authenticated nor counted against a limit; its body has the three fields of every error.
  */
 @Injectable()
 export class RefusedConnections {
-  /** How many were told each status. */
-  readonly byStatus = new Map(STATUSES.map((status) => [status, 0]));
-  private readonly refusals = new WeakMap<Socket, ApiError>();
+  /** How many connections got each status: three of the parser, and one of a shutdown. */
+  readonly byStatus = new Map([400, 408, 431, 503].map((status) => [status, 0]));
+  private readonly unparsable = new WeakSet<Socket>();
+  private readonly errors = new WeakMap<Socket, ApiError>();
 
   constructor(private readonly host: HttpAdapterHost<FastifyAdapter>) {}
 
-  /** From now on CONNECT is refused in form. */
+  /** Refuses CONNECT from now on; Node would close such a connection without a response. */
   watch(server: Server): void {
-    server.on('connect', (_request, socket: Socket) => {
-      // Node has let go of it: nobody else would hear of its end, or end it.
+    server.on('connect', ({ socket }: IncomingMessage) => {
+      // Node has removed its own listeners.
       socket.on('error', () => socket.destroy());
       socket.setTimeout(STANDSTILL_TIMEOUT_MS, () => socket.destroy());
-      answerConnect(socket, this.note);
+      this.refuse(socket, NO_PROXY, 'CONNECT');
     });
   }
 
-  /** Answers what Node's HTTP parser refuses. */
-  answer(error: Error, socket: Socket): void {
-    answerParserError(error, socket, this.note);
+  /** Responds to an error of Node's HTTP parser, or closes the connection where a response would be misread. */
+  answer(error: Error & { code?: string }, socket: Socket): void {
+    const refusal = PARSER_ERRORS[error.code ?? ''] ?? NOT_HTTP;
+    // What follows a request that waits is not read, so it may have been sent in time.
+    const isUnread = refusal === LATE && (pipelines.get(socket)?.turns.length ?? 0) > 1;
+    // The parser fails again on all that follows.
+    if (!socket.destroyed && !isUnread && !this.unparsable.has(socket)) {
+      this.unparsable.add(socket);
+      this.refuse(socket, refusal, error.message);
+    }
   }
 
-  /** What a client was told while its request had not arrived whole, so that this is what became of it. */
+  /** Ends a connection with this response, after the responses to all requests that have arrived whole. */
+  refuse(socket: Socket, error: ApiError, reason: string): void {
+    const turns = pipelines.get(socket)?.turns ?? [];
+    const last = turns.at(-1);
+    const respond = () => this.respond(socket, error, reason);
+    const isInPart = isRequestInPart(socket);
+    if (isInPart && (last === undefined || last.response.headersSent)) {
+      // It has its response.
+      socket.destroySoon();
+    } else if (last === undefined || (isInPart && turns.length === 1)) {
+      respond();
+    } else if (isInPart) {
+      last.start = respond;
+    } else {
+      last.response.once('close', respond);
+    }
+  }
+
+  /** Returns what a client got before its request had arrived whole, so that this is the request's outcome. */
   toldOn(socket: Socket): ApiError | undefined {
-    return this.refusals.get(socket);
+    return this.errors.get(socket);
   }
 
-  private readonly note = (socket: Socket, { refusal, reason, requestId }: Refused): void => {
-    const { status } = refusal;
-    this.refusals.set(socket, refusal);
-    this.byStatus.set(status, (this.byStatus.get(status) ?? 0) + 1);
-    const { log } = this.host.httpAdapter.getInstance<FastifyInstance>();
-    log.info({ requestId, status, address: socket.remoteAddress ?? 'unknown', reason }, 'refused');
-  };
+  private respond(socket: Socket, error: ApiError, reason: string): void {
+    if (socket.writable) {
+      const { status } = error;
+      const requestId = randomUUID();
+      const body = JSON.stringify(error.body);
+      const headers = {
+        'Content-Type': 'application/json',
+        'Content-Length': Buffer.byteLength(body),
+        'X-Request-Id': requestId,
+        ...SECURITY_HEADERS,
+        ...error.headers,
+        Connection: 'close',
+      };
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+      this.errors.set(socket, error);
+      this.byStatus.set(status, (this.byStatus.get(status) ?? 0) + 1);
+      const { log } = this.host.httpAdapter.getInstance<FastifyInstance>();
+      log.info({ requestId, status, address: socket.remoteAddress ?? 'unknown', reason }, 'refused');
+    }
+    socket.destroySoon();
+  }
+}
+
+/** Whether the body of a request has not arrived whole. Node has no public way to a request that has its response. */
+function isRequestInPart(socket: Socket): boolean {
+  const { parser } = socket as Socket & { parser: { incoming: IncomingMessage | null } | null };
+  return parser?.incoming?.complete === false;
 }

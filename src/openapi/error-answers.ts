@@ -89,7 +89,7 @@ const ANSWERS: readonly ErrorAnswer[] = [
     isOf: readsBody,
   },
   {
-    description: 'The body is of another content type than JSON.',
+    description: 'The body is of another content type than JSON, or has a content coding.',
     messages: {
       unsupported_media_type: 'The body must be JSON, with the header Content-Type: application/json.',
     },

@@ -1,10 +1,7 @@
-import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { FastifyInstance, FastifyReply } from 'fastify';
-import { namesTag } from '../http/entity-tag.js';
+import type { StaticDocument } from './static-document.js';
 
 const CSS = 'text/css; charset=utf-8';
 const SCRIPT = 'application/javascript; charset=utf-8';
@@ -35,44 +32,27 @@ const PAGE = `<!doctype html>
 `;
 
 /**
- * Serves a page to read and try an OpenAPI document at `/docs`: Swagger UI. Not by `SwaggerModule.setup()`, whose page has
- * styles within it, which a strict policy forbids.
+ * The page to read and try an OpenAPI document at `/docs`: Swagger UI. Not by `SwaggerModule.setup()`, whose page has styles within
+ * it, which a strict policy forbids.
  *
  * @param document whose servers' addresses the page may call, and no others.
  */
-export function serveReferencePage(app: NestFastifyApplication, document: OpenAPIObject): void {
-  const policy = policyOf(document);
-  const script = scriptOf(document);
-  const adapter = app.getHttpAdapter();
-  for (const address of ['/docs', '/docs/']) {
-    adapter.get(address, (_request: unknown, reply: FastifyReply) => {
-      void reply
-        .type('text/html; charset=utf-8')
-        .header('Content-Security-Policy', policy)
-        .header('Referrer-Policy', 'no-referrer')
-        .send(PAGE);
-    });
-  }
-  adapter.get('/docs/swagger-ui-init.js', (_request: unknown, reply: FastifyReply) => {
-    void reply.type('text/javascript; charset=utf-8').send(script);
-  });
-  for (const [name, type] of LOADED) {
-    serveFile(adapter.getInstance(), name, type);
-  }
-}
-
-/**
- * A file is read once and sent from memory: a stream that waits behind another answer would keep it open for ever when the
- * connection goes.
- */
-function serveFile(fastify: FastifyInstance, name: string, type: string): void {
-  const content = readFileSync(resolve(`swagger-ui-dist/${name}`));
-  const tag = `"${hash('sha1', content, 'base64url')}"`;
-  fastify.get(`/docs/${name}`, (request, reply) => {
-    const isKnown = namesTag(request.headers['if-none-match'] ?? '', tag);
-    reply.header('ETag', tag).header('Cache-Control', 'public, max-age=0');
-    void (isKnown ? reply.status(304).send() : reply.type(type).send(content));
-  });
+export function referencePage(document: OpenAPIObject): StaticDocument[] {
+  const page = {
+    type: 'text/html; charset=utf-8',
+    content: Buffer.from(PAGE),
+    headers: { 'Content-Security-Policy': policyOf(document), 'Referrer-Policy': 'no-referrer' },
+  };
+  return [
+    { path: '/docs', ...page },
+    { path: '/docs/', ...page },
+    { path: '/docs/swagger-ui-init.js', type: SCRIPT, content: Buffer.from(scriptOf(document)) },
+    ...LOADED.map(([name, type]) => ({
+      path: `/docs/${name}`,
+      type,
+      content: readFileSync(resolve(`swagger-ui-dist/${name}`)),
+    })),
+  ];
 }
 
 /** What the page may load, run and call. Its icons stand in its style sheet, as `data:` addresses. */

@@ -1,0 +1,84 @@
+import type { FastifyRequest } from 'fastify';
+import { ConcurrencyLimit } from './concurrency-limit.js';
+
+const MAX_SLOTS = 9;
+const SHARE = 3;
+
+let limit: ConcurrencyLimit;
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  limit = new ConcurrencyLimit({ MAX_CONCURRENT_REQUESTS: MAX_SLOTS });
+});
+afterEach(() => jest.useRealTimers());
+
+function newRequest(): FastifyRequest {
+  return { routeOptions: { config: { operation: 'listPets' } } } as unknown as FastifyRequest;
+}
+
+/** Whether each of so many requests of a bucket gets a slot; with those that did. */
+function take(bucketKey: string, count: number): { allowed: number; requests: FastifyRequest[] } {
+  const requests = Array.from({ length: count }, newRequest).filter(
+    (request) => limit.take(request, () => bucketKey) === null,
+  );
+  return { allowed: requests.length, requests };
+}
+
+const releaseAll = (requests: FastifyRequest[]) => requests.forEach((request) => limit.release(request));
+
+describe('ConcurrencyLimit', () => {
+  it('gives all slots of an operation to one bucket while no other sends requests', () => {
+    expect(take('a', MAX_SLOTS + 1).allowed).toBe(MAX_SLOTS);
+  });
+
+  it('gives a bucket a third of the slots while two thirds are taken by several', () => {
+    expect(take('a', 5).allowed).toBe(5);
+    expect(take('b', 1).allowed).toBe(1);
+    expect(take('a', 1).allowed).toBe(0);
+    expect(take('b', SHARE).allowed).toBe(SHARE - 1);
+    expect(take('c', 2).allowed).toBe(1);
+  });
+
+  it('gives slots to a second bucket as soon as the first, which had all, returns some', () => {
+    const { requests } = take('a', MAX_SLOTS);
+    expect(take('b', 1).allowed).toBe(0);
+    releaseAll(requests.slice(0, 4));
+    expect(take('a', 4).allowed).toBe(1);
+    expect(take('b', 4).allowed).toBe(SHARE);
+  });
+
+  it('gives all slots to one bucket again ten seconds after another sent requests', () => {
+    releaseAll([...take('a', MAX_SLOTS).requests, ...take('b', 1).requests]);
+    expect(take('a', MAX_SLOTS).allowed).toBe((MAX_SLOTS * 2) / 3);
+    jest.advanceTimersByTime(10_000);
+    expect(take('a', MAX_SLOTS).allowed).toBe(SHARE);
+  });
+
+  it('gives all slots to one bucket long after another had them', () => {
+    releaseAll(take('a', MAX_SLOTS).requests);
+    jest.advanceTimersByTime(3_600_000);
+    expect(take('b', MAX_SLOTS).allowed).toBe(MAX_SLOTS);
+  });
+
+  it('gives a bucket one slot where a third would be none', () => {
+    limit = new ConcurrencyLimit({ MAX_CONCURRENT_REQUESTS: 2 });
+    expect(take('a', 1).allowed).toBe(1);
+    expect(take('b', 2).allowed).toBe(1);
+  });
+
+  it('gives the slot of a paused request to others, and its own back to it when it resumes', () => {
+    const [paused] = take('a', MAX_SLOTS).requests as [FastifyRequest];
+    limit.pause(paused);
+    expect(take('a', 2).allowed).toBe(1);
+    limit.resume(paused);
+    expect(limit.all()[0]?.slots.size).toBe(MAX_SLOTS + 1);
+  });
+
+  it('gives no slot back to a request that resumes after its response', () => {
+    const [released] = take('a', 1).requests as [FastifyRequest];
+    limit.pause(released);
+    limit.release(released);
+    limit.resume(released);
+    expect(limit.all()[0]?.slots.size).toBe(0);
+  });
+});

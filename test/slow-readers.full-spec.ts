@@ -1,0 +1,204 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { type Caddy, hasCaddy, startCaddy } from './support/caddy.js';
+import { createDatabase, type TestDatabase } from './support/database.js';
+import { until } from './support/eventually.js';
+import { freePort } from './support/free-port.js';
+import { send } from './support/http.js';
+import { issueKey } from './support/keys.js';
+import { sendRaw } from './support/raw-http.js';
+import { ServiceProcesses } from './support/service-processes.js';
+import { SilentClients } from './support/silent-clients.js';
+
+const UNLIMITED = { plan: 'enterprise', perMinute: 10_000_000, perDay: 10_000_000 } as const;
+const CLIENTS = 3000;
+const OPENED_AT_ONCE = 10;
+/** More than the buffers of both ends of a connection hold where the client sets none: pages of 158 kB. */
+const PIPELINED_PAGES = 20;
+const MAX_MEMORY_BYTES = 350_000_000;
+const MAX_WAIT_MS = 100;
+/** A hundred names of 255 control characters, each of which takes six bytes in JSON. */
+const LARGE_PAGE =
+  'INSERT INTO pets (name, category_id) SELECT repeat(chr(1), 255), 1 FROM generate_series(1, 100)';
+const LARGE_LIST_OF_KEYS = `
+  INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four)
+  SELECT gen_random_uuid(), (SELECT id FROM quotas LIMIT 1), repeat(chr(1), 255), decode(lpad(to_hex(n), 64, '0'), 'hex'), 'ask_test_', '0000'
+  FROM generate_series(1, 100) n`;
+
+const services = new ServiceProcesses();
+const silent = new SilentClients();
+let database: TestDatabase;
+/** The key of the clients that do not read, and of another. */
+let silentKey: string;
+let key: string;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  await database.query(LARGE_PAGE);
+  ({ key: silentKey } = await issueKey(database, { ...UNLIMITED, role: 'admin' }));
+  ({ key } = await issueKey(database, UNLIMITED));
+  await database.query(LARGE_LIST_OF_KEYS);
+});
+afterEach(async () => {
+  await silent.close();
+  await services.end('SIGTERM');
+});
+afterAll(() => database.drop());
+
+/** Starts a replica, and waits until it is ready. */
+async function start(env: Record<string, string> = {}) {
+  const service = services.start({
+    SHUTDOWN_DELAY: '0',
+    LOG_LEVEL: 'error',
+    // As the image sets it.
+    MALLOC_ARENA_MAX: '1',
+    DATABASE_URL: database.url,
+    ...env,
+  });
+  return { url: await service.ready(), pid: service.pid };
+}
+
+const get = (path: string, as: string) =>
+  `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${as}\r\n\r\n`;
+
+/** Reads at every interval so many bytes, or what has arrived. */
+class SlowReader {
+  bytesRead = 0;
+  readonly closed: Promise<unknown>;
+
+  constructor(url: string, localAddress: string, text: string, intervalMs: number, bytes?: number) {
+    const { hostname, port } = new URL(url);
+    const socket = connect({ host: hostname, port: Number(port), localAddress }).pause();
+    this.closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.on('error', () => {});
+    socket.write(text);
+    const reading = setInterval(() => {
+      this.bytesRead += (socket.read(bytes) as Buffer | null)?.length ?? 0;
+      if (bytes !== undefined) {
+        // A socket that has more to read does not notice that it was closed.
+        socket.write('\r\n');
+      }
+    }, intervalMs);
+    socket.once('close', () => clearInterval(reading));
+  }
+}
+
+/** The greatest resident memory of a process so far. */
+async function peakMemoryBytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+}
+
+it.each([
+  '/openapi.json',
+  '/docs/swagger-ui-bundle.js',
+  '/metrics',
+  '/v1/pets?limit=100',
+  '/admin/keys?limit=50',
+])(
+  'stays below 350 MB, and serves others within 100 ms, while 3,000 clients do not read GET %s',
+  async (path) => {
+    const port = await freePort();
+    const { url, pid } = await start({ METRICS_PORT: String(port) });
+    const target = path === '/metrics' ? `http://127.0.0.1:${port}` : url;
+    const waits: number[] = [];
+    for (let opened = 0; opened < CLIENTS; opened += OPENED_AT_ONCE) {
+      await silent.open(target, OPENED_AT_ONCE, get(path, silentKey));
+      const sentMs = performance.now();
+      expect(await send(`${url}/v1/pets?limit=1`, { key })).toMatchObject({ status: 200 });
+      waits.push(performance.now() - sentMs);
+    }
+    const peak = await peakMemoryBytes(pid);
+    const sorted = waits.toSorted((one, other) => one - other);
+    const [median, most, longest] = [0.5, 0.95, 1].map(
+      (share) => sorted[Math.ceil(share * sorted.length) - 1] ?? NaN,
+    );
+    process.stdout.write(
+      `${path}: ${Math.round(peak / 1e6)} MB; others waited ${median?.toFixed()} ms (median), ${most?.toFixed()} ms (95 %), ${longest?.toFixed()} ms (longest)\n`,
+    );
+    expect(peak).toBeLessThan(MAX_MEMORY_BYTES);
+    expect(median).toBeLessThan(MAX_WAIT_MS);
+  },
+);
+
+it('closes connections that read a byte a second, and none that reads steadily, slowly or not', async () => {
+  const { url } = await start();
+  const requests = get('/v1/pets?limit=100', key).repeat(PIPELINED_PAGES);
+  const size = Buffer.byteLength((await send(`${url}/v1/pets?limit=100`, { key })).text);
+  const last = 'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+  const slow = Array.from(
+    { length: 20 },
+    () => new SlowReader(url, '127.2.0.1', requests.repeat(3), 1000, 1),
+  );
+  const steady = [20, 200].map(
+    (intervalMs, index) => new SlowReader(url, `127.3.0.${index + 1}`, requests + last, intervalMs),
+  );
+  await until(() => steady.every(({ bytesRead }) => bytesRead > size));
+  await silent.open(url, 600, get('/v1/pets?limit=100', silentKey));
+  await Promise.all([...steady, ...slow].map(({ closed }) => closed));
+  for (const { bytesRead } of steady) {
+    expect(bytesRead).toBeGreaterThan(PIPELINED_PAGES * size);
+  }
+  expect(Math.max(...slow.map(({ bytesRead }) => bytesRead))).toBeLessThan(60);
+});
+
+it('serves clients of documents at 30 kB a second while 200 others read nothing', async () => {
+  const { url } = await start();
+  const request = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+  const size = Buffer.byteLength((await send(`${url}/openapi.json`)).text);
+  await silent.open(url, 200, get('/docs/swagger-ui-bundle.js', key));
+  const honest = Array.from({ length: 4 }, () => new SlowReader(url, '127.3.0.1', request, 1000));
+  await silent.open(url, 200, get('/docs/swagger-ui-bundle.js', key));
+  await Promise.all(honest.map(({ closed }) => closed));
+  expect(honest.every(({ bytesRead }) => bytesRead > size)).toBe(true);
+});
+
+it('stays below 350 MB while 150 clients without a key send bodies in chunks of one byte', async () => {
+  const { url, pid } = await start();
+  const head =
+    'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+  await silent.open(url, 150, head + '1\r\nx\r\n'.repeat(60_000));
+  for (let sent = 0; sent < 20; sent += 1) {
+    expect(await send(`${url}/v1/pets?limit=1`, { key })).toMatchObject({ status: 200 });
+  }
+  const peak = await peakMemoryBytes(pid);
+  process.stdout.write(`Bodies in chunks of one byte: ${Math.round(peak / 1e6)} MB\n`);
+  expect(peak).toBeLessThan(MAX_MEMORY_BYTES);
+});
+
+it('closes idle connections for new ones beyond 10,000, and stays below 350 MB', async () => {
+  const { url, pid } = await start();
+  const idle = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
+  await silent.open(url, 10_500, idle);
+  // On a connection of its own: one that was kept alive is idle too, and may be closed at this moment.
+  const request = get('/v1/pets?limit=1', key).replace('Host', 'Connection: close\r\nHost');
+  expect(await sendRaw(url, request)).toMatchObject({ status: 200 });
+  const descriptors = await readdir(`/proc/${pid}/fd`);
+  expect(descriptors.length).toBeLessThan(10_100);
+  expect(await peakMemoryBytes(pid)).toBeLessThan(MAX_MEMORY_BYTES);
+});
+
+describe.each<[string, (replicaUrl: string) => Promise<Caddy>]>([
+  ['directly', async (url) => ({ url, stop: async () => {} })],
+  ...(hasCaddy() ? [['through a balancer', startCaddy] as [string, typeof startCaddy]] : []),
+])('260 clients of one key that read nothing, %s,', (_name, startBalancer) => {
+  it('leave slots of the operation to other keys', async () => {
+    const pro = await issueKey(database, { plan: 'pro' });
+    const { url } = await start();
+    const balancer = await startBalancer(url);
+    try {
+      await silent.open(balancer.url, 260, get('/v1/pets?limit=100', pro.key));
+      await until(async () => {
+        const { json } = await send(`${url}/v1/rate-limit`, { key: pro.key });
+        // The rest may have found no slot, as they came at once.
+        return json.windows[1].remaining <= 10_000 - 250;
+      });
+      for (let sent = 0; sent < 20; sent += 1) {
+        expect(await send(`${balancer.url}/v1/pets?limit=1`, { key })).toMatchObject({ status: 200 });
+      }
+    } finally {
+      await silent.close();
+      await balancer.stop();
+    }
+  });
+});
