@@ -6,6 +6,7 @@ import { type CounterHome, counterStores } from './support/counter-stores.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
+const MAX_LIMIT = 2_147_483_647;
 
 describe.each(counterStores)('counted in %s,', (_name, start) => {
   let home: CounterHome;
@@ -375,6 +376,40 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       await store.add([{ ...ask, minute: minute + 1, minuteUsed: 1, day, dayUsed: 1 }]);
       await store.add([{ ...ask, minute: minute - 1, minuteUsed: 1, day, dayUsed: 1 }]);
       expect(await home.counterOf(ask.subject)).toMatchObject({ minute, minuteUsed: 8, day, dayUsed: 9 });
+    });
+
+    it('is added to a day that is stored already, though it begins only later by the time of the store', async () => {
+      const ask = newSubject(10, 100);
+      const midnight = Date.UTC(2027, 2, 6);
+      clock.travelTo(new Date(midnight));
+      await takeAtOnce(ask, 3);
+      const { minute, day } = openWindows();
+      clock.travelTo(new Date(midnight - 30_000));
+      await store.add([{ ...ask, minute, minuteUsed: 4, day, dayUsed: 4 }]);
+      await store.add([{ ...ask, minute: minute - 1, minuteUsed: 1, day: day - 1, dayUsed: 1 }]);
+      expect(await home.counterOf(ask.subject)).toMatchObject({ minute, minuteUsed: 7, day, dayUsed: 7 });
+    });
+
+    it('never makes a count larger than the store can hold, nor keeps the rest of a batch from being added', async () => {
+      const [full, anonymous, other] = [
+        newSubject(MAX_LIMIT, MAX_LIMIT),
+        newSubject(MAX_LIMIT, null),
+        newSubject(10, 100),
+      ];
+      const used = { ...openWindows(), minuteUsed: MAX_LIMIT + 1, dayUsed: MAX_LIMIT + 1 };
+      for (let round = 0; round < 2; round += 1) {
+        await store.add([
+          { ...full, ...used },
+          { ...other, ...openWindows(), minuteUsed: 1, dayUsed: 1 },
+          { ...anonymous, ...used },
+        ]);
+      }
+      expect(remaining(await store.look(full))).toEqual([0, 0]);
+      expect(remaining(await store.look(other))).toEqual([8, 98]);
+      // An anonymous client has no limit per day: only the store bounds that count.
+      clock.travel(MINUTE_MS);
+      const next = await Promise.all([anonymous, other].map((ask) => store.take(ask)));
+      expect(next.map(remaining)).toEqual([[MAX_LIMIT - 1], [9, 97]]);
     });
 
     it('neither starts a ban nor ends one', async () => {

@@ -90,6 +90,19 @@ describe('while the counter store refuses connections', () => {
     expectError(await call(), 429, 'rate_limit_exceeded');
   });
 
+  it('a stored count that can grow no more does not keep what was admitted from being added, or the outage from ending', async () => {
+    const MAX_COUNT = 2_147_483_647;
+    const others = await replica.app.issue();
+    await call(await startReplica());
+    await database.query('UPDATE rate_limit_counters SET day_used = $1', [MAX_COUNT]);
+    await refuse();
+    expect(served([...(await callTimes(3)), ...(await callTimes(2, replica, others))])).toBe(5);
+    await replica.proxy.comeBack();
+    await recovered();
+    expect(await stored()).toEqual({ minute: 4, day: MAX_COUNT });
+    expect(await stored(others)).toEqual({ minute: 2, day: 2 });
+  });
+
   it('strangers are held to their limit too', async () => {
     const strangers = await callTimes(2, replica, {});
     expect(strangers.map(remaining)).toEqual([4, 3]);

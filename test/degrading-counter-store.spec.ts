@@ -15,6 +15,7 @@ describe('a question whose parts fail in several ways', () => {
   const clock = new TestClock();
   let store: DegradingCounterStore;
   let asked: jest.SpyInstance;
+  let pinged: jest.SpyInstance;
   let lines: jest.SpyInstance;
   /** What becomes of each part of the questions to come; of a question that is not among them all is answered. */
   let outcomes: Outcome[][];
@@ -26,12 +27,12 @@ describe('a question whose parts fail in several ways', () => {
     const shared = new RedisCounterStore(environment, clock);
     store = new DegradingCounterStore(shared, environment, clock);
     lines = jest.spyOn(store['logger'], 'warn').mockReturnValue();
-    jest.spyOn(shared['connection'], 'ping').mockResolvedValue();
+    pinged = jest.spyOn(shared['connection'], 'ping').mockResolvedValue();
     asked = jest.spyOn(shared['connection'], 'run').mockImplementation(async (_script, calls) => {
       const question = outcomes.shift() ?? [];
       // As the connection has it: one error for each kind of failure.
       const errors = new Map(
-        (['refused', 'failed', 'unanswered', 'withdrawn'] as const).map((kind) => [
+        (['refused', 'failed', 'unanswered', 'conflict', 'withdrawn'] as const).map((kind) => [
           kind as Outcome,
           new CounterStoreError(kind, new Error(kind)),
         ]),
@@ -86,5 +87,38 @@ describe('a question whose parts fail in several ways', () => {
     expect(jest.getTimerCount()).toBe(0);
     expect((await store.take(askOf('next'))).degraded).toBe(false);
     expect(lines.mock.calls.slice(1)).toEqual([[expect.stringContaining('is back')]]);
+  });
+
+  it('is logged as away once in an outage, however many probes and requests fail after it', async () => {
+    const failure = new CounterStoreError('refused', new Error('refused'));
+    const away = [expect.stringContaining('is away')];
+    const back = [expect.stringContaining('is back')];
+    for (const earlier of [[], [away, back]]) {
+      pinged.mockRejectedValue(failure);
+      await askOfEach('refused');
+      await jest.advanceTimersByTimeAsync(5 * PROBE_INTERVAL_MS);
+      expect(await store.outage()).toMatchObject({ reason: expect.stringContaining('refused') });
+      expect(lines.mock.calls).toEqual([...earlier, away]);
+      // It gives a sign of life, but does not count yet: the same outage.
+      pinged.mockResolvedValue(undefined);
+      for (const kind of ['refused', 'failed', 'unanswered'] as const) {
+        await jest.advanceTimersByTimeAsync(PROBE_INTERVAL_MS);
+        await askOfEach(kind);
+      }
+      expect(lines.mock.calls).toEqual([...earlier, away]);
+      await jest.advanceTimersByTimeAsync(PROBE_INTERVAL_MS);
+      await askOfEach('answered');
+      expect(lines.mock.calls).toEqual([...earlier, away, back]);
+    }
+    expect(pinged.mock.calls.length).toBeGreaterThanOrEqual(18);
+  });
+
+  it('is an error, and never counted locally, where it met other transactions: the store is there', async () => {
+    for (let question = 1; question <= 5; question += 1) {
+      outcomes = [['conflict']];
+      await expect(store.take(askOf('met'))).rejects.toMatchObject({ kind: 'conflict' });
+    }
+    expect([store.breakerState, store.decidedAlone, lines.mock.calls]).toEqual(['closed', 0, []]);
+    expect((await store.take(askOf('met'))).degraded).toBe(false);
   });
 });

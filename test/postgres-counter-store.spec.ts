@@ -10,7 +10,9 @@ import { PostgresCounterStore } from '../src/rate-limit/postgres-counter-store.j
 import { TestClock } from './support/clock.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { eventually, until } from './support/eventually.js';
+import { hold } from './support/holding.js';
 import { fakeIntervals } from './support/intervals.js';
+import { expectLocksWaitedFor } from './support/locks.js';
 
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1000;
@@ -272,6 +274,78 @@ describe('a row that somebody holds', () => {
   });
 });
 
+describe('PostgresCounterStore.take', () => {
+  let queries: jest.SpyInstance;
+
+  beforeEach(() => {
+    queries = jest.spyOn(pg.Client.prototype, 'query');
+  });
+  afterEach(() => queries.mockRestore());
+
+  /** The names of the prepared statements that were run since it was last asked. */
+  function statements(): string[] {
+    const names = queries.mock.calls.map(([query]: [{ name?: string }]) => query.name);
+    queries.mockClear();
+    return names.flatMap((name) => name?.replace(/-[0-9a-f]{12}$/, '') ?? []);
+  }
+
+  it('runs one cheap statement while every bucket has room, whether it is new, known or in a new minute', async () => {
+    clock.travelTo(new Date(NOON));
+    const [first, second] = [newSubject(5), newSubject(5, null)];
+    await store.take(first);
+    expect(statements()).toEqual(['allow-one']);
+    const together = await Promise.all([...takeThrice(first), ...takeThrice(second)]);
+    expect(together.map(remaining)).toEqual([[3, 998], [2, 997], [1, 996], [4], [3], [2]]);
+    expect(statements()).toEqual(['allow']);
+    clock.travelTo(new Date(NOON + MINUTE_MS));
+    expect((await Promise.all(takeThrice(first))).map(remaining)).toEqual([
+      [4, 995],
+      [3, 994],
+      [2, 993],
+    ]);
+    expect(statements()).toEqual(['allow-one']);
+  });
+
+  it('runs the full statement for what lacks room, and no other for a bucket that lacked it last', async () => {
+    clock.travelTo(new Date(NOON));
+    const [full, free] = [newSubject(2), newSubject(20)];
+    expect((await Promise.all([...takeThrice(full), store.take(free)])).map(told)).toEqual([
+      'admitted',
+      'admitted',
+      'refused, 1 until a ban',
+      'admitted',
+    ]);
+    expect(statements()).toEqual(['allow', 'take']);
+    expect((await Promise.all([store.take(free), store.take(full)])).map(told)).toEqual([
+      'admitted',
+      'starts a ban',
+    ]);
+    expect(statements()).toEqual(['take']);
+    await store.take(free);
+    await store.take(free);
+    expect(statements()).toEqual(['allow-one', 'allow-one']);
+  });
+
+  it('keeps what it allowed when the statement for the rest of the batch fails', async () => {
+    const [full, free] = [newSubject(1), newSubject()];
+    await store.take(full);
+    await database.query(
+      `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$;
+       CREATE TRIGGER fail BEFORE UPDATE ON rate_limit_counters
+         FOR EACH ROW WHEN (NEW.granted = 0) EXECUTE FUNCTION fail()`,
+    );
+    const outcomes = await Promise.allSettled([store.take(free), store.take(full)]);
+    await database.query('DROP FUNCTION fail CASCADE');
+    expect(outcomes).toMatchObject([
+      { status: 'fulfilled', value: { admitted: true } },
+      { status: 'rejected', reason: { kind: 'failed' } },
+    ]);
+    expect(await counterOf(free)).toMatchObject({ minute_used: 1, day_used: 1 });
+  });
+
+  const takeThrice = (ask: Ask) => Array.from({ length: 3 }, () => store.take(ask));
+});
+
 describe('many at once', () => {
   it('take their rows in the order of their subjects, whatever the order of the asks', async () => {
     const [first, second, third] = [newSubject(), newSubject(), newSubject()].toSorted((a, b) =>
@@ -340,6 +414,24 @@ describe('the connection', () => {
     } finally {
       await prisma.$disconnect();
     }
+  });
+
+  it('tries a question again that met another transaction, and counts it once', async () => {
+    const ask = newSubject(60, 1000);
+    await store.take(ask);
+    const counting = await store['connection']();
+    // As a pooler may have it.
+    await counting.query("SET default_transaction_isolation = 'repeatable read'");
+    const holder = await hold(
+      database.url,
+      `UPDATE rate_limit_counters SET minute_used = 10, day_used = 10 WHERE subject = '${ask.subject}'`,
+    );
+    const taken = store.take(ask);
+    await eventually(() => expectLocksWaitedFor(database, 1));
+    await holder.letGo();
+    expect(await taken).toMatchObject({ admitted: true, degraded: false });
+    expect(await counterOf(ask)).toMatchObject({ day_used: 11 });
+    await counting.query("SET default_transaction_isolation = 'read committed'");
   });
 
   it('that was lost is made anew: the next question is answered, and the counts are kept', async () => {

@@ -571,7 +571,11 @@ describe('@SkipThrottle()', () => {
       controllers: [UncountedController],
     }).compile();
     const adapter = new FastifyAdapter();
-    adapter.getInstance().decorateRequest('caller', null).decorateRequest('admission', null);
+    adapter
+      .getInstance()
+      .decorateRequest('caller', null)
+      .decorateRequest('admission', null)
+      .decorateRequest('denial', null);
     app = module.createNestApplication<NestFastifyApplication>(adapter, { logger: false });
     await app.listen(0, '127.0.0.1');
   });

@@ -239,6 +239,61 @@ describeWithRedis('counting in Redis', () => {
     expect(right).toMatchObject({ status: 'fulfilled', value: { admitted: true } });
   });
 
+  describe('a hash with huge numbers', () => {
+    const MAX_COUNT = 2_147_483_647;
+    const stored = (ask: Ask) => server.operator.hgetall(keyOf(ask));
+    const now = () => ({
+      minute: Math.floor(clock.now() / MINUTE_MS),
+      day: Math.floor(clock.now() / DAY_MS),
+    });
+
+    it.each(['2147483646', '9007199254740993', '9223372036854775807', '1e300', 'inf', 'nan'])(
+      'of %s requests leaves nothing remaining, and is added to as far as a count goes',
+      async (huge) => {
+        const store = await open(server.url);
+        const ask = newSubject();
+        await store.take(ask);
+        await server.operator.hset(keyOf(ask), 'minuteUsed', '7', 'dayUsed', huge);
+        expect(remaining(await store.look(ask))).toEqual([53, 0]);
+        const denied = await store.take(ask);
+        expect([denied.admitted, denied.refusalsUntilBan, ...remaining(denied)]).toEqual([false, 59, 53, 0]);
+        for (let round = 1; round <= 2; round += 1) {
+          await store.add([{ ...ask, ...now(), minuteUsed: 2, dayUsed: 2 }]);
+          expect(await stored(ask)).toMatchObject({
+            minuteUsed: String(7 + 2 * round),
+            dayUsed: String(MAX_COUNT),
+          });
+        }
+      },
+    );
+
+    it('of a count below zero has used nothing', async () => {
+      const store = await open(server.url);
+      const ask = newSubject();
+      await store.take(ask);
+      await server.operator.hset(keyOf(ask), 'dayUsed', '-1e300');
+      expect(remaining(await store.take(ask))).toEqual([58, 999]);
+    });
+
+    it.each([
+      ['minute', '1e17'],
+      ['day', '99999999999'],
+      ['bannedUntil', '1e300'],
+    ])('in place of its %s is no counter, and changes nothing', async (field, huge) => {
+      const store = await open(server.url);
+      const ask = newSubject();
+      await store.take(ask);
+      await server.operator.hset(keyOf(ask), field, huge);
+      const before = await stored(ask);
+      for (const question of [store.take(ask), store.look(ask)]) {
+        await expect(question).rejects.toMatchObject({ kind: 'spoilt' });
+      }
+      await expect(store.add([{ ...ask, ...now(), minuteUsed: 2, dayUsed: 2 }])).resolves.toBeUndefined();
+      expect(await stored(ask)).toEqual(before);
+      await server.operator.del(keyOf(ask));
+    });
+  });
+
   it('serves the whole service over HTTP, and lifts a ban there', async () => {
     // Else bans of other tests would be there, of quotas that are none.
     await server.operator.flushall();

@@ -1,6 +1,7 @@
 -- Adds requests that were admitted elsewhere to the windows of one subject, whether or not these have room. A window that
 -- is over adds nothing, a later one than the stored takes its place: none goes back. One that begins only later by the
--- clock of this server is taken for the one that is open here. The same rules as add.sql.
+-- clock of this server is taken for the one that is open here. A count stops at the largest of add.sql. The same rules as
+-- add.sql.
 --
 -- KEYS[1] the subject's hash. ARGV: 1 number of the minute (since 1970), 2 how many requests it had, 3 number of the day,
 -- 4 how many requests it had, 5 '1' for a quota and '' for a stranger, 6 milliseconds to add to the server's clock, as in
@@ -8,22 +9,31 @@
 local MINUTE_MS, DAY_MS = 60000, 86400000
 -- As in take.lua.
 local STRANGER_MARGIN_MS, QUOTA_MARGIN_MS = 10 * MINUTE_MS, DAY_MS
+local MAX_COUNT = 2147483647
+local MAX_MS = MAX_COUNT * MINUTE_MS
 
 local key = KEYS[1]
 local time = redis.call('TIME')
 local now_ms = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[6]
 
+local function stored_number(field)
+  return tonumber(redis.call('HGET', key, field)) or 0
+end
+if math.max(stored_number('minute') * MINUTE_MS, stored_number('day') * DAY_MS, stored_number('bannedUntil')) > MAX_MS then
+  return redis.error_reply('WRONGTYPE The hash has a time that no counter has')
+end
+
 -- Adds to the window of these fields, which is open since it was stored, or by now; and forgets what belonged to an earlier.
 local function add(number_field, used_field, claimed, now, used, forgotten_field)
-  local stored = tonumber(redis.call('HGET', key, number_field)) or -1
+  local stored = stored_number(number_field)
   local number = math.min(claimed, math.max(now, stored))
   if number == stored then
-    redis.call('HINCRBY', key, used_field, used)
-  elseif number > stored then
-    redis.call('HSET', key, number_field, number, used_field, used)
-    if forgotten_field then
-      redis.call('HDEL', key, forgotten_field)
-    end
+    used = used + stored_number(used_field)
+  elseif number > stored and forgotten_field then
+    redis.call('HDEL', key, forgotten_field)
+  end
+  if number >= stored then
+    redis.call('HSET', key, number_field, number, used_field, math.max(0, math.min(MAX_COUNT, used)))
   end
   return math.max(number, stored)
 end

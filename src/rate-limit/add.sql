@@ -8,6 +8,8 @@
 -- $1 subjects, each once, $2 number of the minute, $3 requests of that minute, $4 limit per minute, $5 number of the day,
 -- $6 requests of that day, $7 limit per day or NULL, $8 as $5 of take.sql.
 --
+-- A count stops at 2147483647, the largest that its column holds: else one such row would fail the whole batch, for ever.
+--
 -- Rows are written in the order of their subjects, as take.sql does.
 WITH clock AS (
   SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint + $8::bigint AS now_ms
@@ -20,14 +22,14 @@ taken AS (
     ask.subject,
     -- greatest() ignores the NULL of who is not stored.
     least(ask.minute, greatest(now.minute, known.minute)) AS minute,
-    ask.minute_used,
+    least(ask.minute_used, 2147483647) AS minute_used,
     ask.minute_limit,
     least(ask.day, greatest(now.day, known.day)) AS day,
-    ask.day_used,
+    least(ask.day_used, 2147483647) AS day_used,
     ask.day_limit
   FROM
     now,
-    unnest($1::text[], $2::int[], $3::int[], $4::int[], $5::int[], $6::int[], $7::int[])
+    unnest($1::text[], $2::int[], $3::bigint[], $4::int[], $5::int[], $6::bigint[], $7::int[])
       AS ask (subject, minute, minute_used, minute_limit, day, day_used, day_limit)
     LEFT JOIN rate_limit_counters AS known ON known.subject = ask.subject
   ORDER BY ask.subject
@@ -41,13 +43,13 @@ ON CONFLICT (subject) DO UPDATE SET
   minute = greatest(stored.minute, EXCLUDED.minute),
   minute_used = CASE
     WHEN EXCLUDED.minute > stored.minute THEN EXCLUDED.minute_used
-    WHEN EXCLUDED.minute = stored.minute THEN stored.minute_used + EXCLUDED.minute_used
+    WHEN EXCLUDED.minute = stored.minute THEN least(stored.minute_used::bigint + EXCLUDED.minute_used, 2147483647)
     ELSE stored.minute_used
   END,
   refusals = CASE WHEN EXCLUDED.minute > stored.minute THEN 0 ELSE stored.refusals END,
   day = greatest(stored.day, EXCLUDED.day),
   day_used = CASE
     WHEN EXCLUDED.day > stored.day THEN EXCLUDED.day_used
-    WHEN EXCLUDED.day = stored.day THEN stored.day_used + EXCLUDED.day_used
+    WHEN EXCLUDED.day = stored.day THEN least(stored.day_used::bigint + EXCLUDED.day_used, 2147483647)
     ELSE stored.day_used
   END

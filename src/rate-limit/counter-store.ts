@@ -32,9 +32,11 @@ export interface Taken {
  * - `unanswered`: it was asked, and nobody knows whether it was counted.
  * - `spoilt`: in the place of the subject's counts the store has something else. Nothing was counted, nor can be until that is
  *   removed; the store is there, and counts other subjects.
+ * - `conflict`: each time it was tried, statements of others had changed the same rows meanwhile. Nothing was counted; the store
+ *   is there.
  * - `withdrawn`: it was never asked, because the question before it was not answered.
  */
-export type FailureKind = 'refused' | 'failed' | 'unanswered' | 'spoilt' | 'withdrawn';
+export type FailureKind = 'refused' | 'failed' | 'unanswered' | 'spoilt' | 'conflict' | 'withdrawn';
 
 /** A question to a counter store that was not answered, or a part of it that was not. */
 export class CounterStoreError extends Error {

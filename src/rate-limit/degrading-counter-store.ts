@@ -7,6 +7,7 @@ import { type Ask, CounterStore, CounterStoreError, PartlyAddedError, type Taken
 import { LocalCounterStore } from './local-counter-store.js';
 import { StoreTime } from './store-time.js';
 import { TakenTally } from './taken-tally.js';
+import { isFarAhead, msToStart } from './windows.js';
 
 /** Dependency-injection token of the `CounterStore` that all replicas share. */
 export const SHARED_COUNTER_STORE = Symbol('shared counter store');
@@ -18,6 +19,8 @@ export interface Outage {
 }
 
 const PROBE_INTERVAL_MS = 1000;
+/** At the most one line in the log of windows that are ahead. */
+const AHEAD_LOG_INTERVAL_MS = 60_000;
 /** Subjects that the store is told of at once: few enough to be well within its deadline. */
 const ADDED_AT_ONCE = 1000;
 const MAX_TAKEN_SUBJECTS = 50_000;
@@ -47,6 +50,8 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
   private telling: Promise<void> | null = null;
   private prober: NodeJS.Timeout | undefined;
   private isProbing = false;
+  /** When a window that is ahead was last logged, by this process's clock. */
+  private aheadLoggedMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     @Inject(SHARED_COUNTER_STORE) private readonly shared: CounterStore,
@@ -67,7 +72,11 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
     return this.breaker.state;
   }
 
-  /** Never rejects because the store is away. */
+  /**
+   * Never rejects because the store is away.
+   *
+   * @throws CounterStoreError when the counts changed under every try.
+   */
   take(ask: Ask): Promise<Admission> {
     if (this.breaker.isOpen) {
       return Promise.resolve(this.decide(ask, true));
@@ -75,8 +84,11 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
     if (this.taken.size > 0 || this.telling !== null) {
       return this.tell().then(
         () => this.take(ask),
-        // This request was not asked for, whatever became of what was told before it.
-        () => this.decide(ask, true),
+        (error: unknown) => {
+          throwConflict(error);
+          // This request was not asked for, whatever became of what was told before it.
+          return this.decide(ask, true);
+        },
       );
     }
     return this.shared.take(ask).then(
@@ -89,6 +101,7 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
         this.failingSinceMs = null;
         this.time.hear(admission.clockMs);
         this.local.learn(ask, admission);
+        this.logWindowAhead(ask, admission);
         if (admission.ban?.started === true) {
           const end = new Date(admission.ban.untilMs).toISOString();
           this.logger.warn(`${ask.subject} is banned until ${end}`);
@@ -96,6 +109,7 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
         return admission;
       },
       (error: unknown) => {
+        throwConflict(error);
         this.fail(error);
         return this.decide(ask, wasNotCounted(error));
       },
@@ -107,7 +121,11 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
     return { ...this.lookHere(ask), admitted: true };
   }
 
-  /** Never rejects because the store is away. */
+  /**
+   * Never rejects because the store is away.
+   *
+   * @throws CounterStoreError when the counts changed under every try.
+   */
   async look(ask: Ask): Promise<Admission> {
     if (this.breaker.isOpen) {
       return this.lookHere(ask);
@@ -118,6 +136,7 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
       }
       return await this.shared.look(ask);
     } catch (error) {
+      throwConflict(error);
       this.fail(error);
       return this.lookHere(ask);
     }
@@ -153,6 +172,21 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
     const until = await this.shared.liftBan(subject);
     await this.local.liftBan(subject);
     return until;
+  }
+
+  /** Warns of a window that was opened while the store's clock was ahead: it lasts until somebody repairs it. */
+  private logWindowAhead({ subject }: Ask, { windows, clockMs }: Admission): void {
+    const ahead = windows.find((window) => isFarAhead(window, clockMs));
+    // The distance either way, as a clock may be set back.
+    if (ahead === undefined || Math.abs(this.clock.now() - this.aheadLoggedMs) < AHEAD_LOG_INTERVAL_MS) {
+      return;
+    }
+    this.aheadLoggedMs = this.clock.now();
+    const aheadSeconds = Math.round(msToStart(ahead, clockMs) / 1000);
+    this.logger.warn(
+      `The ${ahead.name} window of ${subject} begins ${aheadSeconds} s after the current time of the counter store, ` +
+        'and stays in force until its end: see "After a clock was ahead" in docs/operating.md',
+    );
   }
 
   private lookHere(ask: Ask): Admission {
@@ -198,7 +232,12 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
   private fail(error: unknown): void {
     const failure = error instanceof CounterStoreError ? error : defect(error);
     const { kind, message, question } = failure;
-    if (kind === 'withdrawn' || kind === 'spoilt' || this.failedQuestions.has(question)) {
+    if (
+      kind === 'withdrawn' ||
+      kind === 'spoilt' ||
+      kind === 'conflict' ||
+      this.failedQuestions.has(question)
+    ) {
       return;
     }
     this.failedQuestions.add(question);
@@ -242,6 +281,13 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
     if (this.breaker.isOpen) {
       throw this.failure;
     }
+  }
+}
+
+/** @throws the error of a store that is there, but that this replica must not count in place of: others count in it at this moment. */
+function throwConflict(error: unknown): void {
+  if (error instanceof CounterStoreError && error.kind === 'conflict') {
+    throw error;
   }
 }
 

@@ -1,23 +1,31 @@
 import net from 'node:net';
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import pg from 'pg';
-import { Batcher, type FailedAsk } from '../batcher.js';
+import { Batcher, FailedAsk } from '../batcher.js';
 import { Clock } from '../clock.js';
-import { databaseReason } from '../database/availability.js';
-import { statementBeside } from '../database/statements.js';
+import { databaseReason, isConflict, retryConflicts } from '../database/availability.js';
+import { loadSql, namedStatement, type Statement } from '../database/query-runner.js';
+import { configureOnConnect, configureSession } from '../database/session.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import { Recurring } from '../recurring.js';
 import type { Admission } from './admission.js';
 import { bansAreOn } from './ban.js';
 import { answersTo, type Counted, outlookOf, type Sum, sumUp } from './batch.js';
+import { dayOf, minuteOf } from './counter.js';
 import { type Ask, CounterStore, CounterStoreError, type Taken } from './counter-store.js';
 import { DeadlineError, withinDeadline } from './deadline.js';
 
-const TAKE = statementBeside(import.meta.url, 'take');
-const LOOK = statementBeside(import.meta.url, 'look');
-const ADD = statementBeside(import.meta.url, 'add');
-const LIFT_BAN = statementBeside(import.meta.url, 'lift-ban');
-const SWEEP = statementBeside(import.meta.url, 'sweep');
+const ALLOW = loadSql(import.meta.url, 'allow');
+/** The same for one bucket, from plain parameters: reading arrays costs PostgreSQL a fifth of the statement. */
+const ALLOW_ONE = namedStatement(
+  'allow-one',
+  ALLOW.text.replace(/unnest\(.*?\) AS/, '(VALUES ($1::text, $2::int, $3::int, $4::int)) AS'),
+);
+const TAKE = loadSql(import.meta.url, 'take');
+const LOOK = loadSql(import.meta.url, 'look');
+const ADD = loadSql(import.meta.url, 'add');
+const LIFT_BAN = loadSql(import.meta.url, 'lift-ban');
+const SWEEP = loadSql(import.meta.url, 'sweep');
 const SWEEP_INTERVAL_MS = 60_000;
 /** Rows that one statement removes at the most, so that counting never waits long behind it. */
 const SWEEP_BATCH = 5_000;
@@ -25,6 +33,8 @@ const SWEEP_BATCH = 5_000;
 const STATEMENT_TIMEOUT_MS = 500;
 /** For a question, and the connection where there is none yet. */
 const DEADLINE_MS = 750;
+/** A conflict is followed by another try until so long before the deadline. That is for the last try: then it is known that nothing was counted. */
+const LAST_TRY_MS = 250;
 /** The SQLSTATE of a question that took too long: no fault of the connection that it went by. */
 const QUERY_CANCELED = '57014';
 /** Of bans there may be tens of thousands. */
@@ -32,6 +42,15 @@ const BANS_TIMEOUT_MS = 3000;
 /** Removing old rows reads all of them. */
 const SWEEP_TIMEOUT_MS = 30_000;
 const ASIDE_IDLE_MS = 10_000;
+
+/** What allow.sql returns of each bucket whose requests it allowed. */
+interface AllowedRow {
+  subject: string;
+  minute_used: number;
+  day_used: number;
+  refusals: number;
+  now_ms: number;
+}
 
 /** What look.sql tells. */
 interface Look {
@@ -65,6 +84,19 @@ const countedOf = (row: Look, { granted, refused }: { granted: number; refused: 
   clockMs: row.clock_ms,
 });
 
+const allowedOf = (row: AllowedRow, { asked }: Sum): Counted => ({
+  granted: asked,
+  refused: 0,
+  refusals: row.refusals,
+  bannedUntil: null,
+  minute: minuteOf(row.now_ms),
+  minuteUsed: row.minute_used,
+  day: dayOf(row.now_ms),
+  dayUsed: row.day_used,
+  nowMs: row.now_ms,
+  clockMs: row.now_ms,
+});
+
 /**
  * Counts in PostgreSQL, exactly across replicas. All requests that arrive while one question is under way go
  * in the next one, which has one row for each subject.
@@ -76,9 +108,13 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   /** The takings. */
   readonly questions = this.batcher.questions;
   private client: Promise<pg.Client> | null = null;
+  /** The connections through a pooler, which would lend a prepared statement to others, and knows none of theirs. */
+  private readonly pooled = new WeakSet<pg.Client>();
   /** Settles once the connection is free of all questions so far. */
   private turn: Promise<unknown> = Promise.resolve();
   private isClosed = false;
+  /** Buckets that the last batch found without room for all its requests: theirs go straight to the statement that can deny. */
+  private readonly exhausted = new Set<string>();
   /** For bans, which must not hold up counting. Two, so that one that waits for a row keeps nobody from the rest. */
   private readonly aside: pg.Pool;
   private readonly sweeping: Recurring;
@@ -98,6 +134,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
       max: 2,
       statement_timeout: BANS_TIMEOUT_MS,
       query_timeout: BANS_TIMEOUT_MS,
+      onConnect: configureOnConnect,
       // A server that is gone does not keep the process.
       allowExitOnIdle: true,
     });
@@ -131,10 +168,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   async look(ask: Ask): Promise<Admission> {
-    const [row] = await this.ask<Look>({
-      ...LOOK,
-      values: [this.clock.storeOffsetMs, ask.subject],
-    });
+    const [row] = await this.ask<Look>(LOOK, [this.clock.storeOffsetMs, ask.subject]);
     if (row === undefined) {
       throw new Error(`The counter store gave no row for ${ask.subject}`);
     }
@@ -142,19 +176,16 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   async add(taken: Taken[]): Promise<void> {
-    await this.ask({
-      ...ADD,
-      values: [
-        taken.map(({ subject }) => subject),
-        taken.map(({ minute }) => minute),
-        taken.map(({ minuteUsed }) => minuteUsed),
-        taken.map(({ perMinute }) => perMinute),
-        taken.map(({ day }) => day),
-        taken.map(({ dayUsed }) => dayUsed),
-        taken.map(({ perDay }) => perDay),
-        this.clock.storeOffsetMs,
-      ],
-    });
+    await this.ask(ADD, [
+      taken.map(({ subject }) => subject),
+      taken.map(({ minute }) => minute),
+      taken.map(({ minuteUsed }) => minuteUsed),
+      taken.map(({ perMinute }) => perMinute),
+      taken.map(({ day }) => day),
+      taken.map(({ dayUsed }) => dayUsed),
+      taken.map(({ perDay }) => perDay),
+      this.clock.storeOffsetMs,
+    ]);
   }
 
   async bans(): Promise<Map<string, Date>> {
@@ -170,10 +201,9 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   async liftBan(subject: string): Promise<Date | null> {
-    const { rows } = await this.aside.query<{ banned_until: Date }>(LIFT_BAN.text, [
-      this.clock.storeOffsetMs,
-      subject,
-    ]);
+    const { rows } = await retryConflicts(() =>
+      this.aside.query<{ banned_until: Date }>(LIFT_BAN.text, [this.clock.storeOffsetMs, subject]),
+    );
     const [row] = rows;
     return row?.banned_until ?? null;
   }
@@ -197,6 +227,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     this.sweeper = sweeper;
     try {
       await sweeper.connect();
+      await configureSession(sweeper);
       const { rowCount } = await sweeper.query(SWEEP.text, [this.clock.storeOffsetMs, SWEEP_BATCH]);
       return rowCount === SWEEP_BATCH;
     } finally {
@@ -207,28 +238,61 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
 
   private async takeAll(asks: Ask[]): Promise<(Admission | FailedAsk)[]> {
     const batch = sumUp(asks);
-    const rows = await this.query(batch.sums);
-    const outcomes = new Map(rows.map((row) => [row.subject, countedOf(row, row)]));
-    return answersTo(batch, outcomes, this.environment.BAN_DURATIONS);
+    return answersTo(batch, await this.consume(batch.sums), this.environment.BAN_DURATIONS);
   }
 
-  private async query(sums: Map<string, Sum>): Promise<Row[]> {
-    const values = [...sums.values()];
+  /** Allows by the cheap statement what it can, which mostly is all, and has the full one decide about the rest. */
+  private async consume(sums: Map<string, Sum>): Promise<Map<string, Counted | FailedAsk>> {
+    const endMs = performance.now() + DEADLINE_MS;
+    const outcomes = new Map<string, Counted | FailedAsk>();
+    const all = [...sums.values()];
+    if (!all.some(({ subject }) => this.exhausted.has(subject))) {
+      for (const row of await this.allow(all)) {
+        outcomes.set(row.subject, allowedOf(row, sums.get(row.subject) as Sum));
+      }
+    }
+    this.exhausted.clear();
+    const rest = all.filter(({ subject }) => !outcomes.has(subject));
+    if (rest.length === 0) {
+      return outcomes;
+    }
     try {
-      return await this.ask<Row>({
-        ...TAKE,
-        values: [
-          [...sums.keys()],
-          values.map(({ asked }) => asked),
-          values.map(({ perMinute }) => perMinute),
-          values.map(({ perDay }) => perDay),
-          this.clock.storeOffsetMs,
-          this.environment.BAN_DURATIONS,
-        ],
-      });
+      const values = [...columnsOf(rest), this.clock.storeOffsetMs, this.environment.BAN_DURATIONS];
+      for (const row of await this.query<Row>(TAKE, values, endMs - performance.now())) {
+        outcomes.set(row.subject, countedOf(row, row));
+        if (row.granted < (sums.get(row.subject) as Sum).asked) {
+          this.exhausted.add(row.subject);
+        }
+      }
     } catch (error) {
-      // Who gathered behind it has waited as long already.
-      this.batcher.dismiss(new CounterStoreError('withdrawn', error));
+      if (outcomes.size === 0) {
+        throw error;
+      }
+      // The others are counted already.
+      rest.forEach(({ subject }) => outcomes.set(subject, new FailedAsk(error)));
+    }
+    return outcomes;
+  }
+
+  private allow(sums: Sum[]): Promise<AllowedRow[]> {
+    const columns = columnsOf(sums);
+    return sums.length === 1
+      ? this.query(ALLOW_ONE, [...columns.flat(), this.clock.storeOffsetMs])
+      : this.query(ALLOW, [...columns, this.clock.storeOffsetMs]);
+  }
+
+  private async query<Answer extends pg.QueryResultRow>(
+    statement: Statement,
+    values: unknown[],
+    deadlineMs?: number,
+  ): Promise<Answer[]> {
+    try {
+      return await this.ask<Answer>(statement, values, deadlineMs);
+    } catch (error) {
+      if (!isConflict(error)) {
+        // Who gathered behind it has waited as long already.
+        this.batcher.dismiss(new CounterStoreError('withdrawn', error));
+      }
       throw error;
     }
   }
@@ -239,28 +303,39 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
    *
    * @throws CounterStoreError that tells whether it may have been carried out.
    */
-  private async ask<Answer extends pg.QueryResultRow>(question: pg.QueryConfig): Promise<Answer[]> {
+  private async ask<Answer extends pg.QueryResultRow>(
+    { preparedName, text }: Statement,
+    values: unknown[],
+    deadlineMs = DEADLINE_MS,
+  ): Promise<Answer[]> {
     const progress = { connection: null as Promise<pg.Client> | null, isAsked: false, isOver: false };
     const itsTurn = this.turn;
+    const conflictEndMs = performance.now() + deadlineMs - LAST_TRY_MS;
     const answer = async () => {
       await itsTurn;
       if (!progress.isOver) {
         progress.connection = this.connection();
       }
       const client = await progress.connection;
-      if (client === null || progress.isOver) {
-        // Who asked was told that nothing is counted.
-        return [];
-      }
-      progress.isAsked = true;
-      return (await client.query<Answer>(question)).rows;
+      return retryConflicts(async () => {
+        if (client === null || progress.isOver) {
+          // Who asked was told that nothing is counted.
+          return [];
+        }
+        progress.isAsked = true;
+        const name = this.pooled.has(client) ? undefined : preparedName;
+        return (await client.query<Answer>({ name, text, values })).rows;
+      }, conflictEndMs);
     };
     const answering = answer();
     this.turn = answering.catch(() => {});
     try {
-      return await withinDeadline(answering, DEADLINE_MS);
+      return await withinDeadline(answering, deadlineMs);
     } catch (error) {
       progress.isOver = true;
+      if (isConflict(error)) {
+        throw new CounterStoreError('conflict', error);
+      }
       const isRefusedByServer = error instanceof pg.DatabaseError && error.severity !== 'FATAL';
       if (progress.connection !== null && !(isRefusedByServer && error.code === QUERY_CANCELED)) {
         // What is still under way on this connection would hold up the next question; and a server that may only be read, as
@@ -310,7 +385,9 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     });
     const prepare = async () => {
       await client.connect();
-      await client.query('SET synchronous_commit = off');
+      if (!(await configureSession(client, { synchronous_commit: 'off' }))) {
+        this.pooled.add(client);
+      }
       return client;
     };
     const connection = withinDeadline(prepare(), DEADLINE_MS).catch((error: unknown) => {
@@ -323,6 +400,16 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     client.on('end', () => this.forget(connection));
     return connection;
   }
+}
+
+/** The first four parameters of the statements that consume. */
+function columnsOf(sums: Sum[]): [string[], number[], number[], (number | null)[]] {
+  return [
+    sums.map(({ subject }) => subject),
+    sums.map(({ asked }) => asked),
+    sums.map(({ perMinute }) => perMinute),
+    sums.map(({ perDay }) => perDay),
+  ];
 }
 
 /** Ends a connection in order, and waits for that no longer than for an answer: the server may be gone. */

@@ -22,8 +22,9 @@ export class RateLimitController {
       `${INQUIRIES_PER_MINUTE} requests a minute of its own.`,
   })
   @Answers({ status: 200, schema: RateLimitStanding, description: 'Where the key stands.' })
-  async getRateLimit(@Req() request: FastifyRequest): Promise<RateLimitStanding> {
-    const [client, admission] = await Promise.all([clientOf(request), request.admission]);
+  getRateLimit(@Req() request: FastifyRequest): RateLimitStanding {
+    const client = clientOf(request);
+    const { admission } = request;
     if (admission === null) {
       throw new Error('Who asks where a key stands must be counted first');
     }

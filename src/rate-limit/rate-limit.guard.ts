@@ -3,22 +3,21 @@ import { Reflector } from '@nestjs/core';
 import {
   getOptionsToken,
   getStorageToken,
+  SkipThrottle,
   ThrottlerGuard,
   type ThrottlerModuleOptions,
   type ThrottlerStorage,
 } from '@nestjs/throttler';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { type HandlerFact, isMarked } from '../http/handler-fact.js';
-import { rateLimitHeaders } from './headers.js';
-import { rateLimitError, RateLimiter } from './rate-limiter.js';
+import { RateLimiter } from './rate-limiter.js';
 
-/** Where `@SkipThrottle()` leaves its word; the library does not export the name. */
-const SKIPPED = 'THROTTLER:SKIPdefault';
+/** The metadata key that `@SkipThrottle()` sets, read from the decorator as the library does not export it. */
+const SKIPPED = metadataKeyOf(SkipThrottle());
 
 /**
- * Lets in what its quota has room for, and tells the numbers on the response. It is the guard of `@nestjs/throttler` with
- * another way to count: both windows at once, all or nothing, in the store; and without what that would look up anew
- * for each request, as no route here has limits of its own.
+ * Allows a request that both windows of its client's quota have room for. It replaces `canActivate` of the guard of
+ * `@nestjs/throttler`, which counts each window by itself and looks up the limits of a route for each request.
  */
 @Injectable()
 export class RateLimitGuard extends ThrottlerGuard {
@@ -34,24 +33,30 @@ export class RateLimitGuard extends ThrottlerGuard {
     this.isSkipped = isMarked(reflector, SKIPPED);
   }
 
+  /** Reads no throttlers: the windows and their limits are the quota's. */
+  override async onModuleInit(): Promise<void> {}
+
   /** @throws ApiError `rate_limit_exceeded` or `api_key_banned`. */
   override async canActivate(context: ExecutionContext): Promise<boolean> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
     if (this.isSkipped.of(context)) {
-      // What the route's handler may throw is then not counted either.
-      request.uncounted = true;
       return true;
     }
-    const caller = await request.caller;
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const { caller, method } = request;
     if (caller === null) {
       throw new Error('A route that is counted must be authenticated first');
     }
-    const admission = await this.rateLimiter.admit(request, caller);
-    if (!admission.admitted) {
-      throw rateLimitError(admission, caller);
+    if (method === 'GET' || method === 'HEAD') {
+      await this.rateLimiter.authorizeRead(request, caller);
+    } else {
+      await this.rateLimiter.authorize(request, caller);
     }
-    http.getResponse<FastifyReply>().headers(rateLimitHeaders(admission));
     return true;
   }
+}
+
+function metadataKeyOf(decorator: ClassDecorator): string {
+  class Marked {}
+  decorator(Marked);
+  return String(Reflect.getMetadataKeys(Marked)[0]);
 }

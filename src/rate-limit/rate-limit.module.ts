@@ -4,6 +4,7 @@ import { Clock } from '../clock.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import { CounterStore } from './counter-store.js';
 import { DegradingCounterStore, SHARED_COUNTER_STORE } from './degrading-counter-store.js';
+import { DocumentRateLimit } from './document-rate-limit.js';
 import { PostgresCounterStore } from './postgres-counter-store.js';
 import { RateLimitController } from './rate-limit.controller.js';
 import { RateLimiter } from './rate-limiter.js';
@@ -22,14 +23,15 @@ const sharedCounterStore = {
 };
 
 @Module({
-  // One throttler stands for both windows. Its numbers are not used: the quota of each request has its own.
-  imports: [ThrottlerModule.forRoot([{ limit: 0, ttl: 0 }])],
+  // No throttlers: the windows and their limits are those of each request's quota.
+  imports: [ThrottlerModule.forRoot([])],
   controllers: [RateLimitController],
   providers: [
     sharedCounterStore,
     DegradingCounterStore,
     { provide: CounterStore, useExisting: DegradingCounterStore },
     RateLimiter,
+    DocumentRateLimit,
   ],
   exports: [RateLimiter, CounterStore, DegradingCounterStore, SHARED_COUNTER_STORE],
 })

@@ -14,10 +14,10 @@ import { retryAfterSeconds } from './windows.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Made at most once for each request, by `RateLimiter`; null until then. */
-    admission: Promise<Admission> | null;
-    /** Whether the route said so by `@SkipThrottle()`; told by `RateLimitGuard`. */
-    uncounted: boolean;
+    /** What `RateLimiter` decided on the request; null where it was not counted. */
+    admission: Admission | null;
+    /** Of a read that its handler serves while it is counted: the error that denies it, else null. Never rejects. */
+    denial: Promise<unknown> | null;
   }
 }
 
@@ -34,21 +34,59 @@ export class RateLimiter {
   ) {}
 
   /**
-   * Counts the request, once however often it is asked, against its client's quota, else its address; by itself while
-   * the store is away.
+   * Counts the request against its client's quota, else its address; by itself while the store is away. Keeps the decision
+   * on the request.
+   *
+   * @throws ApiError `rate_limit_exceeded` or `api_key_banned`; CounterStoreError when the counts changed under every try.
    */
-  admit(request: FastifyRequest, { client }: Caller): Promise<Admission> {
+  async authorize(request: FastifyRequest, caller: Caller): Promise<void> {
     const { inquiriesPerMinute } = request.routeOptions.config;
-    request.admission ??=
+    const { client } = caller;
+    const ask = this.askOf(request, client);
+    request.admission =
       inquiriesPerMinute === undefined || client === null
-        ? this.decide(this.askOf(request, client), client)
-        : this.inquire(this.askOf(request, client), client, inquiriesPerMinute);
-    return request.admission;
+        ? await this.decide(ask, client)
+        : await this.inquire(ask, client, inquiriesPerMinute);
+    if (!request.admission.admitted) {
+      throw rateLimitError(request.admission, caller);
+    }
   }
 
-  /** What this replica last knew of the client's quota, else of the address: for a request that is not counted. */
-  lastKnown(request: FastifyRequest, client: Client | null): Admission {
-    return this.store.lastKnown(this.askOf(request, client));
+  /**
+   * Starts to count a read, which its handler may serve meanwhile: its response waits for `request.denial`. So a client that is denied
+   * costs a read, once: from then on its bucket is known to be empty or banned, and the read waits.
+   *
+   * @throws ApiError, CounterStoreError as `authorize`, where it waits.
+   */
+  async authorizeRead(request: FastifyRequest, caller: Caller): Promise<void> {
+    const decision = this.authorize(request, caller);
+    if (this.mayOverlap(request, caller)) {
+      request.denial = decision.then(
+        () => null,
+        (error: unknown) => error,
+      );
+    } else {
+      await decision;
+    }
+  }
+
+  /** Returns what this replica last knew of the client's quota, else of the address: for a request that is not counted. */
+  lastKnown(request: FastifyRequest): Admission {
+    return this.store.lastKnown(this.askOf(request, request.lastKnownClient));
+  }
+
+  /** Returns what the request will count against, as far as is known before it is authenticated. */
+  bucketKey(request: FastifyRequest): string {
+    return this.askOf(request, request.lastKnownClient).subject;
+  }
+
+  /** A handler that responds with the decision itself needs it first. */
+  private mayOverlap({ routeOptions, ip }: FastifyRequest, { client }: Caller): boolean {
+    if (client === null || routeOptions.config.inquiriesPerMinute !== undefined) {
+      return false;
+    }
+    const { windows, ban } = this.store.lastKnown(this.askOf({ ip }, client));
+    return ban === null && windows.every(({ remaining }) => remaining > 0);
   }
 
   private async decide(ask: Ask, client: Client | null): Promise<Admission> {
@@ -68,7 +106,7 @@ export class RateLimiter {
     return inquiry.degraded ? this.store.lastKnown(ask) : { ...(await this.store.look(ask)), admitted: true };
   }
 
-  private askOf(request: FastifyRequest, client: Client | null): Ask {
+  private askOf(request: Pick<FastifyRequest, 'ip'>, client: Client | null): Ask {
     return client === null
       ? {
           subject: networkSubject(networkOf(request.ip)),
@@ -84,7 +122,7 @@ export class RateLimiter {
 }
 
 /** The error of a request that was not admitted: `api_key_banned` while a ban lasts, else `rate_limit_exceeded`. */
-export function rateLimitError(admission: Admission, caller: Caller): ApiError {
+function rateLimitError(admission: Admission, caller: Caller): ApiError {
   const { ban, windows, nowMs } = admission;
   if (ban !== null) {
     const until = new Date(banEndSeconds(ban) * 1000).toISOString().replace('.000Z', 'Z');

@@ -11,7 +11,6 @@ describe('why Redis did not answer', () => {
     [new Error('Too many Cluster redirections. Last error: MOVED 1 a:1'), 'failed', 'failed'],
     [reply('WRONGTYPE Operation against a key holding the wrong kind of value'), 'spoilt', 'spoilt'],
     [reply('ERR Error running script (call to f_1): @user_script:33: WRONGTYPE …'), 'spoilt', 'spoilt'],
-    [reply('ERR hash value is not an integer script: 1, on @user_script:19.'), 'spoilt', 'spoilt'],
     [new Error('Connection is closed.'), 'unanswered', 'unanswered'],
     [new Error('There was no answer within 500 ms'), 'unanswered', 'unanswered'],
   ])('by %s is of the kind %s, in a Cluster %s', (error, kind, kindInCluster) => {

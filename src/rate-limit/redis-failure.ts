@@ -5,8 +5,8 @@ import { CounterStoreError, type FailureKind } from './counter-store.js';
 const NOT_SENT = /enableOfflineQueue/;
 /** What it says of one that each node has sent to another. */
 const SENT_ON = /^Too many Cluster redirections/;
-/** What a server says of a key that has something else than counts. Old ones say it inside an error of the script. */
-const SPOILT = /WRONGTYPE|hash value is not an integer/;
+/** What a server, or a script, says of a key that has something else than counts. Old servers say it inside an error of the script. */
+const SPOILT = /WRONGTYPE/;
 
 /** There is no connection to the server that would have to be asked, and so it was not. */
 export class NotConnectedError extends Error {

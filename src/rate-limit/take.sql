@@ -1,5 +1,5 @@
 -- Takes requests from the windows of many subjects at once, each subject's in one atomic step; counts what it refuses,
--- and starts a ban where there is too much of that.
+-- and starts a ban where there is too much of that. Asked where allow.sql found no room for all requests of a subject.
 --
 -- $1 subjects, $2 how many requests each asks for, $3 its limit per minute, $4 its limit per day or NULL,
 -- $5 milliseconds to add to the server's clock (0 in production; tests travel in time with it),
@@ -50,7 +50,8 @@ ON CONFLICT (subject) DO UPDATE SET
       win.minute,
       win.minute_used + room.granted,
       win.day,
-      win.day_used + room.granted,
+      -- Without a limit per day this count has no other end, and 2147483647 is the largest that its column holds.
+      least(win.day_used::bigint + room.granted, 2147483647),
       room.granted,
       refusal.refused,
       CASE WHEN refusal.refused = ban.threshold THEN 0 ELSE win.refusals + refusal.refused END,

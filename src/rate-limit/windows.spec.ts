@@ -1,4 +1,5 @@
 import {
+  isFarAhead,
   retryAfterSeconds,
   secondsToReset,
   tightestWindow,
@@ -60,6 +61,27 @@ describe('the window that a client meets first', () => {
   it('is the only one where there is but one', () => {
     expect(tightestWindow([minute(300, 300)]).name).toBe('minute');
   });
+});
+
+describe('isFarAhead', () => {
+  const midnight = Date.UTC(2027, 2, 5);
+
+  it.each([
+    ['minute', minute(60, 1), noon, 60_000],
+    ['day', day(1000, 1), midnight, 86_400_000],
+  ])(
+    'is true of a %s that begins later than its own length from now, and of no other',
+    (_name, window, startsMs, lengthMs) => {
+      for (const [nowMs, expected] of [
+        [startsMs + 1, false],
+        [startsMs - 1, false],
+        [startsMs - lengthMs, false],
+        [startsMs - lengthMs - 1, true],
+      ] as const) {
+        expect(isFarAhead(window, nowMs)).toBe(expected);
+      }
+    },
+  );
 });
 
 describe('the seconds to a reset', () => {

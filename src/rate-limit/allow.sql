@@ -1,0 +1,47 @@
+-- Allows all requests of each bucket whose two windows have room for all of them, unless a ban is in force. Returns a row for each such
+-- bucket, and leaves the others as they were, for take.sql to decide about: that could decide about these too, but costs PostgreSQL half
+-- as much again.
+--
+-- $1 bucket keys, $2 the number of requests for each, $3 its limit per minute, $4 its limit per day or NULL,
+-- $5 milliseconds to add to the server's clock, as in take.sql.
+--
+-- Rows are locked in the order of their keys, as in take.sql. DO UPDATE reads a row only once it has the lock.
+INSERT INTO rate_limit_counters AS stored (
+  subject, minute, minute_used, minute_limit, day, day_used, day_limit, asked, granted
+)
+SELECT
+  subject, (now_ms / 60000)::int, asked, minute_limit, (now_ms / 86400000)::int, asked, day_limit, asked, asked
+FROM
+  (SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint + $5::bigint AS now_ms) AS clock,
+  unnest($1::text[], $2::int[], $3::int[], $4::int[]) AS request (subject, asked, minute_limit, day_limit)
+-- least() ignores NULL.
+WHERE asked <= least(minute_limit, day_limit)
+ORDER BY subject
+ON CONFLICT (subject) DO UPDATE SET
+  minute = EXCLUDED.minute,
+  minute_used = EXCLUDED.asked + CASE WHEN stored.minute = EXCLUDED.minute THEN stored.minute_used ELSE 0 END,
+  minute_limit = EXCLUDED.minute_limit,
+  day = EXCLUDED.day,
+  day_used = EXCLUDED.asked + CASE WHEN stored.day = EXCLUDED.day THEN stored.day_used ELSE 0 END,
+  day_limit = EXCLUDED.day_limit,
+  asked = EXCLUDED.asked,
+  granted = EXCLUDED.asked,
+  refused = 0,
+  refusals = CASE WHEN stored.minute = EXCLUDED.minute THEN stored.refusals ELSE 0 END
+WHERE
+  -- A window never goes back, though another statement may have opened a later one while this one waited for the lock.
+  stored.minute <= EXCLUDED.minute
+  AND stored.day <= EXCLUDED.day
+  AND (stored.minute < EXCLUDED.minute OR stored.minute_used <= EXCLUDED.minute_limit - EXCLUDED.asked)
+  -- Without a limit per day the count stops at the largest value of its column, which take.sql sees to.
+  AND (stored.day < EXCLUDED.day OR stored.day_used <= coalesce(EXCLUDED.day_limit, 2147483647) - EXCLUDED.asked)
+  AND (
+    stored.banned_until IS NULL
+    OR stored.banned_until <= statement_timestamp() + make_interval(secs => $5::bigint / 1000::float8)
+  )
+RETURNING
+  subject,
+  minute_used,
+  day_used,
+  refusals,
+  ((extract(epoch FROM statement_timestamp()) * 1000)::bigint + $5::bigint)::float8 AS now_ms

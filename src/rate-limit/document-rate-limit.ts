@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { Clock } from '../clock.js';
+import { ApiError } from '../errors/api-error.js';
+import { networkOf } from './address.js';
+import { LocalCounterStore } from './local-counter-store.js';
+import { networkSubject } from './subject.js';
+import { retryAfterSeconds } from './windows.js';
+
+/** For each address, in each process. */
+const REQUESTS_PER_MINUTE = 600;
+
+/** Limits the requests for documents, which need no key. Counts in memory, as documents are served without a database too. */
+@Injectable()
+export class DocumentRateLimit {
+  private readonly counters: LocalCounterStore;
+
+  constructor(clock: Clock) {
+    this.counters = new LocalCounterStore(() => clock.now(), []);
+  }
+
+  /** @returns the error of a request over the limit of its address, else null. */
+  check({ ip }: Pick<FastifyRequest, 'ip'>): ApiError | null {
+    const limits = { perMinute: REQUESTS_PER_MINUTE, perDay: null };
+    const { admitted, windows, nowMs } = this.counters.takeNow({
+      subject: networkSubject(networkOf(ip)),
+      ...limits,
+    });
+    if (admitted) {
+      return null;
+    }
+    const seconds = retryAfterSeconds(windows, nowMs);
+    return new ApiError(
+      'rate_limit_exceeded',
+      `This address is over ${REQUESTS_PER_MINUTE} requests per minute for documents. ` +
+        `Wait ${seconds} ${seconds === 1 ? 'second' : 'seconds'} before the next request.`,
+      { headers: { 'Retry-After': String(seconds) } },
+    );
+  }
+}

@@ -1,0 +1,137 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { IssuedKey } from '../src/admin/key.schemas.js';
+import { readEnvironment } from '../src/environment.js';
+import { DegradingCounterStore } from '../src/rate-limit/degrading-counter-store.js';
+import { startApplication, type TestApplication } from './support/application.js';
+import { type ServiceHome, sharedStores } from './support/counter-stores.js';
+import { documented } from './support/documented-commands.js';
+import { type Answer, send } from './support/http.js';
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const TWO_DAYS_MS = 2 * DAY_MS;
+
+/** What the runbook has an operator run, by the store. */
+const repairs: Record<string, (home: ServiceHome) => Promise<unknown>> = {
+  PostgreSQL: ({ database }) => database.query(documented('operating.md', 'After a clock was ahead')),
+  Redis: ({ settings: { COUNTER_STORE } }) =>
+    promisify(execFile)('sh', ['-c', documented('operating.md', 'The same in Redis')], {
+      env: { ...process.env, COUNTER_STORE },
+    }),
+};
+
+describe.each(sharedStores)('a window that %s opened while its clock was ahead', (name, start) => {
+  let home: ServiceHome;
+  let service: TestApplication;
+  let key: IssuedKey;
+  let lines: jest.SpyInstance;
+
+  beforeAll(async () => {
+    home = await start();
+    const { COUNTER_STORE } = readEnvironment(home.settings);
+    service = await startApplication({ database: home.database, environment: { COUNTER_STORE } });
+  });
+  afterAll(async () => {
+    await service.close();
+    await home.stop();
+  });
+  beforeEach(async () => {
+    // The repair goes by the clock of the server itself.
+    service.clock.storeOffsetMs = 0;
+    key = await service.issue({ plan: 'enterprise', perMinute: 5, perDay: 5 });
+    lines = jest.spyOn(service.app.get(DegradingCounterStore)['logger'], 'warn').mockReturnValue();
+  });
+  afterEach(() => lines.mockRestore());
+
+  const call = () => send(`${service.url}/v1/pets`, { key: key.key });
+  const repair = () => repairs[name]?.(home);
+  const stored = () => home.counterOf(`quota:${key.quotaId}`);
+  const secondsToReset = ({ headers }: Answer) =>
+    Number(headers.get('x-ratelimit-reset')) - service.clock.now() / SECOND_MS;
+  const remaining = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining'));
+
+  async function callWhileAhead(byMs: number, count = 1): Promise<Answer[]> {
+    service.clock.travel(byMs);
+    const answers = await Promise.all(Array.from({ length: count }, call));
+    service.clock.travel(-byMs);
+    return answers;
+  }
+
+  it('is logged once a minute while it lies more than its length ahead', async () => {
+    await callWhileAhead(TWO_DAYS_MS);
+    expect(lines).not.toHaveBeenCalled();
+    for (let sent = 0; sent < 3; sent += 1) {
+      expect(secondsToReset(await call())).toBeGreaterThan(2 * 86_400 - 61);
+    }
+    const bucket = `quota:${key.quotaId}`;
+    expect(lines.mock.calls).toEqual([
+      [
+        expect.stringMatching(
+          new RegExp(
+            `^The minute window of ${bucket} begins 172[78]\\d\\d s after the current time of the counter store, ` +
+              'and stays in force until its end: see "After a clock was ahead" in docs/operating\\.md$',
+          ),
+        ),
+      ],
+    ]);
+    service.clock.travel(MINUTE_MS + SECOND_MS);
+    await Promise.all([call(), call()]);
+    expect(lines).toHaveBeenCalledTimes(2);
+  });
+
+  it('is not logged while it lies no more than its length ahead, as by a small skew', async () => {
+    const midnight = new Date((Math.ceil(Date.now() / DAY_MS) + 1) * DAY_MS);
+    service.clock.travelTo(midnight);
+    await call();
+    for (const behindMs of [10 * SECOND_MS, 58 * SECOND_MS]) {
+      service.clock.travelTo(new Date(midnight.getTime() - behindMs));
+      expect(secondsToReset(await call())).toBeGreaterThan(86_400);
+    }
+    expect(lines).not.toHaveBeenCalled();
+    service.clock.travelTo(new Date(midnight.getTime() - 90 * SECOND_MS));
+    await call();
+    expect(lines).toHaveBeenCalledTimes(1);
+  });
+
+  it.each([
+    ['two hours', 2 * 60 * MINUTE_MS],
+    ['two days', TWO_DAYS_MS],
+  ])('by %s becomes the current one by the documented repair, and keeps its counts', async (_name, byMs) => {
+    await callWhileAhead(byMs, 3);
+    const before = await stored();
+    await repair();
+    await repair();
+    const after = await stored();
+    expect(after).toEqual({ ...before, minute: expect.any(Number), day: Math.floor(Date.now() / DAY_MS) });
+    expect(Date.now() / MINUTE_MS - (after?.minute ?? 0)).toBeLessThan(2);
+    const next = await call();
+    expect([next.status, remaining(next)]).toEqual([200, 1]);
+    expect(secondsToReset(next)).toBeLessThanOrEqual(86_400);
+    expect(lines).not.toHaveBeenCalled();
+  });
+
+  it('has its ban shortened by the documented repair to what is left of it', async () => {
+    const answers = await callWhileAhead(TWO_DAYS_MS, 10);
+    expect(answers.map(({ json }) => json.code)).toContain('api_key_banned');
+    expect(secondsToReset(await call())).toBeGreaterThan(2 * 86_400 - 1);
+    await repair();
+    const banned = await call();
+    expect(banned.json.code).toBe('api_key_banned');
+    expect(((await stored())?.bannedUntil?.getTime() ?? 0) - Date.now()).toBeLessThanOrEqual(2 * MINUTE_MS);
+  });
+
+  it('is the only one that the documented repair changes', async () => {
+    await call();
+    const [before, bystander] = [await stored(), key];
+    key = await service.issue({ plan: 'enterprise', perMinute: 1, perDay: 1000 });
+    await Promise.all([call(), call(), call()]);
+    const banned = await stored();
+    expect(banned?.bannedUntil).toBeInstanceOf(Date);
+    await repair();
+    expect(await stored()).toEqual(banned);
+    key = bystander;
+    expect(await stored()).toEqual(before);
+  });
+});
