@@ -6,8 +6,8 @@ import { type Answer, send } from './support/http.js';
 import { issueKey } from './support/keys.js';
 import { ServiceProcess } from './support/service-process.js';
 
-/** Whoever keeps an answer waits before it is written, and with the end of its transaction, until nobody holds these locks. */
-const BEFORE_KEEPING = 6;
+/** A creation waits before its response is stored, and with the end of its transaction, until nobody holds these locks. */
+const BEFORE_STORING = 6;
 const AT_COMMIT = 7;
 const WAITING = `
   CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -16,8 +16,8 @@ const WAITING = `
     PERFORM pg_advisory_xact_lock_shared(TG_ARGV[0]::bigint);
     RETURN NEW;
   END $$;
-  CREATE TRIGGER wait_before_keeping BEFORE INSERT ON idempotent_answers
-    FOR EACH ROW EXECUTE FUNCTION wait(${BEFORE_KEEPING});
+  CREATE TRIGGER wait_before_storing BEFORE INSERT ON idempotent_answers
+    FOR EACH ROW EXECUTE FUNCTION wait(${BEFORE_STORING});
   CREATE CONSTRAINT TRIGGER wait_at_commit AFTER INSERT ON idempotent_answers
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wait(${AT_COMMIT});`;
 
@@ -45,13 +45,18 @@ beforeEach(async () => {
 });
 afterEach(() => victim.kill('SIGKILL'));
 
+const WAITS = `
+  SELECT pg_locks.pid FROM pg_locks JOIN pg_database ON pg_database.oid = database
+   WHERE datname = current_database() AND locktype = 'advisory' AND objid = $1 AND NOT granted`;
+
 /**
- * Sends a request to the victim, which is killed while PostgreSQL waits for this lock. Until that is let go, the same request to
- * the survivor is told to wait.
+ * Sends a request to the victim, which is killed while PostgreSQL waits for this lock. Until the lock is released, the same request
+ * to the survivor gets 409.
  *
- * @returns the answer of the survivor after that.
+ * @param meanwhile runs before that.
+ * @returns the response of the survivor after that.
  */
-async function answerAfterKill(lock: number): Promise<Answer> {
+async function answerAfterKill(lock: number, meanwhile?: () => Promise<unknown>): Promise<Answer> {
   const [first, second] = await Promise.all([victim.listening(), survivor.listening()]);
   const attempt = (url: string): Promise<Answer> =>
     send(`${url}/v1/pets`, {
@@ -62,14 +67,7 @@ async function answerAfterKill(lock: number): Promise<Answer> {
     });
   const holder = await hold(database.url, `SELECT pg_advisory_xact_lock(${lock})`);
   const lost = attempt(first).catch((error: unknown) => error);
-  await eventually(async () => {
-    const waiting = await database.query(
-      `SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = database
-        WHERE datname = current_database() AND locktype = 'advisory' AND objid = $1 AND NOT granted`,
-      [lock],
-    );
-    expect(waiting).toHaveLength(1);
-  });
+  await eventually(async () => expect(await database.query(WAITS, [lock])).toHaveLength(1));
   await victim.kill('SIGKILL');
   expect(String(await lost)).toBe('TypeError: fetch failed');
 
@@ -77,6 +75,7 @@ async function answerAfterKill(lock: number): Promise<Answer> {
   expectError(early, 409, 'idempotency_conflict');
   expect(early.headers.get('retry-after')).toBe('1');
 
+  await meanwhile?.();
   await holder.letGo();
   let answer = early;
   await eventually(async () => {
@@ -88,17 +87,28 @@ async function answerAfterKill(lock: number): Promise<Answer> {
 
 const animals = () => database.query('SELECT id::int, name FROM pets');
 
-it('a request whose replica is killed before its COMMIT has done nothing, and its repetition makes the one animal', async () => {
-  const answer = await answerAfterKill(BEFORE_KEEPING);
-  expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([201, null]);
-  // The identifier of the first attempt is not given again.
-  expect(answer.text).toBe('{"id":2,"name":"Rex","categoryId":7}');
-  expect(await animals()).toEqual([{ id: 2, name: 'Rex' }]);
-}, 60_000);
+describe('a creation with an Idempotency-Key whose replica is killed', () => {
+  it('creates nothing when its transaction is rolled back, and the same again creates the one animal', async () => {
+    const answer = await answerAfterKill(BEFORE_STORING, () =>
+      database.query(`SELECT pg_terminate_backend(pid) FROM (${WAITS}) AS waiting`, [BEFORE_STORING]),
+    );
+    expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([201, null]);
+    // The identifier of the first attempt is not drawn again.
+    expect(answer.text).toBe('{"id":2,"name":"Rex","categoryId":7}');
+    expect(await animals()).toEqual([{ id: 2, name: 'Rex' }]);
+  }, 60_000);
 
-it('a request whose replica is killed between its write and its answer makes one animal, and its repetition is given the answer', async () => {
-  const answer = await answerAfterKill(AT_COMMIT);
-  expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([201, 'true']);
-  expect(answer.text).toBe('{"id":1,"name":"Rex","categoryId":7}');
-  expect(await animals()).toEqual([{ id: 1, name: 'Rex' }]);
-}, 60_000);
+  it.each([
+    ['before its response is stored', BEFORE_STORING],
+    ['at its commit', AT_COMMIT],
+  ])(
+    '%s creates one animal, and the same again gets its response',
+    async (_when, lock) => {
+      const answer = await answerAfterKill(lock);
+      expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([201, 'true']);
+      expect(answer.text).toBe('{"id":1,"name":"Rex","categoryId":7}');
+      expect(await animals()).toEqual([{ id: 1, name: 'Rex' }]);
+    },
+    60_000,
+  );
+});

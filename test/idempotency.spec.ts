@@ -1,5 +1,9 @@
-import { KeptAnswersSweeper } from '../src/idempotency/kept-answers.sweeper.js';
-import { KeptAnswers } from '../src/idempotency/kept-answers.js';
+import { namedStatement, QueryRunner } from '../src/database/query-runner.js';
+import { IdempotencyCleanup } from '../src/idempotency/idempotency.cleanup.js';
+import { IdempotencyStore } from '../src/idempotency/idempotency.store.js';
+import type { IdempotentRequest } from '../src/idempotency/creation-batcher.js';
+import { OrderRepository } from '../src/orders/order.repository.js';
+import { PetRepository } from '../src/pets/pet.repository.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { eventually } from './support/eventually.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
@@ -12,11 +16,12 @@ const PET = '{"name":"Rex","categoryId":7}';
 const DAY_MS = 86_400_000;
 
 let store: TestApplication;
+let quotaId: string;
 let key: string;
 
 beforeAll(async () => {
   store = await startApplication();
-  ({ key } = await store.issue(UNLIMITED));
+  ({ key, quotaId } = await store.issue(UNLIMITED));
 });
 afterAll(() => store.close());
 beforeEach(async () => {
@@ -104,6 +109,22 @@ describe('a POST with an Idempotency-Key', () => {
     expect([await count('pets'), await count('orders')]).toEqual([1, 0]);
   });
 
+  it.each([
+    ['/v1/pets', '/v1/store/orders'],
+    ['/v1/store/orders', '/v1/pets'],
+  ])('is 422 with the same body on another path: first %s, then %s', async (path, other) => {
+    // Both operations accept this body, as each ignores the fields of the other.
+    const body = '{"name":"Rex","categoryId":7,"petId":1,"quantity":1}';
+    await attempt('pet-of-the-order');
+    const first = await attempt('a', { path, body });
+    expect(first.status).toBe(201);
+    const before = [await count('pets'), await count('orders')];
+    expectError(await attempt('a', { path: other, body }), 422, 'idempotency_key_reused');
+    expect([await count('pets'), await count('orders')]).toEqual(before);
+    expect((await attempt('b', { path: other, body })).status).toBe(201);
+    expect((await attempt('a', { path, body })).text).toBe(first.text);
+  });
+
   it('is the same whatever the query, the headers, and the key of the quota are', async () => {
     const first = await attempt('a');
     expect((await attempt('a', { path: '/v1/pets?x=1' })).text).toBe(first.text);
@@ -177,6 +198,32 @@ describe('a POST with an Idempotency-Key', () => {
     expectError(await attempt('c', unknown), 400, 'invalid_request');
   });
 
+  it('of an order is answered as one without, byte for byte', async () => {
+    await attempt('a');
+    const path = '/v1/store/orders';
+    const body = '{"petId":1,"quantity":2,"shipDate":"0001-01-01T00:00:00.1234Z"}';
+    const plain = await send(`${store.url}${path}`, { method: 'POST', key, body });
+    const keyed = await attempt('b', { path, body });
+    expect(keyed.text).toBe(plain.text.replace('"id":1', '"id":2'));
+    expect((await attempt('b', { path, body })).text).toBe(keyed.text);
+    const { text: listed } = await send(`${store.url}${path}`, { key });
+    expect(listed).toBe(`[${plain.text},${keyed.text}]`);
+  });
+
+  it('of an order of an unknown animal is 400 until there is one, and 422 where the key came with another order', async () => {
+    await attempt('a');
+    const path = '/v1/store/orders';
+    const [known, unknown] = ['{"petId":1,"quantity":1}', '{"petId":2,"quantity":1}'];
+    expect((await attempt('b', { path, body: known })).status).toBe(201);
+    expectError(await attempt('b', { path, body: unknown }), 422, 'idempotency_key_reused');
+    expectError(await attempt('c', { path, body: unknown }), 400, 'invalid_request');
+    await store.database.query('TRUNCATE pets, orders');
+    expect(replayed(await attempt('b', { path, body: known }))).toBe('true');
+    await attempt('d', { body: '{"name":"Tom","categoryId":7}' });
+    const placed = await attempt('c', { path, body: unknown });
+    expect([placed.status, replayed(placed)]).toEqual([201, null]);
+  });
+
   it('under /admin means nothing', async () => {
     const { key: admin } = await store.issue({ ...UNLIMITED, role: 'admin' });
     const order = { path: '/admin/keys', body: '{"name":"x","plan":"free"}', as: admin };
@@ -229,8 +276,126 @@ describe('twins', () => {
   });
 });
 
+describe('creations that are queued at the same time', () => {
+  const idempotent = (idempotencyKey: string): IdempotentRequest => ({
+    quotaId,
+    key: idempotencyKey,
+    fingerprint: Buffer.alloc(32),
+    bodyAfterId: '}',
+    pathBeforeId: null,
+  });
+
+  it('are one statement, with and without a key', async () => {
+    const pets = store.app.get(PetRepository);
+    const name = (number: number) => `animal ${number}`;
+    const ids = await Promise.all(
+      Array.from({ length: 200 }, (_, number) =>
+        pets.create(
+          { name: name(number), categoryId: 1n },
+          number % 2 === 0 ? null : idempotent(`${number}`),
+        ),
+      ),
+    );
+    expect(ids).toEqual(Array.from({ length: 200 }, (_, number) => BigInt(number + 1)));
+    const stored = await store.database.query<{ name: string; body: string | null }>(
+      `SELECT name, body FROM pets LEFT JOIN idempotent_answers ON body = '{"id":' || id || '}' ORDER BY id`,
+    );
+    expect(stored).toEqual(
+      ids.map((_id, number) => ({
+        name: name(number),
+        body: number % 2 === 0 ? null : `{"id":${number + 1}}`,
+      })),
+    );
+    const transactions = await store.database.query(
+      'SELECT xmin FROM pets UNION SELECT xmin FROM idempotent_answers',
+    );
+    expect(transactions).toHaveLength(1);
+  });
+
+  it('create, replay and refuse each by itself', async () => {
+    const pets = store.app.get(PetRepository);
+    const orders = store.app.get(OrderRepository);
+    const rex = { name: 'Rex', categoryId: 1n };
+    await pets.create(rex, idempotent('a'));
+    const other = { ...idempotent('a'), fingerprint: Buffer.alloc(32, 1) };
+    const outcomes = await Promise.allSettled([
+      pets.create(rex, idempotent('b')),
+      pets.create({ ...rex, name: '' }, idempotent('c')),
+      pets.create(rex, idempotent('a')),
+      pets.create(rex, null),
+    ]);
+    expect(outcomes).toMatchObject([
+      { value: expect.any(BigInt) },
+      { reason: { code: '23514' } },
+      { value: { body: '{"id":1}', location: null } },
+      { value: expect.any(BigInt) },
+    ]);
+    const orderOf = (petId: bigint) => ({ petId, quantity: 1 });
+    expect(
+      await Promise.allSettled([
+        orders.create(quotaId, orderOf(1n), null),
+        orders.create(quotaId, orderOf(99n), null),
+        orders.create(quotaId, orderOf(99n), idempotent('d')),
+        orders.create(quotaId, orderOf(1n), other),
+        orders.create(quotaId, orderOf(1n), idempotent('e')),
+      ]),
+    ).toMatchObject([
+      { value: expect.any(BigInt) },
+      { reason: { code: 'invalid_request' } },
+      { reason: { code: 'invalid_request' } },
+      { reason: { code: 'idempotency_key_reused' } },
+      { value: expect.any(BigInt) },
+    ]);
+    expect([await count('pets'), await count('orders')]).toEqual([3, 2]);
+    const kept = await store.database.query<{ key: string }>(
+      'SELECT key FROM idempotent_answers ORDER BY key',
+    );
+    expect(kept.map((row) => row.key)).toEqual(['a', 'b', 'e']);
+  });
+
+  it('are not held up by one whose twin is in flight on another replica, or on one of the release before', async () => {
+    const holder = await hold(
+      store.database.url,
+      `SELECT pg_advisory_xact_lock(hashtextextended('${quotaId} a', 0))`,
+    );
+    try {
+      const [twin, ...others] = await Promise.all([attempt('a'), attempt('b'), attempt('c')]);
+      expectError(twin, 409, 'idempotency_conflict');
+      expect(others.map(({ status }) => status)).toEqual([201, 201]);
+    } finally {
+      await holder.letGo();
+    }
+    expect([(await attempt('a')).status, await count('pets')]).toEqual([201, 3]);
+  });
+
+  it('are planned by PostgreSQL a few times at first, and then never again', async () => {
+    const lone = await startApplication({ environment: { DATABASE_POOL_SIZE: 2 } });
+    const issued = await lone.issue(UNLIMITED);
+    const [pets, orders] = [lone.app.get(PetRepository), lone.app.get(OrderRepository)];
+    for (let number = 0; number < 20; number += 1) {
+      const once = { ...idempotent(`${number}`), quotaId: issued.quotaId };
+      await pets.create({ name: 'Rex', categoryId: 1n }, null);
+      await pets.create({ name: 'Rex', categoryId: 1n }, once);
+      await orders.create(issued.quotaId, { petId: 1n, quantity: 1 }, null);
+      await orders.create(issued.quotaId, { petId: 1n, quantity: 1 }, { ...once, key: `order ${number}` });
+    }
+    const plans = await lone.app.get(QueryRunner).run<[name: string, custom: number, generic: number]>(
+      namedStatement(
+        'plans',
+        `SELECT name, custom_plans::int, generic_plans::int FROM pg_prepared_statements
+          WHERE name ~ '^(add-pets|place-orders)' ORDER BY name`,
+      ),
+      [],
+    );
+    await lone.close();
+    expect(plans).toHaveLength(4);
+    expect(plans.map(([, ...counts]) => counts)).toEqual(plans.map(() => [5, 15]));
+  });
+});
+
 it('those that wait for what is locked hold up nobody else, and are told 503 in the end', async () => {
   const { key: fresh } = await store.issue(UNLIMITED);
+  await store.database.query(`INSERT INTO pets (name, category_id) VALUES ('Rex', 7)`);
   const holder = await hold(store.database.url, 'LOCK TABLE pets IN EXCLUSIVE MODE');
   let isHeld = true;
   const attempts = Promise.all(
@@ -245,7 +410,7 @@ it('those that wait for what is locked hold up nobody else, and are told 503 in 
       const waiting = await store.database.query(
         `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       );
-      expect(waiting).toHaveLength(3);
+      expect(waiting).not.toHaveLength(0);
     });
     for (const path of ['/v1/rate-limit', '/v1/pets']) {
       expect((await send(`${store.url}${path}`, { key: fresh })).status).toBe(200);
@@ -259,7 +424,7 @@ it('those that wait for what is locked hold up nobody else, and are told 503 in 
   } finally {
     await holder.letGo();
   }
-  expect([await count('pets'), await count('orders'), await count('idempotent_answers')]).toEqual([0, 0, 0]);
+  expect([await count('pets'), await count('orders'), await count('idempotent_answers')]).toEqual([1, 0, 0]);
 });
 
 describe('a kept answer', () => {
@@ -268,10 +433,17 @@ describe('a kept answer', () => {
     store.clock.travel(DAY_MS - 1000);
     expect(replayed(await attempt('a'))).toBe('true');
     store.clock.travel(2000);
-    const fresh = await attempt('a', { body: '{"name":"Tom","categoryId":7}' });
+    const other = { body: '{"name":"Tom","categoryId":7}' };
+    const fresh = await attempt('a', other);
     expect([fresh.status, replayed(fresh)]).toEqual([201, null]);
     expect(await count('pets')).toBe(2);
     expect(await count('idempotent_answers')).toBe(1);
+    store.clock.travel(DAY_MS - 1000);
+    const again = await attempt('a', other);
+    expect([again.status, again.text, replayed(again)]).toEqual([201, fresh.text, 'true']);
+    expect(again.headers.get('location')).toBe(fresh.headers.get('location'));
+    expectError(await attempt('a'), 422, 'idempotency_key_reused');
+    expect(await count('pets')).toBe(2);
   });
 
   it('goes when it is too old, and not before', async () => {
@@ -279,17 +451,17 @@ describe('a kept answer', () => {
     store.clock.travel(DAY_MS / 2);
     await attempt('b');
     store.clock.travel(DAY_MS / 2 + 1000);
-    await store.app.get(KeptAnswers).sweep();
+    await store.app.get(IdempotencyStore).deleteExpired();
     expect(await store.database.query('SELECT key FROM idempotent_answers')).toEqual([{ key: 'b' }]);
   });
 
   it('is looked for every minute by the service itself, in parts', async () => {
     fakeIntervals();
     const sweeps = jest
-      .spyOn(KeptAnswers.prototype, 'sweep')
+      .spyOn(IdempotencyStore.prototype, 'deleteExpired')
       .mockResolvedValueOnce(true)
       .mockResolvedValueOnce(false);
-    const sweeper = new KeptAnswersSweeper(store.app.get(KeptAnswers));
+    const sweeper = new IdempotencyCleanup(store.app.get(IdempotencyStore));
     sweeper.onModuleInit();
     jest.advanceTimersByTime(60_000);
     await eventually(async () => expect(sweeps).toHaveBeenCalledTimes(2));

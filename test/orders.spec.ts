@@ -3,6 +3,8 @@ import pg from 'pg';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { OrderRepository } from '../src/orders/order.repository.js';
 import { startApplication, type TestApplication } from './support/application.js';
+import { createDatabase } from './support/database.js';
+import { eventually } from './support/eventually.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
 import { type Answer, send } from './support/http.js';
 import { linksOf } from './support/links.js';
@@ -36,8 +38,8 @@ function list(query = '', as = key): Promise<Answer> {
 const idsOf = ({ json }: Answer): number[] => (json as { id: number }[]).map(({ id }) => id);
 
 /** Places orders of the quota beside the interface, which cannot give them a status. */
-async function fill(quotaId: string, count: number): Promise<void> {
-  await store.database.query(
+async function fill(quotaId: string, count: number, database = store.database): Promise<void> {
+  await database.query(
     `INSERT INTO orders (quota_id, pet_id, quantity, status)
      SELECT $1, 1, n, ('{placed,approved,delivered}'::order_status[])[1 + (n - 1) % 3] FROM generate_series(1, $2) n`,
     [quotaId, count],
@@ -128,9 +130,20 @@ describe('createOrder', () => {
 
   it('of a quota that was removed by hand meanwhile is no fault of the request', async () => {
     const order = { petId: 1n, quantity: 1, shipDate: undefined };
-    const placed = store.app.get(OrderRepository).place(randomUUID(), order);
-    await expect(placed).rejects.toMatchObject({ code: 'P2003' });
+    const placed = store.app.get(OrderRepository).create(randomUUID(), order);
+    await expect(placed).rejects.toMatchObject({ constraint: 'orders_quota_id_fkey' });
     expect(await countOrders()).toBe(0);
+  });
+
+  it('has an identifier that no other order has, not even of another quota', async () => {
+    await place({ petId: 1, quantity: 1 });
+    const { quotaId } = await store.issue(UNLIMITED);
+    const twin =
+      'INSERT INTO orders (id, quota_id, pet_id, quantity) SELECT id, $1, pet_id, 2147483647 FROM orders';
+    await expect(store.database.query(twin, [quotaId])).rejects.toMatchObject({
+      code: '23505',
+      constraint: 'orders_id_key',
+    });
   });
 
   it('keeps an animal that is ordered from being removed by hand', async () => {
@@ -193,6 +206,37 @@ describe('listOrders', () => {
     const { next = '' } = linksOf(await list('?limit=2&status=approved'));
     expect(next).toMatch(/^\/v1\/store\/orders\?limit=2&status=approved&cursor=/);
     expect(idsOf(await send(`${store.url}${next}`, { key }))).toEqual([8, 11]);
+  });
+
+  it('reads no orders of other quotas for a page of a quota with a large share of all', async () => {
+    const database = await createDatabase();
+    const reader = await startApplication({ database });
+    const [mine, others] = [await reader.issue(UNLIMITED), await reader.issue(UNLIMITED)];
+    await database.query(`INSERT INTO pets (name, category_id) VALUES ('Rex', 7)`);
+    for (const [{ quotaId }, count] of [[others, 20_000] as const, [mine, 10_000] as const]) {
+      await fill(quotaId, count, database);
+    }
+    await database.query('VACUUM ANALYZE orders');
+    for (const query of ['', '?limit=100', '?limit=5&status=delivered']) {
+      const { json } = await send(`${reader.url}${PATH}${query}`, { key: mine.key });
+      expect(json[0].id).toBeGreaterThan(20_000);
+    }
+    await reader.close();
+    // PostgreSQL has counted all that a connection read when the connection has ended.
+    await eventually(async () =>
+      expect(
+        await database.query(
+          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'animal-store%'`,
+        ),
+      ).toEqual([]),
+    );
+    const [{ read } = { read: NaN }] = await database.query<{ read: number }>(
+      `SELECT (seq_tup_read + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes i WHERE i.relid = t.relid))::int AS read
+       FROM pg_stat_user_tables t WHERE relname = 'orders'`,
+    );
+    await database.drop();
+    expect(read).toBeGreaterThanOrEqual(127);
+    expect(read).toBeLessThan(1_000);
   });
 
   it.each([

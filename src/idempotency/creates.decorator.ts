@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiConflictResponse, ApiHeader, ApiUnprocessableEntityResponse } from '@nestjs/swagger';
 
-/** Describes an operation that answers by `Creations`: what it takes and answers with an `Idempotency-Key`. */
+/** Describes an operation that responds by `IdempotencyService`: what it takes and responds with an `Idempotency-Key`. */
 export const Creates = () =>
   applyDecorators(
     ApiHeader({

@@ -1,8 +1,11 @@
 import { Global, Module } from '@nestjs/common';
-import { Creations } from './creations.js';
-import { KeptAnswersSweeper } from './kept-answers.sweeper.js';
-import { KeptAnswers } from './kept-answers.js';
+import { IdempotencyCleanup } from './idempotency.cleanup.js';
+import { IdempotencyService } from './idempotency.service.js';
+import { IdempotencyStore } from './idempotency.store.js';
 
 @Global()
-@Module({ providers: [KeptAnswers, KeptAnswersSweeper, Creations], exports: [Creations] })
+@Module({
+  providers: [IdempotencyStore, IdempotencyCleanup, IdempotencyService],
+  exports: [IdempotencyService, IdempotencyStore],
+})
 export class IdempotencyModule {}

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { isDriverAdapterError } from '@prisma/driver-adapter-utils';
-import type { Database } from '../database/atomically.js';
-import { Prisma } from '../database/generated/client.js';
+import pg from 'pg';
+import type { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../errors/api-error.js';
+import type { CreationBatcher, CreationResult, IdempotentRequest } from '../idempotency/creation-batcher.js';
+import { IdempotencyStore } from '../idempotency/idempotency.store.js';
+import { Questions } from '../questions.js';
 import type { NewOrder, Order, OrderStatus } from './order.schemas.js';
 
 /** The foreign key of an order's animal. */
@@ -22,7 +24,33 @@ export interface PageOfOrders {
 /** The orders. Each belongs to a quota, and is shown to no other. */
 @Injectable()
 export class OrderRepository {
-  constructor(private readonly prisma: PrismaService) {}
+  private readonly creations: CreationBatcher<NewOrder & { quotaId: string }>;
+
+  constructor(
+    private readonly prisma: PrismaService,
+    store: IdempotencyStore,
+  ) {
+    this.creations = store.batcher<NewOrder & { quotaId: string }>({
+      name: 'place-orders',
+      table: 'orders',
+      columns: {
+        quota_id: { type: 'uuid', value: ({ quotaId }) => quotaId },
+        pet_id: { type: 'bigint', value: ({ petId }) => petId },
+        quantity: { type: 'int', value: ({ quantity }) => quantity },
+        ship_date: { type: 'timestamptz', value: ({ shipDate }) => shipDate?.toISOString() ?? null },
+      },
+      // The foreign key alone would fail the whole batch.
+      condition: {
+        sql: '(SELECT pets.id FROM pets WHERE pets.id = request.pet_id) IS NOT NULL',
+        error: unknownPet,
+      },
+    });
+  }
+
+  /** All that was asked of the database for many at once. */
+  get questions(): Questions {
+    return this.creations.questions;
+  }
 
   /** @throws the database's error. */
   async page(
@@ -39,40 +67,37 @@ export class OrderRepository {
   }
 
   /**
-   * Places an order: durably, or as part of a transaction that somebody else ends.
+   * Places an order.
    *
-   * @throws ApiError `invalid_request` when there is no such animal; the database's error.
+   * @param idempotent of a request with an `Idempotency-Key`.
+   * @returns its identifier, or the response to an earlier request with the same key.
+   * @throws ApiError `invalid_request` when there is no such animal, `idempotency_conflict`, `idempotency_key_reused`; the
+   *   database's error.
    */
-  async place(
+  async create(
     quotaId: string,
-    { petId, quantity, shipDate }: NewOrder,
-    database: Database = this.prisma,
-  ): Promise<Order> {
+    order: NewOrder,
+    idempotent: IdempotentRequest | null = null,
+  ): Promise<CreationResult> {
     try {
-      return orderOf(
-        await database.order.create({
-          select: FIELDS,
-          data: { quotaId, petId, quantity, shipDate: shipDate ?? null },
-        }),
-      );
+      return await this.creations.ask({ input: { ...order, quotaId }, idempotent });
     } catch (error) {
-      if (isOfUnknownPet(error)) {
-        const message = `The request is invalid: petId must be that of an animal; there is none with ${petId}.`;
-        throw new ApiError('invalid_request', message, { cause: error });
-      }
-      throw error;
+      // An animal removed by hand meanwhile.
+      const isUnknownPet = error instanceof pg.DatabaseError && error.constraint === PET_REFERENCE;
+      throw isUnknownPet ? unknownPet(order) : error;
     }
   }
 }
 
-/** A quota that is removed by hand meanwhile breaks a foreign key as well, which is no fault of the request. */
-function isOfUnknownPet(error: unknown): boolean {
-  const failure = error instanceof Prisma.PrismaClientKnownRequestError && error.meta?.['driverAdapterError'];
-  if (!failure || !isDriverAdapterError(failure) || failure.cause.kind !== 'ForeignKeyConstraintViolation') {
-    return false;
-  }
-  const { constraint } = failure.cause;
-  return constraint !== undefined && 'index' in constraint && constraint.index === PET_REFERENCE;
+function unknownPet({ petId }: NewOrder): ApiError {
+  const message = `The request is invalid: petId must be that of an animal; there is none with ${petId}.`;
+  return new ApiError('invalid_request', message);
+}
+
+/** The response to a new order, without its identifier. */
+export function placedOrder({ petId, quantity, shipDate }: NewOrder): Omit<Order, 'id'> {
+  const order = { petId, quantity, status: 'placed' as const, complete: false };
+  return shipDate === undefined ? order : { ...order, shipDate: shipDate.toISOString() };
 }
 
 function orderOf({ shipDate, ...order }: Row): Order {

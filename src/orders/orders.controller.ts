@@ -6,9 +6,9 @@ import { Stability } from '../deprecation/stability.decorator.js';
 import { pageLinks } from '../http/page-links.js';
 import { Revalidated } from '../http/revalidated.decorator.js';
 import { Creates } from '../idempotency/creates.decorator.js';
-import { Creations } from '../idempotency/creations.js';
+import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { Answers } from '../openapi/answers.decorator.js';
-import { OrderRepository } from './order.repository.js';
+import { OrderRepository, placedOrder } from './order.repository.js';
 import { NewOrder, Order, OrderQuery } from './order.schemas.js';
 
 const PATH = '/v1/store/orders';
@@ -18,7 +18,7 @@ const PATH = '/v1/store/orders';
 export class OrdersController {
   constructor(
     private readonly orders: OrderRepository,
-    private readonly creations: Creations,
+    private readonly idempotency: IdempotencyService,
   ) {}
 
   @Get()
@@ -62,8 +62,9 @@ export class OrdersController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Order | string> {
-    return this.creations.answer(request, reply, {
-      create: (transaction) => this.orders.place(quotaId, order, transaction),
+    return this.idempotency.respond(request, reply, {
+      draft: placedOrder(order),
+      create: (idempotent) => this.orders.create(quotaId, order, idempotent),
     });
   }
 }

@@ -1,23 +1,35 @@
 import { Injectable } from '@nestjs/common';
-import pg from 'pg';
-import { Batcher, FailedAsk } from '../batcher.js';
-import type { Prisma } from '../database/generated/client.js';
-import { statementBeside, Statements } from '../database/statements.js';
+import { Batcher } from '../batcher.js';
+import { loadSql, namedStatement, QueryRunner } from '../database/query-runner.js';
 import { MIN_INT64 } from '../http/int64.js';
-import type { NewPet, Pet, PetStatus } from './pet.schemas.js';
+import type { CreationBatcher, CreationResult, IdempotentRequest } from '../idempotency/creation-batcher.js';
+import { IdempotencyStore } from '../idempotency/idempotency.store.js';
+import { Questions } from '../questions.js';
+import type { NewPet, PetStatus } from './pet.schemas.js';
 
-const PAGE = statementBeside(import.meta.url, 'page-of-pets');
-const FIND = statementBeside(import.meta.url, 'find-pets');
-const ADD = statementBeside(import.meta.url, 'add-pets');
+const AS_JSON = loadSql(import.meta.url, 'pets-as-json').text;
+// A parameter in a SELECT of its own, here and in pages-of-pets.sql, has PostgreSQL keep one plan for all its values.
+const FIND = namedStatement('find-pets', `${AS_JSON} WHERE id = ANY ((SELECT $1::bigint[])::bigint[])`);
+const PAGE = namedStatement(
+  'page-of-pets',
+  `${AS_JSON} WHERE id > (SELECT $1::bigint) ORDER BY id LIMIT (SELECT $2::int)`,
+);
+/** Compares both columns of the index, as `pages-of-pets.sql` does. */
+const PAGE_OF_STATUS = namedStatement(
+  'page-of-pets-of-status',
+  `${AS_JSON} WHERE (status, id) > ((SELECT $3::pet_status), (SELECT $1::bigint)) AND status <= (SELECT $3::pet_status)
+   ORDER BY status, id LIMIT (SELECT $2::int)`,
+);
+const PAGES = loadSql(import.meta.url, 'pages-of-pets');
 
-/** What a value is refused for (PostgreSQL, Appendix A): it cannot be stored, or must not be. */
-const REFUSED_VALUE = /^2[23]...$/;
 /** Pages that one question reads at the most: of 100 animals each, as much as is read in a moment. */
 const PAGES_AT_ONCE = 64;
-/** Of each kind. All three together leave connections to keys and usage (`poolSizes`). */
+/** A single page of up to so many animals costs less in all as one row for each, joined here, than written by PostgreSQL as a whole. */
+const SHORT_PAGE = 32;
+/** Of each kind. With those that create, all together leave connections to keys and usage (`poolSizes`). */
 const QUESTIONS_UNDER_WAY = 2;
 
-type Row = [id: string, name: string, categoryId: string, status: PetStatus | null];
+type Row = [id: string, json: string];
 
 /** Which animals a page shows: `limit` of them, after the one of identifier `after`, oldest first. */
 export interface PageRequest {
@@ -49,105 +61,98 @@ export class PetRepository {
     name: FIND.name,
     maxUnderWay: QUESTIONS_UNDER_WAY,
   });
-  private readonly additions = new Batcher((pets: NewPet[]) => this.addAll(pets), {
-    name: ADD.name,
-    maxUnderWay: QUESTIONS_UNDER_WAY,
-  });
+  private readonly creations: CreationBatcher<NewPet>;
   /** All that was asked of the database for many at once, by kind. */
-  readonly questions = [this.pages.questions, this.finds.questions, this.additions.questions];
+  readonly questions: Questions[];
 
-  constructor(private readonly statements: Statements) {}
+  constructor(
+    private readonly statements: QueryRunner,
+    store: IdempotencyStore,
+  ) {
+    this.creations = store.batcher<NewPet>({
+      name: 'add-pets',
+      table: 'pets',
+      columns: {
+        name: { type: 'text', value: ({ name }) => name },
+        category_id: { type: 'bigint', value: ({ categoryId }) => categoryId },
+        status: { type: 'pet_status', value: ({ status }) => status ?? null },
+      },
+    });
+    this.questions = [this.pages.questions, this.finds.questions, this.creations.questions];
+  }
 
   /** @throws the database's error. */
   page(request: PageRequest): Promise<PetPage> {
     return this.pages.ask(request);
   }
 
-  /** @throws the database's error. */
-  find(id: bigint): Promise<Pet | null> {
+  /**
+   * The animal as JSON text, or null when there is none.
+   *
+   * @throws the database's error.
+   */
+  find(id: bigint): Promise<string | null> {
     return this.finds.ask(id);
   }
 
   /**
-   * Adds an animal: durably, or as part of a transaction that somebody else ends.
+   * Creates an animal.
    *
-   * @throws the database's error.
+   * @param idempotent of a request with an `Idempotency-Key`.
+   * @returns its identifier, or the response to an earlier request with the same key.
+   * @throws ApiError `idempotency_conflict`, `idempotency_key_reused`; the database's error.
    */
-  add(pet: NewPet, transaction?: Prisma.TransactionClient): Promise<Pet> {
-    return transaction === undefined ? this.additions.ask(pet) : addWithin(transaction, pet);
+  create(input: NewPet, idempotent: IdempotentRequest | null = null): Promise<CreationResult> {
+    return this.creations.ask({ input, idempotent });
   }
 
   private async readPages(requests: PageRequest[]): Promise<PetPage[]> {
     const numbers = new Map<string, number>();
-    const pages: PageRequest[] = [];
+    const distinct: PageRequest[] = [];
     const places = requests.map((request) => {
       const name = nameOf(request);
-      const number = numbers.get(name) ?? pages.push(request) - 1;
+      const number = numbers.get(name) ?? distinct.push(request) - 1;
       numbers.set(name, number);
       return number;
     });
-    const rows = await this.statements.run<[number: number, body: string, lastId: string | null]>(PAGE, [
+    const [first] = distinct as [PageRequest, ...PageRequest[]];
+    const isShort = distinct.length === 1 && first.limit <= SHORT_PAGE;
+    const pages = isShort ? [await this.readPage(first)] : await this.readAll(distinct);
+    return places.map((number) => pages[number] as PetPage);
+  }
+
+  private async readPage({ limit, status, after = MIN_INT64 }: PageRequest): Promise<PetPage> {
+    // One animal more tells whether there is a next page.
+    const values = [after, limit + 1];
+    const rows = await (status === undefined
+      ? this.statements.run<Row>(PAGE, values)
+      : this.statements.run<Row>(PAGE_OF_STATUS, [...values, status]));
+    const shown = rows.slice(0, limit);
+    const body = `[${shown.map(([, json]) => json).join(',')}]`;
+    return { body, lastId: rows.length > limit ? (shown.at(-1)?.[0] ?? null) : null };
+  }
+
+  private async readAll(pages: PageRequest[]): Promise<PetPage[]> {
+    const rows = await this.statements.run<[number: number, body: string, lastId: string | null]>(PAGES, [
       pages.map((_page, number) => number),
       pages.map(({ after }) => after ?? MIN_INT64),
       pages.map(({ status }) => status ?? null),
       pages.map(({ limit }) => limit),
     ]);
-    const read = new Map(rows.map(([number, body, lastId]): [number, PetPage] => [number, { body, lastId }]));
-    return places.map((number) => read.get(number) as PetPage);
+    const read: PetPage[] = [];
+    for (const [number, body, lastId] of rows) {
+      read[number] = { body, lastId };
+    }
+    return read;
   }
 
-  private async findAll(ids: bigint[]): Promise<(Pet | null)[]> {
-    const rows = await this.statements.run<Row>(FIND, [ids]);
-    const found = new Map(rows.map((row) => [row[0], petOf(row)]));
+  private async findAll(ids: bigint[]): Promise<(string | null)[]> {
+    const found = new Map(await this.statements.run<Row>(FIND, [ids]));
     return ids.map((id) => found.get(String(id)) ?? null);
   }
-
-  private async addAll(pets: NewPet[]): Promise<(Pet | FailedAsk)[]> {
-    try {
-      const rows = await this.statements.run<[id: string]>(ADD, [
-        pets.map(({ name }) => name),
-        pets.map(({ categoryId }) => categoryId),
-        pets.map(({ status }) => status ?? null),
-      ]);
-      return pets.map((pet, index) => withId(BigInt(rows[index]?.[0] ?? NaN), pet));
-    } catch (error) {
-      if (!(error instanceof pg.DatabaseError && REFUSED_VALUE.test(String(error.code)))) {
-        throw error;
-      }
-      // None was added. Whichever it is that the database refuses, the others are not to fail with it.
-      return pets.length === 1 ? [new FailedAsk(error)] : this.addHalves(pets);
-    }
-  }
-
-  /** Each by itself: what was added is added, whatever comes of the rest. */
-  private async addHalves(pets: NewPet[]): Promise<(Pet | FailedAsk)[]> {
-    const middle = Math.ceil(pets.length / 2);
-    const added: (Pet | FailedAsk)[] = [];
-    for (const half of [pets.slice(0, middle), pets.slice(middle)]) {
-      added.push(
-        ...(await this.addAll(half).catch((error: unknown) => half.map(() => new FailedAsk(error)))),
-      );
-    }
-    return added;
-  }
-}
-
-async function addWithin(transaction: Prisma.TransactionClient, pet: NewPet): Promise<Pet> {
-  const { name, categoryId, status = null } = pet;
-  const { id } = await transaction.pet.create({ select: { id: true }, data: { name, categoryId, status } });
-  return withId(id, pet);
 }
 
 /** The same for the same page. */
 function nameOf({ limit, status, after }: PageRequest): string {
   return `${status}:${after}:${limit}`;
-}
-
-function petOf([id, name, categoryId, status]: Row): Pet {
-  const pet = { id: BigInt(id), name, categoryId: BigInt(categoryId) };
-  return status === null ? pet : { ...pet, status };
-}
-
-function withId(id: bigint, { name, categoryId, status }: NewPet): Pet {
-  return status === undefined ? { id, name, categoryId } : { id, name, categoryId, status };
 }

@@ -10,19 +10,21 @@ import { jsonSchema } from '../http/json-schema.js';
 import { pageLinks } from '../http/page-links.js';
 import { Revalidated } from '../http/revalidated.decorator.js';
 import { Creates } from '../idempotency/creates.decorator.js';
-import { Creations } from '../idempotency/creations.js';
+import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { Answers } from '../openapi/answers.decorator.js';
 import { PetRepository } from './pet.repository.js';
 import { NewPet, Pet, PetQuery } from './pet.schemas.js';
 
 const PATH = '/v1/pets';
+/** Named where the body is text, which is no JSON to Fastify. */
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 @ApiTags('pets')
 @Controller(PATH)
 export class PetsController {
   constructor(
     private readonly pets: PetRepository,
-    private readonly creations: Creations,
+    private readonly idempotency: IdempotencyService,
   ) {}
 
   @Get()
@@ -46,7 +48,7 @@ export class PetsController {
     // The same for all who wait for the same page.
     page.links ??= pageLinks(PATH, { limit, status }, page.lastId);
     page.tag ??= entityTag(page.body, page.links);
-    reply.type('application/json; charset=utf-8').header('Link', page.links).header('ETag', page.tag);
+    reply.type(JSON_TYPE).header('Link', page.links).header('ETag', page.tag);
     return page.body;
   }
 
@@ -65,9 +67,10 @@ export class PetsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Pet | string> {
-    return this.creations.answer(request, reply, {
-      create: (transaction) => this.pets.add(newPet, transaction),
-      locationOf: ({ id }) => `${PATH}/${id}`,
+    return this.idempotency.respond(request, reply, {
+      draft: newPet,
+      path: PATH,
+      create: (idempotent) => this.pets.create(newPet, idempotent),
     });
   }
 
@@ -90,12 +93,16 @@ export class PetsController {
     schema: { ...jsonSchema(int64, 'input'), examples: [7] },
   })
   @Answers({ status: 200, schema: Pet, description: 'The animal.', headers: ['ETag', 'Revalidate'] })
-  async getPet(@Param('petId') petId: string): Promise<Pet> {
+  async getPet(
+    @Param('petId') petId: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
     const id = parseInt64(petId);
     const pet = id === null ? null : await this.pets.find(id);
     if (pet === null) {
       throw new ApiError('not_found', `There is no animal with the identifier "${petId}".`);
     }
+    reply.type(JSON_TYPE);
     return pet;
   }
 }

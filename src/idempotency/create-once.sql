@@ -1,0 +1,72 @@
+-- Creates records for many requests, of which some have an Idempotency-Key: its quota $1 and key $2, the fingerprint $3, and of the
+-- response to store the body after the identifier $4 and the path before it $5. $6 is the offset of the service's clock in
+-- seconds, $7 and on are the columns of the records. A key occurs once at most.
+--
+-- Returns for each request the identifier of its record; or whether the response stored earlier is to the same request, and that
+-- response. With neither, a request that is valid has a twin in flight.
+--
+-- The arrays are read by SELECTs of their own, which hide their length from the planner: else it plans each execution anew, which
+-- costs more than the execution. With generate_series it expects a thousand rows, and hashes them where it joins.
+WITH request AS MATERIALIZED (
+  SELECT request.*, {is_valid} AS is_valid
+  FROM
+    ROWS FROM (
+      generate_series(1, (SELECT cardinality($2::text[]))),
+      unnest(
+        (SELECT $1::uuid[]), (SELECT $2::text[]), (SELECT $3::bytea[]), (SELECT $4::text[]), (SELECT $5::text[]), {arrays}
+      )
+    ) AS request (number, owner_id, key, fingerprint, body, path, {columns})
+),
+-- Waiting for a twin would hold up all others, so a lock is tried, and held until the transaction ends.
+draft AS MATERIALIZED (
+  SELECT nextval('{table}_id_seq') AS id, *
+  FROM request
+  WHERE is_valid AND (key IS NULL OR pg_try_advisory_xact_lock(hashtextextended(owner_id || ' ' || key, 0)))
+  ORDER BY number
+),
+-- A response of the last 24 hours stays as it is. It is updated all the same, as RETURNING then returns it, also when it was committed
+-- after this statement began.
+stored AS (
+  INSERT INTO idempotent_answers AS earlier (quota_id, key, fingerprint, body, location, kept_at)
+  SELECT
+    owner_id, key, fingerprint, '{"id":' || id || body, path || id,
+    statement_timestamp() + make_interval(secs => $6::float8)
+  FROM draft
+  WHERE key IS NOT NULL
+  ON CONFLICT (quota_id, key) DO UPDATE SET
+    (fingerprint, body, location, kept_at) = (
+      SELECT fingerprint, body, location, kept_at
+      FROM (VALUES
+        (false, earlier.fingerprint, earlier.body, earlier.location, earlier.kept_at),
+        (true, EXCLUDED.fingerprint, EXCLUDED.body, EXCLUDED.location, EXCLUDED.kept_at)
+      ) AS response (is_new, fingerprint, body, location, kept_at)
+      WHERE is_new = (earlier.kept_at <= EXCLUDED.kept_at - interval '24 hours')
+    )
+  RETURNING quota_id AS owner_id, key, fingerprint, body, location
+),
+result AS MATERIALIZED (
+  SELECT
+    draft.*, key IS NULL OR stored.body = '{"id":' || draft.id || draft.body AS is_created,
+    stored.fingerprint = draft.fingerprint AS is_same, stored.body AS stored_body, stored.location
+  FROM draft LEFT JOIN stored USING (owner_id, key)
+),
+created AS (
+  INSERT INTO {table} (id, {columns}) SELECT id, {columns} FROM result WHERE is_created
+)
+SELECT
+  CASE WHEN is_created THEN result.id END, request.is_valid,
+  coalesce(result.is_same, earlier.fingerprint = request.fingerprint),
+  CASE WHEN NOT is_created THEN result.stored_body ELSE earlier.body END,
+  CASE WHEN NOT is_created THEN result.location ELSE earlier.location END
+FROM
+  request
+  LEFT JOIN result USING (number)
+  -- A request that is not valid any more gets its response all the same. OFFSET has this read for such requests alone.
+  LEFT JOIN LATERAL (
+    SELECT * FROM idempotent_answers AS stored
+    WHERE
+      NOT request.is_valid AND stored.quota_id = request.owner_id AND stored.key = request.key
+      AND stored.kept_at > statement_timestamp() + make_interval(secs => $6::float8) - interval '24 hours'
+    OFFSET 0
+  ) AS earlier ON true
+ORDER BY number

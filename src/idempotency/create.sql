@@ -1,0 +1,13 @@
+-- Creates records for many requests: $1 and on their columns, one array each. Returns the identifier of each request's record, NULL
+-- where the request is not valid. All or none.
+--
+-- Identifiers are drawn before anything is written, in the order of the requests: the order in which INSERT returns rows
+-- is not promised.
+WITH request AS MATERIALIZED (
+  SELECT nextval('{table}_id_seq') AS id, request.*, {is_valid} AS is_valid
+  FROM unnest({arrays}) WITH ORDINALITY AS request ({columns}, number)
+),
+created AS (
+  INSERT INTO {table} (id, {columns}) SELECT id, {columns} FROM request WHERE is_valid
+)
+SELECT CASE WHEN is_valid THEN id END FROM request ORDER BY number

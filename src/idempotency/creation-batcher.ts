@@ -1,0 +1,186 @@
+import pg from 'pg';
+import { Batcher, FailedAsk } from '../batcher.js';
+import type { Clock } from '../clock.js';
+import { loadSql, namedStatement, type QueryRunner, type Statement } from '../database/query-runner.js';
+import { ApiError } from '../errors/api-error.js';
+
+const CREATE = loadSql(import.meta.url, 'create').text;
+const CREATE_ONCE = loadSql(import.meta.url, 'create-once').text;
+/** The parameters of `create-once.sql` before the columns of the records. */
+const KEY_PARAMETERS = 6;
+/** SQLSTATE classes of a value that cannot be stored, or violates a constraint (PostgreSQL, Appendix A). */
+const REFUSED_VALUE = /^2[23]...$/;
+/** Of each resource; `poolSizes` leaves connections to keys and usage. */
+const MAX_IN_FLIGHT = 2;
+
+/** What clients create: the records of a table whose `id` comes from the sequence `TABLE_id_seq`. */
+export interface Resource<Input> {
+  /** The name of its creations in metrics and traces. */
+  name: string;
+  table: string;
+  /** The columns that a request sets: their type in PostgreSQL, and their value. */
+  columns: Record<string, { type: string; value: (input: Input) => unknown }>;
+  /** An SQL condition on the columns of `request`, and the error of a request that does not meet it. */
+  condition?: { sql: string; error: (input: Input) => Error };
+}
+
+/** A request with an `Idempotency-Key`, and the response to store for it. */
+export interface IdempotentRequest {
+  quotaId: string;
+  key: string;
+  /** SHA-256 of the request's method, path and body. */
+  fingerprint: Buffer;
+  /** The body of the response after its first value, the identifier. */
+  bodyAfterId: string;
+  /** The path of the record before its identifier; null without `Location`. */
+  pathBeforeId: string | null;
+}
+
+/** The response 201 to an earlier request with the same `Idempotency-Key`. */
+export class StoredResponse {
+  constructor(
+    readonly body: string,
+    readonly location: string | null,
+  ) {}
+}
+
+interface Creation<Input> {
+  input: Input;
+  idempotent: IdempotentRequest | null;
+}
+
+/** The identifier of the new record, or the response stored earlier. */
+export type CreationResult = bigint | StoredResponse;
+
+type Result = CreationResult | FailedAsk;
+
+type OnceRow = [
+  id: string | null,
+  isValid: boolean,
+  isSame: boolean | null,
+  earlierBody: string | null,
+  earlierLocation: string | null,
+];
+
+/**
+ * Creates the records of one resource, in batches of one statement. A creation that the database refuses fails alone. One with an
+ * `Idempotency-Key` is rejected with ApiError `idempotency_conflict` or `idempotency_key_reused`; a key must not be asked for
+ * again while it is in flight here.
+ */
+export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationResult> {
+  private readonly create: Statement;
+  private readonly createOnce: Statement;
+
+  constructor(
+    private readonly resource: Resource<Input>,
+    private readonly queries: QueryRunner,
+    private readonly clock: Clock,
+  ) {
+    super((creations) => this.createAll(creations), { name: resource.name, maxUnderWay: MAX_IN_FLIGHT });
+    this.create = namedStatement(resource.name, statementText(CREATE, resource, 0));
+    this.createOnce = namedStatement(
+      `${resource.name}-once`,
+      statementText(CREATE_ONCE, resource, KEY_PARAMETERS),
+    );
+  }
+
+  private async createAll(creations: Creation<Input>[]): Promise<Result[]> {
+    try {
+      return await (creations.some(({ idempotent }) => idempotent !== null)
+        ? this.runOnce(creations)
+        : this.run(creations));
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError && REFUSED_VALUE.test(String(error.code)))) {
+        throw error;
+      }
+      // Nothing was created. Halving finds the creation that the database refuses.
+      return creations.length === 1 ? [new FailedAsk(error)] : this.createHalves(creations);
+    }
+  }
+
+  /** What one half has created stays, whatever becomes of the other. */
+  private async createHalves(creations: Creation<Input>[]): Promise<Result[]> {
+    const middle = Math.ceil(creations.length / 2);
+    const results: Result[] = [];
+    for (const half of [creations.slice(0, middle), creations.slice(middle)]) {
+      results.push(
+        ...(await this.createAll(half).catch((error: unknown) => half.map(() => new FailedAsk(error)))),
+      );
+    }
+    return results;
+  }
+
+  private async run(creations: Creation<Input>[]): Promise<Result[]> {
+    const rows = await this.queries.run<[id: string | null]>(this.create, this.columnsOf(creations));
+    return rows.map(([id], index) => (id === null ? this.invalid(creations[index]) : BigInt(id)));
+  }
+
+  private async runOnce(creations: Creation<Input>[]): Promise<Result[]> {
+    const all = <Field extends keyof IdempotentRequest>(field: Field) =>
+      creations.map(({ idempotent }) => idempotent?.[field] ?? null);
+    const rows = await this.queries.run<OnceRow>(this.createOnce, [
+      all('quotaId'),
+      all('key'),
+      all('fingerprint'),
+      all('bodyAfterId'),
+      all('pathBeforeId'),
+      this.clock.storeOffsetMs / 1000,
+      ...this.columnsOf(creations),
+    ]);
+    return rows.map((row, index) => resultOf(row) ?? this.invalid(creations[index]));
+  }
+
+  private invalid(creation: Creation<Input> | undefined): FailedAsk {
+    return new FailedAsk(creation && this.resource.condition?.error(creation.input));
+  }
+
+  private columnsOf(creations: Creation<Input>[]): unknown[][] {
+    return Object.values(this.resource.columns).map(({ value }) =>
+      creations.map(({ input }) => value(input)),
+    );
+  }
+}
+
+function statementText<Input>(
+  template: string,
+  { table, columns, condition }: Resource<Input>,
+  parametersBefore: number,
+): string {
+  const arrays = Object.values(columns).map(
+    ({ type }, index) => `(SELECT $${parametersBefore + index + 1}::${type}[])`,
+  );
+  return template
+    .replaceAll('{table}', table)
+    .replaceAll('{columns}', Object.keys(columns).join(', '))
+    .replaceAll('{arrays}', arrays.join(', '))
+    .replaceAll('{is_valid}', condition?.sql ?? 'true');
+}
+
+/** Null when the request does not meet the condition of its resource. */
+function resultOf([id, isValid, isSame, earlierBody, earlierLocation]: OnceRow): Result | null {
+  if (id !== null) {
+    return BigInt(id);
+  }
+  if (isSame === true) {
+    return new StoredResponse(earlierBody as string, earlierLocation);
+  }
+  if (isSame === false) {
+    return new FailedAsk(reused());
+  }
+  return isValid ? new FailedAsk(conflict()) : null;
+}
+
+/** The error of a request whose twin, with the same `Idempotency-Key`, is in flight. */
+export function conflict(): ApiError {
+  return new ApiError(
+    'idempotency_conflict',
+    'A request with this Idempotency-Key is still under way. Send the same again shortly for its answer.',
+  );
+}
+
+function reused(): ApiError {
+  return new ApiError(
+    'idempotency_key_reused',
+    'This Idempotency-Key came with another request within the last 24 hours. Use a new one for each.',
+  );
+}
