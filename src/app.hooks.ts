@@ -1,23 +1,33 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { AppFilter } from './app.filter.js';
-import { isProtected } from './auth/protected-path.js';
-import { tellLifecycles } from './deprecation/lifecycle.hook.js';
+import { formatError } from './app.filter.js';
+import { Authenticator } from './auth/authenticator.js';
 import { ENVIRONMENT, type Environment } from './environment.js';
-import { refuseAmbiguity } from './http/ambiguity.hook.js';
+import type { ApiError } from './errors/api-error.js';
+import { ambiguityOf } from './http/ambiguity.guard.js';
 import { ConcurrencyLimit } from './http/concurrency-limit.js';
-import { Connections } from './http/connections.js';
+import { Connections, SHUTTING_DOWN } from './http/connections.js';
 import { type Sharing, sharingWith } from './http/cors.js';
+import { revalidate } from './http/entity-tag.js';
 import { inTurn } from './http/pipelining.js';
-import { revalidate } from './http/revalidation.hook.js';
+import { isProtected } from './http/request-path.js';
+import { isUnread, RequestBodies, RequestBody } from './http/request-body.js';
+import { RESPONSE_INTERCEPTORS, type ResponseInterceptor } from './http/response-interceptor.js';
 import { SECURITY_HEADERS } from './http/security-headers.js';
-import { logSendersTrace } from './http/trace-log.js';
 import { AnsweredRequests } from './metrics/answered-requests.js';
 import { headerNames } from './openapi/headers.js';
+import { RateLimiter } from './rate-limit/rate-limiter.js';
 import { traceRequests } from './tracing/tracing.js';
 import { UsageRecorder } from './usage/usage.recorder.js';
 
-/** What every request passes around its route. */
+/** From here on a body is sent as a `Buffer`: Node copies a text twice for as long as its client has not read it. */
+const LARGE_BODY_LENGTH = 16 * 1024;
+
+/** Headers that a response has before its handler runs. */
+const COMMON_HEADERS =
+  /^(x-request-id|x-content-type-options|content-security-policy|vary|access-control-.*|x-api-key-expires|connection)$/;
+
+/** What every request passes before its guards, and every response behind its handler. */
 @Injectable()
 export class AppHooks {
   private readonly share: Sharing;
@@ -26,7 +36,10 @@ export class AppHooks {
     @Inject(ENVIRONMENT) private readonly environment: Environment,
     private readonly connections: Connections,
     private readonly concurrencyLimit: ConcurrencyLimit,
-    private readonly filter: AppFilter,
+    private readonly bodies: RequestBodies,
+    private readonly authenticator: Authenticator,
+    private readonly rateLimiter: RateLimiter,
+    @Inject(RESPONSE_INTERCEPTORS) private readonly interceptors: ResponseInterceptor[],
     private readonly usage: UsageRecorder,
     private readonly answeredRequests: AnsweredRequests,
   ) {
@@ -35,74 +48,100 @@ export class AppHooks {
 
   /** Adds the hooks, in the order of a request. */
   async addTo(fastify: FastifyInstance): Promise<void> {
-    fastify.decorateRequest('caller', null);
-    fastify.decorateRequest('admission', null);
-    fastify.decorateRequest('uncounted', false);
-    fastify.decorateRequest('place', undefined);
-    fastify.addHook('onRequest', (_request, reply, done) => this.begin(reply, done));
+    const { authenticator } = this;
+    fastify
+      .decorateRequest('caller', null)
+      .decorateRequest('lastKnownClient', {
+        getter() {
+          return authenticator.lastKnownClient(this);
+        },
+      })
+      .decorateRequest('admission', null)
+      .decorateRequest('denial', null)
+      .decorateRequest('ambiguity', undefined)
+      .decorateRequest('bodyBytes', null)
+      .decorateRequest('slot', undefined);
+    fastify.addHook('onRequest', (_request, { raw }, done) => {
+      inTurn(raw, () => {
+        this.connections.closeIfLast(raw);
+        done();
+      });
+    });
     await traceRequests(fastify, this.environment);
     fastify.addHook('onRequest', (request, reply, done) => {
-      nameAndSecure(request, reply);
-      done();
-    });
-    refuseAmbiguity(fastify);
-    fastify.addHook('onRequest', (request, reply, done) => {
-      if (!this.share(request, reply)) {
-        done();
-      }
-    });
-    // Behind the body: who is slow to send it takes no place.
-    fastify.addHook('preValidation', (request, reply, done) => {
-      const overload = isProtected(request) ? this.concurrencyLimit.take(request, reply) : null;
-      if (overload === null) {
-        done();
-      } else {
-        this.filter.sendAway(overload, request, reply);
-      }
-    });
-    // Before usage is recorded, which is told the status.
-    revalidate(fastify);
-    // Not onResponse, which never comes when the client has gone: what was counted is recorded, whether its answer arrived
-    // or not.
-    fastify.addHook('onSend', (request, reply, _payload, done) => {
-      this.record(request, reply);
-      done();
-    });
-    tellLifecycles(fastify);
-  }
-
-  /** Answers where the router itself refuses a path, which no hook sees: with the headers of all answers, and recorded like them. */
-  answerUnrouted(fault: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    this.begin(reply, () => {
-      logSendersTrace(request);
-      nameAndSecure(request, reply);
+      reply.header('X-Request-Id', request.id).headers(SECURITY_HEADERS);
+      request.ambiguity = ambiguityOf(request);
       if (this.share(request, reply)) {
         return;
       }
-      const answered = this.filter.answer(fault, request, reply);
-      void answered.then(() => this.record(request, reply));
+      const error = this.start(request, reply);
+      if (error === null) {
+        done();
+      } else if (isUnread(request.raw)) {
+        // A body that has come with the headers is read first, so that its connection can stay.
+        setImmediate(done, error);
+      } else {
+        done(error);
+      }
     });
+    // Not async: its promise would keep the text of a large response for as long as the client has not read the response.
+    fastify.addHook('onSend', (request, reply, payload: unknown, done) => {
+      if (request.denial === null) {
+        done(null, this.finish(request, reply, payload));
+        return;
+      }
+      const join = (error: unknown) =>
+        done(null, this.finish(request, reply, error === null ? payload : deny(error, request, reply)));
+      const fail = (error: Error) => done(error);
+      request.denial.then(join).catch(fail);
+    });
+    this.connections.startsNoMore.addEventListener('abort', () => this.bodies.abandon(SHUTTING_DOWN));
   }
 
-  private begin({ raw }: FastifyReply, go: () => void): void {
-    inTurn(raw, () => {
-      this.connections.closeIfLast(raw);
-      go();
-    });
+  /** Returns the error of a request that is not started: as the server shuts down, or has no slot for it. */
+  private start(request: FastifyRequest, reply: FastifyReply): ApiError | null {
+    if (this.connections.startsNoMore.aborted) {
+      return SHUTTING_DOWN;
+    }
+    if (!isProtected(request)) {
+      return null;
+    }
+    const error = this.concurrencyLimit.take(request, () => this.rateLimiter.bucketKey(request));
+    if (error === null) {
+      this.bodies.collect(request, reply);
+    }
+    return error;
   }
 
-  private record(request: FastifyRequest, reply: FastifyReply): void {
-    this.concurrencyLimit.noteAnswer(request);
+  /** Completes a response, and records it; returns its body. */
+  private finish(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
+    const body = revalidate(request, reply, payload);
+    for (const interceptor of this.interceptors) {
+      interceptor.intercept(request, reply);
+    }
+    if (request.body instanceof RequestBody) {
+      request.body.end(null);
+    }
+    const isDenied = reply.statusCode >= 400 && isProtected(request);
+    if (request.ambiguity !== undefined || (isDenied && isUnread(request.raw))) {
+      reply.header('Connection', 'close');
+    }
+    this.concurrencyLimit.release(request);
     this.usage.record(request, reply);
     this.answeredRequests.record(request, reply);
+    return typeof body === 'string' && body.length >= LARGE_BODY_LENGTH ? Buffer.from(body) : body;
   }
 }
 
-function nameAndSecure({ id }: FastifyRequest, reply: FastifyReply): void {
-  reply.header('X-Request-Id', id).headers(SECURITY_HEADERS);
+/** Puts an error in the place of what a handler, or the filter, has made of a read that is denied; returns its body. */
+function deny(error: unknown, request: FastifyRequest, reply: FastifyReply): string {
+  for (const name of Object.keys(reply.getHeaders()).filter((each) => !COMMON_HEADERS.test(each))) {
+    reply.removeHeader(name);
+  }
+  return formatError(error, request, reply);
 }
 
-/** Whoever may read an answer may read all headers of the document; `Allow` is on no operation's answer, so it does not tell of it. */
+/** Returns the CORS rules: pages that may read a response may read all headers of the document, and `Allow`, which the document lacks. */
 function sharing(origins: Environment['CORS_ORIGINS']): Sharing {
   return origins === undefined ? () => false : sharingWith(origins, [...headerNames(), 'Allow']);
 }

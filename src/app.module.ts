@@ -3,19 +3,23 @@ import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AdminModule } from './admin/admin.module.js';
 import { AppFilter } from './app.filter.js';
 import { AppHooks } from './app.hooks.js';
+import { NotFoundHandler } from './app.not-found.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
-import { RoleGuard } from './auth/role.guard.js';
 import type { Clock } from './clock.js';
 import { DatabaseModule } from './database/database.module.js';
-import { LifecycleGuard } from './deprecation/lifecycle.guard.js';
+import { DeprecationModule } from './deprecation/deprecation.module.js';
+import { LifecycleHeadersInterceptor } from './deprecation/lifecycle-headers.interceptor.js';
 import type { Environment } from './environment.js';
+import { AmbiguityGuard } from './http/ambiguity.guard.js';
+import { RESPONSE_INTERCEPTORS, type ResponseInterceptor } from './http/response-interceptor.js';
 import { ValidationPipe } from './http/validation.pipe.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { OrdersModule } from './orders/orders.module.js';
 import { PetsModule } from './pets/pets.module.js';
+import { RateLimitHeadersInterceptor } from './rate-limit/rate-limit-headers.interceptor.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
 import { SettingsModule } from './settings.module.js';
@@ -27,6 +31,7 @@ import { UsageModule } from './usage/usage.module.js';
     DatabaseModule,
     AuthModule,
     RateLimitModule,
+    DeprecationModule,
     IdempotencyModule,
     PetsModule,
     OrdersModule,
@@ -36,16 +41,24 @@ import { UsageModule } from './usage/usage.module.js';
     MetricsModule,
   ],
   providers: [
-    // Around all that follow.
+    // Around all that follows.
     AppHooks,
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
-    { provide: APP_GUARD, useClass: RoleGuard },
-    { provide: APP_GUARD, useClass: LifecycleGuard },
+    { provide: APP_GUARD, useClass: AmbiguityGuard },
+    // Then the guards that a controller or an operation declares: of its role, of its removal.
     { provide: APP_PIPE, useClass: ValidationPipe },
-    // Whatever is thrown on the way, and what never came so far, is answered here.
-    AppFilter,
-    { provide: APP_FILTER, useExisting: AppFilter },
+    // Then the handler of the controller; where none is found:
+    NotFoundHandler,
+    // Whatever was thrown.
+    { provide: APP_FILTER, useClass: AppFilter },
+    RateLimitHeadersInterceptor,
+    LifecycleHeadersInterceptor,
+    {
+      provide: RESPONSE_INTERCEPTORS,
+      inject: [RateLimitHeadersInterceptor, LifecycleHeadersInterceptor],
+      useFactory: (...interceptors: ResponseInterceptor[]) => interceptors,
+    },
   ],
 })
 export class AppModule {

@@ -1,20 +1,28 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { AppHooks } from './app.hooks.js';
 import { AppModule } from './app.module.js';
-import { isProtectedPath } from './auth/protected-path.js';
+import { NotFoundHandler } from './app.not-found.js';
 import { Clock } from './clock.js';
 import { OperationRegistry } from './deprecation/operation-registry.js';
 import type { Environment } from './environment.js';
 import { AllowedMethods } from './http/allowed-methods.js';
 import { Connections } from './http/connections.js';
-import { readJsonBodies } from './http/json-body.parser.js';
+import { isProtectedPath } from './http/request-path.js';
 import { RefusedConnections } from './http/refused-connections.js';
 import { RequestLog } from './http/request-log.js';
-import { leaveNothingToNode, serverOptions } from './http/server.js';
+import { leaveBodiesUnread, leaveNothingToNode, serverOptions } from './http/server.js';
+import { UnsentResponses } from './http/unsent-responses.js';
 import { createLogger, nestLogger } from './logger.js';
 import { serveDocuments } from './openapi/documents.js';
+
+/** NestJS on Fastify, without NestJS's own response to what no route has: `NotFoundHandler` stands in its place. */
+class Adapter extends FastifyAdapter {
+  override setNotFoundHandler(): FastifyInstance {
+    return this.getInstance();
+  }
+}
 
 /** Builds the service, ready to listen. */
 export async function createApplication(
@@ -22,17 +30,11 @@ export async function createApplication(
   clock = new Clock(),
 ): Promise<NestFastifyApplication> {
   const logger = createLogger(environment);
-  const requestLog = new RequestLog();
-  const adapter = new FastifyAdapter({
+  const adapter = new Adapter({
     ...serverOptions(environment),
     loggerInstance: logger,
-    logController: requestLog,
+    logController: new RequestLog(),
     clientErrorHandler: (error, socket) => app.get(RefusedConnections).answer(error, socket),
-    frameworkErrors: (fault: unknown, request: FastifyRequest, reply: FastifyReply) => {
-      // Fastify logs no answer to these.
-      reply.raw.once('finish', () => requestLog.requestCompleted(null, request, reply));
-      app.get(AppHooks).answerUnrouted(fault, request, reply);
-    },
     skipMiddie: true,
   });
   const app = await NestFactory.create<NestFastifyApplication>(
@@ -47,15 +49,16 @@ export async function createApplication(
   );
   const fastify = adapter.getInstance();
   leaveNothingToNode(fastify.server);
+  leaveBodiesUnread(fastify);
   app.get(Connections).watch(fastify);
   app.get(RefusedConnections).watch(fastify.server);
+  app.get(UnsentResponses).watch(fastify.server);
   await app.get(AppHooks).addTo(fastify);
-  readJsonBodies(fastify);
-  const operations = noteRoutes(fastify, app.get(AllowedMethods), environment);
+  app.get(NotFoundHandler).addTo(fastify);
+  noteRoutes(fastify, app.get(OperationRegistry), app.get(AllowedMethods), environment);
   serveDocuments(app, environment);
   try {
     await app.init();
-    operations.check();
   } catch (error) {
     // What was opened before would keep the process alive.
     await app.close();
@@ -67,10 +70,10 @@ export async function createApplication(
 /** Takes note of each route when it is registered: of what it declares, and of the method that its path answers. */
 function noteRoutes(
   fastify: FastifyInstance,
+  operations: OperationRegistry,
   allowedMethods: AllowedMethods,
   { EXPERIMENTAL }: Environment,
-): OperationRegistry {
-  const operations = new OperationRegistry();
+): void {
   fastify.addHook('onRoute', (route) => {
     const { method, url, config } = route;
     if (isProtectedPath(url)) {
@@ -81,5 +84,4 @@ function noteRoutes(
       allowedMethods.add(method, url);
     }
   });
-  return operations;
 }

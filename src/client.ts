@@ -3,8 +3,10 @@ import type { ApiError } from './errors/api-error.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Made at most once for each request, by `Authenticator`; null until then. */
-    caller: Promise<Caller> | null;
+    /** Whose request it is, as `ApiKeyGuard` found out; null until then. */
+    caller: Caller | null;
+    /** The client whose key the request has, as it was last known. Only to report its numbers: nobody gets in by it. */
+    readonly lastKnownClient: Client | null;
   }
 }
 
@@ -31,12 +33,12 @@ export interface Client {
 export type Caller = { client: Client; refusal: null } | { client: null; refusal: ApiError };
 
 /**
- * The client that a handler serves.
+ * Returns the client that a handler serves.
  *
  * @throws Error for a route that lets in who is not authenticated.
  */
-export async function clientOf({ caller }: Pick<FastifyRequest, 'caller'>): Promise<Client> {
-  const client = (await caller)?.client;
+export function clientOf({ caller }: Pick<FastifyRequest, 'caller'>): Client {
+  const client = caller?.client;
   if (!client) {
     throw new Error('A handler that serves a client must be behind the guard of API keys');
   }

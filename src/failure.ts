@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { databaseReason, isDatabaseUnavailable } from './database/availability.js';
+import { databaseReason, isDatabaseUnavailable, isPermissionDenied } from './database/availability.js';
 import { HOW_TO_MIGRATE, MigrationError } from './database/migrations.js';
 import { EmbeddedPostgresError } from './embedded-postgres/embedded-postgres-error.js';
 import { InvalidEnvironmentError } from './environment.js';
@@ -27,6 +27,9 @@ export function reasonOf(error: unknown): string {
   }
   if (error instanceof Error && 'code' in error && NOT_MIGRATED.test(String(error.code))) {
     return `The database has not the tables of this version: ${HOW_TO_MIGRATE}. ${databaseReason(error)}`;
+  }
+  if (isPermissionDenied(error)) {
+    return `The role of DATABASE_URL lacks a privilege, which the owner of the table may GRANT: ${databaseReason(error)}`;
   }
   if (error instanceof Error && (error instanceof pg.DatabaseError || isDatabaseUnavailable(error))) {
     return `The database cannot be used (check DATABASE_URL): ${databaseReason(error)}`;

@@ -3,6 +3,7 @@ import { Clock } from './clock.js';
 import { ENVIRONMENT, type Environment } from './environment.js';
 import { AllowedMethods } from './http/allowed-methods.js';
 import { ConcurrencyLimit } from './http/concurrency-limit.js';
+import { RequestBodies } from './http/request-body.js';
 
 /** What every room may ask for: the settings and the time. */
 @Global()
@@ -14,6 +15,7 @@ export class SettingsModule {
       { provide: Clock, useValue: clock },
       AllowedMethods,
       ConcurrencyLimit,
+      RequestBodies,
     ];
     return { module: SettingsModule, providers, exports: providers };
   }

@@ -3,7 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { KeyDirectory } from '../src/auth/key-directory.js';
 import { generateApiKey, hashApiKey } from '../src/auth/api-key.js';
 import { KeyWatch } from '../src/auth/key-watch.js';
-import { Statements } from '../src/database/statements.js';
+import { PrismaService } from '../src/database/prisma.service.js';
+import { QueryRunner } from '../src/database/query-runner.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { type Answer, send } from './support/http.js';
@@ -334,19 +335,21 @@ class DeafWatch extends KeyWatch {
 
 describe('the directory of keys', () => {
   let database: TestDatabase;
-  let statements: Statements;
+  let prisma: PrismaService;
+  let statements: QueryRunner;
   let watch: KeyWatch;
 
   beforeAll(async () => {
     database = await createDatabase();
-    statements = new Statements({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 4 });
+    prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 4 });
+    statements = new QueryRunner(prisma);
     watch = new KeyWatch({ DATABASE_URL: database.url });
     watch.onModuleInit();
     await until(() => watch.holds(watch.generation));
   });
   afterAll(async () => {
     await watch.onApplicationShutdown();
-    await statements.onApplicationShutdown();
+    await prisma.onApplicationShutdown();
     await database.drop();
   });
   afterEach(() => jest.restoreAllMocks());

@@ -5,6 +5,7 @@ import { createDatabase } from './support/database.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
 import { type Answer, send } from './support/http.js';
+import { sendRaw } from './support/raw-http.js';
 
 const REMOVAL = new Date('2030-12-05T00:00:00Z');
 const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
@@ -58,6 +59,50 @@ describe('every response of getPet tells that it is deprecated, since when, unti
     expectDeprecation(answer);
   });
 
+  const NO_INTEGERS = [
+    ['an identifier of 101 digits', '9'.repeat(101)],
+    ['an identifier of 5,000 digits', '9'.repeat(5000)],
+    ['an identifier that cannot be decoded', '%zz'],
+    ['a lone percent sign', '%'],
+    ['an invalid UTF-8 sequence', '%c3%28'],
+    ['an escaped slash', '1%2F2'],
+    ['a semicolon', '7;x'],
+    ['an escaped percent sign', '%2561'],
+  ] as const;
+
+  it.each(NO_INTEGERS)('404 of %s', async (_name, id) => {
+    const response = await send(`${store.url}/v1/pets/${id}?status=sold`, { key });
+    expectError(
+      response,
+      404,
+      'not_found',
+      expect.stringContaining('There is no animal with the identifier'),
+    );
+    expectDeprecation(response);
+    expectRateLimitHeaders(response);
+  });
+
+  it.each(NO_INTEGERS)('404 of HEAD with %s', async (_name, id) => {
+    const response = await send(`${store.url}/v1/pets/${id}`, { method: 'HEAD', key });
+    expect([response.status, response.text]).toEqual([404, '']);
+    expectDeprecation(response);
+  });
+
+  it.each(NO_INTEGERS)('404 of an absolute target with %s', async (_name, id) => {
+    const { status, headers } = await sendRaw(
+      store.url,
+      `GET http://elsewhere.example/v1/pets/${id} HTTP/1.1\r\nHost: elsewhere.example\r\n` +
+        `Connection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+    );
+    expect([status, headers['deprecation']]).toEqual([404, '@1764892800']);
+  });
+
+  it.each(NO_INTEGERS)('401 of %s', async (_name, id) => {
+    const response = await send(`${store.url}/v1/pets/${id}`);
+    expectError(response, 401, 'missing_api_key');
+    expectDeprecation(response);
+  });
+
   it('401', async () => {
     for (const credential of [undefined, 'secret']) {
       const answer = await send(`${store.url}${path}`, { key: credential });
@@ -98,6 +143,10 @@ describe('no other operation says that it is deprecated:', () => {
     ['a refusal of listPets', '/v1/pets?limit=0', {}],
     ['another method of listPets', '/v1/pets', { method: 'DELETE' }],
     ['another method of the same path', '/v1/pets/1', { method: 'DELETE' }],
+    ['another method of the same path, undecodable', '/v1/pets/%zz', { method: 'DELETE' }],
+    ['another method of the same path, overlong', `/v1/pets/${'9'.repeat(101)}`, { method: 'DELETE' }],
+    ['an undecodable path of no operation', '/v1/pets/%zz/name', {}],
+    ['an escaped slash before the identifier', '/v1/pets%2F1', {}],
     ['an unknown path', '/v1/dogs', {}],
     ['an animal without an identifier, which is an unknown path', '/v1/pets/', {}],
     ['HEAD of it', '/v1/pets/', { method: 'HEAD' }],
@@ -126,7 +175,7 @@ describe('getPet', () => {
     ['ever after', new Date('2099-01-01T00:00:00Z')],
   ])('answers 410 endpoint_removed, naming its replacement, %s', async (_name, instant) => {
     store.clock.travelTo(instant);
-    for (const target of [path, '/v1/pets/999999', '/v1/pets/rex']) {
+    for (const target of [path, '/v1/pets/999999', '/v1/pets/rex', '/v1/pets/%zz']) {
       const answer = await send(`${store.url}${target}`, { key });
       expectError(
         answer,
@@ -196,7 +245,7 @@ describe('a service does not start', () => {
   });
 
   it('with an operation whose declaration does not hold, which is named', async () => {
-    declare(Stability(undefined as unknown as Stability), 'createOrder');
+    declare(Stability(undefined as never), 'createOrder');
     await expectNoStart('createOrder has no stability');
   });
 

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { generateApiKey } from '../src/auth/api-key.js';
 import { startApplication, type TestApplication } from './support/application.js';
@@ -238,6 +239,8 @@ describe('405 method_not_allowed', () => {
     ['DELETE', '/v1/pets/1', 'GET, HEAD'],
     ['OPTIONS', '/v1/pets/1', 'GET, HEAD'],
     ['DELETE', '/v1/pets/999999', 'GET, HEAD'],
+    ['DELETE', '/v1/pets/%zz', 'GET, HEAD'],
+    ['DELETE', `/v1/pets/${'9'.repeat(101)}`, 'GET, HEAD'],
   ])('answers %s %s and tells what is allowed: %s', async (method, target, allow) => {
     const answer = await ask(target, { method, key });
     expectError(answer, 405, 'method_not_allowed', expect.stringContaining(`It answers ${allow}.`));
@@ -304,6 +307,82 @@ describe('413 and 415', () => {
       'The body must be JSON, with the header Content-Type: application/json.',
     );
     expectRateLimitHeaders(answer);
+  });
+});
+
+describe('POST /v1/pets with Content-Encoding', () => {
+  const post = (coding: string, body: string | Buffer, as = key, target = '/v1/pets') =>
+    sendRaw(
+      store.url,
+      `POST ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+        `Content-Encoding: ${coding}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+        `Authorization: Bearer ${as}\r\n\r\n`,
+      body,
+    ).then(answerOf);
+  const animals = () => store.database.query('SELECT count(*) FROM pets');
+
+  it.each([
+    'gzip',
+    'GZIP',
+    'x-gzip',
+    'deflate',
+    'br',
+    'zstd',
+    'identity, gzip',
+    'gzip, identity',
+    'identityidentity',
+    'rot13',
+  ])('returns 415 when the coding is %s, whether the body has it or not', async (coding) => {
+    const before = await animals();
+    for (const body of [gzipSync(JSON.stringify(PET)), JSON.stringify(PET), MALFORMED]) {
+      const response = await post(coding, body);
+      expectError(
+        response,
+        415,
+        'unsupported_media_type',
+        'The body must have no content coding: leave out the header Content-Encoding.',
+      );
+      expectRateLimitHeaders(response);
+    }
+    expect(await animals()).toEqual(before);
+  });
+
+  it.each(['identity', 'Identity', 'identity, identity', ''])(
+    'returns 201 when the coding is "%s", which is none',
+    async (coding) => {
+      expect((await post(coding, JSON.stringify(PET))).status).toBe(201);
+    },
+  );
+
+  it('returns 400 when there is no body to have a coding', async () => {
+    expectError(
+      await post('gzip', ''),
+      400,
+      'invalid_request',
+      expect.stringContaining('must be a JSON object'),
+    );
+  });
+
+  it('returns what is wrong first instead', async () => {
+    const body = gzipSync(JSON.stringify(PET));
+    expectError(await post('gzip', body, ''), 401, 'missing_api_key');
+    expectError(await post('gzip', body, await exhaustedKey()), 429, 'rate_limit_exceeded');
+    expectError(await post('gzip', body, key, '/admin/keys'), 403, 'forbidden');
+    expectError(await post('gzip', body, key, '/v1/dogs'), 404, 'not_found');
+    expectError(await post('gzip', body, key, '/v1/pets/7'), 405, 'method_not_allowed');
+    expectError(await post('gzip', 'x'.repeat(100_000)), 413, 'payload_too_large');
+    expectError(await post('gzip', body, adminKey, '/admin/keys'), 415, 'unsupported_media_type');
+  });
+});
+
+describe('GET /v1/pets with Content-Encoding', () => {
+  it('returns 200, as the body of a GET is not read', async () => {
+    const response = await sendRaw(
+      store.url,
+      `GET /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+        `Content-Encoding: gzip\r\nContent-Length: 2\r\nAuthorization: Bearer ${key}\r\n\r\n{}`,
+    );
+    expect(response.status).toBe(200);
   });
 });
 

@@ -383,7 +383,7 @@ describe('with 20,000 animals', () => {
   });
 
   it('the plan of all pages walks the index of each kind, and neither sorts nor scans the table', async () => {
-    const nodes = nodesOf(await planOf(await readFile('src/pets/page-of-pets.sql', 'utf8')));
+    const nodes = nodesOf(await planOf(await readFile('src/pets/pages-of-pets.sql', 'utf8')));
     expect(
       nodes.filter((node) => node['Relation Name'] === 'pets').map((node) => node['Index Name']),
     ).toEqual(['pets_pkey', 'pets_status_id_idx']);

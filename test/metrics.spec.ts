@@ -161,7 +161,7 @@ describe('connections on which no request comes', () => {
     expect(read.value(`${REQUESTS}_count`)).toBeUndefined();
   });
 
-  it('are told as 408 where it comes too slowly, and a request whose body does is told so, too', async () => {
+  it('are told as 408 where it comes too slowly, and an authenticated request whose body does is told so, too', async () => {
     const { key } = await store.issue({ plan: 'business' });
     const server: Server = store.app.getHttpServer();
     server.headersTimeout = 100;
@@ -173,13 +173,16 @@ describe('connections on which no request comes', () => {
       `${post}\r\n{"name":`,
     ];
     const answers = await Promise.all(slow.map((sent) => sendRaw(store.url, sent)));
-    for (const { status, body } of answers) {
-      expect([status, JSON.parse(body).code]).toEqual([408, 'request_timeout']);
-    }
-    await until(async () => requests(await metrics(), 'createPet', 408) === 2);
+    expect(answers.map(({ status, body }) => [status, JSON.parse(body).code])).toEqual([
+      [408, 'request_timeout'],
+      [408, 'request_timeout'],
+      [401, 'missing_api_key'],
+    ]);
+    await until(async () => requests(await metrics(), 'createPet', 408) === 1);
     const read = await metrics();
-    expect(refused(read)).toEqual([3, 3, 1]);
-    expect(read.samples.filter(({ name }) => name === `${REQUESTS}_count`)).toHaveLength(1);
+    expect(refused(read)).toEqual([3, 2, 1]);
+    expect(requests(read, 'createPet', 401)).toBe(1);
+    expect(read.samples.filter(({ name }) => name === `${REQUESTS}_count`)).toHaveLength(2);
   });
 });
 

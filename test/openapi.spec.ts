@@ -230,7 +230,11 @@ describe('the reference page', () => {
   ];
   describe.each(FILES)('/docs/%s', (name, type) => {
     let answer: Response;
-    const ask = (init?: RequestInit) => fetch(`${store.url}/docs/${name}`, init);
+    const ask = ({
+      method = 'GET',
+      headers = {},
+    }: { method?: string; headers?: Record<string, string> } = {}) =>
+      fetch(`${store.url}/docs/${name}`, { method, headers: { 'Accept-Encoding': 'identity', ...headers } });
     beforeAll(async () => {
       answer = await ask();
     });

@@ -112,13 +112,21 @@ describe('whom a request is for and from can be read in one way alone:', () => {
     expect(await animals('smuggled')).toBe(0);
   });
 
-  it.each(['a b', 'x/../y', 'user@x', 'x\\y', 'x, y', '<script>', 'x?y', 'x#y'])(
+  const NO_HOSTS = ['user@x', '[::1', '%00', '127.0.0.1:99999', ':80'];
+
+  it.each(['a b', 'x/../y', 'x\\y', 'x, y', '<script>', 'x?y', 'x#y', ...NO_HOSTS])(
     'a host that is none is refused: %s',
     async (host) => {
       const request = head('GET /v1/pets').replace('Host: x', `Host: ${host}`);
       expectOneRefusal(await sendRaw(store.url, request, hidden));
+      expect(await animals('smuggled')).toBe(0);
     },
   );
+
+  it.each(['', ...NO_HOSTS])('so is one in an absolute target: "%s"', async (host) => {
+    expectOneRefusal(await sendRaw(store.url, head(`GET http://${host}/v1/pets`), hidden));
+    expect(await animals('smuggled')).toBe(0);
+  });
 
   it.each([
     '',

@@ -1,13 +1,19 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Connections } from '../src/http/connections.js';
+import { startApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
-import { eventually } from './support/eventually.js';
+import { eventually, until } from './support/eventually.js';
+import { expectNoRateLimitHeaders, expectRateLimitHeaders } from './support/expectations.js';
 import { freePort } from './support/free-port.js';
 import { hold } from './support/holding.js';
 import { send } from './support/http.js';
 import { issueKey } from './support/keys.js';
 import { expectLocksWaitedFor } from './support/locks.js';
 import { startOwnPostgres } from './support/own-postgres.js';
+import { parseResponse } from './support/raw-http.js';
 import { run, type ServiceProcess } from './support/service-process.js';
 import { ServiceProcesses } from './support/service-processes.js';
 
@@ -116,6 +122,163 @@ describe('a service that is asked to stop', () => {
       const [error] = await once(socket, 'error');
       expect(error).toMatchObject({ code: 'ECONNREFUSED' });
     }
+  });
+});
+
+describe('a service that shuts down, when seven tenths of SHUTDOWN_GRACE are over', () => {
+  const GRACE_MS = 3_000;
+  const SETTINGS = { SHUTDOWN_DELAY: '0', SHUTDOWN_GRACE: '3s' };
+  const TOO_LATE = {
+    code: 'service_unavailable',
+    message: 'This server is shutting down. Try again shortly.',
+    status: 503,
+  };
+  let service: ServiceProcess;
+  let url: string;
+  let key: string;
+
+  beforeEach(async () => {
+    service = services.start(SETTINGS);
+    url = await service.ready();
+    ({ key } = await issueKey(database, { plan: 'free' }));
+    // From now on the service has the key's limits in memory.
+    expect((await send(`${url}/v1/pets`, { key })).status).toBe(200);
+  });
+
+  const request = (line: string, ...headers: string[]) =>
+    [`${line} HTTP/1.1`, 'Host: x', ...headers, '', ''].join('\r\n');
+  const authorization = () => `Authorization: Bearer ${key}`;
+  const list = () => request('GET /v1/pets', authorization());
+  const NAMED = '{"name":"Rex","categoryId":1}';
+  const add = () =>
+    request(
+      'POST /v1/pets',
+      authorization(),
+      'Content-Type: application/json',
+      `Content-Length: ${NAMED.length}`,
+    );
+
+  /** Sends bytes on a connection of their own; `received` is all that comes until the server closes it. */
+  function open(bytes: string) {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    socket.write(bytes);
+    return { socket, received: text(socket) };
+  }
+
+  const used = async () => {
+    const [row] = await database.query<{ day_used: number }>(
+      "SELECT day_used FROM rate_limit_counters WHERE subject LIKE 'quota:%'",
+    );
+    return row?.day_used;
+  };
+
+  function expectTooLate(received: string, isProtected: boolean): void {
+    const response = parseResponse(received);
+    const headers = new Headers(response.headers);
+    expect([response.status, JSON.parse(response.body)]).toEqual([503, TOO_LATE]);
+    expect(response.headers).toMatchObject({
+      'retry-after': '1',
+      'content-type': expect.stringMatching('^application/json'),
+      'x-content-type-options': 'nosniff',
+      'x-request-id': expect.any(String),
+      connection: 'close',
+    });
+    if (isProtected) {
+      expectRateLimitHeaders({ headers });
+    } else {
+      expectNoRateLimitHeaders({ headers });
+    }
+  }
+
+  it('returns 503 to a request whose body has not arrived, and that is counted already', async () => {
+    const pet = open(add() + NAMED.slice(0, 9));
+    await eventually(async () => expect(await used()).toBe(2));
+    const { code, ms, stdout } = await stop(service);
+    const received = await pet.received;
+    expectTooLate(received, true);
+    expect(parseResponse(received).headers).toMatchObject({
+      'x-ratelimit-limit': '60',
+      'x-ratelimit-remaining': '58',
+    });
+    expect(code).toBe(0);
+    expect(ms).toBeGreaterThan(0.7 * GRACE_MS);
+    expect(ms).toBeLessThan(GRACE_MS);
+    expect(stdout).not.toMatch(/"level":[45]0/);
+    expect(await used()).toBe(2);
+    expect(await database.query('SELECT 1 FROM pets')).toEqual([]);
+    expect(
+      await database.query('SELECT sum(succeeded)::int AS served FROM usage WHERE period = $$minute$$'),
+    ).toEqual([{ served: 1 }]);
+  });
+
+  it('returns 503 to a request whose headers have not arrived, on connections new and kept', async () => {
+    const [unused, kept] = [open(list().slice(0, 40)), open(list())];
+    await once(kept.socket, 'readable');
+    kept.socket.write(list().slice(0, 40));
+    await send(`${url}/livez`);
+    const { code, ms } = await stop(service);
+    expectTooLate(await unused.received, false);
+    const [first, second] = (await kept.received).split(/(?=HTTP\/1\.1 503)/);
+    expect(parseResponse(first ?? '').status).toBe(200);
+    expectTooLate(second ?? '', false);
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(GRACE_MS);
+    expect(await used()).toBe(2);
+  });
+
+  it('returns 503 to pipelined requests that wait behind a started one, behind its response', async () => {
+    const lock = await hold(database.url, 'LOCK TABLE pets');
+    const late = open(add());
+    const { received } = open(list() + add() + NAMED + request('GET /livez') + add() + NAMED.slice(0, 9));
+    await eventually(() => expectLocksWaitedFor(database, 1));
+    const stopping = stop(service);
+    expectTooLate(await late.received, true);
+    await lock.letGo();
+    const responses = (await received).split(/(?=HTTP\/1\.1 \d)/).map(parseResponse);
+    expect(responses.map(({ status, headers }) => [status, headers['connection']])).toEqual([
+      [200, 'keep-alive'],
+      [503, 'keep-alive'],
+      [503, 'keep-alive'],
+      [503, 'close'],
+    ]);
+    expect((await stopping).code).toBe(0);
+    // The one before, the one that was started, and the one whose body was waited for.
+    expect(await used()).toBe(3);
+    expect(await database.query('SELECT 1 FROM pets')).toEqual([]);
+  });
+
+  it('returns 503 to a first request on a connection that it has accepted', async () => {
+    const store = await startApplication({ database, environment: { SHUTDOWN_GRACE: 4_000 } });
+    url = store.url;
+    const connections = store.app.get(Connections);
+    const accepted = ['/v1/pets', '/v1/%zz', '/livez'].map((path) => ({ path, ...open('') }));
+    await Promise.all(accepted.map(({ socket }) => once(socket, 'connect')));
+    await send(`${url}/livez`);
+    connections.drain();
+    await pause(2_500);
+    const closed = store.close();
+    await until(() => connections.startsNoMore.aborted);
+    for (const { path, socket } of accepted) {
+      socket.write(request(`GET ${path}`, authorization()));
+    }
+    for (const { path, received } of accepted) {
+      expectTooLate(await received, path.startsWith('/v1'));
+    }
+    await closed;
+    expect(connections.cutOff).toBe(0);
+    expect(await used()).toBe(1);
+  });
+
+  it('cuts off at four fifths what was started, without a response, and what waits behind it', async () => {
+    const lock = await hold(database.url, 'LOCK TABLE pets');
+    const { received } = open(list() + request('GET /livez'));
+    await eventually(() => expectLocksWaitedFor(database, 1));
+    const { code, ms, stdout } = await stop(service);
+    expect([await received, code]).toEqual(['', 1]);
+    expect(ms).toBeLessThan(GRACE_MS + EXIT_MS);
+    expect(stdout).toContain('cut off: 2');
+    await lock.letGo();
   });
 });
 

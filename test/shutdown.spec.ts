@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { Connections } from '../src/http/connections.js';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { startApplication, type TestApplication } from './support/application.js';
-import { eventually } from './support/eventually.js';
+import { eventually, until } from './support/eventually.js';
 import { hold } from './support/holding.js';
 import { send } from './support/http.js';
 import { expectLocksWaitedFor } from './support/locks.js';
@@ -114,6 +114,26 @@ describe('a service that ends', () => {
     expect(await answer).toMatchObject({ status: 200, headers: { connection: 'close' } });
     await closed;
     expect(await used()).toBe(1);
+    expect(store.app.get(Connections).cutOff).toBe(0);
+  });
+
+  it('lets a client fetch responses that are already made, then closes its connection', async () => {
+    await store.database.query(
+      'INSERT INTO pets (name, category_id) SELECT repeat(chr(1), 255), 1 FROM generate_series(1, 100)',
+    );
+    client = await store.issue({ plan: 'pro' });
+    const { hostname, port } = new URL(store.url);
+    const opened = once(store.app.getHttpServer(), 'connection') as Promise<[net.Socket]>;
+    const socket = net.connect(Number(port), hostname).pause();
+    // 12 MB: more than the buffers of both ends hold.
+    socket.write(requestOf('/v1/pets?limit=100').repeat(80));
+    const [theirs] = await opened;
+    await until(() => theirs.writableNeedDrain);
+    const closed = store.app.close();
+    await serverIsClosed();
+    const statuses = (await text(socket)).match(/HTTP\/1\.1 \d+/g);
+    expect(statuses).toEqual(Array(80).fill('HTTP/1.1 200'));
+    await closed;
     expect(store.app.get(Connections).cutOff).toBe(0);
   });
 

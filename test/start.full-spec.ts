@@ -177,7 +177,7 @@ describe('with DATABASE_URL', () => {
     }
     expect(await database.query('SELECT count(*)::int FROM plans')).toEqual([{ count: 0 }]);
     const applied = await database.query<{ migration_name: string }>(
-      'SELECT migration_name FROM _prisma_migrations ORDER BY migration_name',
+      'SELECT migration_name FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY migration_name',
     );
     expect(applied.map(({ migration_name }) => migration_name)).toEqual(OWN_MIGRATIONS);
   });

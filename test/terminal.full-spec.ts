@@ -272,6 +272,52 @@ describe('the audit', () => {
   });
 });
 
+describe('control characters', () => {
+  const HOSTILE = 'a\u001b[2Jb\u0007\r\nc\td\u009b31m\u007f\u202ee';
+  const ESCAPED = String.raw`a\u001b[2Jb\u0007\u000d\u000ac\u0009d\u009b31m\u007f\u202ee`;
+  const CONTROL = /(?!\n)[\p{Cc}\p{Bidi_Control}]/u;
+
+  /** No validation lets such names in; another program or an older version may have written them. */
+  async function keyWithHostileNames(): Promise<string> {
+    const { id } = await issue('--plan', 'free');
+    await database.query('INSERT INTO plans (name, per_minute, per_day) VALUES ($1, 1, 2)', [HOSTILE]);
+    await database.query('UPDATE api_keys SET name = $1 WHERE id = $2', [HOSTILE, id]);
+    await database.query(
+      'UPDATE quotas SET plan = $1 WHERE id = (SELECT quota_id FROM api_keys WHERE id = $2)',
+      [HOSTILE, id],
+    );
+    await database.query(
+      `INSERT INTO audit_entries (actor, action, subject, after) VALUES ($1, $1, $1, jsonb_build_object('name', $1::text))`,
+      [HOSTILE],
+    );
+    return id;
+  }
+
+  it('are escaped in tables, facts and reasons, and one line stays one line', async () => {
+    const id = await keyWithHostileNames();
+    const outputs = {
+      list: await done('keys', 'list', '--plan', HOSTILE),
+      show: await done('keys', 'show', id),
+      plans: await done('plans', 'list'),
+      audit: await done('audit', '--limit', '1'),
+      noPlan: (await admin('keys', 'plan', id, `${HOSTILE}x`)).stderr,
+      noKey: (await admin('keys', 'show', HOSTILE)).stderr,
+      usage: (await admin('keys', HOSTILE.replaceAll('\n', ''))).stderr,
+    };
+    for (const [output, text] of Object.entries(outputs)) {
+      expect([output, text]).toEqual([output, expect.not.stringMatching(CONTROL)]);
+      expect([output, text]).toEqual([output, expect.stringContaining(String.raw`a\u001b[2Jb\u0007\u000d`)]);
+    }
+    expect(outputs.list.split('\n')).toHaveLength(3);
+    expect(rows(outputs.list)[1]).toEqual(expect.arrayContaining([ESCAPED]));
+    expect(outputs.noKey).toBe(`There is no key with the id "${ESCAPED}".\n`);
+    expect(outputs.noPlan.split('\n')).toHaveLength(2);
+    expect((await json('keys', 'show', id)).name).toBe(HOSTILE);
+    await database.query('UPDATE quotas SET plan = $1 WHERE plan = $2', ['free', HOSTILE]);
+    await database.query('DELETE FROM plans WHERE name = $1', [HOSTILE]);
+  });
+});
+
 describe('a command', () => {
   it('that is refused says why on standard error, with exit code 1, and does nothing', async () => {
     const { id } = await issue('--plan', 'free');
@@ -401,7 +447,7 @@ describe('migrate and seed', () => {
   it('bring an empty database up to date, and say that it is', async () => {
     const empty = await createDatabase('template0');
     try {
-      // A pooler is not asked.
+      // The pooler is needed for nothing but the check of its role.
       const nowhere = 'postgres://nobody@127.0.0.1:1/nothing';
       const pooled = { DATABASE_URL: nowhere, DIRECT_DATABASE_URL: empty.url, APP_ENV: 'production' };
       const migrated = await run('cli/admin.js', pooled, 'migrate');
@@ -409,6 +455,7 @@ describe('migrate and seed', () => {
         code: 0,
         stdout: [
           ...OWN_MIGRATIONS.map((name) => `Applied the migration ${name}.\n`),
+          "The default isolation of the service's role was not checked: connect ECONNREFUSED 127.0.0.1:1\n",
           'The database is up to date.\n',
         ].join(''),
         stderr: '',

@@ -129,18 +129,26 @@ describe('a request', () => {
 
   it('with a body has its questions below it too, and each statement of a transaction, but no values', async () => {
     await start();
+    const { key: admin } = await store.issue({ plan: 'business', role: 'admin' });
     await send(`${store.url}/v1/pets`, {
       method: 'POST',
       key,
       body: { name: 'Rumpelstiltskin', categoryId: 7 },
       headers: { 'Idempotency-Key': 'once' },
     });
-    const span = await server('createPet');
+    const creation = await server('createPet');
+    await eventually(async () => expect(names(childrenOf(creation))).toContain('add-pets'));
+    await send(`${store.url}/admin/keys`, {
+      method: 'POST',
+      key: admin,
+      body: { name: 'Rumpelstiltskin', plan: 'free' },
+    });
+    const span = await server('issueKey');
     await eventually(async () =>
       expect(names(childrenOf(span))).toEqual(expect.arrayContaining(['BEGIN', 'INSERT', 'COMMIT'])),
     );
     const insert = childrenOf(span).find(({ attributes }) =>
-      String(attributes['db.query.text']).includes('"pets"'),
+      String(attributes['db.query.text']).includes('"api_keys"'),
     );
     expect(insert).toMatchObject({ kind: CLIENT, attributes: { 'db.operation.name': 'INSERT' } });
     expect(collector.postings.map(({ body }) => body.toString()).join()).not.toContain('Rumpelstiltskin');

@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import pg from 'pg';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { PrismaService } from '../src/database/prisma.service.js';
-import { Statements } from '../src/database/statements.js';
+import { namedStatement, QueryRunner } from '../src/database/query-runner.js';
 import type { TallyEntry } from '../src/usage/tally.js';
 import { UsageFolder } from '../src/usage/usage.folder.js';
 import { type UsageBatch, UsageJournal } from '../src/usage/usage.journal.js';
@@ -73,9 +73,9 @@ const legacy = (operation: string, some: Partial<typeof NONE>) => ({
 
 /** Has the journal folded, as everybody does who reads usage. */
 async function fold(database: TestDatabase): Promise<void> {
-  const statements = new Statements({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
-  await new UsageJournal(statements, new TestClock()).fold();
-  await statements.onApplicationShutdown();
+  const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
+  await new UsageJournal(new QueryRunner(prisma), new TestClock()).fold();
+  await prisma.onApplicationShutdown();
 }
 
 describe('of a request, its key has recorded', () => {
@@ -192,7 +192,7 @@ describe('of a request, its key has recorded', () => {
     const socket = net.connect(Number(port), hostname);
     socket.write(`GET /v1/pets HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${key.key}\r\n\r\n`);
     await eventually(() => expectLocksWaitedFor(store.database, 1));
-    socket.destroy();
+    socket.resetAndDestroy();
     await once(socket, 'close');
     await holder.query('COMMIT');
     await holder.end();
@@ -210,7 +210,7 @@ describe('of a request, its key has recorded', () => {
     const socket = net.connect(Number(port), hostname);
     socket.write(`GET /v1/%zz HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${key.key}\r\n\r\n`);
     await eventually(() => expectLocksWaitedFor(store.database, 1));
-    socket.destroy();
+    socket.resetAndDestroy();
     await once(socket, 'close');
     await lock.letGo();
     await eventually(async () => expect(await recorded(key)).toEqual([fresh('none', { clientErrors: 1 })]));
@@ -501,7 +501,7 @@ describe('a database that is away', () => {
     const quota = { id: randomUUID(), plan: 'free', perMinute: 60, perDay: 1000 };
     const record = (keyId: string) => {
       const request = {
-        caller: Promise.resolve({ client: { keyId, role: 'client', quota }, refusal: null }),
+        caller: { client: { keyId, role: 'client', quota }, refusal: null },
         admission: null,
         routeOptions: { config: { operation: 'listPets' } },
       };
@@ -540,8 +540,8 @@ describe('over one database,', () => {
   const NOON_MS = Date.UTC(2027, 2, 5, 12);
   let database: TestDatabase;
   let clock: TestClock;
-  let opened: (PrismaService | Statements)[];
-  let connections: Statements;
+  let opened: PrismaService[];
+  let connections: QueryRunner;
   let journal: UsageJournal;
   let repository: UsageRepository;
 
@@ -561,8 +561,8 @@ describe('over one database,', () => {
   function open(url = database.url) {
     const settings = { DATABASE_URL: url, DATABASE_POOL_SIZE: 3 };
     const prisma = new PrismaService(settings);
-    const statements = new Statements(settings);
-    opened.push(prisma, statements);
+    const statements = new QueryRunner(prisma);
+    opened.push(prisma);
     const ofReplica = new UsageJournal(statements, clock);
     return {
       statements,
@@ -710,7 +710,7 @@ describe('over one database,', () => {
       await eventually(() => expectLocksWaitedFor(database, 1));
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
       const more = Promise.all(Array.from({ length: 10 }, () => repository.page({ ...ALL, period: 'day' })));
-      expect(await connections.run({ name: 'one', text: 'SELECT 1' }, [])).toEqual([[1]]);
+      expect(await connections.run(namedStatement('one', 'SELECT 1'), [])).toEqual([[1]]);
       await expectLocksWaitedFor(database, 1);
       await holder.query('COMMIT');
       await holder.end();
@@ -884,6 +884,20 @@ describe('over one database,', () => {
         },
       ]);
     }
+  });
+
+  it('numbers whose sum is beyond 32 bits are added, and so are those of other keys in the same fold', async () => {
+    const [huge, other] = [entry({ succeeded: 2_147_483_647, clientErrors: 2_147_483_647 }), entry({})];
+    for (const number of [1, 2]) {
+      await journal.append({ recorderId: randomUUID(), number, entries: [huge, other] });
+    }
+    const { usage } = await repository.page({ ...ALL, period: 'day' });
+    expect(usage.map(({ keyId, succeeded, clientErrors }) => [keyId, succeeded, clientErrors])).toEqual(
+      expect.arrayContaining([
+        [huge.keyId, 4_294_967_294, 4_294_967_294],
+        [other.keyId, 2, 0],
+      ]),
+    );
   });
 
   describe('a page', () => {

@@ -1,6 +1,7 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { pageLinks } from '../http/page-links.js';
 import { ADMINISTRATION_TAG } from '../openapi/about.js';
@@ -11,6 +12,7 @@ import { AuditService } from './audit.service.js';
 const PATH = '/admin/audit';
 
 @ApiTags(ADMINISTRATION_TAG)
+@AdministratorsOnly()
 @Controller(PATH)
 export class AuditController {
   constructor(private readonly audit: AuditService) {}

@@ -2,7 +2,9 @@ import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query, Res } from 
 import { ApiBody, ApiConflictResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Administrator } from '../auth/administrator.decorator.js';
+import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
+import { UnusedBody } from '../http/unused-body.decorator.js';
 import { pageLinks } from '../http/page-links.js';
 import { ADMINISTRATION_TAG } from '../openapi/about.js';
 import { Answers } from '../openapi/answers.decorator.js';
@@ -13,6 +15,7 @@ import { KeyService } from './key.service.js';
 const PATH = '/admin/keys';
 
 @ApiTags(ADMINISTRATION_TAG)
+@AdministratorsOnly()
 @Controller(PATH)
 export class KeysController {
   constructor(private readonly keys: KeyService) {}
@@ -106,7 +109,11 @@ export class KeysController {
   @Stability('stable')
   @ApiOperation({ summary: 'Revoke a key', description: 'Takes the key back at once and for good.' })
   @Answers({ status: 200, schema: Key, description: 'The revoked key.' })
-  revokeKey(@Param('id') id: string, @Administrator() actor: string): Promise<Key> {
+  revokeKey(
+    @Param('id') id: string,
+    @UnusedBody() _body: unknown,
+    @Administrator() actor: string,
+  ): Promise<Key> {
     return this.keys.revoke(id, actor);
   }
 
@@ -119,7 +126,11 @@ export class KeysController {
     description: 'Ends the ban of the quota of the key, if there is one.',
   })
   @Answers({ status: 200, schema: Key, description: 'The key, not banned.' })
-  unbanKey(@Param('id') id: string, @Administrator() actor: string): Promise<Key> {
+  unbanKey(
+    @Param('id') id: string,
+    @UnusedBody() _body: unknown,
+    @Administrator() actor: string,
+  ): Promise<Key> {
     return this.keys.unban(id, actor);
   }
 }

@@ -2,6 +2,7 @@ import { Body, Controller, Get, HttpStatus, Param, Put, Query, Res } from '@nest
 import { ApiConflictResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Administrator } from '../auth/administrator.decorator.js';
+import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { pageLinks } from '../http/page-links.js';
 import { ADMINISTRATION_TAG } from '../openapi/about.js';
@@ -20,6 +21,7 @@ const PlanName = () =>
   });
 
 @ApiTags(ADMINISTRATION_TAG)
+@AdministratorsOnly()
 @Controller(PATH)
 export class PlansController {
   constructor(private readonly plans: PlanService) {}

@@ -1,6 +1,7 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { pageLinks } from '../http/page-links.js';
 import { ADMINISTRATION_TAG } from '../openapi/about.js';
@@ -17,6 +18,7 @@ import {
 import { UsageService } from './usage.service.js';
 
 @ApiTags(ADMINISTRATION_TAG)
+@AdministratorsOnly()
 @Controller('/admin')
 export class UsageController {
   constructor(private readonly usage: UsageService) {}

@@ -4,6 +4,6 @@ import { clientOf } from '../client.js';
 
 /** A handler's parameter: the id of the administrator's key that the request came with. */
 export const Administrator = createParamDecorator(
-  async (_data: unknown, context: ExecutionContext) =>
-    (await clientOf(context.switchToHttp().getRequest<FastifyRequest>())).keyId,
+  (_data: unknown, context: ExecutionContext) =>
+    clientOf(context.switchToHttp().getRequest<FastifyRequest>()).keyId,
 );

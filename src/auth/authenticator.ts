@@ -1,11 +1,54 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { Strategy } from 'passport-http-bearer';
 import type { Caller, Client } from '../client.js';
+import { Clock } from '../clock.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import { ApiError } from '../errors/api-error.js';
 import { hashApiKey, keyFault } from './api-key.js';
-import { ApiKeyStrategy, REALM } from './api-key.strategy.js';
-import { KeyDirectory } from './key-directory.js';
+import { KeyDirectory, type KnownKey } from './key-directory.js';
+
+const REALM = 'animal-store';
+
+type Verify = (key: string, done: (error: unknown, client?: Client | false, fault?: string) => void) => void;
+
+/** Bearer tokens (RFC 6750) that are API keys of this service. A key that is remembered is verified without a wait. */
+class ApiKeyStrategy extends Strategy<Verify> {
+  constructor(keys: KeyDirectory, clock: Clock, environment: Environment['APP_ENV']) {
+    super({ realm: REALM }, (key, done) => {
+      const finish = (found: KnownKey | null) => {
+        const fault = faultOf(found, clock.now());
+        done(null, fault === null && found !== null ? found.client : false, fault ?? undefined);
+      };
+      const fault = keyFault(key, environment);
+      if (fault === 'malformed') {
+        done(null, false, 'The API key is malformed; check that it was copied whole');
+      } else if (fault === 'other_environment') {
+        done(null, false, `The API key is for another environment; this is ${environment}`);
+      } else {
+        const found = keys.find(hashApiKey(key));
+        if (found instanceof Promise) {
+          found.then(finish, done);
+        } else {
+          finish(found);
+        }
+      }
+    });
+  }
+}
+
+/** Why a key is none of a client, in words for the challenge; null where it is one. */
+function faultOf(known: KnownKey | null, nowMs: number): string | null {
+  if (known === null) {
+    return 'The API key is unknown';
+  }
+  const { client, revoked } = known;
+  if (revoked) {
+    return 'The API key was revoked';
+  }
+  const isExpired = client.expiresAt !== null && client.expiresAt.getTime() <= nowMs;
+  return isExpired ? 'The API key has expired' : null;
+}
 
 /** The part of a passport strategy that one authentication gives its own answers to. */
 interface Attempt {
@@ -17,20 +60,14 @@ interface Attempt {
 
 @Injectable()
 export class Authenticator {
-  constructor(
-    private readonly strategy: ApiKeyStrategy,
-    private readonly keys: KeyDirectory,
-    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'APP_ENV'>,
-  ) {}
+  private readonly strategy: ApiKeyStrategy;
 
-  /**
-   * Tells who sends the request, once however often it is asked.
-   *
-   * @throws the database's error when the key cannot be looked up.
-   */
-  authenticate(request: FastifyRequest): Promise<Caller> {
-    request.caller ??= this.identify(request.headers.authorization);
-    return request.caller;
+  constructor(
+    private readonly keys: KeyDirectory,
+    clock: Clock,
+    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'APP_ENV'>,
+  ) {
+    this.strategy = new ApiKeyStrategy(keys, clock, environment.APP_ENV);
   }
 
   /** The client whose key the request has, as it was last known. Only to tell its numbers: nobody gets in by it. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Batcher } from '../batcher.js';
 import type { Client, KeyRole } from '../client.js';
-import { statementBeside, Statements } from '../database/statements.js';
+import { loadSql, QueryRunner } from '../database/query-runner.js';
 import { KeyWatch } from './key-watch.js';
 
 /** A key as it is stored, with the numbers in force for its quota. */
@@ -31,7 +31,7 @@ type Row = [
   perDay: number | null,
 ];
 
-const FIND = statementBeside(import.meta.url, 'find-keys');
+const FIND = loadSql(import.meta.url, 'find-keys');
 
 /**
  * A bound for changes that no trigger tells of, as those made with `session_replication_role = replica` or by restoring
@@ -62,7 +62,7 @@ export class KeyDirectory {
   misses = 0;
 
   constructor(
-    private readonly statements: Statements,
+    private readonly statements: QueryRunner,
     private readonly watch: KeyWatch,
   ) {}
 

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import pg from 'pg';
 import { databaseReason } from '../database/availability.js';
+import { configureSession } from '../database/session.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 
 /** Where the triggers on keys, quotas and plans tell of a change, when it is committed. */
@@ -93,6 +94,7 @@ export class KeyWatch implements OnModuleInit, OnApplicationShutdown {
     client.on('notification', () => this.forget());
     try {
       await client.connect();
+      await configureSession(client);
       // Before LISTEN, which a pooler would leave behind on a connection that it lends to others.
       await echo(client);
       await client.query(`LISTEN ${CHANNEL}`);

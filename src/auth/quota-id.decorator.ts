@@ -4,6 +4,6 @@ import { clientOf } from '../client.js';
 
 /** A handler's parameter: the id of the quota whose key the request came with. */
 export const QuotaId = createParamDecorator(
-  async (_data: unknown, context: ExecutionContext) =>
-    (await clientOf(context.switchToHttp().getRequest<FastifyRequest>())).quota.id,
+  (_data: unknown, context: ExecutionContext) =>
+    clientOf(context.switchToHttp().getRequest<FastifyRequest>()).quota.id,
 );

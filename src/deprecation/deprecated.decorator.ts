@@ -1,23 +1,8 @@
-import { applyDecorators } from '@nestjs/common';
+import { applyDecorators, UseGuards } from '@nestjs/common';
 import { ApiExtension, ApiOperation } from '@nestjs/swagger';
 import { AddRouteConfig } from '../http/route-config.decorator.js';
-
-/** A deprecated operation. Headers, the removal and all documents follow from this one declaration. */
-export interface Deprecation {
-  since: Date;
-  /** From this instant, 00:00 UTC of a day, the operation answers 410. */
-  removal: Date;
-  /** Path and query of what to call instead, by the method of this operation. */
-  replacement: string;
-  /** Path of the section that documents the deprecation. */
-  docs: string;
-}
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    deprecation?: Deprecation;
-  }
-}
+import { LifecycleGuard } from './lifecycle.guard.js';
+import type { Deprecation } from './lifecycle.js';
 
 /**
  * Marks a route as deprecated. Fastify's route configuration carries it, as errors that reach no handler need it
@@ -26,6 +11,7 @@ declare module 'fastify' {
 export const Deprecated = (deprecation: Deprecation) =>
   applyDecorators(
     AddRouteConfig({ deprecation }),
+    UseGuards(LifecycleGuard),
     ApiOperation({ deprecated: true }),
     ApiExtension('x-deprecated-since', dateOf(deprecation.since)),
     ApiExtension('x-sunset', dateOf(deprecation.removal)),

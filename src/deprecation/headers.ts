@@ -1,5 +1,4 @@
-import type { Deprecation } from './deprecated.decorator.js';
-import type { Lifecycle } from './lifecycle.js';
+import type { Deprecation, Lifecycle } from './lifecycle.js';
 
 /** `X-Stability` of what is not stable, and what tells of a deprecation. */
 export function lifecycleHeaders({ stability, deprecation }: Lifecycle): Record<string, string> {

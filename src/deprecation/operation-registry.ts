@@ -1,11 +1,13 @@
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import type { RouteOptions } from 'fastify';
 import { type Operation, registryFaults } from './registry-faults.js';
 
 /** Declarations of routes that do not hold; the message has a line for each. */
 export class InvalidRegistryError extends Error {}
 
-/** All operations, with the time that they are there for, as their routes declare it. */
-export class OperationRegistry {
+/** All operations with their lifecycle, as their routes declare it. The service does not start where a declaration does not hold. */
+@Injectable()
+export class OperationRegistry implements OnApplicationBootstrap {
   private readonly operations: Operation[] = [];
 
   /** Takes note of a route, also of one that declares nothing. */
@@ -18,7 +20,7 @@ export class OperationRegistry {
   }
 
   /** @throws InvalidRegistryError naming every operation whose declaration does not hold. */
-  check(): void {
+  onApplicationBootstrap(): void {
     const faults = registryFaults(this.operations);
     if (faults.length > 0) {
       throw new InvalidRegistryError(`The declarations of routes do not hold:\n${faults.join('\n')}`);

@@ -1,7 +1,5 @@
 import FindMyWay from 'find-my-way';
-import type { Deprecation } from './deprecated.decorator.js';
-import type { Lifecycle } from './lifecycle.js';
-import type { Stability } from './stability.decorator.js';
+import type { Deprecation, Lifecycle, Stability } from './lifecycle.js';
 
 /** An operation as its route declares it. */
 export interface Operation extends Lifecycle {

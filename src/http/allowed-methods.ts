@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import FindMyWay from 'find-my-way';
+import { ROUTER_OPTIONS } from './server.js';
 
 /** The methods that each path answers, told by the routes themselves as they are registered. */
 @Injectable()
 export class AllowedMethods {
   /** Fastify's own router, so that a path is the same path here and there. */
-  private readonly router = FindMyWay();
+  private readonly router = FindMyWay(ROUTER_OPTIONS);
   private readonly methods = new Set<FindMyWay.HTTPMethod>();
 
   add(methods: string | string[], path: string): void {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const TAG = /"[^"]*"/g;
 
@@ -16,4 +17,24 @@ export function entityTag(body: string, link = ''): string {
  */
 export function namesTag(ifNoneMatch: string, tag: string): boolean {
   return ifNoneMatch.trim() === '*' || ifNoneMatch.match(TAG)?.includes(tag) === true;
+}
+
+/**
+ * Gives the response of an operation that is `@Revalidated()` its `ETag`, unless it has one, and makes it 304 for a client that has it.
+ *
+ * @returns what is sent.
+ */
+export function revalidate(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
+  const isRevalidated = reply.statusCode === 200 && request.routeOptions.config.revalidated === true;
+  if (!isRevalidated || typeof payload !== 'string') {
+    return payload;
+  }
+  const tag = String(reply.getHeader('ETag') ?? entityTag(payload, reply.getHeader('Link')?.toString()));
+  reply.header('ETag', tag).header('Cache-Control', 'private, no-cache');
+  if (!namesTag(request.headers['if-none-match'] ?? '', tag)) {
+    return payload;
+  }
+  reply.status(304).removeHeader('Content-Type');
+  // Fastify measures the body of HEAD itself.
+  return request.method === 'HEAD' ? payload : null;
 }

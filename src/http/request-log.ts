@@ -10,8 +10,8 @@ const TOLD_PATH_LENGTH = 256;
 const ADDRESS = /^[\da-f.:[\]]{2,64}$/i;
 
 /** The path that was asked for as it may be told: without the query, and without a key that somebody put into it. */
-export function pathToTell({ url }: Pick<FastifyRequest, 'url'>): string {
-  const [path = ''] = url.split('?', 1);
+export function pathToTell({ originalUrl }: Pick<FastifyRequest, 'originalUrl'>): string {
+  const [path = ''] = originalUrl.split('?', 1);
   const shown = path.replace(API_KEY, 'sk_$1_…');
   return shown.length > TOLD_PATH_LENGTH ? `${shown.slice(0, TOLD_PATH_LENGTH)}…` : shown;
 }

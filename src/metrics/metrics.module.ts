@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { OperationsModule } from '../operations/operations.module.js';
+import { OrdersModule } from '../orders/orders.module.js';
 import { PetsModule } from '../pets/pets.module.js';
 import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
 import { UsageModule } from '../usage/usage.module.js';
@@ -9,7 +10,7 @@ import { MetricsServer } from './metrics.server.js';
 import { ServiceMetrics } from './service-metrics.js';
 
 @Module({
-  imports: [AuthModule, RateLimitModule, PetsModule, UsageModule, OperationsModule],
+  imports: [AuthModule, RateLimitModule, PetsModule, OrdersModule, UsageModule, OperationsModule],
   providers: [AnsweredRequests, ServiceMetrics, MetricsServer],
   exports: [AnsweredRequests],
 })

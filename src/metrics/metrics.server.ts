@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import {
   Inject,
   Injectable,
@@ -13,8 +14,9 @@ import { ENVIRONMENT, type Environment, InvalidEnvironmentError } from '../envir
 import { ApiError } from '../errors/api-error.js';
 import { inTurn } from '../http/pipelining.js';
 import { RefusedConnections } from '../http/refused-connections.js';
-import { requestId } from '../http/request-id.js';
+import { requestId } from '../http/server.js';
 import { leaveNothingToNode, NODE_OPTIONS, STANDSTILL_TIMEOUT_MS } from '../http/server.js';
+import { UnsentResponses } from '../http/unsent-responses.js';
 import { ServiceMetrics } from './service-metrics.js';
 
 const PATH = '/metrics';
@@ -27,10 +29,13 @@ const PATH = '/metrics';
 export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(MetricsServer.name);
   private server: Server | null = null;
+  /** The rendering in progress, shared by all requests that arrive before it starts. */
+  private page: Promise<Buffer> | null = null;
 
   constructor(
     private readonly metrics: ServiceMetrics,
     private readonly refusedConnections: RefusedConnections,
+    private readonly unsentResponses: UnsentResponses,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'HOST' | 'METRICS_PORT'>,
   ) {}
 
@@ -53,6 +58,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     this.server.setTimeout(STANDSTILL_TIMEOUT_MS);
     leaveNothingToNode(this.server);
     this.refusedConnections.watch(this.server);
+    this.unsentResponses.watch(this.server);
     this.server.listen(METRICS_PORT, HOST);
     try {
       await once(this.server, 'listening');
@@ -74,6 +80,12 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     }
   }
 
+  private async render(registry: Registry): Promise<Buffer> {
+    await setImmediate();
+    this.page = null;
+    return Buffer.from(await registry.metrics());
+  }
+
   /** Never rejects. */
   private async answer(
     registry: Registry,
@@ -92,8 +104,8 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
       return;
     }
     try {
-      const text = await registry.metrics();
-      response.writeHead(200, { 'Content-Type': registry.contentType }).end(text);
+      this.page ??= this.render(registry);
+      response.writeHead(200, { 'Content-Type': registry.contentType }).end(await this.page);
     } catch (error) {
       this.logger.error(error);
       refuse(response, new ApiError('internal_error', 'The metrics could not be read.'));

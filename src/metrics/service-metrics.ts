@@ -2,12 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Registry } from 'prom-client';
 import { KeyDirectory } from '../auth/key-directory.js';
 import { KeyWatch } from '../auth/key-watch.js';
-import type { PoolState } from '../database/connection-pool.js';
 import { PrismaService } from '../database/prisma.service.js';
-import { Statements } from '../database/statements.js';
 import { ConcurrencyLimit } from '../http/concurrency-limit.js';
 import { RefusedConnections } from '../http/refused-connections.js';
-import { Creations } from '../idempotency/creations.js';
+import { UnsentResponses } from '../http/unsent-responses.js';
+import { IdempotencyService } from '../idempotency/idempotency.service.js';
+import { OrderRepository } from '../orders/order.repository.js';
 import { about } from '../openapi/about.js';
 import { PetRepository } from '../pets/pet.repository.js';
 import { BREAKER_STATES } from '../rate-limit/breaker.js';
@@ -29,15 +29,16 @@ export class ServiceMetrics {
     private readonly answered: AnsweredRequests,
     private readonly concurrencyLimit: ConcurrencyLimit,
     private readonly refused: RefusedConnections,
+    private readonly unsentResponses: UnsentResponses,
     private readonly keys: KeyDirectory,
     private readonly watch: KeyWatch,
     private readonly limiter: RateLimiter,
     private readonly counters: DegradingCounterStore,
     @Inject(SHARED_COUNTER_STORE) private readonly sharedCounters: PostgresCounterStore | RedisCounterStore,
     private readonly pets: PetRepository,
-    private readonly creations: Creations,
+    private readonly orders: OrderRepository,
+    private readonly idempotency: IdempotencyService,
     private readonly prisma: PrismaService,
-    private readonly statements: Statements,
     private readonly usage: UsageRecorder,
   ) {}
 
@@ -75,7 +76,7 @@ export class ServiceMetrics {
       () =>
         this.concurrencyLimit
           .all()
-          .map(({ operation, underWay }) => ({ labels: { operation }, value: underWay })),
+          .map(({ operation, slots }) => ({ labels: { operation }, value: slots.size })),
     );
     metrics.counter(
       {
@@ -96,6 +97,13 @@ export class ServiceMetrics {
     );
     metrics.counter(
       {
+        name: `${PREFIX}slow_connections_closed_total`,
+        help: 'Connections closed because 64 MiB of responses were unsent, and their clients read the slowest.',
+      },
+      () => [{ value: this.unsentResponses.closedConnections }],
+    );
+    metrics.counter(
+      {
         name: `${PREFIX}deprecated_requests_total`,
         help: 'Requests of operations that are deprecated.',
         labelNames: ['operation'],
@@ -111,7 +119,7 @@ export class ServiceMetrics {
         name: `${PREFIX}idempotent_replays_total`,
         help: 'Answers that were given again for an Idempotency-Key.',
       },
-      () => [{ value: this.creations.replays }],
+      () => [{ value: this.idempotency.replays }],
     );
   }
 
@@ -203,7 +211,12 @@ export class ServiceMetrics {
   }
 
   private addDatabase(metrics: Metrics): void {
-    const all = [this.sharedCounters.questions, this.keys.questions, ...this.pets.questions];
+    const all = [
+      this.sharedCounters.questions,
+      this.keys.questions,
+      ...this.pets.questions,
+      this.orders.questions,
+    ];
     metrics.histogram(
       {
         name: `${PREFIX}question_duration_seconds`,
@@ -223,10 +236,7 @@ export class ServiceMetrics {
       },
       () => all.map(({ name, failedAsks }) => ({ labels: { question: name }, value: failedAsks })),
     );
-    const pools = (): [string, PoolState][] => [
-      ['prisma', this.prisma.poolState],
-      ['statements', this.statements.poolState],
-    ];
+    const pools = () => Object.entries(this.prisma.poolStates);
     metrics.gauge(
       {
         name: `${PREFIX}database_connections`,

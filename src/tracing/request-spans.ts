@@ -10,16 +10,15 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isProtected } from '../auth/protected-path.js';
 import { whenAnswerEnds } from '../http/end-of-answer.js';
+import { isProtected } from '../http/request-path.js';
 import { pathToTell } from '../http/request-log.js';
-import { logSendersTrace, logTrace } from '../http/trace-log.js';
+import { logSendersTrace, logTrace } from '../http/trace-parent.js';
 import { parseTraceParent } from '../http/trace-parent.js';
 
 /** A span for each request under a protected path, as part of its sender's trace if it has one. */
 export class RequestSpans {
   private readonly contexts = new AsyncLocalStorage<Context>();
-  private readonly ofRequests = new WeakMap<FastifyRequest, Context>();
 
   constructor(private readonly tracer: Tracer) {}
 
@@ -44,18 +43,7 @@ export class RequestSpans {
         return;
       }
       whenAnswerEnds(reply.raw, () => end(span, reply));
-      const context = trace.setSpan(sender, span);
-      this.ofRequests.set(request, context);
-      this.contexts.run(context, done);
-    });
-    // A body arrives in the events of its socket, which know of no request.
-    fastify.addHook('preValidation', (request, _reply, done) => {
-      const context = this.ofRequests.get(request);
-      if (context === undefined) {
-        done();
-      } else {
-        this.contexts.run(context, done);
-      }
+      this.contexts.run(trace.setSpan(sender, span), done);
     });
   }
 

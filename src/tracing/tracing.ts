@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Environment } from '../environment.js';
-import { logSendersTrace } from '../http/trace-log.js';
+import { logSendersTrace } from '../http/trace-parent.js';
 
 /**
  * Has each request leave its trace: as spans, where a collector is named that they are sent to; and in the log, also where

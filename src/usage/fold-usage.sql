@@ -41,12 +41,11 @@ by_minute AS (
     entry.minute,
     entry.operation,
     entry.deprecated,
-    -- As integers, since PostgreSQL adds bigints up as numeric.
-    sum(entry.succeeded)::int AS succeeded,
-    sum(entry.redirected)::int AS redirected,
-    sum(entry.client_errors)::int AS client_errors,
-    sum(entry.server_errors)::int AS server_errors,
-    sum(entry.refusals)::int AS refusals,
+    sum(entry.succeeded) AS succeeded,
+    sum(entry.redirected) AS redirected,
+    sum(entry.client_errors) AS client_errors,
+    sum(entry.server_errors) AS server_errors,
+    sum(entry.refusals) AS refusals,
     max(entry.last_at_ms) AS last_at_ms
   FROM
     batch,

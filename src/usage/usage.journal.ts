@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Batcher } from '../batcher.js';
 import { Clock } from '../clock.js';
-import { statementBeside, Statements } from '../database/statements.js';
+import { loadSql, QueryRunner } from '../database/query-runner.js';
 import type { TallyEntry } from './tally.js';
 
-const JOURNAL = statementBeside(import.meta.url, 'journal-usage');
-const FOLD = statementBeside(import.meta.url, 'fold-usage');
+const JOURNAL = loadSql(import.meta.url, 'journal-usage');
+const FOLD = loadSql(import.meta.url, 'fold-usage');
 /** Entries that one statement folds at the most. With 10 000 keys they take half a second. */
 const ENTRIES_PER_FOLD = 100_000;
 /** Where one takes longer, as keys are more or the server is slower, the next folds half as many: a statement has 3.5 seconds. */
@@ -36,7 +36,7 @@ export class UsageJournal {
   );
 
   constructor(
-    private readonly statements: Statements,
+    private readonly statements: QueryRunner,
     private readonly clock: Clock,
   ) {}
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Client } from '../client.js';
 import { Clock } from '../clock.js';
 import { databaseReason } from '../database/availability.js';
 import { operationOf } from '../http/operation-of.js';
@@ -64,10 +63,18 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
     return [...this.sealed, this.gathering].reduce((sum, { entries }) => sum + entries.length, 0);
   }
 
-  /** Records a request whose answer is made, if its key is known to be valid. It does not wait for that. */
-  record(request: FastifyRequest, reply: FastifyReply): void {
-    if (request.caller !== null) {
-      void this.recordCall(request, reply.statusCode);
+  /** Records a request whose answer is made, if its key is known to be valid. */
+  record(request: FastifyRequest, { statusCode }: FastifyReply): void {
+    const client = request.caller?.client;
+    if (client) {
+      this.count({
+        client,
+        operation: operationOf(request),
+        deprecated: request.routeOptions.config.deprecation !== undefined,
+        status: statusCode,
+        // The minute of its usage is the one whose window it was counted in, unless the counter store was away.
+        atMs: request.admission?.nowMs ?? this.clock.now(),
+      });
     }
   }
 
@@ -77,33 +84,6 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
       this.underWay = null;
     });
     return this.underWay;
-  }
-
-  private async recordCall(request: FastifyRequest, status: number): Promise<void> {
-    const { config } = request.routeOptions;
-    let client: Client | undefined | null;
-    try {
-      client = (await request.caller)?.client;
-    } catch {
-      // Whose request it was could not be found out, as its answer has told.
-    }
-    if (client === undefined || client === null) {
-      return;
-    }
-    let atMs: number | undefined;
-    try {
-      // The minute of its usage is the one whose window it was counted in.
-      atMs = (await request.admission)?.nowMs;
-    } catch {
-      // The counter store was away.
-    }
-    this.count({
-      client,
-      operation: operationOf(request),
-      deprecated: config.deprecation !== undefined,
-      status,
-      atMs: atMs ?? this.clock.now(),
-    });
   }
 
   private count(request: AnsweredRequest): void {

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../clock.js';
 import { Prisma, type Usage as Row } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
-import { statementBeside, Statements } from '../database/statements.js';
+import { loadSql, QueryRunner } from '../database/query-runner.js';
 import { KEPT_HOURS, type Period, PERIODS } from './periods.js';
 import { UsageJournal } from './usage.journal.js';
 
-const SWEEP = statementBeside(import.meta.url, 'sweep-usage');
-const SWEEP_RECORDERS = statementBeside(import.meta.url, 'sweep-usage-recorders');
+const SWEEP = loadSql(import.meta.url, 'sweep-usage');
+const SWEEP_RECORDERS = loadSql(import.meta.url, 'sweep-usage-recorders');
 /** Rows that one statement removes at the most, so that recording never waits long behind it. */
 const SWEEP_BATCH = 5_000;
 
@@ -64,7 +64,7 @@ export type DeprecatedCallsPosition = Pick<DeprecatedCalls, 'operation' | 'keyId
 export class UsageRepository {
   constructor(
     private readonly prisma: PrismaService,
-    private readonly statements: Statements,
+    private readonly statements: QueryRunner,
     private readonly journal: UsageJournal,
     private readonly clock: Clock,
   ) {}

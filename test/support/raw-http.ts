@@ -16,8 +16,12 @@ export async function sendRaw(url: string, ...parts: (string | Buffer)[]): Promi
   const { hostname, port } = new URL(url);
   const socket = net.connect(Number(port), hostname);
   socket.write(Buffer.concat(parts.map((part) => Buffer.from(part as string, 'latin1'))));
-  const answer = await text(socket);
-  const [head = '', ...rest] = answer.split('\r\n\r\n');
+  return parseResponse(await text(socket));
+}
+
+/** A response as it came; more that follow it are in its body. */
+export function parseResponse(received: string): RawAnswer {
+  const [head = '', ...rest] = received.split('\r\n\r\n');
   const [statusLine = '', ...lines] = head.split('\r\n');
   const headers = lines.map((line) => [
     line.slice(0, line.indexOf(':')).toLowerCase(),

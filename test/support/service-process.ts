@@ -37,12 +37,16 @@ export class ServiceProcess {
 
   /** @param script below `dist`. */
   constructor(script: string, env: Record<string, string>, args: string[] = []) {
-    this.child = spawn(process.execPath, [path.join(ROOT, 'dist', script), ...args], {
-      env: { ...process.env, ...CLEAN, ...env },
-      // A group of its own, as a terminal gives it: Ctrl-C reaches the whole group.
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    this.child = spawn(
+      process.execPath,
+      ['--max-old-space-size=512', path.join(ROOT, 'dist', script), ...args],
+      {
+        env: { ...process.env, ...CLEAN, ...env },
+        // A group of its own, as a terminal gives it: Ctrl-C reaches the whole group.
+        detached: true,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
     this.ended = new Promise((resolve) => {

@@ -1,4 +1,4 @@
-import { expiryHeader } from './expiry-header.js';
+import { expiryHeader } from './api-key.guard.js';
 
 test('a key that never expires has no header', () => {
   expect(expiryHeader({ expiresAt: null })).toEqual({});

@@ -1,5 +1,5 @@
 import fastify, { type FastifyInstance } from 'fastify';
-import { tellLifecycles } from './lifecycle.hook.js';
+import { LifecycleHeadersInterceptor } from './lifecycle-headers.interceptor.js';
 
 const PAGE_LINKS = '</v1/pets?cursor=x>; rel="next", </v1/pets>; rel="first"';
 const DEPRECATION_LINKS =
@@ -18,7 +18,11 @@ let server: FastifyInstance;
 
 beforeEach(() => {
   server = fastify();
-  tellLifecycles(server);
+  const interceptor = new LifecycleHeadersInterceptor();
+  server.addHook('onSend', (request, reply, _payload, done) => {
+    interceptor.intercept(request, reply);
+    done();
+  });
 });
 afterEach(() => server.close());
 

@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import { ExternalContextCreator } from '@nestjs/core';
+import { SkipThrottle } from '@nestjs/throttler';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AdministratorsOnly } from './auth/administrators-only.decorator.js';
+import { Public } from './auth/public.decorator.js';
+import { ApiError } from './errors/api-error.js';
+import { AllowedMethods } from './http/allowed-methods.js';
+import { pathAskedFor } from './http/path-asked-for.js';
+import { isAdministrative, isProtected } from './http/request-path.js';
+
+/**
+ * The handler of requests that no route has, whatever their method and path. It stands behind the same guards as all handlers, so
+ * that a request under a protected path is authenticated and counted before it gets 404 or 405.
+ */
+@Injectable()
+export class NotFoundHandler {
+  constructor(
+    private readonly allowedMethods: AllowedMethods,
+    private readonly contexts: ExternalContextCreator,
+  ) {}
+
+  /** Has Fastify call it where its router finds no route, and NestJS where a parameter is empty, as in `/v1/pets/`. */
+  addTo(fastify: FastifyInstance): void {
+    const [underPublic, underV1, underAdmin] = [
+      this.guarded('underPublic'),
+      this.guarded('underV1'),
+      this.guarded('underAdmin'),
+    ];
+    fastify.setNotFoundHandler((request, reply) => {
+      if (!isProtected(request)) {
+        return underPublic(request, reply);
+      }
+      return isAdministrative(request) ? underAdmin(request, reply) : underV1(request, reply);
+    });
+  }
+
+  @Public()
+  @SkipThrottle()
+  underPublic(request: FastifyRequest): never {
+    throw this.errorOf(request);
+  }
+
+  underV1(request: FastifyRequest): never {
+    throw this.errorOf(request);
+  }
+
+  @AdministratorsOnly()
+  underAdmin(request: FastifyRequest): never {
+    throw this.errorOf(request);
+  }
+
+  private guarded(
+    name: 'underPublic' | 'underV1' | 'underAdmin',
+  ): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
+    const options = { guards: true, interceptors: false, filters: false };
+    const handler = this[name] as (...args: unknown[]) => unknown;
+    return this.contexts.create(this, handler, name, undefined, undefined, undefined, undefined, options);
+  }
+
+  private errorOf({ method, url, originalUrl }: FastifyRequest): ApiError {
+    const methods = this.allowedMethods.of(pathAskedFor(url));
+    const path = pathAskedFor(originalUrl);
+    // A route of many files answers the method, and still has nothing at this path.
+    if (methods.length === 0 || methods.includes(method)) {
+      return new ApiError('not_found', `There is nothing at ${path}. The operations are listed at /docs.`);
+    }
+    const Allow = methods.join(', ');
+    const message = `${path} does not answer ${method}. It answers ${Allow}.`;
+    return new ApiError('method_not_allowed', message, { headers: { Allow } });
+  }
+}

@@ -1,0 +1,71 @@
+import { isIPv6 } from 'node:net';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { ApiError } from '../errors/api-error.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Why a proxy before us may have read the request otherwise; undefined where it cannot. */
+    ambiguity: ApiError | undefined;
+  }
+}
+
+/**
+ * `uri-host [":" port]` of RFC 9110, section 7.2, without the comma, which joins two `Host` headers, and with escapes for
+ * characters outside ASCII only: an escaped ASCII character is either needless or none that a host can have.
+ */
+const AUTHORITY = /^(?:\[([\da-f:.]+)\]|(?:[\w.~!$&'()*+;=-]|%[89a-f][\da-f])+)(?::(\d*))?$/i;
+const PORT_MAX = 65_535;
+
+/** Denies what a proxy before us may have read otherwise. Stands behind the guards that authenticate and count. */
+@Injectable()
+export class AmbiguityGuard implements CanActivate {
+  /** @throws ApiError `invalid_request`. */
+  canActivate(context: ExecutionContext): boolean {
+    const { ambiguity } = context.switchToHttp().getRequest<FastifyRequest>();
+    if (ambiguity !== undefined) {
+      throw ambiguity;
+    }
+    return true;
+  }
+}
+
+/**
+ * Returns the error of a request that Node lets pass though a proxy before us may have read it otherwise, else undefined. Its connection
+ * closes, as nobody can be sure that what stands behind it was sent as a request.
+ */
+export function ambiguityOf({
+  headers,
+  originalUrl,
+  raw: { httpVersion },
+}: FastifyRequest): ApiError | undefined {
+  if (httpVersion === '1.1' && headers.host === undefined) {
+    return ambiguous('An HTTP/1.1 request needs the header Host.');
+  }
+  // A client whose target has no host sends an empty one (RFC 9112, section 3.2).
+  if (headers.host !== undefined && headers.host !== '' && !isAuthority(headers.host)) {
+    return ambiguous('The header Host must be one host, with a port or without.');
+  }
+  const authority = /^https?:\/\/([^/?]*)/i.exec(originalUrl)?.[1];
+  if (authority !== undefined && !isAuthority(authority)) {
+    return ambiguous('An absolute request target must name one host, with a port or without.');
+  }
+  // Only HTTP/1.1 has it (RFC 9112, section 6.1).
+  return httpVersion !== '1.1' && headers['transfer-encoding'] !== undefined
+    ? ambiguous('Only an HTTP/1.1 request may have the header Transfer-Encoding.')
+    : undefined;
+}
+
+function ambiguous(message: string): ApiError {
+  return new ApiError('invalid_request', message);
+}
+
+/** Whether this is one host, with a port or without. */
+export function isAuthority(text: string): boolean {
+  const match = AUTHORITY.exec(text);
+  if (match === null) {
+    return false;
+  }
+  const [, address, port = ''] = match;
+  return (address === undefined || isIPv6(address)) && Number(port) <= PORT_MAX;
+}

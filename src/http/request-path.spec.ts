@@ -1,0 +1,115 @@
+import FindMyWay from 'find-my-way';
+import fc from 'fast-check';
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { serverOptions } from './server.js';
+import { isAdministrative, isProtected, routableTarget } from './request-path.js';
+
+describe('the paths that need a key', () => {
+  let fastify: FastifyInstance;
+
+  beforeAll(() => {
+    const judge = (request: FastifyRequest) => ({
+      isProtected: isProtected(request),
+      isAdministrative: isAdministrative(request),
+    });
+    fastify = Fastify(serverOptions({ TRUST_PROXY: undefined }));
+    fastify.get('/v1/pets/:petId', judge);
+    fastify.get('/livez', judge);
+    fastify.setNotFoundHandler(judge);
+  });
+  afterAll(() => fastify.close());
+
+  async function judgementOf(url: string): Promise<unknown> {
+    return (await fastify.inject(url)).json();
+  }
+
+  it.each([
+    '/v1',
+    '/v1/',
+    '/v1?limit=1',
+    '/v1/pets',
+    '/v1/pets/7',
+    '/v1/pets/7?status=sold',
+    '/v1/nothing/at/all',
+    '/%76%31/pets',
+    '/%761/pets/7',
+    '/v1/%zz',
+    '/v1/pets/%zz',
+    `/v1/pets/${'7'.repeat(200)}`,
+  ])('are, in the public interface, %s', async (url) => {
+    expect(await judgementOf(url)).toEqual({ isProtected: true, isAdministrative: false });
+  });
+
+  it.each(['/admin', '/admin/', '/admin/keys', '/admin?x', '/%61dmin/keys', '/admin/%zz'])(
+    'are, in the administration, %s',
+    async (url) => {
+      expect(await judgementOf(url)).toEqual({ isProtected: true, isAdministrative: true });
+    },
+  );
+
+  it.each([
+    '/',
+    '/livez',
+    '/livez?path=/v1/pets',
+    '/docs',
+    '/v10',
+    '/v1x/pets',
+    '/v2/pets',
+    '/administration',
+    '/docs/v1/pets',
+    '/docs/admin',
+    '/%zz',
+  ])('are not %s', async (url) => {
+    expect(await judgementOf(url)).toEqual({ isProtected: false, isAdministrative: false });
+  });
+});
+
+describe('routableTarget', () => {
+  it.each([
+    ['/v1/pets?status=sold', '/v1/pets?status=sold'],
+    ['/%761/pets/a%2Fb?name=%zz', '/%761/pets/a%2Fb?name=%zz'],
+    ['/v1/pets/%zz', '/v1/pets/%25zz'],
+    ['/v1/pets/%41%?a=/%/?b', '/v1/pets/%2541%25?a=/%/?b'],
+    ['/%761/pets/%c3%28/name', '/%761/pets/%25c3%2528/name'],
+    ['http://api.animal-store.example/v1/pets/%zz?limit=1', '/v1/pets/%25zz?limit=1'],
+    ['HTTPS://api.animal-store.example', '/'],
+    ['http://api.animal-store.example?limit=1', '/?limit=1'],
+    ['*', '*'],
+  ])('rewrites %s to %s', (target, routable) => {
+    expect(routableTarget(target)).toBe(routable);
+  });
+
+  it('leaves nothing that the router refuses', () => {
+    const refuse = (path: string) => {
+      throw new Error(`The router refuses ${path}`);
+    };
+    const router = FindMyWay({ onBadUrl: refuse });
+    router.on('GET', '/v1/pets/:petId', () => {});
+    const part = fc.constantFrom(
+      '/',
+      '/v1/pets/',
+      '%',
+      '%z',
+      '%c3',
+      '%28',
+      '%ff',
+      '%25',
+      '?',
+      '#',
+      '7',
+      'é',
+      'http://',
+      ':',
+      '[',
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
+        const target = routableTarget(parts.join(''));
+        expect(() =>
+          router.lookup({ method: 'GET', url: target } as never, { end() {} } as never),
+        ).not.toThrow();
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
