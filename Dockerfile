@@ -17,7 +17,8 @@ RUN npm prune --omit=dev --omit=optional --omit=peer --ignore-scripts \
     && find node_modules -type d -empty -delete
 
 FROM node:26.10.0-trixie-slim
-ENV NODE_ENV=production
+# One arena: with one for each thread, the C library keeps up to 60 MB more of buffers that were freed.
+ENV NODE_ENV=production MALLOC_ARENA_MAX=1
 WORKDIR /app
 COPY package.json ./
 COPY prisma/*.mjs prisma/
