@@ -69,19 +69,19 @@ export default {
       to: {
         path: '^src/(auth|rate-limit|deprecation|idempotency|pets|orders|operations|seed|cli)/',
         pathNot:
-          '\\.decorator\\.ts$|^src/auth/api-key\\.ts$|^src/rate-limit/(counter-store|subject|rate-limit\\.module)\\.ts$',
+          '\\.decorator\\.ts$|^src/auth/api-key\\.ts$|^src/rate-limit/(counter-store|bucket-key|rate-limit\\.module)\\.ts$',
       },
     },
     {
       name: 'leaves-import-leaves',
       severity: 'error',
       from: {
-        path: '^src/(errors|http)/|^src/(batcher|client|clock|distribution|duration|environment|questions|recurring|redis-address|secret-files)\\.ts$',
+        path: '^src/(errors|http)/|^src/(batch-metrics|batcher|principal|clock|distribution|duration|environment|periodic-task|redis-address|secret-files)\\.ts$',
       },
       to: {
         path: '^src/',
         pathNot:
-          '^src/(errors|http)/|^src/(batcher|client|clock|distribution|duration|environment|questions|recurring|redis-address|secret-files)\\.ts$',
+          '^src/(errors|http)/|^src/(batch-metrics|batcher|principal|clock|distribution|duration|environment|periodic-task|redis-address|secret-files)\\.ts$',
       },
     },
     {
@@ -89,7 +89,7 @@ export default {
       comment: 'What decides needs neither framework nor database.',
       severity: 'error',
       from: {
-        path: '^src/(auth/api-key|rate-limit/(windows|headers|address|admission|ban|batch|subject|breaker|counter|deadline|store-time|subject-memory|taken-tally|outage-log|redis-failure|decisions)|deprecation/(headers|lifecycle|registry-faults)|idempotency/idempotency-key|http/(cursor|page-links|trace-parent)|usage/(periods|tally)|admin/key\\.view|distribution|duration|redis-address|secret-files)\\.ts$',
+        path: '^src/(auth/api-key|rate-limit/(windows|headers|address|rate-limit-decision|ban|batch|bucket-key|breaker|counter|deadline|server-clock|bucket-cache|unreported-usage-log|outage-log|redis-failure|decisions)|deprecation/(headers|lifecycle|registry-faults)|idempotency/idempotency-key|http/(cursor|page-links|trace-parent)|usage/(periods|tally)|admin/key\\.view|distribution|duration|redis-address|secret-files)\\.ts$',
       },
       to: { path: 'node_modules/(@nestjs|@prisma|fastify|ioredis|pg)/', dependencyTypesNot: ['type-only'] },
     },

@@ -50,13 +50,13 @@ export class AppHooks {
   async addTo(fastify: FastifyInstance): Promise<void> {
     const { authenticator } = this;
     fastify
-      .decorateRequest('caller', null)
-      .decorateRequest('lastKnownClient', {
+      .decorateRequest('authentication', null)
+      .decorateRequest('lastKnownPrincipal', {
         getter() {
-          return authenticator.lastKnownClient(this);
+          return authenticator.lastKnownPrincipal(this);
         },
       })
-      .decorateRequest('admission', null)
+      .decorateRequest('decision', null)
       .decorateRequest('denial', null)
       .decorateRequest('ambiguity', undefined)
       .decorateRequest('bodyBytes', null)

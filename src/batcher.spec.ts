@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Batcher, FailedAsk } from './batcher.js';
+import { Batcher, BatchItemError } from './batcher.js';
 
 /** One question under way, which the test answers. */
 interface Question {
@@ -9,7 +9,7 @@ interface Question {
 }
 
 /** A batcher whose questions wait until the test answers them. */
-function underTest(limits?: { maxBatch?: number; maxUnderWay?: number }): {
+function underTest(limits?: { maxBatch?: number; maxInFlight?: number }): {
   batcher: Batcher<number, string>;
   questions: Question[];
 } {
@@ -40,27 +40,27 @@ describe('a batcher', () => {
 
   it('sends a lonely ask in the turn in which it arrives', async () => {
     const { batcher, questions } = underTest();
-    void batcher.ask(1);
+    void batcher.load(1);
     await nextTurn();
     expect(questions.map(({ asks }) => asks)).toEqual([[1]]);
   });
 
   it('sends all that arrive in one turn together', async () => {
     const { batcher, questions } = underTest();
-    void batcher.ask(1);
+    void batcher.load(1);
     await Promise.resolve();
-    void batcher.ask(2);
+    void batcher.load(2);
     await nextTurn();
     expect(questions.map(({ asks }) => asks)).toEqual([[1, 2]]);
   });
 
   it('has one question under way, and gathers what arrives meanwhile for the next', async () => {
     const { batcher, questions } = underTest();
-    const first = batcher.ask(1);
+    const first = batcher.load(1);
     await nextTurn();
-    const rest = [batcher.ask(2), batcher.ask(3)];
+    const rest = [batcher.load(2), batcher.load(3)];
     await nextTurn();
-    rest.push(batcher.ask(4));
+    rest.push(batcher.load(4));
     await nextTurn();
     expect(questions).toHaveLength(1);
 
@@ -80,24 +80,24 @@ describe('a batcher', () => {
     };
     const batcher = new Batcher(answerAll, { name: 'test' });
     const asks = Array.from({ length: 100 }, (_, index) => index);
-    expect(await Promise.all(asks.map((ask) => batcher.ask(ask)))).toEqual(texts(asks));
+    expect(await Promise.all(asks.map((ask) => batcher.load(ask)))).toEqual(texts(asks));
   });
 
   it('is ready for a lonely ask again when all are answered', async () => {
     const { batcher, questions } = underTest();
-    const first = batcher.ask(1);
+    const first = batcher.load(1);
     await nextTurn();
     at(questions, 0).answer(['1']);
     await first;
     await nextTurn();
-    void batcher.ask(2);
+    void batcher.load(2);
     await nextTurn();
     expect(questions.map(({ asks }) => asks)).toEqual([[1], [2]]);
   });
 
   it('serves an ask that is made in the very moment another is answered', async () => {
     const { batcher, questions } = underTest();
-    const chained = batcher.ask(1).then(() => batcher.ask(2));
+    const chained = batcher.load(1).then(() => batcher.load(2));
     await nextTurn();
     at(questions, 0).answer(['1']);
     await nextTurn();
@@ -108,7 +108,7 @@ describe('a batcher', () => {
 
   it('holds at most so many asks in a question; the rest go with the next, first come first', async () => {
     const { batcher, questions } = underTest({ maxBatch: 2 });
-    const answers = [1, 2, 3, 4, 5].map((ask) => batcher.ask(ask));
+    const answers = [1, 2, 3, 4, 5].map((ask) => batcher.load(ask));
     const expected = [[1, 2], [3, 4], [5]];
     for (const [index, asks] of expected.entries()) {
       await nextTurn();
@@ -122,9 +122,9 @@ describe('a batcher', () => {
 
   it('rejects every ask of a question that fails, with its reason, and no other', async () => {
     const { batcher, questions } = underTest();
-    const outcomes = Promise.allSettled([1, 2].map((ask) => batcher.ask(ask)));
+    const outcomes = Promise.allSettled([1, 2].map((ask) => batcher.load(ask)));
     await nextTurn();
-    const later = batcher.ask(3);
+    const later = batcher.load(3);
     at(questions, 0).fail(new Error('away'));
     await nextTurn();
     await nextTurn();
@@ -139,10 +139,10 @@ describe('a batcher', () => {
   it('rejects one ask alone, where only that one failed', async () => {
     const batcher = new Batcher<number, string>(
       (asks) =>
-        Promise.resolve(asks.map((ask) => (ask === 2 ? new FailedAsk(new Error('bad')) : String(ask)))),
+        Promise.resolve(asks.map((ask) => (ask === 2 ? new BatchItemError(new Error('bad')) : String(ask)))),
       { name: 'test' },
     );
-    expect(await Promise.allSettled([1, 2, 3].map((ask) => batcher.ask(ask)))).toEqual([
+    expect(await Promise.allSettled([1, 2, 3].map((ask) => batcher.load(ask)))).toEqual([
       { status: 'fulfilled', value: '1' },
       { status: 'rejected', reason: new Error('bad') },
       { status: 'fulfilled', value: '3' },
@@ -158,31 +158,31 @@ describe('a batcher', () => {
       return Promise.resolve(texts(asks));
     };
     const batcher = new Batcher(answerAll, { name: 'test' });
-    await expect(batcher.ask(1)).rejects.toThrow('at once');
+    await expect(batcher.load(1)).rejects.toThrow('at once');
     broken = false;
-    expect(await batcher.ask(2)).toBe('2');
+    expect(await batcher.load(2)).toBe('2');
   });
 
   it('rejects rather than answers nothing when a question has fewer answers than asks', async () => {
     const batcher = new Batcher((asks: number[]) => Promise.resolve(texts(asks).slice(1)), {
       name: 'test',
     });
-    await expect(batcher.ask(1)).rejects.toBeInstanceOf(Error);
+    await expect(batcher.load(1)).rejects.toBeInstanceOf(Error);
   });
 
   it('dismisses those who wait for the next question, while the one under way goes on', async () => {
     const { batcher, questions } = underTest();
-    const first = batcher.ask(1);
+    const first = batcher.load(1);
     await nextTurn();
-    const dismissed = Promise.allSettled([batcher.ask(2), batcher.ask(3)]);
-    batcher.dismiss(new Error('too long'));
+    const dismissed = Promise.allSettled([batcher.load(2), batcher.load(3)]);
+    batcher.rejectQueued(new Error('too long'));
     expect(await dismissed).toMatchObject([
       { reason: { message: 'too long' } },
       { reason: { message: 'too long' } },
     ]);
     at(questions, 0).answer(['1']);
     expect(await first).toBe('1');
-    const fourth = batcher.ask(4);
+    const fourth = batcher.load(4);
     await nextTurn();
     expect(questions.map(({ asks }) => asks)).toEqual([[1], [4]]);
     at(questions, 1).answer(['4']);
@@ -191,8 +191,8 @@ describe('a batcher', () => {
 
   it('asks nothing when all who wait were dismissed', async () => {
     const { batcher, questions } = underTest();
-    const dismissed = batcher.ask(1);
-    batcher.dismiss(new Error('too long'));
+    const dismissed = batcher.load(1);
+    batcher.rejectQueued(new Error('too long'));
     await expect(dismissed).rejects.toThrow('too long');
     await nextTurn();
     expect(questions).toHaveLength(0);
@@ -201,11 +201,11 @@ describe('a batcher', () => {
   it('sends away with a question that fails those who have waited for a second, and nobody else', async () => {
     const now = jest.spyOn(performance, 'now').mockReturnValue(0);
     const { batcher, questions } = underTest();
-    const asked = [batcher.ask(1)];
+    const asked = [batcher.load(1)];
     await nextTurn();
-    asked.push(batcher.ask(2), batcher.ask(3));
+    asked.push(batcher.load(2), batcher.load(3));
     now.mockReturnValue(1);
-    asked.push(batcher.ask(4));
+    asked.push(batcher.load(4));
     const outcomes = Promise.allSettled(asked);
     now.mockReturnValue(1000);
     at(questions, 0).fail(new Error('away'));
@@ -226,26 +226,26 @@ describe('a batcher', () => {
     afterEach(() => jest.useRealTimers());
 
     it('sends the next beside one that is slow, and gathers again behind it', async () => {
-      const { batcher, questions } = underTest({ maxUnderWay: 2 });
-      void batcher.ask(1);
+      const { batcher, questions } = underTest({ maxInFlight: 2 });
+      void batcher.load(1);
       await nextTurn();
-      void batcher.ask(2);
-      void batcher.ask(3);
+      void batcher.load(2);
+      void batcher.load(3);
       await nextTurn();
       expect(questions).toHaveLength(1);
 
       jest.advanceTimersByTime(20);
       await nextTurn();
       expect(questions.map(({ asks }) => asks)).toEqual([[1], [2, 3]]);
-      void batcher.ask(4);
+      void batcher.load(4);
       await nextTurn();
       expect(questions).toHaveLength(2);
     });
 
     it('never has more of them than it may, however slow they are', async () => {
-      const { batcher, questions } = underTest({ maxUnderWay: 2 });
+      const { batcher, questions } = underTest({ maxInFlight: 2 });
       for (const ask of [1, 2, 3]) {
-        void batcher.ask(ask);
+        void batcher.load(ask);
         await nextTurn();
         jest.advanceTimersByTime(20);
         await nextTurn();
@@ -259,14 +259,14 @@ describe('a batcher', () => {
     });
 
     it('gathers as ever when the slow one has been answered', async () => {
-      const { batcher, questions } = underTest({ maxUnderWay: 2 });
-      void batcher.ask(1);
+      const { batcher, questions } = underTest({ maxInFlight: 2 });
+      void batcher.load(1);
       await nextTurn();
       jest.advanceTimersByTime(20);
       at(questions, 0).answer(['1']);
       await nextTurn();
       for (const ask of [2, 3]) {
-        void batcher.ask(ask);
+        void batcher.load(ask);
         await nextTurn();
       }
       expect(questions.map(({ asks }) => asks)).toEqual([[1], [2]]);

@@ -1040,7 +1040,7 @@ describe('a deed of which the bans cannot be told afterwards', () => {
     const [revoked, moved, freed] = [await issue(), await issue(), await issue()];
     await ban(admin.store.database, freed, inFuture(HOUR_MS));
     const counters = admin.store.app.get(CounterStore);
-    const away = new CounterStoreError('refused', new Error('away'));
+    const away = new CounterStoreError('noConnection', new Error('away'));
     for (const deed of [
       () => revoke(revoked),
       () => ask(`PATCH /admin/keys/${moved.id}`, { plan: 'pro' }),

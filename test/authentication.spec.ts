@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { KeyDirectory } from '../src/auth/key-directory.js';
+import { ApiKeyCache } from '../src/auth/api-key-cache.js';
 import { generateApiKey, hashApiKey } from '../src/auth/api-key.js';
-import { KeyWatch } from '../src/auth/key-watch.js';
+import { ApiKeyChangeListener } from '../src/auth/api-key-change-listener.js';
 import { PrismaService } from '../src/database/prisma.service.js';
 import { QueryRunner } from '../src/database/query-runner.js';
 import { startApplication, type TestApplication } from './support/application.js';
@@ -327,7 +327,7 @@ describe('a change of a key holds within a second on every replica', () => {
 });
 
 /** Hears nothing, and does not know it. */
-class DeafWatch extends KeyWatch {
+class DeafWatch extends ApiKeyChangeListener {
   override holds(): boolean {
     return true;
   }
@@ -337,13 +337,13 @@ describe('the directory of keys', () => {
   let database: TestDatabase;
   let prisma: PrismaService;
   let statements: QueryRunner;
-  let watch: KeyWatch;
+  let watch: ApiKeyChangeListener;
 
   beforeAll(async () => {
     database = await createDatabase();
     prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 4 });
     statements = new QueryRunner(prisma);
-    watch = new KeyWatch({ DATABASE_URL: database.url });
+    watch = new ApiKeyChangeListener({ DATABASE_URL: database.url });
     watch.onModuleInit();
     await until(() => watch.holds(watch.generation));
   });
@@ -355,7 +355,7 @@ describe('the directory of keys', () => {
   afterEach(() => jest.restoreAllMocks());
 
   it('sends look-ups that arrive together as one question, and gives each its own answer', async () => {
-    const directory = new KeyDirectory(statements, watch);
+    const directory = new ApiKeyCache(statements, watch);
     const issued = await Promise.all(Array.from({ length: 20 }, () => issueKey(database)));
     const queries = jest.spyOn(statements, 'run');
     const strangers = Array.from({ length: 20 }, () => randomBytes(32));
@@ -371,7 +371,7 @@ describe('the directory of keys', () => {
   });
 
   it('remembers a known key, so that the next request asks nothing', async () => {
-    const directory = new KeyDirectory(statements, watch);
+    const directory = new ApiKeyCache(statements, watch);
     const { id, key } = await issueKey(database);
     await directory.find(hashApiKey(key));
     const queries = jest.spyOn(statements, 'run');
@@ -380,7 +380,7 @@ describe('the directory of keys', () => {
   });
 
   it('remembers no key whose change was told while it was looked up', async () => {
-    const directory = new KeyDirectory(statements, watch);
+    const directory = new ApiKeyCache(statements, watch);
     const { id, key } = await issueKey(database);
     const ask = statements.run.bind(statements);
     jest.spyOn(statements, 'run').mockImplementationOnce(async (...question: Parameters<typeof ask>) => {
@@ -395,7 +395,7 @@ describe('the directory of keys', () => {
   });
 
   it('remembers no key for longer than 10 s from the question on, even if no change is ever told', async () => {
-    const directory = new KeyDirectory(statements, new DeafWatch({ DATABASE_URL: database.url }));
+    const directory = new ApiKeyCache(statements, new DeafWatch({ DATABASE_URL: database.url }));
     const { id, key } = await issueKey(database);
     let nowMs = performance.now();
     jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
@@ -417,7 +417,7 @@ describe('the directory of keys', () => {
   });
 
   it('remembers no unknown key, and of known ones no more than its bound', async () => {
-    const directory = new KeyDirectory(statements, watch);
+    const directory = new ApiKeyCache(statements, watch);
     const cache = directory['cache'];
     await Promise.all(Array.from({ length: 1000 }, async () => directory.find(randomBytes(32))));
     expect(cache.size).toBe(0);
@@ -438,7 +438,7 @@ describe('the directory of keys', () => {
   });
 
   it('holds up no look-up behind one that is slow', async () => {
-    const directory = new KeyDirectory(statements, watch);
+    const directory = new ApiKeyCache(statements, watch);
     const { id, key } = await issueKey(database);
     jest.spyOn(statements, 'run').mockReturnValueOnce(new Promise(() => {}));
     void directory.find(randomBytes(32));
@@ -447,7 +447,7 @@ describe('the directory of keys', () => {
   });
 
   it("lets a quota that lacks its numbers spoil its own key's look-up alone", async () => {
-    const directory = new KeyDirectory(statements, watch);
+    const directory = new ApiKeyCache(statements, watch);
     const good = await issueKey(database);
     const broken = await issueKey(database);
     await database.query(

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
-import type { Admission } from '../src/rate-limit/admission.js';
-import type { Ask, CounterStore } from '../src/rate-limit/counter-store.js';
+import type { RateLimitDecision } from '../src/rate-limit/rate-limit-decision.js';
+import type { RateLimitRequest, CounterStore } from '../src/rate-limit/counter-store.js';
 import { TestClock } from './support/clock.js';
 import { type CounterHome, counterStores } from './support/counter-stores.js';
 
@@ -32,75 +32,79 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
   const open = (banDurations?: string) => home.open(clock, banDurations);
 
   /** A subject that nobody has counted yet. */
-  function newSubject(perMinute = 5, perDay: number | null = 100_000): Ask {
+  function newSubject(perMinute = 5, perDay: number | null = 100_000): RateLimitRequest {
     subjects += 1;
     return { subject: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
   }
 
   /** So many asks one after another. */
-  async function takeTimes(ask: Ask, count: number, from = store): Promise<Admission[]> {
-    const admissions: Admission[] = [];
+  async function takeTimes(ask: RateLimitRequest, count: number, from = store): Promise<RateLimitDecision[]> {
+    const decisions: RateLimitDecision[] = [];
     for (let taken = 0; taken < count; taken += 1) {
-      admissions.push(await from.take(ask));
+      decisions.push(await from.consume(ask));
     }
-    return admissions;
+    return decisions;
   }
 
   /** So many asks in one question. */
-  async function takeAtOnce(ask: Ask, count: number, from = store): Promise<Admission[]> {
+  async function takeAtOnce(
+    ask: RateLimitRequest,
+    count: number,
+    from = store,
+  ): Promise<RateLimitDecision[]> {
     // The first goes at once and alone; the rest gather behind it.
-    const [, ...admissions] = await Promise.all([
-      from.take(newSubject()),
-      ...Array.from({ length: count }, () => from.take(ask)),
+    const [, ...decisions] = await Promise.all([
+      from.consume(newSubject()),
+      ...Array.from({ length: count }, () => from.consume(ask)),
     ]);
-    return admissions;
+    return decisions;
   }
 
   /** Has the subject send until it is banned, within this minute. */
-  async function provoke(ask: Ask, from = store): Promise<Admission> {
-    const starter = (await takeAtOnce(ask, ask.perMinute * 2, from)).at(-1) as Admission;
+  async function provoke(ask: RateLimitRequest, from = store): Promise<RateLimitDecision> {
+    const starter = (await takeAtOnce(ask, ask.perMinute * 2, from)).at(-1) as RateLimitDecision;
     expect(starter.ban).toEqual({ untilMs: expect.any(Number), started: true });
     return starter;
   }
 
-  /** What each was told: admitted, how many refusals remain, or the ban. */
-  function told({ admitted, refusalsUntilBan, ban }: Admission): string {
+  /** What each was told: allowed, how many refusals remain, or the ban. */
+  function told({ allowed, refusalsUntilBan, ban }: RateLimitDecision): string {
     if (ban !== null) {
       return ban.started ? 'starts a ban' : 'banned';
     }
-    return admitted ? 'admitted' : `refused, ${refusalsUntilBan ?? 'no'} until a ban`;
+    return allowed ? 'allowed' : `refused, ${refusalsUntilBan ?? 'no'} until a ban`;
   }
 
   const times = (count: number, text: string) => Array<string>(count).fill(text);
   const descending = (from: number, to: number) =>
     Array.from({ length: from - to + 1 }, (_, index) => from - index);
-  const remaining = ({ windows }: Admission) => windows.map((window) => window.remaining);
-  const lengthMs = ({ ban, nowMs }: Admission) => (ban === null ? null : ban.untilMs - nowMs);
-  const endOf = ({ ban }: Admission) => new Date(ban?.untilMs ?? 0);
+  const remaining = ({ windows }: RateLimitDecision) => windows.map((window) => window.remaining);
+  const lengthMs = ({ ban, nowMs }: RateLimitDecision) => (ban === null ? null : ban.untilMs - nowMs);
+  const endOf = ({ ban }: RateLimitDecision) => new Date(ban?.untilMs ?? 0);
 
   /** What is stored of a subject of its use and its bans. */
-  async function counterOf({ subject }: Ask) {
-    const { minuteUsed, dayUsed, refusals, bannedUntil, banStep } = (await home.counterOf(subject)) ?? {};
-    return { minuteUsed, dayUsed, refusals, bannedUntil, banStep };
+  async function counterOf({ subject }: RateLimitRequest) {
+    const { minuteUsed, dayUsed, refusals, bannedUntil, banLevel } = (await home.counterOf(subject)) ?? {};
+    return { minuteUsed, dayUsed, refusals, bannedUntil, banLevel };
   }
 
   describe('a ban', () => {
     it('is started by the refusal that makes as many within the minute as the limit per minute, and by no other', async () => {
       const ask = newSubject(5);
-      const admissions = await takeTimes(ask, 12);
-      expect(admissions.map(told)).toEqual([
-        ...times(5, 'admitted'),
+      const decisions = await takeTimes(ask, 12);
+      expect(decisions.map(told)).toEqual([
+        ...times(5, 'allowed'),
         ...descending(4, 1).map((left) => `refused, ${left} until a ban`),
         'starts a ban',
         'banned',
         'banned',
       ]);
-      expect(admissions.slice(0, 5).map(({ refusalsUntilBan }) => refusalsUntilBan)).toEqual([5, 5, 5, 5, 5]);
-      const [starter, ...others] = admissions.slice(9) as [Admission, ...Admission[]];
+      expect(decisions.slice(0, 5).map(({ refusalsUntilBan }) => refusalsUntilBan)).toEqual([5, 5, 5, 5, 5]);
+      const [starter, ...others] = decisions.slice(9) as [RateLimitDecision, ...RateLimitDecision[]];
       expect(lengthMs(starter)).toBe(MINUTE_MS);
-      for (const { admitted, refusalsUntilBan, ban } of others) {
-        expect({ admitted, refusalsUntilBan, untilMs: ban?.untilMs }).toEqual({
-          admitted: false,
+      for (const { allowed, refusalsUntilBan, ban } of others) {
+        expect({ allowed, refusalsUntilBan, untilMs: ban?.untilMs }).toEqual({
+          allowed: false,
           refusalsUntilBan: 0,
           untilMs: starter.ban?.untilMs,
         });
@@ -110,24 +114,24 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
         dayUsed: 5,
         refusals: 0,
         bannedUntil: endOf(starter),
-        banStep: 1,
+        banLevel: 1,
       });
     });
 
     it('is started by refusals of the day too', async () => {
-      const admissions = await takeTimes(newSubject(5, 2), 8);
-      expect(admissions.map(told)).toEqual([
-        'admitted',
-        'admitted',
+      const decisions = await takeTimes(newSubject(5, 2), 8);
+      expect(decisions.map(told)).toEqual([
+        'allowed',
+        'allowed',
         ...descending(4, 1).map((left) => `refused, ${left} until a ban`),
         'starts a ban',
         'banned',
       ]);
-      expect(remaining(admissions.at(-1) as Admission)).toEqual([3, 0]);
+      expect(remaining(decisions.at(-1) as RateLimitDecision)).toEqual([3, 0]);
     });
 
     it('is started by the first refusal where the limit is one a minute', async () => {
-      expect((await takeTimes(newSubject(1), 3)).map(told)).toEqual(['admitted', 'starts a ban', 'banned']);
+      expect((await takeTimes(newSubject(1), 3)).map(told)).toEqual(['allowed', 'starts a ban', 'banned']);
     });
 
     it('is not started by refusals of the minute before', async () => {
@@ -137,7 +141,7 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       clock.travelTo(new Date(NOON + MINUTE_MS));
       const next = await takeTimes(ask, 10);
       expect(next.map(told)).toEqual([
-        ...times(5, 'admitted'),
+        ...times(5, 'allowed'),
         ...descending(4, 1).map((left) => `refused, ${left} until a ban`),
         'starts a ban',
       ]);
@@ -148,12 +152,9 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       const ask = newSubject(5);
       const starter = await provoke(ask);
       clock.travelTo(new Date(endOf(starter).getTime() - SECOND_MS));
-      expect(told(await store.take(ask))).toBe('banned');
+      expect(told(await store.consume(ask))).toBe('banned');
       clock.travelTo(endOf(starter));
-      expect((await takeTimes(ask, 6)).map(told)).toEqual([
-        ...times(5, 'admitted'),
-        'refused, 4 until a ban',
-      ]);
+      expect((await takeTimes(ask, 6)).map(told)).toEqual([...times(5, 'allowed'), 'refused, 4 until a ban']);
     });
 
     it('is neither lengthened by what is asked meanwhile, nor takes that from a window', async () => {
@@ -169,32 +170,29 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       expect(later.map(remaining)).toEqual(later.map(() => [5, 995]));
       expect(await counterOf(ask)).toEqual({ ...before, minuteUsed: 0 });
       clock.travelTo(endOf(starter));
-      expect(remaining(await store.take(ask))).toEqual([4, 994]);
+      expect(remaining(await store.consume(ask))).toEqual([4, 994]);
     });
 
     it('is of one subject, also where one question has several', async () => {
       const [rude, polite] = [newSubject(1), newSubject(5)];
-      const admissions = await Promise.all(
-        [newSubject(), rude, polite, rude, polite, rude, polite].map((ask) => store.take(ask)),
+      const decisions = await Promise.all(
+        [newSubject(), rude, polite, rude, polite, rude, polite].map((ask) => store.consume(ask)),
       );
-      expect(admissions.slice(1).map(told)).toEqual([
-        'admitted',
-        'admitted',
+      expect(decisions.slice(1).map(told)).toEqual([
+        'allowed',
+        'allowed',
         'starts a ban',
-        'admitted',
+        'allowed',
         'banned',
-        'admitted',
+        'allowed',
       ]);
     });
 
     it('is nothing that a stranger could be under, however many it sends', async () => {
       const stranger = newSubject(5, null);
-      const admissions = [...(await takeAtOnce(stranger, 30)), ...(await takeAtOnce(stranger, 30))];
-      expect(admissions.map(told)).toEqual([
-        ...times(5, 'admitted'),
-        ...times(55, 'refused, no until a ban'),
-      ]);
-      expect(await counterOf(stranger)).toMatchObject({ bannedUntil: null, banStep: 0 });
+      const decisions = [...(await takeAtOnce(stranger, 30)), ...(await takeAtOnce(stranger, 30))];
+      expect(decisions.map(told)).toEqual([...times(5, 'allowed'), ...times(55, 'refused, no until a ban')]);
+      expect(await counterOf(stranger)).toMatchObject({ bannedUntil: null, banLevel: 0 });
       expect(await store.bans()).toEqual(new Map());
     });
   });
@@ -206,7 +204,7 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       const raised = await takeTimes({ ...ask, perMinute: 8 }, 8);
       expect(raised[0]?.refusalsUntilBan).toBe(4);
       expect(raised.map(told)).toEqual([
-        ...times(3, 'admitted'),
+        ...times(3, 'allowed'),
         ...descending(3, 1).map((left) => `refused, ${left} until a ban`),
         'starts a ban',
         'banned',
@@ -223,7 +221,7 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
 
   describe('asks that are judged together', () => {
     const ofTwenty = [
-      ...times(5, 'admitted'),
+      ...times(5, 'allowed'),
       ...descending(4, 1).map((left) => `refused, ${left} until a ban`),
       'starts a ban',
       ...times(10, 'banned'),
@@ -231,20 +229,20 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
 
     it('are judged one by one, of a subject never seen before', async () => {
       const ask = newSubject(5);
-      const admissions = await takeAtOnce(ask, 20);
-      expect(admissions.map(told)).toEqual(ofTwenty);
-      expect(admissions.map(lengthMs)).toEqual([...Array(9).fill(null), ...Array(11).fill(MINUTE_MS)]);
-      expect(await counterOf(ask)).toMatchObject({ minuteUsed: 5, dayUsed: 5, refusals: 0, banStep: 1 });
+      const decisions = await takeAtOnce(ask, 20);
+      expect(decisions.map(told)).toEqual(ofTwenty);
+      expect(decisions.map(lengthMs)).toEqual([...Array(9).fill(null), ...Array(11).fill(MINUTE_MS)]);
+      expect(await counterOf(ask)).toMatchObject({ minuteUsed: 5, dayUsed: 5, refusals: 0, banLevel: 1 });
     });
 
     it('are judged one by one, of a subject that was counted before', async () => {
       const ask = newSubject(5);
-      await store.take(ask);
+      await store.consume(ask);
       clock.travel(MINUTE_MS);
-      const admissions = await takeAtOnce(ask, 20);
-      expect(admissions.map(told)).toEqual(ofTwenty);
-      expect(admissions.map(lengthMs)).toEqual([...Array(9).fill(null), ...Array(11).fill(MINUTE_MS)]);
-      expect(await counterOf(ask)).toMatchObject({ minuteUsed: 5, dayUsed: 6, refusals: 0, banStep: 1 });
+      const decisions = await takeAtOnce(ask, 20);
+      expect(decisions.map(told)).toEqual(ofTwenty);
+      expect(decisions.map(lengthMs)).toEqual([...Array(9).fill(null), ...Array(11).fill(MINUTE_MS)]);
+      expect(await counterOf(ask)).toMatchObject({ minuteUsed: 5, dayUsed: 6, refusals: 0, banLevel: 1 });
     });
 
     it('go on where the question before them stopped', async () => {
@@ -258,19 +256,19 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       const replicas = [store, await open(), await open()];
       for (let round = 0; round < 10; round += 1) {
         const ask = newSubject(30);
-        const admissions = await Promise.all(
-          Array.from({ length: 120 }, (_, index) => (replicas[index % 3] as CounterStore).take(ask)),
+        const decisions = await Promise.all(
+          Array.from({ length: 120 }, (_, index) => (replicas[index % 3] as CounterStore).consume(ask)),
         );
-        const [starter] = admissions.filter(({ ban }) => ban?.started === true) as [Admission];
-        expect(admissions.map(told).toSorted()).toEqual(
+        const [starter] = decisions.filter(({ ban }) => ban?.started === true) as [RateLimitDecision];
+        expect(decisions.map(told).toSorted()).toEqual(
           [
-            ...times(30, 'admitted'),
+            ...times(30, 'allowed'),
             ...descending(29, 1).map((left) => `refused, ${left} until a ban`),
             'starts a ban',
             ...times(60, 'banned'),
           ].toSorted(),
         );
-        expect(new Set(admissions.flatMap(({ ban }) => ban?.untilMs ?? []))).toEqual(
+        expect(new Set(decisions.flatMap(({ ban }) => ban?.untilMs ?? []))).toEqual(
           new Set([starter.ban?.untilMs]),
         );
         expect(await counterOf(ask)).toEqual({
@@ -278,7 +276,7 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
           dayUsed: 30,
           refusals: 0,
           bannedUntil: endOf(starter),
-          banStep: 1,
+          banLevel: 1,
         });
       }
     });
@@ -286,8 +284,12 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
 
   describe('the ladder', () => {
     /** Provokes a ban as soon as the last one is over, and so on. */
-    async function bansInARow(ask: Ask, count: number, from = store): Promise<Admission[]> {
-      const starters: Admission[] = [];
+    async function bansInARow(
+      ask: RateLimitRequest,
+      count: number,
+      from = store,
+    ): Promise<RateLimitDecision[]> {
+      const starters: RateLimitDecision[] = [];
       for (let started = 0; started < count; started += 1) {
         const starter = await provoke(ask, from);
         starters.push(starter);
@@ -323,14 +325,14 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       ['thirty', 30 * DAY_MS, MINUTE_MS],
     ])('has fallen one step for each full 24 hours after a third ban: %s', async (_days, waitMs, nextMs) => {
       const ask = newSubject();
-      const third = (await bansInARow(ask, 3)).at(-1) as Admission;
+      const third = (await bansInARow(ask, 3)).at(-1) as RateLimitDecision;
       clock.travelTo(new Date(endOf(third).getTime() + waitMs));
       expect(lengthMs(await provoke(ask))).toBe(nextMs);
     });
 
     it('falls from its last step, however often that was repeated', async () => {
       const ask = newSubject();
-      const last = (await bansInARow(ask, 7)).at(-1) as Admission;
+      const last = (await bansInARow(ask, 7)).at(-1) as RateLimitDecision;
       clock.travelTo(new Date(endOf(last).getTime() + 2 * DAY_MS));
       expect(lengthMs(await provoke(ask))).toBe(HOUR_MS);
     });
@@ -344,12 +346,9 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
     it('of none bans nobody', async () => {
       const ask = newSubject(5);
       const lenient = await open('');
-      const admissions = [...(await takeAtOnce(ask, 30, lenient)), ...(await takeAtOnce(ask, 30, lenient))];
-      expect(admissions.map(told)).toEqual([
-        ...times(5, 'admitted'),
-        ...times(55, 'refused, no until a ban'),
-      ]);
-      expect(await counterOf(ask)).toMatchObject({ refusals: 55, bannedUntil: null, banStep: 0 });
+      const decisions = [...(await takeAtOnce(ask, 30, lenient)), ...(await takeAtOnce(ask, 30, lenient))];
+      expect(decisions.map(told)).toEqual([...times(5, 'allowed'), ...times(55, 'refused, no until a ban')]);
+      expect(await counterOf(ask)).toMatchObject({ refusals: 55, bannedUntil: null, banLevel: 0 });
     });
 
     it('of none suspends the bans that are under way, which hold again where bans are on', async () => {
@@ -360,11 +359,14 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       const lenient = await open('');
       expect(await lenient.bans()).toEqual(new Map());
       expect((await takeTimes(ask, 7, lenient)).map(told)).toEqual([
-        ...times(5, 'admitted'),
+        ...times(5, 'allowed'),
         ...times(2, 'refused, no until a ban'),
       ]);
       const [still] = await takeTimes(ask, 1);
-      expect([told(still as Admission), endOf(still as Admission)]).toEqual(['banned', endOf(starter)]);
+      expect([told(still as RateLimitDecision), endOf(still as RateLimitDecision)]).toEqual([
+        'banned',
+        endOf(starter),
+      ]);
       expect(await store.bans()).toEqual(new Map([[ask.subject, endOf(starter)]]));
     });
   });
@@ -375,9 +377,9 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       const starter = await provoke(ask);
       clock.travelTo(new Date(NOON + 30 * SECOND_MS));
       expect(await (await open()).liftBan(ask.subject)).toEqual(endOf(starter));
-      expect(told(await store.take(ask))).toBe('refused, 4 until a ban');
+      expect(told(await store.consume(ask))).toBe('refused, 4 until a ban');
       clock.travelTo(new Date(NOON + MINUTE_MS));
-      expect((await takeTimes(ask, 2)).map(told)).toEqual(['admitted', 'admitted']);
+      expect((await takeTimes(ask, 2)).map(told)).toEqual(['allowed', 'allowed']);
     });
 
     it('keeps the step of the ladder, which falls from that moment on', async () => {
@@ -424,8 +426,8 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       await takeTimes(ask, 3, await open(''));
       expect(await counterOf(ask)).toMatchObject({ refusals: 3 });
       await store.liftBan(ask.subject);
-      expect(await counterOf(ask)).toMatchObject({ refusals: 0, banStep: 1 });
-      expect(told(await store.take(ask))).toBe('refused, 4 until a ban');
+      expect(await counterOf(ask)).toMatchObject({ refusals: 0, banLevel: 1 });
+      expect(told(await store.consume(ask))).toBe('refused, 4 until a ban');
     });
   });
 

@@ -3,14 +3,14 @@ import { connect, type Server } from 'node:net';
 import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { KeyDirectory } from '../src/auth/key-directory.js';
-import { KeyWatch } from '../src/auth/key-watch.js';
+import { ApiKeyCache } from '../src/auth/api-key-cache.js';
+import { ApiKeyChangeListener } from '../src/auth/api-key-change-listener.js';
 import { PrismaService } from '../src/database/prisma.service.js';
 import { QueryRunner } from '../src/database/query-runner.js';
 import { readEnvironment } from '../src/environment.js';
-import { DegradingCounterStore } from '../src/rate-limit/degrading-counter-store.js';
+import { FallbackCounterStore } from '../src/rate-limit/fallback-counter-store.js';
 import { PostgresCounterStore } from '../src/rate-limit/postgres-counter-store.js';
-import { networkSubject, quotaSubject } from '../src/rate-limit/subject.js';
+import { addressBucketKey, quotaBucketKey } from '../src/rate-limit/bucket-key.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { TestClock } from './support/clock.js';
 import { type CounterHome, counterStores } from './support/counter-stores.js';
@@ -63,9 +63,9 @@ describe.each(counterStores)('a day of 100,000 requests, counted in %s,', (_name
     const clock = new TestClock();
     clock.travelTo(new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS));
     const store = await home.open(clock);
-    const ask = { subject: quotaSubject('one'), perMinute: 1_000_000, perDay: 1_000_000 };
+    const ask = { subject: quotaBucketKey('one'), perMinute: 1_000_000, perDay: 1_000_000 };
     for (let sent = 0; sent < DAY_OF_REQUESTS; sent += AT_ONCE) {
-      await Promise.all(Array.from({ length: AT_ONCE }, () => store.take(ask)));
+      await Promise.all(Array.from({ length: AT_ONCE }, () => store.consume(ask)));
       clock.travel((DAY_MS * AT_ONCE) / DAY_OF_REQUESTS - STEP_MARGIN_MS);
     }
     expect(await home.subjects()).toEqual([ask.subject]);
@@ -75,7 +75,7 @@ describe.each(counterStores)('a day of 100,000 requests, counted in %s,', (_name
 
 describe('memory stays bounded', () => {
   let database: TestDatabase;
-  let store: DegradingCounterStore;
+  let store: FallbackCounterStore;
   let shared: PostgresCounterStore;
 
   beforeAll(async () => {
@@ -84,7 +84,7 @@ describe('memory stays bounded', () => {
     const clock = new TestClock();
     clock.travelToMinuteStart();
     shared = new PostgresCounterStore(environment, clock);
-    store = new DegradingCounterStore(shared, environment, clock);
+    store = new FallbackCounterStore(shared, environment, clock);
   });
   afterAll(async () => {
     store.onApplicationShutdown();
@@ -94,7 +94,7 @@ describe('memory stays bounded', () => {
 
   it('over a million addresses', async () => {
     const growth = await growthOver((index) =>
-      store.take({ subject: networkSubject(`10.${index}`), perMinute: 300, perDay: null }),
+      store.consume({ subject: addressBucketKey(`10.${index}`), perMinute: 300, perDay: null }),
     );
     process.stdout.write(`A million addresses: the heap grew by ${Math.round(growth / 1000)} kB\n`);
     expect(growth).toBeLessThan(NOISE_BYTES);
@@ -112,10 +112,10 @@ describe('memory stays bounded', () => {
     );
     const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
     const statements = new QueryRunner(prisma);
-    const watch = new KeyWatch({ DATABASE_URL: database.url });
+    const watch = new ApiKeyChangeListener({ DATABASE_URL: database.url });
     watch.onModuleInit();
     await until(() => watch.holds(watch.generation));
-    const directory = new KeyDirectory(statements, watch);
+    const directory = new ApiKeyCache(statements, watch);
     const growth = await growthOver(async (index) => {
       const hash = Buffer.from(index.toString(16).padStart(64, '0'), 'hex');
       expect(await directory.find(hash)).not.toBeNull();

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import pg from 'pg';
 import { CounterStore } from '../src/rate-limit/counter-store.js';
-import { SHARED_COUNTER_STORE } from '../src/rate-limit/degrading-counter-store.js';
+import { SHARED_COUNTER_STORE } from '../src/rate-limit/fallback-counter-store.js';
 import { until } from './support/eventually.js';
 import { hold } from './support/holding.js';
 import {
@@ -79,7 +79,7 @@ describe('while the counter store hangs', () => {
   it('those who gathered behind the question wait no longer than it does, and are added', async () => {
     await call();
     replica.proxy.hang();
-    const take = jest.spyOn(replica.app.app.get<CounterStore>(SHARED_COUNTER_STORE), 'take');
+    const take = jest.spyOn(replica.app.app.get<CounterStore>(SHARED_COUNTER_STORE), 'consume');
     const first = call();
     await until(() => take.mock.calls.length === 1);
     const { ms, result } = await timed(() => callAtOnce(9));
@@ -111,7 +111,7 @@ describe('while the counter store hangs', () => {
 
   it('but says that it is there, is told of as away once, and as back once it counts', async () => {
     const full = await replica.app.issue({ plan: 'enterprise', perMinute: 5, perDay: 1000 });
-    const asked = jest.spyOn(replica.app.app.get<CounterStore>(SHARED_COUNTER_STORE), 'take');
+    const asked = jest.spyOn(replica.app.app.get<CounterStore>(SHARED_COUNTER_STORE), 'consume');
     await callTimes(5, replica, full);
     const lock = await hold(database.url, lockRow(full));
     await callTimes(3, replica, full);
@@ -130,7 +130,7 @@ describe('while the counter store hangs', () => {
     expect(replica.lines).toHaveBeenLastCalledWith(expect.stringContaining('is back'));
   });
 
-  it('for one question alone, the next goes to the store, after what was admitted is added', async () => {
+  it('for one question alone, the next goes to the store, after what was allowed is added', async () => {
     await call();
     const lock = await hold(database.url, lockRow());
     const alone = await call();
@@ -181,7 +181,7 @@ describe('a connection that is cut under a question', () => {
     expect(await stored()).toEqual({ minute: 9, day: 9 });
   });
 
-  it('when that told what was admitted, does not have it told twice', async () => {
+  it('when that told what was allowed, does not have it told twice', async () => {
     await call();
     replica.proxy.goAway();
     await callTimes(5);
@@ -219,9 +219,9 @@ describe('a replica that was paused itself', () => {
 
   it.each([300, 1000])('for %i ms while it connects goes on connecting', async (pauseMs) => {
     const store = replica.app.app.get(CounterStore);
-    const admission = store.take({ subject: 'quota:x', perMinute: 60, perDay: 1000 });
+    const decision = store.consume({ subject: 'quota:x', perMinute: 60, perDay: 1000 });
     await nextTurn();
     block(pauseMs);
-    expect((await admission).degraded).toBe(false);
+    expect((await decision).degraded).toBe(false);
   });
 });

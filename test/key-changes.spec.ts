@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
-import { KeyWatch } from '../src/auth/key-watch.js';
+import { ApiKeyChangeListener } from '../src/auth/api-key-change-listener.js';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
 import type { Environment } from '../src/environment.js';
 import { startApplication, type TestApplication } from './support/application.js';
@@ -154,7 +154,7 @@ describe('a key that is remembered', () => {
   it('is not one whose look-up was under way when it changed', async () => {
     const service = await start();
     const issued = await service.store.issue(WIDE);
-    const watch = service.store.app.get(KeyWatch);
+    const watch = service.store.app.get(ApiKeyChangeListener);
     await until(() => watch.holds(watch.generation));
     // A look-up then waits, when it has its snapshot and has still to answer.
     await database.query(`
@@ -264,7 +264,7 @@ describe('the connection that hears of changes', () => {
 
   it('when it is gone, leaves nothing behind, however often it is opened again', async () => {
     proxy.goAway();
-    const watch = new KeyWatch({ DATABASE_URL: proxy.url });
+    const watch = new ApiKeyChangeListener({ DATABASE_URL: proxy.url });
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       await expect(watch['listen']()).rejects.toThrow('ECONNREFUSED');
     }

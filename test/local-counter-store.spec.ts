@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { readEnvironment } from '../src/environment.js';
-import type { Admission } from '../src/rate-limit/admission.js';
-import type { Ask } from '../src/rate-limit/counter-store.js';
+import type { RateLimitDecision } from '../src/rate-limit/rate-limit-decision.js';
+import type { RateLimitRequest } from '../src/rate-limit/counter-store.js';
 import { LocalCounterStore } from '../src/rate-limit/local-counter-store.js';
 import { PostgresCounterStore } from '../src/rate-limit/postgres-counter-store.js';
 import { TestClock } from './support/clock.js';
@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 afterEach(() => shared.onApplicationShutdown());
 
-function newSubject(perMinute = 60, perDay: number | null = 1000): Ask {
+function newSubject(perMinute = 60, perDay: number | null = 1000): RateLimitRequest {
   subjects += 1;
   return { subject: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
 }
@@ -48,11 +48,11 @@ function randomness(seed: number): () => number {
 }
 
 /** The shared store's answer, which the local one gives too. */
-async function expectSame(ask: Ask): Promise<Admission> {
-  const admission = await shared.take(ask);
-  nowMs = admission.clockMs;
-  expect(await local.take(ask)).toEqual(admission);
-  return admission;
+async function expectSame(ask: RateLimitRequest): Promise<RateLimitDecision> {
+  const decision = await shared.consume(ask);
+  nowMs = decision.clockMs;
+  expect(await local.consume(ask)).toEqual(decision);
+  return decision;
 }
 
 describe('the local store answers as the shared one does', () => {
@@ -60,13 +60,13 @@ describe('the local store answers as the shared one does', () => {
     const random = randomness(seed);
     const asks = [newSubject(3, 40), newSubject(2, 5), newSubject(4, null), newSubject(1, 1000)];
     const lifted: [Date | null, Date | null][] = [];
-    const seen = { admitted: 0, refused: 0, bans: 0 };
+    const seen = { allowed: 0, refused: 0, bans: 0 };
     for (let step = 0; step < 500; step += 1) {
-      const ask = asks[Math.floor(random() * asks.length)] as Ask;
-      const admission = await expectSame(random() < 0.1 && ask.perDay ? { ...ask, perMinute: 6 } : ask);
-      seen.admitted += admission.admitted ? 1 : 0;
-      seen.refused += admission.admitted ? 0 : 1;
-      seen.bans += admission.ban?.started ? 1 : 0;
+      const ask = asks[Math.floor(random() * asks.length)] as RateLimitRequest;
+      const decision = await expectSame(random() < 0.1 && ask.perDay ? { ...ask, perMinute: 6 } : ask);
+      seen.allowed += decision.allowed ? 1 : 0;
+      seen.refused += decision.allowed ? 0 : 1;
+      seen.bans += decision.ban?.started ? 1 : 0;
       const dice = random();
       if (dice < 0.02) {
         clock.travel(Math.floor(86_400_000 * random() * 3));
@@ -78,7 +78,7 @@ describe('the local store answers as the shared one does', () => {
       }
     }
     expect(lifted.map(([, here]) => here)).toEqual(lifted.map(([there]) => there));
-    expect(Math.min(seen.admitted, seen.refused, seen.bans)).toBeGreaterThan(5);
+    expect(Math.min(seen.allowed, seen.refused, seen.bans)).toBeGreaterThan(5);
   });
 
   it('to a clock that goes back: the later window counts', async () => {
@@ -87,7 +87,7 @@ describe('the local store answers as the shared one does', () => {
     clock.travel(-300_000);
     await expectSame(ask);
     nowMs -= 300_000;
-    expect((await local.take(ask)).nowMs).toBe(NOON);
+    expect((await local.consume(ask)).nowMs).toBe(NOON);
   });
 
   it('to who asks for bans', async () => {
@@ -103,15 +103,15 @@ describe('the memory of the local store', () => {
   it('is bounded: the one not seen for the longest begins anew, and strangers forget no client', async () => {
     const small = new LocalCounterStore(() => nowMs, [], 100);
     const client = newSubject();
-    await small.take(client);
+    await small.consume(client);
     for (let stranger = 0; stranger < 10_000; stranger += 1) {
-      await small.take({ subject: `address:${stranger}`, perMinute: 300, perDay: null });
+      await small.consume({ subject: `address:${stranger}`, perMinute: 300, perDay: null });
     }
     expect(small['counters'].size).toBe(101);
-    expect((await small.take(client)).windows[0]?.remaining).toBe(58);
+    expect((await small.consume(client)).windows[0]?.remaining).toBe(58);
     for (let other = 0; other < 100; other += 1) {
-      await small.take({ ...client, subject: `quota:other-${other}` });
+      await small.consume({ ...client, subject: `quota:other-${other}` });
     }
-    expect((await small.take(client)).windows[0]?.remaining).toBe(59);
+    expect((await small.consume(client)).windows[0]?.remaining).toBe(59);
   });
 });

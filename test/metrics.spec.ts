@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { IssuedKey, KeyOrder } from '../src/admin/key.schemas.js';
 import { InvalidEnvironmentError } from '../src/environment.js';
 import { MetricsServer } from '../src/metrics/metrics.server.js';
-import { SHARED_COUNTER_STORE } from '../src/rate-limit/degrading-counter-store.js';
+import { SHARED_COUNTER_STORE } from '../src/rate-limit/fallback-counter-store.js';
 import type { PostgresCounterStore } from '../src/rate-limit/postgres-counter-store.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
@@ -234,20 +234,20 @@ describe('requests', () => {
 describe('limits', () => {
   ofOneService();
 
-  const admitted = (read: Scrape, plan: string, window: string) =>
+  const allowed = (read: Scrape, plan: string, window: string) =>
     read.value('animal_store_admitted_requests_total', { plan, window });
   const refused = (read: Scrape, plan: string, window: string) =>
     read.value('animal_store_refused_requests_total', { plan, window });
 
-  it('tell what was admitted and refused, by plan and window, and the bans that were started', async () => {
+  it('tell what was allowed and refused, by plan and window, and the bans that were started', async () => {
     const minute = await limited(2, 100);
     expect(await call(minute.key, 6)).toEqual([200, 200, 429, 429, 429, 429]);
     const day = await limited(50, 1, { plan: 'business' });
     expect(await call(day.key, 3)).toEqual([200, 429, 429]);
     const read = await metrics();
-    expect(admitted(read, 'pro', 'minute')).toBe(2);
-    expect(admitted(read, 'pro', 'day')).toBe(2);
-    expect(admitted(read, 'business', 'day')).toBe(1);
+    expect(allowed(read, 'pro', 'minute')).toBe(2);
+    expect(allowed(read, 'pro', 'day')).toBe(2);
+    expect(allowed(read, 'business', 'day')).toBe(1);
     expect(refused(read, 'pro', 'minute')).toBe(1);
     expect(refused(read, 'pro', 'ban')).toBe(3);
     expect(refused(read, 'pro', 'day')).toBe(0);
@@ -259,8 +259,8 @@ describe('limits', () => {
   it('tell of those without a key apart, who have no day', async () => {
     await call(undefined, 3);
     const read = await metrics();
-    expect(admitted(read, '(stranger)', 'minute')).toBe(3);
-    expect(admitted(read, '(stranger)', 'day')).toBeUndefined();
+    expect(allowed(read, '(stranger)', 'minute')).toBe(3);
+    expect(allowed(read, '(stranger)', 'day')).toBeUndefined();
     expect(refused(read, '(stranger)', 'minute')).toBe(0);
   });
 
@@ -269,7 +269,7 @@ describe('limits', () => {
     const statuses = await call(key, 61, { path: '/v1/rate-limit' });
     expect(statuses.filter((status) => status === 429)).toHaveLength(1);
     const read = await metrics();
-    expect(admitted(read, 'free', 'minute')).toBe(0);
+    expect(allowed(read, 'free', 'minute')).toBe(0);
     expect(refused(read, 'free', 'inquiries')).toBe(1);
   });
 });

@@ -1,6 +1,6 @@
 import { ApiError } from '../src/errors/api-error.js';
 import { PetRepository } from '../src/pets/pet.repository.js';
-import { DegradingCounterStore } from '../src/rate-limit/degrading-counter-store.js';
+import { FallbackCounterStore } from '../src/rate-limit/fallback-counter-store.js';
 import { RateLimiter } from '../src/rate-limit/rate-limiter.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { TestClock } from './support/clock.js';
@@ -153,7 +153,7 @@ describe('a read and its count', () => {
 
   it.each(METHODS)('return 500 where counting has a defect: %s', async (method) => {
     const { key } = await replica.issue({ plan: 'pro' });
-    jest.spyOn(replica.app.get(DegradingCounterStore), 'take').mockRejectedValue(new Error('defect'));
+    jest.spyOn(replica.app.get(FallbackCounterStore), 'consume').mockRejectedValue(new Error('defect'));
     const response = await ask('/v1/pets', { method, key });
     expect(response.status).toBe(500);
     expectRateLimitHeaders(response);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { KeyDirectory } from '../src/auth/key-directory.js';
+import { ApiKeyCache } from '../src/auth/api-key-cache.js';
 import { namedStatement, QueryRunner } from '../src/database/query-runner.js';
 import { OrderRepository } from '../src/orders/order.repository.js';
 import { type PageRequest, type PetPage, PetRepository } from '../src/pets/pet.repository.js';
@@ -147,7 +147,7 @@ describe('a question that is slow', () => {
         // Until the question before counts as slow.
         await pause(30);
       }
-      expect(await store.app.get(KeyDirectory).find(randomBytes(32))).toBeNull();
+      expect(await store.app.get(ApiKeyCache).find(randomBytes(32))).toBeNull();
     } finally {
       await holder.letGo();
     }

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
-import { KeyWatch } from '../src/auth/key-watch.js';
+import { ApiKeyChangeListener } from '../src/auth/api-key-change-listener.js';
 import { PrismaService } from '../src/database/prisma.service.js';
 import { loadSql, QueryRunner } from '../src/database/query-runner.js';
 import { startApplication } from './support/application.js';
@@ -44,7 +44,7 @@ describeOnPgBouncer('a connection through PgBouncer, which may lose the word of 
       const warnings = jest.spyOn(Logger.prototype, 'warn');
       const store = await startApplication({ database, environment: { DIRECT_DATABASE_URL: url } });
       try {
-        const watch = store.app.get(KeyWatch);
+        const watch = store.app.get(ApiKeyChangeListener);
         const { id, key } = await store.issue({ plan: 'business' });
         await until(() => warnings.mock.calls.length > 0);
         // Long enough for more than one attempt.
@@ -76,7 +76,7 @@ describeOnPgBouncer('a connection through PgBouncer, which may lose the word of 
       environment: { DATABASE_URL: url, DIRECT_DATABASE_URL: database.url },
     });
     try {
-      const watch = store.app.get(KeyWatch);
+      const watch = store.app.get(ApiKeyChangeListener);
       await until(() => watch.holds(watch.generation));
       const { id, key } = await store.issue({ plan: 'business' });
       // Enough at once that the pooler lends several connections in turn, and none knows what another has prepared.

@@ -4,8 +4,8 @@ import pg from 'pg';
 import { isDatabaseUnavailable } from '../src/database/availability.js';
 import { PrismaService } from '../src/database/prisma.service.js';
 import { readEnvironment } from '../src/environment.js';
-import type { Admission } from '../src/rate-limit/admission.js';
-import type { Ask } from '../src/rate-limit/counter-store.js';
+import type { RateLimitDecision } from '../src/rate-limit/rate-limit-decision.js';
+import type { RateLimitRequest } from '../src/rate-limit/counter-store.js';
 import { PostgresCounterStore } from '../src/rate-limit/postgres-counter-store.js';
 import { TestClock } from './support/clock.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
@@ -52,25 +52,25 @@ function open(itsClock = clock): PostgresCounterStore {
 }
 
 /** A subject that nobody has counted yet. */
-function newSubject(perMinute = 60, perDay: number | null = 1000): Ask {
+function newSubject(perMinute = 60, perDay: number | null = 1000): RateLimitRequest {
   subjects += 1;
   return { subject: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
 }
 
 /** So many asks at once, spread over the stores in turn. */
-function takeAtOnce(ask: Ask, count: number, from = [store]): Promise<Admission[]> {
+function takeAtOnce(ask: RateLimitRequest, count: number, from = [store]): Promise<RateLimitDecision[]> {
   return Promise.all(
     Array.from({ length: count }, (_, index) =>
-      (from[index % from.length] as PostgresCounterStore).take(ask),
+      (from[index % from.length] as PostgresCounterStore).consume(ask),
     ),
   );
 }
 
-const remaining = ({ windows }: Admission) => windows.map((window) => window.remaining);
-const admitted = (admissions: Admission[]) => admissions.filter((admission) => admission.admitted);
+const remaining = ({ windows }: RateLimitDecision) => windows.map((window) => window.remaining);
+const allowed = (decisions: RateLimitDecision[]) => decisions.filter((decision) => decision.allowed);
 
 /** What is stored of a subject. */
-async function counterOf({ subject }: Ask): Promise<Record<string, unknown> | undefined> {
+async function counterOf({ subject }: RateLimitRequest): Promise<Record<string, unknown> | undefined> {
   const [row] = await database.query(
     `SELECT minute, minute_used, day, day_used, asked, granted, refused, refusals, banned_until, ban_step
      FROM rate_limit_counters WHERE subject = $1`,
@@ -121,51 +121,51 @@ async function whileHeld<T>(statement: string, values: unknown[], asking: () => 
 }
 
 /** Has the subject send until it is banned, within this minute. */
-async function provoke(ask: Ask): Promise<Admission> {
-  const starter = (await takeAtOnce(ask, ask.perMinute * 2)).at(-1) as Admission;
+async function provoke(ask: RateLimitRequest): Promise<RateLimitDecision> {
+  const starter = (await takeAtOnce(ask, ask.perMinute * 2)).at(-1) as RateLimitDecision;
   expect(starter.ban).toEqual({ untilMs: expect.any(Number), started: true });
   return starter;
 }
 
-/** What each was told: admitted, how many refusals remain, or the ban. */
-function told({ admitted: yes, refusalsUntilBan, ban }: Admission): string {
+/** What each was told: allowed, how many refusals remain, or the ban. */
+function told({ allowed: yes, refusalsUntilBan, ban }: RateLimitDecision): string {
   if (ban !== null) {
     return ban.started ? 'starts a ban' : 'banned';
   }
-  return yes ? 'admitted' : `refused, ${refusalsUntilBan ?? 'no'} until a ban`;
+  return yes ? 'allowed' : `refused, ${refusalsUntilBan ?? 'no'} until a ban`;
 }
 
 const times = (count: number, text: string) => Array<string>(count).fill(text);
-const lengthMs = ({ ban, nowMs }: Admission) => (ban === null ? null : ban.untilMs - nowMs);
-const endOf = ({ ban }: Admission) => new Date(ban?.untilMs ?? 0);
+const lengthMs = ({ ban, nowMs }: RateLimitDecision) => (ban === null ? null : ban.untilMs - nowMs);
+const endOf = ({ ban }: RateLimitDecision) => new Date(ban?.untilMs ?? 0);
 
 describe('a question that a lock held up', () => {
   it("grants nothing beyond the limit to a question that a lock held up across the minute's edge", async () => {
     clock.travelTo(new Date(NOON + 59_000));
     const ask = newSubject(5, 100);
-    await store.take(ask);
-    let held: Promise<Admission> | undefined;
+    await store.consume(ask);
+    let held: Promise<RateLimitDecision> | undefined;
     await holding(async (holder) => {
       await holder.query(
         'UPDATE rate_limit_counters SET minute = minute + 1, minute_used = 5, day_used = 6 WHERE subject = $1',
         [ask.subject],
       );
-      held = store.take(ask);
+      held = store.consume(ask);
       await until(isWaiting);
     });
-    const admission = (await held) as Admission;
-    expect(admission.admitted).toBe(false);
-    expect(remaining(admission)).toEqual([0, 94]);
-    expect(admission.windows[0]?.resetSeconds).toBe((NOON + 2 * MINUTE_MS) / 1000);
-    expect(admission.nowMs).toBe(NOON + MINUTE_MS);
+    const decision = (await held) as RateLimitDecision;
+    expect(decision.allowed).toBe(false);
+    expect(remaining(decision)).toEqual([0, 94]);
+    expect(decision.windows[0]?.resetSeconds).toBe((NOON + 2 * MINUTE_MS) / 1000);
+    expect(decision.nowMs).toBe(NOON + MINUTE_MS);
     expect(await counterOf(ask)).toMatchObject({ minute: NOON / MINUTE_MS + 1, minute_used: 5, day_used: 6 });
   });
 
   it("grants what is left to a question that a lock held up across the minute's edge", async () => {
     clock.travelTo(new Date(NOON + 59_000));
     const ask = newSubject(5, 100);
-    await store.take(ask);
-    let held: Promise<Admission[]> | undefined;
+    await store.consume(ask);
+    let held: Promise<RateLimitDecision[]> | undefined;
     await holding(async (holder) => {
       await holder.query(
         'UPDATE rate_limit_counters SET minute = minute + 1, minute_used = 3, day_used = 4 WHERE subject = $1',
@@ -174,7 +174,7 @@ describe('a question that a lock held up', () => {
       held = takeAtOnce(ask, 4);
       await until(isWaiting);
     });
-    expect(admitted((await held) ?? [])).toHaveLength(2);
+    expect(allowed((await held) ?? [])).toHaveLength(2);
     expect(await counterOf(ask)).toMatchObject({ minute: NOON / MINUTE_MS + 1, minute_used: 5, day_used: 6 });
   });
 
@@ -182,13 +182,13 @@ describe('a question that a lock held up', () => {
     const ask = newSubject(5, 100_000);
     await takeAtOnce(ask, 5);
     const end = new Date(NOON + HOUR_MS);
-    const admissions = await whileHeld(
+    const decisions = await whileHeld(
       'UPDATE rate_limit_counters SET refusals = 0, banned_until = $2, ban_step = 3 WHERE subject = $1',
       [ask.subject, end],
       () => takeAtOnce(ask, 20),
     );
-    expect(admissions.map(told)).toEqual(times(20, 'banned'));
-    expect(admissions.map(endOf)).toEqual(admissions.map(() => end));
+    expect(decisions.map(told)).toEqual(times(20, 'banned'));
+    expect(decisions.map(endOf)).toEqual(decisions.map(() => end));
     expect(await counterOf(ask)).toMatchObject({ refusals: 0, banned_until: end, ban_step: 3 });
   });
 
@@ -196,19 +196,19 @@ describe('a question that a lock held up', () => {
     clock.travelTo(new Date(NOON + 55 * SECOND_MS));
     const ask = newSubject(5, 100_000);
     await takeAtOnce(ask, 5);
-    const admissions = await whileHeld(
+    const decisions = await whileHeld(
       'UPDATE rate_limit_counters SET minute = minute + 1, refusals = 2 WHERE subject = $1',
       [ask.subject],
       () => takeAtOnce(ask, 4),
     );
-    expect(admissions.map(told)).toEqual([
+    expect(decisions.map(told)).toEqual([
       'refused, 2 until a ban',
       'refused, 1 until a ban',
       'starts a ban',
       'banned',
     ]);
-    expect(endOf(admissions[2] as Admission)).toEqual(new Date(NOON + 2 * MINUTE_MS));
-    expect(lengthMs(admissions[2] as Admission)).toBe(MINUTE_MS);
+    expect(endOf(decisions[2] as RateLimitDecision)).toEqual(new Date(NOON + 2 * MINUTE_MS));
+    expect(lengthMs(decisions[2] as RateLimitDecision)).toBe(MINUTE_MS);
   });
 });
 
@@ -230,10 +230,10 @@ describe('lifting a ban', () => {
 describe('a row that somebody holds', () => {
   it('is named by the failure of the question that waited for it', async () => {
     const ask = newSubject();
-    await store.take(ask);
+    await store.consume(ask);
     await holding(async (holder) => {
       await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [ask.subject]);
-      await expect(store.take(ask)).rejects.toMatchObject({
+      await expect(store.consume(ask)).rejects.toMatchObject({
         kind: 'failed',
         message: expect.stringMatching(
           /statement timeout \(while locking tuple \(\d+,\d+\) in relation "rate_limit_counters"\)/,
@@ -292,7 +292,7 @@ describe('PostgresCounterStore.take', () => {
   it('runs one cheap statement while every bucket has room, whether it is new, known or in a new minute', async () => {
     clock.travelTo(new Date(NOON));
     const [first, second] = [newSubject(5), newSubject(5, null)];
-    await store.take(first);
+    await store.consume(first);
     expect(statements()).toEqual(['allow-one']);
     const together = await Promise.all([...takeThrice(first), ...takeThrice(second)]);
     expect(together.map(remaining)).toEqual([[3, 998], [2, 997], [1, 996], [4], [3], [2]]);
@@ -309,60 +309,60 @@ describe('PostgresCounterStore.take', () => {
   it('runs the full statement for what lacks room, and no other for a bucket that lacked it last', async () => {
     clock.travelTo(new Date(NOON));
     const [full, free] = [newSubject(2), newSubject(20)];
-    expect((await Promise.all([...takeThrice(full), store.take(free)])).map(told)).toEqual([
-      'admitted',
-      'admitted',
+    expect((await Promise.all([...takeThrice(full), store.consume(free)])).map(told)).toEqual([
+      'allowed',
+      'allowed',
       'refused, 1 until a ban',
-      'admitted',
+      'allowed',
     ]);
-    expect(statements()).toEqual(['allow', 'take']);
-    expect((await Promise.all([store.take(free), store.take(full)])).map(told)).toEqual([
-      'admitted',
+    expect(statements()).toEqual(['allow', 'consume']);
+    expect((await Promise.all([store.consume(free), store.consume(full)])).map(told)).toEqual([
+      'allowed',
       'starts a ban',
     ]);
-    expect(statements()).toEqual(['take']);
-    await store.take(free);
-    await store.take(free);
+    expect(statements()).toEqual(['consume']);
+    await store.consume(free);
+    await store.consume(free);
     expect(statements()).toEqual(['allow-one', 'allow-one']);
   });
 
   it('keeps what it allowed when the statement for the rest of the batch fails', async () => {
     const [full, free] = [newSubject(1), newSubject()];
-    await store.take(full);
+    await store.consume(full);
     await database.query(
       `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$;
        CREATE TRIGGER fail BEFORE UPDATE ON rate_limit_counters
          FOR EACH ROW WHEN (NEW.granted = 0) EXECUTE FUNCTION fail()`,
     );
-    const outcomes = await Promise.allSettled([store.take(free), store.take(full)]);
+    const outcomes = await Promise.allSettled([store.consume(free), store.consume(full)]);
     await database.query('DROP FUNCTION fail CASCADE');
     expect(outcomes).toMatchObject([
-      { status: 'fulfilled', value: { admitted: true } },
+      { status: 'fulfilled', value: { allowed: true } },
       { status: 'rejected', reason: { kind: 'failed' } },
     ]);
     expect(await counterOf(free)).toMatchObject({ minute_used: 1, day_used: 1 });
   });
 
-  const takeThrice = (ask: Ask) => Array.from({ length: 3 }, () => store.take(ask));
+  const takeThrice = (ask: RateLimitRequest) => Array.from({ length: 3 }, () => store.consume(ask));
 });
 
 describe('many at once', () => {
   it('take their rows in the order of their subjects, whatever the order of the asks', async () => {
     const [first, second, third] = [newSubject(), newSubject(), newSubject()].toSorted((a, b) =>
       a.subject.localeCompare(b.subject),
-    ) as [Ask, Ask, Ask];
-    await Promise.all([first, second, third].map((ask) => store.take(ask)));
-    let held: Promise<Admission[]> | undefined;
+    ) as [RateLimitRequest, RateLimitRequest, RateLimitRequest];
+    await Promise.all([first, second, third].map((ask) => store.consume(ask)));
+    let held: Promise<RateLimitDecision[]> | undefined;
     await holding(async (holder) => {
       const lock = 'SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE NOWAIT';
       await holder.query(lock, [first.subject]);
-      held = Promise.all([newSubject(), third, second, first].map((ask) => store.take(ask)));
+      held = Promise.all([newSubject(), third, second, first].map((ask) => store.consume(ask)));
       await until(isWaiting);
       // Who waits for the first has none of the others yet.
       await holder.query(lock, [second.subject]);
       await holder.query(lock, [third.subject]);
     });
-    expect(admitted((await held) ?? [])).toHaveLength(4);
+    expect(allowed((await held) ?? [])).toHaveLength(4);
   });
 
   it('never wait for each other in a circle, though two replicas name the same subjects in opposite order', async () => {
@@ -371,11 +371,11 @@ describe('many at once', () => {
     // A first ask each goes at once and alone; the rest gather behind it, all subjects in one question.
     const rounds = await Promise.all(
       Array.from({ length: 20 }, () => [
-        ...known.map((ask) => store.take(ask)),
-        ...known.toReversed().map((ask) => other.take(ask)),
+        ...known.map((ask) => store.consume(ask)),
+        ...known.toReversed().map((ask) => other.consume(ask)),
       ]).flat(),
     );
-    expect(admitted(rounds)).toHaveLength(60 * 20 * 2);
+    expect(allowed(rounds)).toHaveLength(60 * 20 * 2);
     for (const ask of known) {
       expect(await counterOf(ask)).toMatchObject({ minute_used: 40, day_used: 40 });
     }
@@ -385,12 +385,15 @@ describe('many at once', () => {
     const replicas = [store, open()];
     for (let round = 0; round < 15; round += 1) {
       const asks = Array.from({ length: 30 }, () => newSubject());
-      const admissions = await Promise.all(
+      const decisions = await Promise.all(
         replicas.flatMap((replica, index) =>
-          (index === 0 ? asks : asks.toReversed()).flatMap((ask) => [replica.take(ask), replica.take(ask)]),
+          (index === 0 ? asks : asks.toReversed()).flatMap((ask) => [
+            replica.consume(ask),
+            replica.consume(ask),
+          ]),
         ),
       );
-      expect(admitted(admissions)).toHaveLength(120);
+      expect(allowed(decisions)).toHaveLength(120);
     }
   });
 });
@@ -399,7 +402,7 @@ describe('a row', () => {
   it('tells what the last question asked, was granted and was refused', async () => {
     const ask = newSubject(5, 100);
     await takeAtOnce(ask, 7);
-    await Promise.all([store.take(newSubject()), ...Array.from({ length: 12 }, () => store.take(ask))]);
+    await Promise.all([store.consume(newSubject()), ...Array.from({ length: 12 }, () => store.consume(ask))]);
     expect(await counterOf(ask)).toMatchObject({ asked: 12, granted: 0, refused: 3 });
   });
 });
@@ -418,7 +421,7 @@ describe('the connection', () => {
 
   it('tries a question again that met another transaction, and counts it once', async () => {
     const ask = newSubject(60, 1000);
-    await store.take(ask);
+    await store.consume(ask);
     const counting = await store['connection']();
     // As a pooler may have it.
     await counting.query("SET default_transaction_isolation = 'repeatable read'");
@@ -426,35 +429,35 @@ describe('the connection', () => {
       database.url,
       `UPDATE rate_limit_counters SET minute_used = 10, day_used = 10 WHERE subject = '${ask.subject}'`,
     );
-    const taken = store.take(ask);
+    const taken = store.consume(ask);
     await eventually(() => expectLocksWaitedFor(database, 1));
     await holder.letGo();
-    expect(await taken).toMatchObject({ admitted: true, degraded: false });
+    expect(await taken).toMatchObject({ allowed: true, degraded: false });
     expect(await counterOf(ask)).toMatchObject({ day_used: 11 });
     await counting.query("SET default_transaction_isolation = 'read committed'");
   });
 
   it('that was lost is made anew: the next question is answered, and the counts are kept', async () => {
     const ask = newSubject(60, 1000);
-    await store.take(ask);
+    await store.consume(ask);
     const [backend] = await countingBackends();
     await database.query('SELECT pg_terminate_backend($1)', [backend?.pid]);
     await until(async () => (await countingBackends()).length === 0);
     // What the server said last has arrived; it is read within this turn of the event loop.
     await nextTurn();
-    expect(remaining(await store.take(ask))).toEqual([58, 998]);
+    expect(remaining(await store.consume(ask))).toEqual([58, 998]);
   });
 
   it('that was lost under a question fails those who wait for its answer or behind it, and the next is answered', async () => {
     const ask = newSubject(60, 1000);
-    await store.take(ask);
-    let outcomes: Promise<PromiseSettledResult<Admission>[]> | undefined;
+    await store.consume(ask);
+    let outcomes: Promise<PromiseSettledResult<RateLimitDecision>[]> | undefined;
     await holding(async (holder) => {
       await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [ask.subject]);
       // The first is under way and waits for the lock; the second is gathered behind it.
-      const first = store.take(ask);
+      const first = store.consume(ask);
       await until(isWaiting);
-      outcomes = Promise.allSettled([first, store.take(newSubject(5, 50))]);
+      outcomes = Promise.allSettled([first, store.consume(newSubject(5, 50))]);
       const [backend] = await countingBackends();
       await database.query('SELECT pg_terminate_backend($1)', [backend?.pid]);
       await outcomes;
@@ -462,29 +465,32 @@ describe('the connection', () => {
     const [lost, gathered] = (await outcomes) ?? [];
     expect(lost?.status === 'rejected' && isDatabaseUnavailable(lost.reason)).toBe(true);
     expect([lost, gathered]).toMatchObject([
-      { reason: { kind: 'unanswered' } },
-      { reason: { kind: 'withdrawn' } },
+      { reason: { kind: 'outcomeUnknown' } },
+      { reason: { kind: 'notSent' } },
     ]);
-    expect(remaining(await store.take(ask))).toEqual([58, 998]);
+    expect(remaining(await store.consume(ask))).toEqual([58, 998]);
   });
 
   it('that may only read is given up: by its successor, which may write, all is counted again', async () => {
     const ask = newSubject(60, 1000);
     const name = new URL(database.url).pathname.slice(1);
     await database.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
-    await expect(store.take(ask)).rejects.toMatchObject({ kind: 'failed', code: '25006' });
+    await expect(store.consume(ask)).rejects.toMatchObject({ kind: 'failed', code: '25006' });
     await database.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
-    expect(remaining(await store.take(ask))).toEqual([59, 999]);
+    expect(remaining(await store.consume(ask))).toEqual([59, 999]);
   });
 
   it('has one question at a time: what waits behind one that is not answered was surely not asked', async () => {
-    await store.take(newSubject());
+    await store.consume(newSubject());
     const [hanging] = await countingBackends();
     const pid = (hanging as { pid: number }).pid;
     process.kill(pid, 'SIGSTOP');
     try {
-      const outcomes = await Promise.allSettled([store.add([]), store.look(newSubject())]);
-      expect(outcomes).toMatchObject([{ reason: { kind: 'unanswered' } }, { reason: { kind: 'failed' } }]);
+      const outcomes = await Promise.allSettled([store.reconcile([]), store.peek(newSubject())]);
+      expect(outcomes).toMatchObject([
+        { reason: { kind: 'outcomeUnknown' } },
+        { reason: { kind: 'failed' } },
+      ]);
     } finally {
       process.kill(pid, 'SIGCONT');
     }
@@ -492,20 +498,20 @@ describe('the connection', () => {
 
   it('that hangs is given up within a second, and only its successor is left', async () => {
     const ask = newSubject(60, 1000);
-    await store.take(ask);
+    await store.consume(ask);
     const [hanging] = await countingBackends();
     const pid = (hanging as { pid: number }).pid;
     process.kill(pid, 'SIGSTOP');
     try {
-      const reason = await store.take(ask).catch((error: unknown) => error);
-      expect(reason).toMatchObject({ kind: 'unanswered' });
+      const reason = await store.consume(ask).catch((error: unknown) => error);
+      expect(reason).toMatchObject({ kind: 'outcomeUnknown' });
       expect(isDatabaseUnavailable(reason)).toBe(true);
-      expect(remaining(await store.take(ask))).toEqual([58, 998]);
+      expect(remaining(await store.consume(ask))).toEqual([58, 998]);
     } finally {
       process.kill(pid, 'SIGCONT');
     }
     await until(async () => !(await countingBackends()).some((backend) => backend.pid === pid));
-    await store.take(ask);
+    await store.consume(ask);
     expect(await countingBackends()).toHaveLength(1);
   });
 });
@@ -513,7 +519,7 @@ describe('the connection', () => {
 describe('the end of the process', () => {
   it('does not wait for a server that says nothing', async () => {
     const ending = stores.pop() as PostgresCounterStore;
-    await ending.take(newSubject());
+    await ending.consume(newSubject());
     const [hanging] = await countingBackends();
     const pid = (hanging as { pid: number }).pid;
     process.kill(pid, 'SIGSTOP');
@@ -529,7 +535,7 @@ describe('the end of the process', () => {
 
 describe('the sweep', () => {
   /** A row as it would be stored, last counted so long ago. */
-  async function stored(ask: Ask, agoMs: number): Promise<string> {
+  async function stored(ask: RateLimitRequest, agoMs: number): Promise<string> {
     const at = clock.now() - agoMs;
     await database.query(
       `INSERT INTO rate_limit_counters (subject, minute, minute_used, minute_limit, day, day_used, day_limit, granted)
@@ -621,11 +627,11 @@ describe('the sweep', () => {
     const ask = newSubject(5, 5);
     await takeAtOnce(ask, 5);
     await store.sweep();
-    expect((await store.take(ask)).admitted).toBe(false);
+    expect((await store.consume(ask)).allowed).toBe(false);
     clock.travel(3 * DAY_MS);
     await store.sweep();
     expect(await subjectsLeft()).toEqual([]);
-    expect(remaining(await store.take(ask))).toEqual([4, 4]);
+    expect(remaining(await store.consume(ask))).toEqual([4, 4]);
   });
 });
 

@@ -573,8 +573,8 @@ describe('@SkipThrottle()', () => {
     const adapter = new FastifyAdapter();
     adapter
       .getInstance()
-      .decorateRequest('caller', null)
-      .decorateRequest('admission', null)
+      .decorateRequest('authentication', null)
+      .decorateRequest('decision', null)
       .decorateRequest('denial', null);
     app = module.createNestApplication<NestFastifyApplication>(adapter, { logger: false });
     await app.listen(0, '127.0.0.1');

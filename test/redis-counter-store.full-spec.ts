@@ -2,8 +2,8 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import { Logger } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 import { InvalidEnvironmentError, readEnvironment } from '../src/environment.js';
-import type { Admission } from '../src/rate-limit/admission.js';
-import { type Ask, CounterStoreError } from '../src/rate-limit/counter-store.js';
+import type { RateLimitDecision } from '../src/rate-limit/rate-limit-decision.js';
+import { type RateLimitRequest, CounterStoreError } from '../src/rate-limit/counter-store.js';
 import { RedisCounterStore } from '../src/rate-limit/redis-counter-store.js';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { startApplication, type TestApplication } from './support/application.js';
@@ -44,15 +44,15 @@ async function open(COUNTER_STORE: string): Promise<RedisCounterStore> {
   return store;
 }
 
-function newSubject(perMinute = 60, perDay: number | null = 1000): Ask {
+function newSubject(perMinute = 60, perDay: number | null = 1000): RateLimitRequest {
   subjects += 1;
   return { subject: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
 }
 
-const keyOf = ({ subject }: Ask) => `${PREFIX}:{${subject}}`;
-const takeTimes = (store: RedisCounterStore, ask: Ask, count: number) =>
-  Promise.all(Array.from({ length: count }, () => store.take(ask)));
-const remaining = ({ windows }: Admission) => windows.map((window) => window.remaining);
+const keyOf = ({ subject }: RateLimitRequest) => `${PREFIX}:{${subject}}`;
+const takeTimes = (store: RedisCounterStore, ask: RateLimitRequest, count: number) =>
+  Promise.all(Array.from({ length: count }, () => store.consume(ask)));
+const remaining = ({ windows }: RateLimitDecision) => windows.map((window) => window.remaining);
 
 const connectionsSoFar = async ({ operator }: RedisServer) =>
   Number(/total_connections_received:(\d+)/.exec(await operator.info('stats'))?.[1]);
@@ -79,7 +79,9 @@ describeWithRedis('counting in Redis', () => {
   it('keeps one hash for each subject, whose key says what it is', async () => {
     const store = await open(server.url);
     const [ask, stranger] = [newSubject(), newSubject(300, null)];
-    await Promise.all([...Array(20).fill(ask), ...Array(20).fill(stranger)].map((each) => store.take(each)));
+    await Promise.all(
+      [...Array(20).fill(ask), ...Array(20).fill(stranger)].map((each) => store.consume(each)),
+    );
     expect(await server.operator.keys(`*:{${ask.subject}}*`)).toEqual([keyOf(ask)]);
     expect(await server.operator.type(keyOf(ask))).toBe('hash');
     expect(await server.operator.hgetall(keyOf(stranger))).toMatchObject({ minuteUsed: '20' });
@@ -88,7 +90,7 @@ describeWithRedis('counting in Redis', () => {
   describe('expires', () => {
     const NOON = Date.UTC(2027, 2, 5, 12);
     /** When a key goes, by the clock of the test. */
-    const expiryOf = async (ask: Ask) => clock.now() + (await server.operator.pttl(keyOf(ask)));
+    const expiryOf = async (ask: RateLimitRequest) => clock.now() + (await server.operator.pttl(keyOf(ask)));
     const expectAbout = (actual: number, expected: number) => {
       expect(actual).toBeGreaterThan(expected - 5000);
       expect(actual).toBeLessThan(expected + 5000);
@@ -98,13 +100,13 @@ describeWithRedis('counting in Redis', () => {
 
     it('a stranger ten minutes after its minute', async () => {
       const ask = newSubject(300, null);
-      await (await open(server.url)).take(ask);
+      await (await open(server.url)).consume(ask);
       expectAbout(await expiryOf(ask), NOON + 11 * MINUTE_MS);
     });
 
     it('a quota a day after its day', async () => {
       const ask = newSubject();
-      await (await open(server.url)).take(ask);
+      await (await open(server.url)).consume(ask);
       expectAbout(await expiryOf(ask), Date.UTC(2027, 2, 7));
     });
 
@@ -127,7 +129,7 @@ describeWithRedis('counting in Redis', () => {
       const [quota, stranger, late] = [newSubject(), newSubject(300, null), newSubject(300, null)];
       const now = { minute: NOON / MINUTE_MS, day: Math.floor(NOON / DAY_MS) };
       const taken = { ...now, minuteUsed: 1, dayUsed: 1 };
-      await store.add([
+      await store.reconcile([
         { ...quota, ...taken },
         { ...stranger, ...taken },
         { ...late, ...taken, minute: now.minute - 60 },
@@ -148,24 +150,24 @@ describeWithRedis('counting in Redis', () => {
   it('sends its scripts by their hash, and whole again after the server has forgotten them', async () => {
     const store = await open(server.url);
     const ask = newSubject(60, 1000);
-    await store.take(ask);
+    await store.consume(ask);
     await server.operator.config('RESETSTAT');
     await takeTimes(store, ask, 10);
     expect(await server.operator.info('commandstats')).not.toContain('cmdstat_eval:');
 
     await server.operator.script('FLUSH');
     const [first, ...others] = await Promise.all([
-      store.take(newSubject()),
-      ...Array.from({ length: 20 }, () => store.take(ask)),
-      ...Array.from({ length: 50 }, () => store.take(newSubject())),
+      store.consume(newSubject()),
+      ...Array.from({ length: 20 }, () => store.consume(ask)),
+      ...Array.from({ length: 50 }, () => store.consume(newSubject())),
     ]);
-    expect(first?.admitted).toBe(true);
+    expect(first?.allowed).toBe(true);
     expect(others.slice(0, 20).map(remaining)).toEqual(
       Array.from({ length: 20 }, (_, index) => [48 - index, 988 - index]),
     );
     await server.operator.script('FLUSH');
     expect(await store.liftBan(ask.subject)).toBeNull();
-    expect(remaining(await store.look(ask))).toEqual([29, 969]);
+    expect(remaining(await store.peek(ask))).toEqual([29, 969]);
   });
 
   it('lists bans among thousands of other keys', async () => {
@@ -173,16 +175,16 @@ describeWithRedis('counting in Redis', () => {
     const rude = newSubject(1);
     await takeTimes(store, rude, 3);
     await Promise.all(
-      Array.from({ length: 5000 }, () => store.take(newSubject(5, Math.random() < 0.5 ? null : 5))),
+      Array.from({ length: 5000 }, () => store.consume(newSubject(5, Math.random() < 0.5 ? null : 5))),
     );
     const bans = await store.bans();
-    expect(bans.get(rude.subject)).toEqual(new Date((await store.look(rude)).ban?.untilMs ?? 0));
+    expect(bans.get(rude.subject)).toEqual(new Date((await store.peek(rude)).ban?.untilMs ?? 0));
     expect([...bans.values()].every((end) => end.getTime() > clock.now())).toBe(true);
   });
 
   it('asks for bans in steps, behind none of which counting waits long', async () => {
     const store = await open(server.url);
-    await Promise.all(Array.from({ length: 8000 }, () => store.take(newSubject())));
+    await Promise.all(Array.from({ length: 8000 }, () => store.consume(newSubject())));
     const client = store['connection']['client'] as Redis;
     const ask = client.hget.bind(client);
     let [waiting, most] = [0, 0];
@@ -218,9 +220,9 @@ describeWithRedis('counting in Redis', () => {
     opened.push(production);
     await production.onModuleInit();
     const ask = newSubject(1, null);
-    expect(await Promise.all([staging.take(ask), production.take(ask)])).toMatchObject([
-      { admitted: true },
-      { admitted: true },
+    expect(await Promise.all([staging.consume(ask), production.consume(ask)])).toMatchObject([
+      { allowed: true },
+      { allowed: true },
     ]);
   });
 
@@ -229,19 +231,19 @@ describeWithRedis('counting in Redis', () => {
     const [broken, whole] = [newSubject(), newSubject()];
     await server.operator.set(keyOf(broken), 'no hash', 'PX', MINUTE_MS);
     const [, wrong, right] = await Promise.allSettled(
-      [newSubject(), broken, whole].map((ask) => store.take(ask)),
+      [newSubject(), broken, whole].map((ask) => store.consume(ask)),
     );
     expect(wrong).toMatchObject({
       status: 'rejected',
-      reason: { kind: 'spoilt', message: expect.stringContaining('WRONGTYPE') },
+      reason: { kind: 'wrongType', message: expect.stringContaining('WRONGTYPE') },
     });
     await server.operator.del(keyOf(broken));
-    expect(right).toMatchObject({ status: 'fulfilled', value: { admitted: true } });
+    expect(right).toMatchObject({ status: 'fulfilled', value: { allowed: true } });
   });
 
   describe('a hash with huge numbers', () => {
     const MAX_COUNT = 2_147_483_647;
-    const stored = (ask: Ask) => server.operator.hgetall(keyOf(ask));
+    const stored = (ask: RateLimitRequest) => server.operator.hgetall(keyOf(ask));
     const now = () => ({
       minute: Math.floor(clock.now() / MINUTE_MS),
       day: Math.floor(clock.now() / DAY_MS),
@@ -252,13 +254,13 @@ describeWithRedis('counting in Redis', () => {
       async (huge) => {
         const store = await open(server.url);
         const ask = newSubject();
-        await store.take(ask);
+        await store.consume(ask);
         await server.operator.hset(keyOf(ask), 'minuteUsed', '7', 'dayUsed', huge);
-        expect(remaining(await store.look(ask))).toEqual([53, 0]);
-        const denied = await store.take(ask);
-        expect([denied.admitted, denied.refusalsUntilBan, ...remaining(denied)]).toEqual([false, 59, 53, 0]);
+        expect(remaining(await store.peek(ask))).toEqual([53, 0]);
+        const denied = await store.consume(ask);
+        expect([denied.allowed, denied.refusalsUntilBan, ...remaining(denied)]).toEqual([false, 59, 53, 0]);
         for (let round = 1; round <= 2; round += 1) {
-          await store.add([{ ...ask, ...now(), minuteUsed: 2, dayUsed: 2 }]);
+          await store.reconcile([{ ...ask, ...now(), minuteUsed: 2, dayUsed: 2 }]);
           expect(await stored(ask)).toMatchObject({
             minuteUsed: String(7 + 2 * round),
             dayUsed: String(MAX_COUNT),
@@ -270,9 +272,9 @@ describeWithRedis('counting in Redis', () => {
     it('of a count below zero has used nothing', async () => {
       const store = await open(server.url);
       const ask = newSubject();
-      await store.take(ask);
+      await store.consume(ask);
       await server.operator.hset(keyOf(ask), 'dayUsed', '-1e300');
-      expect(remaining(await store.take(ask))).toEqual([58, 999]);
+      expect(remaining(await store.consume(ask))).toEqual([58, 999]);
     });
 
     it.each([
@@ -282,13 +284,15 @@ describeWithRedis('counting in Redis', () => {
     ])('in place of its %s is no counter, and changes nothing', async (field, huge) => {
       const store = await open(server.url);
       const ask = newSubject();
-      await store.take(ask);
+      await store.consume(ask);
       await server.operator.hset(keyOf(ask), field, huge);
       const before = await stored(ask);
-      for (const question of [store.take(ask), store.look(ask)]) {
-        await expect(question).rejects.toMatchObject({ kind: 'spoilt' });
+      for (const question of [store.consume(ask), store.peek(ask)]) {
+        await expect(question).rejects.toMatchObject({ kind: 'wrongType' });
       }
-      await expect(store.add([{ ...ask, ...now(), minuteUsed: 2, dayUsed: 2 }])).resolves.toBeUndefined();
+      await expect(
+        store.reconcile([{ ...ask, ...now(), minuteUsed: 2, dayUsed: 2 }]),
+      ).resolves.toBeUndefined();
       expect(await stored(ask)).toEqual(before);
       await server.operator.del(keyOf(ask));
     });
@@ -356,7 +360,7 @@ describeWithRedis('a Redis that may forget', () => {
       await expect(open(url)).rejects.toThrow('allow one of them');
       await server.operator.config('SET', 'maxmemory-policy', 'noeviction');
       await server.operator.acl('SETUSER', 'store', '+config');
-      expect((await (await open(url)).take(newSubject())).admitted).toBe(true);
+      expect((await (await open(url)).consume(newSubject())).allowed).toBe(true);
     } finally {
       consoleWarn.mockRestore();
       await server.stop();
@@ -383,20 +387,20 @@ describeWithRedis('a Redis that is away', () => {
     const store = await open(`redis://127.0.0.1:${port}`);
     const ask = newSubject();
     for (const question of [
-      () => store.take(ask),
-      () => store.look(ask),
-      () => store.add([]),
+      () => store.consume(ask),
+      () => store.peek(ask),
+      () => store.reconcile([]),
       () => store.bans(),
       () => store.liftBan('x'),
     ]) {
       const reason = await quickRefusal(question());
       expect(reason).toBeInstanceOf(CounterStoreError);
-      expect(reason).toMatchObject({ kind: 'refused' });
+      expect(reason).toMatchObject({ kind: 'noConnection' });
       expect((reason as Error).message).toContain('ECONNREFUSED');
     }
     const server = await startRedis({}, port);
     try {
-      await eventually(async () => expect((await store.take(ask)).admitted).toBe(true));
+      await eventually(async () => expect((await store.consume(ask)).allowed).toBe(true));
     } finally {
       await server.stop();
     }
@@ -406,20 +410,20 @@ describeWithRedis('a Redis that is away', () => {
     const first = await startRedis();
     const store = await open(first.url);
     const ask = newSubject();
-    await store.take(ask);
+    await store.consume(ask);
     await first.stop();
     await until(() =>
-      store.take(ask).then(
+      store.consume(ask).then(
         () => false,
         () => true,
       ),
     );
-    const reasons = await Promise.all(Array.from({ length: 50 }, () => quickRefusal(store.take(ask))));
+    const reasons = await Promise.all(Array.from({ length: 50 }, () => quickRefusal(store.consume(ask))));
     expect(new Set(reasons.map((reason) => reason instanceof CounterStoreError))).toEqual(new Set([true]));
     const second = await startRedis({}, first.port);
     try {
-      await eventually(async () => expect(remaining(await store.take(ask))).toEqual([59, 999]));
-      expect(remaining(await store.take(ask))).toEqual([58, 998]);
+      await eventually(async () => expect(remaining(await store.consume(ask))).toEqual([59, 999]));
+      expect(remaining(await store.consume(ask))).toEqual([58, 998]);
     } finally {
       await second.stop();
     }
@@ -429,23 +433,26 @@ describeWithRedis('a Redis that is away', () => {
     const server = await startRedis();
     try {
       const store = await open(server.url);
-      await store.take(newSubject());
+      await store.consume(newSubject());
       server.pause();
-      const asked = [quickRefusal(store.take(newSubject())), quickRefusal(store.add([]))];
+      const asked = [quickRefusal(store.consume(newSubject())), quickRefusal(store.reconcile([]))];
       await nextTurn();
-      const [reason, other, gathered] = await Promise.all([...asked, quickRefusal(store.take(newSubject()))]);
+      const [reason, other, gathered] = await Promise.all([
+        ...asked,
+        quickRefusal(store.consume(newSubject())),
+      ]);
       expect([reason, other, gathered]).toMatchObject([
-        { kind: 'unanswered' },
-        { kind: 'unanswered' },
-        { kind: 'withdrawn' },
+        { kind: 'outcomeUnknown' },
+        { kind: 'outcomeUnknown' },
+        { kind: 'notSent' },
       ]);
       // Whichever is the first to be late takes the connection of the other with it.
       const messages = [reason, other].map((each) => (each as Error).message);
       expect(messages).toContainEqual(expect.stringMatching(/no answer within 500 ms/));
       await pause(1500);
-      await quickRefusal(store.take(newSubject()));
+      await quickRefusal(store.consume(newSubject()));
       server.goOn();
-      await eventually(async () => expect((await store.take(newSubject())).admitted).toBe(true));
+      await eventually(async () => expect((await store.consume(newSubject())).allowed).toBe(true));
     } finally {
       server.goOn();
       await server.stop();
@@ -458,7 +465,7 @@ describeWithRedis('a Redis that is away', () => {
       const store = await open(server.url);
       await store.bans();
       server.pause();
-      expect(await quickRefusal(store.bans())).toMatchObject({ kind: 'unanswered' });
+      expect(await quickRefusal(store.bans())).toMatchObject({ kind: 'outcomeUnknown' });
     } finally {
       server.goOn();
       await server.stop();
@@ -470,23 +477,23 @@ describeWithRedis('a Redis that is away', () => {
     try {
       const store = await open(server.url);
       const asks = [newSubject(), newSubject(), newSubject()];
-      await store.take(asks[0] as Ask);
+      await store.consume(asks[0] as RateLimitRequest);
       await server.operator.config('SET', 'maxmemory', '1');
-      const first = store.take(newSubject());
+      const first = store.consume(newSubject());
       await nextTurn();
-      const outcomes = await Promise.allSettled([first, ...asks.map((ask) => store.take(ask))]);
+      const outcomes = await Promise.allSettled([first, ...asks.map((ask) => store.consume(ask))]);
       expect(outcomes).toMatchObject([
         { reason: { kind: 'failed', message: expect.stringContaining('OOM') } },
-        ...asks.map(() => ({ reason: { kind: 'withdrawn' } })),
+        ...asks.map(() => ({ reason: { kind: 'notSent' } })),
       ]);
-      const together = await Promise.allSettled([...asks, ...asks].map((ask) => store.take(ask)));
+      const together = await Promise.allSettled([...asks, ...asks].map((ask) => store.consume(ask)));
       const reasons = together.slice(1).map((outcome) => outcome.status === 'rejected' && outcome.reason);
       expect(new Set(reasons).size).toBe(1);
       const now = { minute: Math.floor(clock.now() / MINUTE_MS), day: Math.floor(clock.now() / DAY_MS) };
-      const taken = { ...(asks[0] as Ask), ...now, minuteUsed: 1, dayUsed: 1 };
-      expect(await quickRefusal(store.add([taken]))).toMatchObject({ kind: 'failed' });
+      const taken = { ...(asks[0] as RateLimitRequest), ...now, minuteUsed: 1, dayUsed: 1 };
+      expect(await quickRefusal(store.reconcile([taken]))).toMatchObject({ kind: 'failed' });
       await server.operator.config('SET', 'maxmemory', '0');
-      expect(remaining(await store.take(asks[0] as Ask))).toEqual([58, 998]);
+      expect(remaining(await store.consume(asks[0] as RateLimitRequest))).toEqual([58, 998]);
     } finally {
       await server.stop();
     }
@@ -499,14 +506,14 @@ describeWithRedis('a Redis that is away', () => {
       const warn = jest.spyOn(Logger.prototype, 'warn');
       try {
         const store = await open(server.url);
-        await store.take(newSubject());
-        const answer = store.take(newSubject());
+        await store.consume(newSubject());
+        const answer = store.consume(newSubject());
         const heldUpTo = performance.now() + heldUpMs;
         while (performance.now() < heldUpTo) {
           // Nothing else happens in this process.
         }
-        expect((await answer).admitted).toBe(true);
-        expect((await store.take(newSubject())).admitted).toBe(true);
+        expect((await answer).allowed).toBe(true);
+        expect((await store.consume(newSubject())).allowed).toBe(true);
         expect(warn).not.toHaveBeenCalled();
       } finally {
         warn.mockRestore();
@@ -522,18 +529,18 @@ describeWithRedis('a Redis that is away', () => {
     try {
       await server.operator.acl('SETUSER', 'store', 'on', '>first', '~*', '+@all');
       const store = await open(server.url.replace('redis://', 'redis://store:first@'));
-      expect((await store.take(newSubject())).admitted).toBe(true);
+      expect((await store.consume(newSubject())).allowed).toBe(true);
       await server.operator.acl('SETUSER', 'store', 'resetpass', '>second');
       await server.operator.client('KILL', 'USER', 'store');
       await until(() => lines().some((line) => line.includes('WRONGPASS')));
-      const reason = await quickRefusal(store.take(newSubject()));
-      expect(reason).toMatchObject({ kind: 'refused', message: expect.stringContaining('WRONGPASS') });
+      const reason = await quickRefusal(store.consume(newSubject()));
+      expect(reason).toMatchObject({ kind: 'noConnection', message: expect.stringContaining('WRONGPASS') });
       // Some more tries, each of which fails for the same reason.
       const before = await connectionsSoFar(server);
       await until(async () => (await connectionsSoFar(server)) >= before + 3);
       expect(lines().filter((line) => line.includes('WRONGPASS'))).toHaveLength(1);
       await server.operator.acl('SETUSER', 'store', '>first');
-      await eventually(async () => expect((await store.take(newSubject())).admitted).toBe(true));
+      await eventually(async () => expect((await store.consume(newSubject())).allowed).toBe(true));
       expect(lines().at(-1)).toBe('Redis is there again');
     } finally {
       warn.mockRestore();
@@ -545,12 +552,12 @@ describeWithRedis('a Redis that is away', () => {
     const server = await startRedis();
     try {
       const store = await open(server.url);
-      await store.take(newSubject());
+      await store.consume(newSubject());
       store.onApplicationShutdown();
       await until(
         async () => !String(await server.operator.client('LIST')).includes('animal-store-counters'),
       );
-      expect(await quickRefusal(store.take(newSubject()))).toBeInstanceOf(CounterStoreError);
+      expect(await quickRefusal(store.consume(newSubject()))).toBeInstanceOf(CounterStoreError);
     } finally {
       await server.stop();
     }
@@ -590,7 +597,7 @@ describeWithRedis('a Redis that is away under a running service', () => {
     return { minute: Number(minute), day: Number(day) };
   };
 
-  it('as it was killed: requests are served and told so, and what was admitted is added to the one that comes', async () => {
+  it('as it was killed: requests are served and told so, and what was allowed is added to the one that comes', async () => {
     const { port } = server;
     for (const remains of [59, 58, 57, 56, 55]) {
       const answer = await call();

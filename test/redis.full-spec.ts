@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { readEnvironment } from '../src/environment.js';
-import type { Admission } from '../src/rate-limit/admission.js';
-import type { Ask } from '../src/rate-limit/counter-store.js';
-import { DegradingCounterStore } from '../src/rate-limit/degrading-counter-store.js';
+import type { RateLimitDecision } from '../src/rate-limit/rate-limit-decision.js';
+import type { RateLimitRequest } from '../src/rate-limit/counter-store.js';
+import { FallbackCounterStore } from '../src/rate-limit/fallback-counter-store.js';
 import { RedisCounterStore } from '../src/rate-limit/redis-counter-store.js';
 import { TestClock } from './support/clock.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
@@ -19,7 +19,7 @@ const DAY_MS = 86_400_000;
 const BURST_MS = 15_000;
 
 const describeWithRedis = hasRedis() ? describe : describe.skip;
-const remaining = ({ windows }: Admission) => windows.map((window) => window.remaining);
+const remaining = ({ windows }: RateLimitDecision) => windows.map((window) => window.remaining);
 
 beforeAll(() => Logger.overrideLogger(false));
 
@@ -51,19 +51,19 @@ describeWithRedis('a Cluster of three masters', () => {
 
   const one = () => (cluster.masters[0] as RedisServer).url;
   const all = () => cluster.masters.map(({ url }) => url).join(',');
-  const quotas = (count: number, perMinute: number): Ask[] =>
+  const quotas = (count: number, perMinute: number): RateLimitRequest[] =>
     Array.from({ length: count }, (_, index) => ({ subject: `quota:${index}`, perMinute, perDay: 1000 }));
   const keysOnEach = () => Promise.all(cluster.masters.map(({ operator }) => operator.dbsize()));
 
   it('is found by one of its addresses, or by several, and counts exactly for two replicas', async () => {
     const replicas = [await open(one()), await open(all())];
     const asks = quotas(30, 20);
-    const admissions = await Promise.all(
+    const decisions = await Promise.all(
       Array.from({ length: 30 }, (_, round) =>
-        asks.map((ask) => (replicas[round % 2] as RedisCounterStore).take(ask)),
+        asks.map((ask) => (replicas[round % 2] as RedisCounterStore).consume(ask)),
       ).flat(),
     );
-    expect(admissions.filter(({ admitted }) => admitted)).toHaveLength(30 * 20);
+    expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(30 * 20);
     const sizes = await keysOnEach();
     expect(sizes.reduce((sum, size) => sum + size)).toBe(30);
     expect(Math.min(...sizes)).toBeGreaterThan(0);
@@ -73,7 +73,7 @@ describeWithRedis('a Cluster of three masters', () => {
     const store = await open(all());
     const asks = quotas(30, 2);
     const starters = await Promise.all(
-      asks.flatMap((ask) => Array.from({ length: 5 }, () => store.take(ask))),
+      asks.flatMap((ask) => Array.from({ length: 5 }, () => store.consume(ask))),
     );
     expect(starters.filter(({ ban }) => ban?.started)).toHaveLength(30);
     const other = await open(one());
@@ -83,17 +83,17 @@ describeWithRedis('a Cluster of three masters', () => {
       expect(await other.liftBan(subject)).toEqual(bans.get(subject));
     }
     expect((await store.bans()).size).toBe(10);
-    expect((await store.look(asks[0] as Ask)).ban).toBeNull();
-    await store.add(asks.map((ask) => ({ ...ask, minute: 0, minuteUsed: 1, day: 0, dayUsed: 1 })));
+    expect((await store.peek(asks[0] as RateLimitRequest)).ban).toBeNull();
+    await store.reconcile(asks.map((ask) => ({ ...ask, minute: 0, minuteUsed: 1, day: 0, dayUsed: 1 })));
   });
 
   it('sends its scripts again to a master that has forgotten them', async () => {
     const store = await open(all());
     const asks = quotas(30, 20);
-    await Promise.all(asks.map((ask) => store.take(ask)));
+    await Promise.all(asks.map((ask) => store.consume(ask)));
     await Promise.all(cluster.masters.map(({ operator }) => operator.script('FLUSH')));
-    const admissions = await Promise.all(asks.flatMap((ask) => [store.take(ask), store.take(ask)]));
-    expect(admissions.map(remaining)).toEqual(
+    const decisions = await Promise.all(asks.flatMap((ask) => [store.consume(ask), store.consume(ask)]));
+    expect(decisions.map(remaining)).toEqual(
       asks.flatMap(() => [
         [18, 998],
         [17, 997],
@@ -104,7 +104,7 @@ describeWithRedis('a Cluster of three masters', () => {
   it('is followed where a slot has moved to another master', async () => {
     const store = await open(all());
     const ask = { subject: 'quota:moved', perMinute: 20, perDay: 1000 };
-    await store.take(ask);
+    await store.consume(ask);
     const key = `animal-store:staging:{${ask.subject}}`;
     const probe = cluster.masters[0] as RedisServer;
     const slot = Number(await probe.operator.call('CLUSTER', 'KEYSLOT', key));
@@ -116,22 +116,24 @@ describeWithRedis('a Cluster of three masters', () => {
     );
     await to.operator.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId as string);
     await from.operator.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId as string);
-    expect(remaining(await store.take(ask))).toEqual([18, 998]);
+    expect(remaining(await store.consume(ask))).toEqual([18, 998]);
     await from.operator.migrate('127.0.0.1', to.port, key, 0, 1000);
-    expect(remaining(await store.take(ask))).toEqual([17, 997]);
+    expect(remaining(await store.consume(ask))).toEqual([17, 997]);
     for (const { operator } of [to, from]) {
       await operator.call('CLUSTER', 'SETSLOT', slot, 'NODE', toId as string);
     }
-    expect(remaining(await store.take(ask))).toEqual([16, 996]);
+    expect(remaining(await store.consume(ask))).toEqual([16, 996]);
   });
 
   it('of which one master is away goes on counting on the others, and on it again once it is back', async () => {
     const store = await open(all());
     const asks = quotas(30, 1000);
-    await Promise.all(asks.map((ask) => store.take(ask)));
+    await Promise.all(asks.map((ask) => store.consume(ask)));
     const [first, , third] = cluster.masters as [RedisServer, RedisServer, RedisServer];
     const onFirst = await first.operator.keys('*');
-    const healthy = asks.find(({ subject }) => onFirst.includes(`animal-store:staging:{${subject}}`)) as Ask;
+    const healthy = asks.find(({ subject }) =>
+      onFirst.includes(`animal-store:staging:{${subject}}`),
+    ) as RateLimitRequest;
     // What the others still serve without it, as in the seconds until they agree that it is away.
     await Promise.all(
       cluster.masters.map(({ operator }) => operator.config('SET', 'cluster-require-full-coverage', 'no')),
@@ -139,7 +141,7 @@ describeWithRedis('a Cluster of three masters', () => {
     third.pause();
     try {
       // The one that goes alone is answered, and so the others go together; behind a failure they would be withdrawn.
-      const outcomes = await Promise.allSettled([healthy, ...asks].map((ask) => store.take(ask)));
+      const outcomes = await Promise.allSettled([healthy, ...asks].map((ask) => store.consume(ask)));
       const answered = outcomes.filter(({ status }) => status === 'fulfilled');
       expect(answered.length).toBeGreaterThan(5);
       expect(answered.length).toBeLessThan(30);
@@ -147,7 +149,7 @@ describeWithRedis('a Cluster of three masters', () => {
       third.goOn();
     }
     await eventually(async () => {
-      expect(await Promise.all(asks.map((ask) => store.take(ask)))).toHaveLength(30);
+      expect(await Promise.all(asks.map((ask) => store.consume(ask)))).toHaveLength(30);
     }, 10_000);
   });
 
@@ -155,15 +157,18 @@ describeWithRedis('a Cluster of three masters', () => {
     /** Requests that it was asked for before its connection was given up: a question or two of some of the quotas. */
     const MAY_BE_COUNTED = 60;
 
-    /** All that a replica admitted, and the store has not counted when it is whole again. */
-    async function lost(asks: Ask[], whileAway: (ask: () => Promise<Admission[]>) => Promise<void>) {
+    /** All that a replica allowed, and the store has not counted when it is whole again. */
+    async function lost(
+      asks: RateLimitRequest[],
+      whileAway: (ask: () => Promise<RateLimitDecision[]>) => Promise<void>,
+    ) {
       const store = await open(all());
-      const replica = new DegradingCounterStore(store, { BAN_DURATIONS: [] }, clock);
-      let admitted = 0;
+      const replica = new FallbackCounterStore(store, { BAN_DURATIONS: [] }, clock);
+      let allowed = 0;
       const ask = async () => {
-        const admissions = await Promise.all(asks.map((each) => replica.take(each)));
-        admitted += admissions.filter((admission) => admission.admitted).length;
-        return admissions;
+        const decisions = await Promise.all(asks.map((each) => replica.consume(each)));
+        allowed += decisions.filter((decision) => decision.allowed).length;
+        return decisions;
       };
       const third = cluster.masters[2] as RedisServer;
       try {
@@ -172,16 +177,16 @@ describeWithRedis('a Cluster of three masters', () => {
         await whileAway(ask);
         third.goOn();
         await until(async () => (await ask()).every(({ degraded }) => !degraded));
-        const looks = await Promise.all(asks.map((each) => store.look(each)));
+        const looks = await Promise.all(asks.map((each) => store.peek(each)));
         const counted = looks.map((look, index) => (asks[index]?.perDay ?? 0) - (remaining(look)[1] ?? 0));
-        return admitted - counted.reduce((sum, count) => sum + count);
+        return allowed - counted.reduce((sum, count) => sum + count);
       } finally {
         third.goOn();
         replica.onApplicationShutdown();
       }
     }
 
-    it('is told all that was admitted meanwhile but what may have been counted', async () => {
+    it('is told all that was allowed meanwhile but what may have been counted', async () => {
       const asks = quotas(30, 100_000).map((ask) => ({ ...ask, perDay: 1_000_000 }));
       const start = performance.now();
       const missing = await lost(asks, async (ask) => {
@@ -217,7 +222,7 @@ describeWithRedis('a Cluster of three masters', () => {
   it('of which one master is full adds to the others, and tells what was not added', async () => {
     const store = await open(all());
     const asks = quotas(30, 1000);
-    await Promise.all(asks.map((ask) => store.take(ask)));
+    await Promise.all(asks.map((ask) => store.consume(ask)));
     const [full] = cluster.masters as [RedisServer];
     const onFull = await full.operator.keys('*');
     const isOnFull = ({ subject }: { subject: string }) =>
@@ -226,12 +231,12 @@ describeWithRedis('a Cluster of three masters', () => {
     const taken = asks.map((ask) => ({ ...ask, ...now, minuteUsed: 1, dayUsed: 1 }));
     await full.operator.config('SET', 'maxmemory', '1');
     try {
-      const reason = await store.add(taken).catch((error: unknown) => error);
+      const reason = await store.reconcile(taken).catch((error: unknown) => error);
       expect(reason).toMatchObject({ kind: 'failed', notAdded: taken.filter(isOnFull) });
     } finally {
       await full.operator.config('SET', 'maxmemory', '0');
     }
-    const looks = await Promise.all(asks.map((ask) => store.look(ask)));
+    const looks = await Promise.all(asks.map((ask) => store.peek(ask)));
     expect(looks.map((look) => remaining(look)[0])).toEqual(asks.map((ask) => (isOnFull(ask) ? 999 : 998)));
   });
 

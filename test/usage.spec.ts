@@ -501,7 +501,7 @@ describe('a database that is away', () => {
     const quota = { id: randomUUID(), plan: 'free', perMinute: 60, perDay: 1000 };
     const record = (keyId: string) => {
       const request = {
-        caller: { client: { keyId, role: 'client', quota }, refusal: null },
+        authentication: { principal: { keyId, role: 'client', quota }, refusal: null },
         admission: null,
         routeOptions: { config: { operation: 'listPets' } },
       };

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { readEnvironment } from '../src/environment.js';
-import { DegradingCounterStore } from '../src/rate-limit/degrading-counter-store.js';
+import { FallbackCounterStore } from '../src/rate-limit/fallback-counter-store.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { type ServiceHome, sharedStores } from './support/counter-stores.js';
 import { documented } from './support/documented-commands.js';
@@ -41,7 +41,7 @@ describe.each(sharedStores)('a window that %s opened while its clock was ahead',
     // The repair goes by the clock of the server itself.
     service.clock.storeOffsetMs = 0;
     key = await service.issue({ plan: 'enterprise', perMinute: 5, perDay: 5 });
-    lines = jest.spyOn(service.app.get(DegradingCounterStore)['logger'], 'warn').mockReturnValue();
+    lines = jest.spyOn(service.app.get(FallbackCounterStore)['logger'], 'warn').mockReturnValue();
   });
   afterEach(() => lines.mockRestore());
 

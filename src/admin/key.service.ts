@@ -7,7 +7,7 @@ import { PrismaService } from '../database/prisma.service.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import { ApiError } from '../errors/api-error.js';
 import { CounterStore } from '../rate-limit/counter-store.js';
-import { quotaIdOf, quotaSubject } from '../rate-limit/subject.js';
+import { quotaIdOf, quotaBucketKey } from '../rate-limit/bucket-key.js';
 import { type Actor, type Deed, writeDown } from './audit.js';
 import {
   isKeyId,
@@ -219,7 +219,7 @@ export class KeyService {
   async unban(id: string, actor: Actor): Promise<Key> {
     const record = await atomically(this.database, async (transaction) => {
       const locked = await lockRecord(transaction, id);
-      const subject = quotaSubject(locked.quotaId);
+      const subject = quotaBucketKey(locked.quotaId);
       const bannedUntil = (await this.counters.bans()).get(subject);
       if (bannedUntil !== undefined) {
         const before = { bannedUntil: textOf(bannedUntil) };
@@ -242,7 +242,7 @@ export class KeyService {
   }
 
   private viewWith(record: KeyRecord, bans: Map<string, Date>): Key {
-    return keyView(record, bans.get(quotaSubject(record.quotaId)) ?? null, this.clock.now());
+    return keyView(record, bans.get(quotaBucketKey(record.quotaId)) ?? null, this.clock.now());
   }
 
   private refuseThePast(expiresAt: Date | null): void {

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Client } from '../client.js';
+import type { Principal } from '../principal.js';
 import { type HandlerFact, isMarked } from '../http/handler-fact.js';
 import { RateLimiter } from '../rate-limit/rate-limiter.js';
 import { Authenticator } from './authenticator.js';
@@ -30,12 +30,12 @@ export class ApiKeyGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const caller = await this.authenticator.identify(request.headers.authorization);
-    request.caller = caller;
-    if (caller.client === null) {
+    request.authentication = caller;
+    if (caller.principal === null) {
       await this.rateLimiter.authorize(request, caller);
       throw caller.refusal;
     }
-    http.getResponse<FastifyReply>().headers(expiryHeader(caller.client));
+    http.getResponse<FastifyReply>().headers(expiryHeader(caller.principal));
     return true;
   }
 }
@@ -44,6 +44,6 @@ export class ApiKeyGuard implements CanActivate {
  * Tells when the key of a request stops being valid, as an HTTP date (IMF-fixdate, RFC 9110, section 5.6.7), rounded
  * down to the second. Nothing for a key that never does.
  */
-export function expiryHeader({ expiresAt }: Pick<Client, 'expiresAt'>): Record<string, string> {
+export function expiryHeader({ expiresAt }: Pick<Principal, 'expiresAt'>): Record<string, string> {
   return expiresAt === null ? NONE : { 'X-Api-Key-Expires': expiresAt.toUTCString() };
 }

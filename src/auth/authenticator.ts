@@ -1,22 +1,25 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Strategy } from 'passport-http-bearer';
-import type { Caller, Client } from '../client.js';
+import type { AuthenticationResult, Principal } from '../principal.js';
 import { Clock } from '../clock.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import { ApiError } from '../errors/api-error.js';
 import { hashApiKey, keyFault } from './api-key.js';
-import { KeyDirectory, type KnownKey } from './key-directory.js';
+import { ApiKeyCache, type CachedApiKey } from './api-key-cache.js';
 
 const REALM = 'animal-store';
 
-type Verify = (key: string, done: (error: unknown, client?: Client | false, fault?: string) => void) => void;
+type Verify = (
+  key: string,
+  done: (error: unknown, client?: Principal | false, fault?: string) => void,
+) => void;
 
 /** Bearer tokens (RFC 6750) that are API keys of this service. A key that is remembered is verified without a wait. */
 class ApiKeyStrategy extends Strategy<Verify> {
-  constructor(keys: KeyDirectory, clock: Clock, environment: Environment['APP_ENV']) {
+  constructor(keys: ApiKeyCache, clock: Clock, environment: Environment['APP_ENV']) {
     super({ realm: REALM }, (key, done) => {
-      const finish = (found: KnownKey | null) => {
+      const finish = (found: CachedApiKey | null) => {
         const fault = faultOf(found, clock.now());
         done(null, fault === null && found !== null ? found.client : false, fault ?? undefined);
       };
@@ -38,7 +41,7 @@ class ApiKeyStrategy extends Strategy<Verify> {
 }
 
 /** Why a key is none of a client, in words for the challenge; null where it is one. */
-function faultOf(known: KnownKey | null, nowMs: number): string | null {
+function faultOf(known: CachedApiKey | null, nowMs: number): string | null {
   if (known === null) {
     return 'The API key is unknown';
   }
@@ -52,7 +55,7 @@ function faultOf(known: KnownKey | null, nowMs: number): string | null {
 
 /** The part of a passport strategy that one authentication gives its own answers to. */
 interface Attempt {
-  success(client: Client): void;
+  success(client: Principal): void;
   fail(challenge: string | number): void;
   error(reason: unknown): void;
   authenticate(request: { headers: { authorization?: string | undefined } }): void;
@@ -63,7 +66,7 @@ export class Authenticator {
   private readonly strategy: ApiKeyStrategy;
 
   constructor(
-    private readonly keys: KeyDirectory,
+    private readonly keys: ApiKeyCache,
     clock: Clock,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'APP_ENV'>,
   ) {
@@ -71,7 +74,7 @@ export class Authenticator {
   }
 
   /** The client whose key the request has, as it was last known. Only to tell its numbers: nobody gets in by it. */
-  lastKnownClient(request: FastifyRequest): Client | null {
+  lastKnownPrincipal(request: FastifyRequest): Principal | null {
     const key = keyOf(request);
     return key === undefined ? null : this.keys.lastKnown(hashApiKey(key));
   }
@@ -89,11 +92,12 @@ export class Authenticator {
    *
    * @throws the database's error when the key cannot be looked up.
    */
-  identify(authorization: string | undefined): Promise<Caller> {
+  identify(authorization: string | undefined): Promise<AuthenticationResult> {
     return new Promise((resolve, reject) => {
       const attempt = Object.create(this.strategy) as Attempt;
-      attempt.success = (client) => resolve({ client, refusal: null });
-      attempt.fail = (challenge) => resolve({ client: null, refusal: refusalOf(challenge, authorization) });
+      attempt.success = (client) => resolve({ principal: client, refusal: null });
+      attempt.fail = (challenge) =>
+        resolve({ principal: null, refusal: refusalOf(challenge, authorization) });
       attempt.error = reject;
       // More than one space may stand between scheme and token (RFC 9110, section 11.4); the strategy wants one.
       attempt.authenticate({ headers: { authorization: authorization?.replace(/ +/, ' ') } });

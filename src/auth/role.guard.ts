@@ -7,7 +7,7 @@ import { ApiError } from '../errors/api-error.js';
 export class RoleGuard implements CanActivate {
   /** @throws ApiError `forbidden`. */
   canActivate(context: ExecutionContext): boolean {
-    if (context.switchToHttp().getRequest<FastifyRequest>().caller?.client?.role !== 'admin') {
+    if (context.switchToHttp().getRequest<FastifyRequest>().authentication?.principal?.role !== 'admin') {
       throw new ApiError('forbidden', 'This needs an API key whose role is admin.');
     }
     return true;

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { Batcher, FailedAsk } from '../batcher.js';
+import { Batcher, BatchItemError } from '../batcher.js';
 import type { Clock } from '../clock.js';
 import { loadSql, namedStatement, type QueryRunner, type Statement } from '../database/query-runner.js';
 import { ApiError } from '../errors/api-error.js';
@@ -52,7 +52,7 @@ interface Creation<Input> {
 /** The identifier of the new record, or the response stored earlier. */
 export type CreationResult = bigint | StoredResponse;
 
-type Result = CreationResult | FailedAsk;
+type Result = CreationResult | BatchItemError;
 
 type OnceRow = [
   id: string | null,
@@ -76,7 +76,7 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
     private readonly queries: QueryRunner,
     private readonly clock: Clock,
   ) {
-    super((creations) => this.createAll(creations), { name: resource.name, maxUnderWay: MAX_IN_FLIGHT });
+    super((creations) => this.createAll(creations), { name: resource.name, maxInFlight: MAX_IN_FLIGHT });
     this.create = namedStatement(resource.name, statementText(CREATE, resource, 0));
     this.createOnce = namedStatement(
       `${resource.name}-once`,
@@ -94,7 +94,7 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
         throw error;
       }
       // Nothing was created. Halving finds the creation that the database refuses.
-      return creations.length === 1 ? [new FailedAsk(error)] : this.createHalves(creations);
+      return creations.length === 1 ? [new BatchItemError(error)] : this.createHalves(creations);
     }
   }
 
@@ -104,7 +104,7 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
     const results: Result[] = [];
     for (const half of [creations.slice(0, middle), creations.slice(middle)]) {
       results.push(
-        ...(await this.createAll(half).catch((error: unknown) => half.map(() => new FailedAsk(error)))),
+        ...(await this.createAll(half).catch((error: unknown) => half.map(() => new BatchItemError(error)))),
       );
     }
     return results;
@@ -130,8 +130,8 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
     return rows.map((row, index) => resultOf(row) ?? this.invalid(creations[index]));
   }
 
-  private invalid(creation: Creation<Input> | undefined): FailedAsk {
-    return new FailedAsk(creation && this.resource.condition?.error(creation.input));
+  private invalid(creation: Creation<Input> | undefined): BatchItemError {
+    return new BatchItemError(creation && this.resource.condition?.error(creation.input));
   }
 
   private columnsOf(creations: Creation<Input>[]): unknown[][] {
@@ -165,9 +165,9 @@ function resultOf([id, isValid, isSame, earlierBody, earlierLocation]: OnceRow):
     return new StoredResponse(earlierBody as string, earlierLocation);
   }
   if (isSame === false) {
-    return new FailedAsk(reused());
+    return new BatchItemError(reused());
   }
-  return isValid ? new FailedAsk(conflict()) : null;
+  return isValid ? new BatchItemError(conflict()) : null;
 }
 
 /** The error of a request whose twin, with the same `Idempotency-Key`, is in flight. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { clientOf } from '../client.js';
+import { requirePrincipal } from '../principal.js';
 import { conflict, type CreationResult, type IdempotentRequest, StoredResponse } from './creation-batcher.js';
 import { fingerprintOf, idempotencyKeyOf } from './idempotency-key.js';
 
@@ -41,7 +41,7 @@ export class IdempotencyService {
       key === null
         ? await create(null)
         : await this.createOnce(create, {
-            quotaId: clientOf(request).quota.id,
+            quotaId: requirePrincipal(request).quota.id,
             key,
             fingerprint: fingerprintOf(request),
             bodyAfterId: bodyAfterId(reply, draft),

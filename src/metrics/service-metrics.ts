@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Registry } from 'prom-client';
-import { KeyDirectory } from '../auth/key-directory.js';
-import { KeyWatch } from '../auth/key-watch.js';
+import { ApiKeyCache } from '../auth/api-key-cache.js';
+import { ApiKeyChangeListener } from '../auth/api-key-change-listener.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { ConcurrencyLimit } from '../http/concurrency-limit.js';
 import { RefusedConnections } from '../http/refused-connections.js';
@@ -12,9 +12,9 @@ import { about } from '../openapi/about.js';
 import { PetRepository } from '../pets/pet.repository.js';
 import { BREAKER_STATES } from '../rate-limit/breaker.js';
 import { REFUSERS } from '../rate-limit/decisions.js';
-import { DegradingCounterStore, SHARED_COUNTER_STORE } from '../rate-limit/degrading-counter-store.js';
+import { FallbackCounterStore, SHARED_COUNTER_STORE } from '../rate-limit/fallback-counter-store.js';
 import type { PostgresCounterStore } from '../rate-limit/postgres-counter-store.js';
-import { RateLimiter, STRANGERS } from '../rate-limit/rate-limiter.js';
+import { RateLimiter, ANONYMOUS } from '../rate-limit/rate-limiter.js';
 import type { RedisCounterStore } from '../rate-limit/redis-counter-store.js';
 import { UsageRecorder } from '../usage/usage.recorder.js';
 import { AnsweredRequests } from './answered-requests.js';
@@ -30,10 +30,10 @@ export class ServiceMetrics {
     private readonly concurrencyLimit: ConcurrencyLimit,
     private readonly refused: RefusedConnections,
     private readonly unsentResponses: UnsentResponses,
-    private readonly keys: KeyDirectory,
-    private readonly watch: KeyWatch,
+    private readonly keys: ApiKeyCache,
+    private readonly watch: ApiKeyChangeListener,
     private readonly limiter: RateLimiter,
-    private readonly counters: DegradingCounterStore,
+    private readonly counters: FallbackCounterStore,
     @Inject(SHARED_COUNTER_STORE) private readonly sharedCounters: PostgresCounterStore | RedisCounterStore,
     private readonly pets: PetRepository,
     private readonly orders: OrderRepository,
@@ -132,10 +132,10 @@ export class ServiceMetrics {
         labelNames: ['plan', 'window'],
       },
       () =>
-        plans().flatMap(([plan, { admitted }]) =>
-          (plan === STRANGERS ? ['minute'] : ['minute', 'day']).map((window) => ({
+        plans().flatMap(([plan, { allowed }]) =>
+          (plan === ANONYMOUS ? ['minute'] : ['minute', 'day']).map((window) => ({
             labels: { plan, window },
-            value: admitted,
+            value: allowed,
           })),
         ),
     );
@@ -146,7 +146,7 @@ export class ServiceMetrics {
         labelNames: ['plan', 'window'],
       },
       () =>
-        plans().flatMap(([plan, { refused }]) =>
+        plans().flatMap(([plan, { denied: refused }]) =>
           REFUSERS.map((window) => ({ labels: { plan, window }, value: refused[window] })),
         ),
     );
@@ -169,9 +169,9 @@ export class ServiceMetrics {
     metrics.counter(
       {
         name: `${PREFIX}decided_alone_total`,
-        help: 'Requests that this replica admitted or refused by itself, without the counter store.',
+        help: 'Requests that this replica allowed or refused by itself, without the counter store.',
       },
-      () => [{ value: this.counters.decidedAlone }],
+      () => [{ value: this.counters.decidedLocally }],
     );
   }
 
@@ -234,7 +234,7 @@ export class ServiceMetrics {
         help: 'How many were told an error in place of their answer.',
         labelNames: ['question'],
       },
-      () => all.map(({ name, failedAsks }) => ({ labels: { question: name }, value: failedAsks })),
+      () => all.map(({ name, failures: failedAsks }) => ({ labels: { question: name }, value: failedAsks })),
     );
     const pools = () => Object.entries(this.prisma.poolStates);
     metrics.gauge(

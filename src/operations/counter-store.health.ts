@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import { ENVIRONMENT, type Environment } from '../environment.js';
-import { DegradingCounterStore } from '../rate-limit/degrading-counter-store.js';
+import { FallbackCounterStore } from '../rate-limit/fallback-counter-store.js';
 
 /** Whether the counter store answers. While it does not, the service is degraded, and goes on: so it is never down for that. */
 @Injectable()
@@ -10,7 +10,7 @@ export class CounterStoreHealth {
 
   constructor(
     private readonly indicators: HealthIndicatorService,
-    private readonly store: DegradingCounterStore,
+    private readonly store: FallbackCounterStore,
     @Inject(ENVIRONMENT) { COUNTER_STORE }: Pick<Environment, 'COUNTER_STORE'>,
   ) {
     this.kind = COUNTER_STORE === undefined ? 'postgresql' : 'redis';

@@ -30,7 +30,7 @@ export class DetailsAccess {
       return false;
     }
     try {
-      const { client } = await withinDeadline(
+      const { principal: client } = await withinDeadline(
         this.authenticator.identify(request.headers.authorization),
         LOOK_UP_DEADLINE_MS,
       );
@@ -45,7 +45,7 @@ export class DetailsAccess {
   }
 
   private mayLookUp(request: FastifyRequest): boolean {
-    if (this.authenticator.lastKnownClient(request)?.role === 'admin') {
+    if (this.authenticator.lastKnownPrincipal(request)?.role === 'admin') {
       return true;
     }
     const network = networkOf(request.ip);

@@ -5,7 +5,7 @@ import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../errors/api-error.js';
 import type { CreationBatcher, CreationResult, IdempotentRequest } from '../idempotency/creation-batcher.js';
 import { IdempotencyStore } from '../idempotency/idempotency.store.js';
-import { Questions } from '../questions.js';
+import { BatchMetrics } from '../batch-metrics.js';
 import type { NewOrder, Order, OrderStatus } from './order.schemas.js';
 
 /** The foreign key of an order's animal. */
@@ -48,8 +48,8 @@ export class OrderRepository {
   }
 
   /** All that was asked of the database for many at once. */
-  get questions(): Questions {
-    return this.creations.questions;
+  get questions(): BatchMetrics {
+    return this.creations.metrics;
   }
 
   /** @throws the database's error. */
@@ -80,7 +80,7 @@ export class OrderRepository {
     idempotent: IdempotentRequest | null = null,
   ): Promise<CreationResult> {
     try {
-      return await this.creations.ask({ input: { ...order, quotaId }, idempotent });
+      return await this.creations.load({ input: { ...order, quotaId }, idempotent });
     } catch (error) {
       // An animal removed by hand meanwhile.
       const isUnknownPet = error instanceof pg.DatabaseError && error.constraint === PET_REFERENCE;

@@ -4,7 +4,7 @@ import { loadSql, namedStatement, QueryRunner } from '../database/query-runner.j
 import { MIN_INT64 } from '../http/int64.js';
 import type { CreationBatcher, CreationResult, IdempotentRequest } from '../idempotency/creation-batcher.js';
 import { IdempotencyStore } from '../idempotency/idempotency.store.js';
-import { Questions } from '../questions.js';
+import { BatchMetrics } from '../batch-metrics.js';
 import type { NewPet, PetStatus } from './pet.schemas.js';
 
 const AS_JSON = loadSql(import.meta.url, 'pets-as-json').text;
@@ -55,15 +55,15 @@ export class PetRepository {
   private readonly pages = new Batcher((asks: PageRequest[]) => this.readPages(asks), {
     name: PAGE.name,
     maxBatch: PAGES_AT_ONCE,
-    maxUnderWay: QUESTIONS_UNDER_WAY,
+    maxInFlight: QUESTIONS_UNDER_WAY,
   });
   private readonly finds = new Batcher((ids: bigint[]) => this.findAll(ids), {
     name: FIND.name,
-    maxUnderWay: QUESTIONS_UNDER_WAY,
+    maxInFlight: QUESTIONS_UNDER_WAY,
   });
   private readonly creations: CreationBatcher<NewPet>;
   /** All that was asked of the database for many at once, by kind. */
-  readonly questions: Questions[];
+  readonly questions: BatchMetrics[];
 
   constructor(
     private readonly statements: QueryRunner,
@@ -78,12 +78,12 @@ export class PetRepository {
         status: { type: 'pet_status', value: ({ status }) => status ?? null },
       },
     });
-    this.questions = [this.pages.questions, this.finds.questions, this.creations.questions];
+    this.questions = [this.pages.metrics, this.finds.metrics, this.creations.metrics];
   }
 
   /** @throws the database's error. */
   page(request: PageRequest): Promise<PetPage> {
-    return this.pages.ask(request);
+    return this.pages.load(request);
   }
 
   /**
@@ -92,7 +92,7 @@ export class PetRepository {
    * @throws the database's error.
    */
   find(id: bigint): Promise<string | null> {
-    return this.finds.ask(id);
+    return this.finds.load(id);
   }
 
   /**
@@ -103,7 +103,7 @@ export class PetRepository {
    * @throws ApiError `idempotency_conflict`, `idempotency_key_reused`; the database's error.
    */
   create(input: NewPet, idempotent: IdempotentRequest | null = null): Promise<CreationResult> {
-    return this.creations.ask({ input, idempotent });
+    return this.creations.load({ input, idempotent });
   }
 
   private async readPages(requests: PageRequest[]): Promise<PetPage[]> {

@@ -8,11 +8,11 @@ export interface Ban {
   started: boolean;
 }
 
-/** What a store did with several requests of one subject at once: the first are admitted, then some are refused, the rest met a ban. */
-export interface Judged {
-  granted: number;
+/** What a store did with several requests of one subject at once: the first are allowed, then some are refused, the rest met a ban. */
+export interface BatchOutcome {
+  allowed: number;
   /** Those that were counted as refusals. The last of them started a ban if no refusals are left. */
-  refused: number;
+  denied: number;
   /** Refusals of the minute after all of them; a ban that starts sets them to zero. */
   refusals: number;
   /** When the subject's ban ends or ended, by the store's clock; null if there was none ever. */
@@ -20,29 +20,29 @@ export interface Judged {
 }
 
 /** Where one of these requests stands: what it may still do before a ban, and the ban that it started or met. */
-export interface Standing {
+export interface BanStatus {
   /** Refusals that remain within this minute: the last of them starts a ban. Null for whom no ban threatens. */
   refusalsUntilBan: number | null;
   ban: Ban | null;
 }
 
 /** Whether anybody is ever banned. */
-export function bansAreOn(ladder: readonly number[]): boolean {
-  return ladder.length > 0;
+export function bansAreOn(banDurations: readonly number[]): boolean {
+  return banDurations.length > 0;
 }
 
 /**
- * The standing of the request that is number `place` (from 0) among those judged at once.
+ * The banStatus of the request that is number `position` (from 0) among those judged at once.
  *
  * @param threshold refusals within a minute that start a ban: the limit per minute in force. Null for whom bans are off.
  */
-export function standingOf(judged: Judged, place: number, threshold: number | null): Standing {
-  const { granted, refused, refusals, bannedUntil } = judged;
+export function banStatusOf(judged: BatchOutcome, position: number, threshold: number | null): BanStatus {
+  const { allowed: granted, denied: refused, refusals, bannedUntil } = judged;
   if (threshold === null) {
     return { refusalsUntilBan: null, ban: null };
   }
   const started = refused > 0 && refusals === 0;
-  const refusedAfterThis = Math.min(refused, granted + refused - place - 1);
+  const refusedAfterThis = Math.min(refused, granted + refused - position - 1);
   if (refusedAfterThis < 0 || (started && refusedAfterThis === 0)) {
     if (bannedUntil === null) {
       throw new Error('The counter store told of a ban without its end');

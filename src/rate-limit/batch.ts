@@ -1,7 +1,7 @@
-import { FailedAsk } from '../batcher.js';
-import type { Admission } from './admission.js';
-import { bansAreOn, type Judged, standingOf } from './ban.js';
-import type { Ask } from './counter-store.js';
+import { BatchItemError } from '../batcher.js';
+import type { RateLimitDecision } from './rate-limit-decision.js';
+import { bansAreOn, type BatchOutcome, banStatusOf } from './ban.js';
+import type { RateLimitRequest } from './counter-store.js';
 import { type WindowState, windowState } from './windows.js';
 
 /** The numbers of a quota, or of a stranger, who has no day window and is never banned. */
@@ -10,13 +10,13 @@ export interface Limits {
   perDay: number | null;
 }
 
-/** The asks of one subject in a batch, added up. The limits are those of the latest: a plan may have changed meanwhile. */
-export interface Sum extends Ask {
-  asked: number;
+/** The requests of one subject in a batch, added up. The limits are those of the latest: a plan may have changed meanwhile. */
+export interface BucketRequests extends RateLimitRequest {
+  count: number;
 }
 
-/** What a store did with a sum, and where that left the subject's windows. */
-export interface Counted extends Judged {
+/** What a store did with a bucket, and where that left the subject's windows. */
+export interface CountedBucket extends BatchOutcome {
   /** Number of the minute since the Unix epoch. */
   minute: number;
   minuteUsed: number;
@@ -31,76 +31,80 @@ export interface Counted extends Judged {
 
 /** What is asked at once. */
 export interface Batch {
-  asks: readonly Ask[];
-  /** The sum of each subject. */
-  sums: Map<string, Sum>;
-  /** The place (from 0) that each ask has among those of its subject. */
-  places: number[];
+  requests: readonly RateLimitRequest[];
+  /** The bucket of each subject. */
+  buckets: Map<string, BucketRequests>;
+  /** The position (from 0) that each request has among those of its subject. */
+  positions: number[];
 }
 
-export function sumUp(asks: readonly Ask[]): Batch {
-  const sums = new Map<string, Sum>();
-  const places = asks.map((ask) => {
-    const place = sums.get(ask.subject)?.asked ?? 0;
-    sums.set(ask.subject, { ...ask, asked: place + 1 });
-    return place;
+export function groupByBucket(requests: readonly RateLimitRequest[]): Batch {
+  const buckets = new Map<string, BucketRequests>();
+  const positions = requests.map((request) => {
+    const position = buckets.get(request.subject)?.count ?? 0;
+    buckets.set(request.subject, { ...request, count: position + 1 });
+    return position;
   });
-  return { asks, sums, places };
+  return { requests, buckets, positions };
 }
 
 /**
- * What each ask of a batch is answered, in their order.
+ * What each request of a batch is answered, in their order.
  *
- * @param outcomes what the store did with the sum of each subject, or why nothing came of it.
+ * @param outcomes what the store did with the bucket of each subject, or why nothing came of it.
  */
-export function answersTo(
-  { asks, sums, places }: Batch,
-  outcomes: ReadonlyMap<string, Counted | FailedAsk>,
-  ladder: readonly number[],
-): (Admission | FailedAsk)[] {
-  return asks.map(({ subject }, index) => {
-    const [sum, place, outcome] = [sums.get(subject), places[index], outcomes.get(subject)];
-    if (sum === undefined || place === undefined || outcome === undefined) {
+export function decisionsFor(
+  { requests, buckets, positions }: Batch,
+  outcomes: ReadonlyMap<string, CountedBucket | BatchItemError>,
+  banDurations: readonly number[],
+): (RateLimitDecision | BatchItemError)[] {
+  return requests.map(({ subject }, index) => {
+    const [bucket, position, outcome] = [buckets.get(subject), positions[index], outcomes.get(subject)];
+    if (bucket === undefined || position === undefined || outcome === undefined) {
       throw new Error(`The counter store gave no answer for ${subject}`);
     }
-    return outcome instanceof FailedAsk ? outcome : admissionOf(outcome, sum, place, ladder);
+    return outcome instanceof BatchItemError ? outcome : decisionFor(outcome, bucket, position, banDurations);
   });
 }
 
 /**
- * The admission of the ask that is number `place` (from 0) among those of its subject in the batch.
+ * The decision of the request that is number `position` (from 0) among those of its subject in the batch.
  *
- * @param ladder how long bans last; empty where they are off. Strangers are never banned.
+ * @param banDurations how long bans last; empty where they are off. Strangers are never banned.
  */
-export function admissionOf(
-  counted: Counted,
+export function decisionFor(
+  counted: CountedBucket,
   limits: Limits,
-  place: number,
-  ladder: readonly number[],
-): Admission {
-  const admitted = place < counted.granted;
-  const laterInBatch = admitted ? counted.granted - place - 1 : 0;
+  position: number,
+  banDurations: readonly number[],
+): RateLimitDecision {
+  const allowed = position < counted.allowed;
+  const laterInBatch = allowed ? counted.allowed - position - 1 : 0;
   const windows = windowsOf(counted, limits, laterInBatch);
-  const standing = standingOf(counted, place, thresholdOf(limits, ladder));
+  const banStatus = banStatusOf(counted, position, thresholdOf(limits, banDurations));
   const { nowMs, clockMs } = counted;
-  return { admitted, windows, nowMs, clockMs, ...standing, degraded: false };
+  return { allowed, windows, nowMs, clockMs, ...banStatus, degraded: false };
 }
 
 /** What one request would be told now of a subject that was looked at: asked for nothing, and left as it was. */
-export function outlookOf(looked: Counted, limits: Limits, ladder: readonly number[]): Admission {
+export function previewOf(
+  looked: CountedBucket,
+  limits: Limits,
+  banDurations: readonly number[],
+): RateLimitDecision {
   const { bannedUntil, nowMs, clockMs } = looked;
-  const threshold = thresholdOf(limits, ladder);
+  const threshold = thresholdOf(limits, banDurations);
   const banned = threshold !== null && bannedUntil !== null && bannedUntil.getTime() > nowMs;
   const windows = windowsOf(looked, limits, 0);
-  const admitted = !banned && windows.every(({ remaining }) => remaining > 0);
-  // Who is not banned stands where an admitted request does; who is, where one does that met the ban.
-  const standing = standingOf({ ...looked, granted: banned ? 0 : 1 }, 0, threshold);
-  return { admitted, windows, nowMs, clockMs, ...standing, degraded: false };
+  const allowed = !banned && windows.every(({ remaining }) => remaining > 0);
+  // Who is not banned stands where an allowed request does; who is, where one does that met the ban.
+  const banStatus = banStatusOf({ ...looked, allowed: banned ? 0 : 1 }, 0, threshold);
+  return { allowed, windows, nowMs, clockMs, ...banStatus, degraded: false };
 }
 
 /** The windows as they were when `later` requests of what was counted had not been taken yet. */
 function windowsOf(
-  { minute, minuteUsed, day, dayUsed }: Counted,
+  { minute, minuteUsed, day, dayUsed }: CountedBucket,
   limits: Limits,
   later: number,
 ): WindowState[] {
@@ -112,6 +116,6 @@ function windowsOf(
 }
 
 /** As many refusals within a minute start a ban; null for whom none does. */
-function thresholdOf({ perMinute, perDay }: Limits, ladder: readonly number[]): number | null {
-  return bansAreOn(ladder) && perDay !== null ? perMinute : null;
+function thresholdOf({ perMinute, perDay }: Limits, banDurations: readonly number[]): number | null {
+  return bansAreOn(banDurations) && perDay !== null ? perMinute : null;
 }

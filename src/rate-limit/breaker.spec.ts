@@ -24,7 +24,7 @@ describe('a breaker', () => {
   it('closes by a success of those who may try again, and says so once', () => {
     const breaker = new Breaker();
     breaker.failed(true);
-    breaker.tryAgain();
+    breaker.halfOpen();
     expect(breaker.isOpen).toBe(false);
     expect([breaker.succeeded(), breaker.succeeded()]).toEqual([true, false]);
     expect([breaker.failed(false), breaker.failed(false), breaker.isOpen]).toEqual([false, false, false]);
@@ -41,16 +41,16 @@ describe('a breaker', () => {
     const breaker = new Breaker();
     breaker.failed(true);
     for (let tries = 0; tries < 3; tries += 1) {
-      breaker.tryAgain();
+      breaker.halfOpen();
       expect([breaker.failed(false), breaker.isOpen]).toEqual([false, true]);
     }
-    breaker.tryAgain();
+    breaker.halfOpen();
     expect(breaker.succeeded()).toBe(true);
   });
 
   it('that is closed has nothing to try again', () => {
     const breaker = new Breaker();
-    breaker.tryAgain();
+    breaker.halfOpen();
     expect([breaker.succeeded(), breaker.failed(false), breaker.isOpen]).toEqual([false, false, false]);
   });
 });

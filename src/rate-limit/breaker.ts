@@ -40,7 +40,7 @@ export class Breaker {
   }
 
   /** Lets questions be asked again, to see what becomes of them. */
-  tryAgain(): void {
+  halfOpen(): void {
     if (this.current === 'open') {
       this.current = 'half-open';
     }

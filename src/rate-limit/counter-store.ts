@@ -1,8 +1,8 @@
 import { databaseReason } from '../database/availability.js';
-import type { Admission } from './admission.js';
+import type { RateLimitDecision } from './rate-limit-decision.js';
 
-/** One request that asks for room in the windows of its subject. */
-export interface Ask {
+/** One request that requests for room in the windows of its subject. */
+export interface RateLimitRequest {
   /** Whose windows: `quota:ID` of a client, `address:IP` of a stranger. */
   subject: string;
   perMinute: number;
@@ -10,8 +10,8 @@ export interface Ask {
   perDay: number | null;
 }
 
-/** What was admitted to one subject without the store, in the last minute and the last day that this happened in. */
-export interface Taken {
+/** What was allowed to one subject without the store, in the last minute and the last day that this happened in. */
+export interface UnreportedUsage {
   subject: string;
   perMinute: number;
   /** Absent for strangers, who have no day window. */
@@ -27,23 +27,23 @@ export interface Taken {
 /**
  * Why a question was not answered.
  *
- * - `refused`: there is no connection. Nothing was counted.
+ * - `noConnection`: there is no connection. Nothing was counted.
  * - `failed`: the store answered with an error, or no connection came about in time. Nothing was counted.
- * - `unanswered`: it was asked, and nobody knows whether it was counted.
- * - `spoilt`: in the place of the subject's counts the store has something else. Nothing was counted, nor can be until that is
+ * - `outcomeUnknown`: it was asked, and nobody knows whether it was counted.
+ * - `wrongType`: in the place of the subject's counts the store has something else. Nothing was counted, nor can be until that is
  *   removed; the store is there, and counts other subjects.
  * - `conflict`: each time it was tried, statements of others had changed the same rows meanwhile. Nothing was counted; the store
  *   is there.
- * - `withdrawn`: it was never asked, because the question before it was not answered.
+ * - `notSent`: it was never asked, because the question before it was not answered.
  */
-export type FailureKind = 'refused' | 'failed' | 'unanswered' | 'spoilt' | 'conflict' | 'withdrawn';
+export type FailureKind = 'noConnection' | 'failed' | 'outcomeUnknown' | 'wrongType' | 'conflict' | 'notSent';
 
 /** A question to a counter store that was not answered, or a part of it that was not. */
 export class CounterStoreError extends Error {
   /** The driver's code, if any. */
   readonly code: unknown;
   /** What tells this question from others: where its parts failed in several ways, the errors of all have the same. */
-  question: object = this;
+  query: object = this;
 
   constructor(
     readonly kind: FailureKind,
@@ -59,11 +59,11 @@ export class CounterStoreError extends Error {
 }
 
 /** An adding of which some may have been carried out. */
-export class PartlyAddedError extends CounterStoreError {
-  /** @param notAdded those that were surely not added; of the others that were not, nobody knows. */
+export class PartialReconcileError extends CounterStoreError {
+  /** @param notReconciled those that were surely not added; of the others that were not, nobody knows. */
   constructor(
     { kind, cause }: CounterStoreError,
-    readonly notAdded: readonly Taken[],
+    readonly notReconciled: readonly UnreportedUsage[],
   ) {
     super(kind, cause);
   }
@@ -76,7 +76,7 @@ export abstract class CounterStore {
    *
    * @throws CounterStoreError when the store is away.
    */
-  abstract take(ask: Ask): Promise<Admission>;
+  abstract consume(request: RateLimitRequest): Promise<RateLimitDecision>;
 
   /**
    * What the subject's windows, refusals and ban are now, without taking anything; `admitted` tells whether a request
@@ -84,19 +84,19 @@ export abstract class CounterStore {
    *
    * @throws CounterStoreError when the store is away.
    */
-  abstract look(ask: Ask): Promise<Admission>;
+  abstract peek(request: RateLimitRequest): Promise<RateLimitDecision>;
 
   /**
-   * Adds what was admitted without the store, also beyond the limits: to each window that is the stored one, or newer. A
+   * Adds what was allowed without the store, also beyond the limits: to each window that is the stored one, or newer. A
    * window never goes back, nor is one opened that begins only later by the store's clock: that counts in the one that is
-   * open there. Nothing to add is a question too: whether the store could. A subject whose place is spoilt has no windows,
+   * open there. Nothing to add is a question too: whether the store could. A subject whose place is of the wrong type has no windows,
    * and is passed over.
    *
    * @param taken each subject once.
    * @throws CounterStoreError when the store is away. Then nothing was added, or nobody knows what, as its kind tells; a
    *   PartlyAddedError tells it of each.
    */
-  abstract add(taken: Taken[]): Promise<void>;
+  abstract reconcile(taken: UnreportedUsage[]): Promise<void>;
 
   /**
    * The subjects that are banned now, and until when.

@@ -1,7 +1,7 @@
-import type { Admission } from './admission.js';
+import type { RateLimitDecision } from './rate-limit-decision.js';
 import { bansAreOn } from './ban.js';
-import { admissionOf, type Counted, type Limits, outlookOf } from './batch.js';
-import type { Taken } from './counter-store.js';
+import { decisionFor, type CountedBucket, type Limits, previewOf } from './batch.js';
+import type { UnreportedUsage } from './counter-store.js';
 import { DAY_SECONDS, MINUTE_SECONDS } from './windows.js';
 
 const MINUTE_MS = MINUTE_SECONDS * 1000;
@@ -23,8 +23,8 @@ export interface Counter extends WindowNumbers {
   refusals: number;
   /** When the ban ends or ended, in milliseconds since the Unix epoch; null where there was none. */
   bannedUntilMs: number | null;
-  /** The step of the ladder that this ban was on, from 1. */
-  banStep: number;
+  /** The step of the banDurations that this ban was on, from 1. */
+  banLevel: number;
 }
 
 /** The number of the minute that a time is in. */
@@ -43,7 +43,7 @@ export function newCounter(nowMs: number): Counter {
     dayUsed: 0,
     refusals: 0,
     bannedUntilMs: null,
-    banStep: 0,
+    banLevel: 0,
   };
 }
 
@@ -62,47 +62,52 @@ function judgedAt({ minute, day }: Counter, nowMs: number): number {
 }
 
 /**
- * Takes one request, as `take.sql` does.
+ * Takes one request, as `consume.sql` does.
  *
- * @param ladder milliseconds that the first ban lasts, the next, and so on; empty where bans are off.
+ * @param banDurations milliseconds that the first ban lasts, the next, and so on; empty where bans are off.
  * @returns the counter afterwards, and the answer.
  */
-export function take(
+export function consume(
   before: Counter,
   limits: Limits,
   nowMs: number,
-  ladder: readonly number[],
-): { counter: Counter; admission: Admission } {
+  banDurations: readonly number[],
+): { counter: Counter; decision: RateLimitDecision } {
   const counter = rollOver(before, windowsAt(nowMs));
   const atMs = judgedAt(counter, nowMs);
-  const answer = (judged: { granted: number; refused: number }) =>
-    admissionOf(countedOf(counter, { nowMs: atMs, clockMs: nowMs, ...judged }), limits, 0, ladder);
-  if (isBanned(counter, atMs, ladder)) {
-    return { counter, admission: answer({ granted: 0, refused: 0 }) };
+  const answer = (judged: { allowed: number; denied: number }) =>
+    decisionFor(countedOf(counter, { nowMs: atMs, clockMs: nowMs, ...judged }), limits, 0, banDurations);
+  if (isBanned(counter, atMs, banDurations)) {
+    return { counter, decision: answer({ allowed: 0, denied: 0 }) };
   }
   const { perMinute, perDay } = limits;
-  const granted = counter.minuteUsed < perMinute && (perDay === null || counter.dayUsed < perDay) ? 1 : 0;
-  const refused = 1 - granted;
-  counter.minuteUsed += granted;
-  counter.dayUsed += granted;
-  counter.refusals += refused;
-  if (refused > 0 && perDay !== null && bansAreOn(ladder) && counter.refusals >= perMinute) {
-    counter.banStep = nextStep(counter, atMs, ladder);
-    counter.bannedUntilMs = atMs + (ladder[counter.banStep - 1] as number);
+  const allowed = counter.minuteUsed < perMinute && (perDay === null || counter.dayUsed < perDay) ? 1 : 0;
+  const denied = 1 - allowed;
+  counter.minuteUsed += allowed;
+  counter.dayUsed += allowed;
+  counter.refusals += denied;
+  if (denied > 0 && perDay !== null && bansAreOn(banDurations) && counter.refusals >= perMinute) {
+    counter.banLevel = nextStep(counter, atMs, banDurations);
+    counter.bannedUntilMs = atMs + (banDurations[counter.banLevel - 1] as number);
     counter.refusals = 0;
   }
-  return { counter, admission: answer({ granted, refused }) };
+  return { counter, decision: answer({ allowed, denied }) };
 }
 
-/** The numbers as they stand, and whether a request now would be admitted. */
-export function look(before: Counter, limits: Limits, nowMs: number, ladder: readonly number[]): Admission {
+/** The numbers as they stand, and whether a request now would be allowed. */
+export function peek(
+  before: Counter,
+  limits: Limits,
+  nowMs: number,
+  banDurations: readonly number[],
+): RateLimitDecision {
   const counter = rollOver(before, windowsAt(nowMs));
   const times = { nowMs: judgedAt(counter, nowMs), clockMs: nowMs };
-  return outlookOf(countedOf(counter, { ...times, granted: 0, refused: 0 }), limits, ladder);
+  return previewOf(countedOf(counter, { ...times, allowed: 0, denied: 0 }), limits, banDurations);
 }
 
-/** Adds what was admitted elsewhere, as `add.sql` does. */
-export function add(before: Counter, taken: Taken, nowMs: number): Counter {
+/** Adds what was allowed elsewhere, as `reconcile.sql` does. */
+export function reconcile(before: Counter, taken: UnreportedUsage, nowMs: number): Counter {
   // One that begins only later is taken for the one that is open.
   const minute = Math.min(taken.minute, Math.max(minuteOf(nowMs), before.minute));
   const day = Math.min(taken.day, Math.max(dayOf(nowMs), before.day));
@@ -116,7 +121,7 @@ export function add(before: Counter, taken: Taken, nowMs: number): Counter {
  * What an answer of the store tells of a counter. It does not tell the step of a ban, which is taken for the first: the
  * next ban may be shorter than the store's would be.
  */
-export function learn(counter: Counter, { windows, ban, nowMs, refusalsUntilBan }: Admission): void {
+export function learn(counter: Counter, { windows, ban, nowMs, refusalsUntilBan }: RateLimitDecision): void {
   const [minute, day] = windows;
   counter.minute = minuteOf(nowMs);
   counter.minuteUsed = minute === undefined ? 0 : minute.limit - minute.remaining;
@@ -127,24 +132,28 @@ export function learn(counter: Counter, { windows, ban, nowMs, refusalsUntilBan 
       ? 0
       : Math.max(0, minute.limit - refusalsUntilBan);
   counter.bannedUntilMs = ban?.untilMs ?? null;
-  counter.banStep = ban === null ? 0 : 1;
+  counter.banLevel = ban === null ? 0 : 1;
 }
 
-function isBanned({ bannedUntilMs }: Counter, atMs: number, ladder: readonly number[]): boolean {
-  return bansAreOn(ladder) && bannedUntilMs !== null && bannedUntilMs > atMs;
+function isBanned({ bannedUntilMs }: Counter, atMs: number, banDurations: readonly number[]): boolean {
+  return bansAreOn(banDurations) && bannedUntilMs !== null && bannedUntilMs > atMs;
 }
 
 /** One step above the last ban's, which falls by one for each full 24 hours since it ended; the last step repeats. */
-function nextStep({ banStep, bannedUntilMs }: Counter, atMs: number, ladder: readonly number[]): number {
+function nextStep(
+  { banLevel, bannedUntilMs }: Counter,
+  atMs: number,
+  banDurations: readonly number[],
+): number {
   const fallen = bannedUntilMs === null ? 0 : Math.trunc((atMs - bannedUntilMs) / DAY_MS);
-  return Math.min(ladder.length, 1 + Math.max(0, banStep - fallen));
+  return Math.min(banDurations.length, 1 + Math.max(0, banLevel - fallen));
 }
 
 /** The counter as one that other stores have judged, too, is told of. */
 function countedOf(
   { bannedUntilMs, ...counter }: Counter,
-  judged: Pick<Counted, 'granted' | 'refused' | 'nowMs' | 'clockMs'>,
-): Counted {
+  judged: Pick<CountedBucket, 'allowed' | 'denied' | 'nowMs' | 'clockMs'>,
+): CountedBucket {
   const bannedUntil = bannedUntilMs === null ? null : new Date(bannedUntilMs);
   return { ...counter, ...judged, bannedUntil };
 }

@@ -1,4 +1,4 @@
-import type { Admission } from './admission.js';
+import type { RateLimitDecision } from './rate-limit-decision.js';
 
 /** What refused a request: the window that had no room, of both the day, which ends later; a ban; or questions asked too often. */
 export const REFUSERS = ['minute', 'day', 'ban', 'inquiries'] as const;
@@ -6,8 +6,8 @@ export type Refuser = (typeof REFUSERS)[number];
 
 /** How requests of one plan were decided. */
 export interface PlanDecisions {
-  admitted: number;
-  refused: Record<Refuser, number>;
+  allowed: number;
+  denied: Record<Refuser, number>;
   bansStarted: number;
 }
 
@@ -19,32 +19,32 @@ export class Decisions {
     return this.plans;
   }
 
-  add(plan: string, admission: Admission): void {
+  add(plan: string, decision: RateLimitDecision): void {
     const decisions = this.of(plan);
-    if (admission.admitted) {
-      decisions.admitted += 1;
+    if (decision.allowed) {
+      decisions.allowed += 1;
       return;
     }
-    decisions.refused[refuserOf(admission)] += 1;
-    decisions.bansStarted += Number(admission.ban?.started === true);
+    decisions.denied[refuserOf(decision)] += 1;
+    decisions.bansStarted += Number(decision.ban?.started === true);
   }
 
   /** Adds a question where a quota stands, which was refused. */
   addRefusedInquiry(plan: string): void {
-    this.of(plan).refused.inquiries += 1;
+    this.of(plan).denied.inquiries += 1;
   }
 
   private of(plan: string): PlanDecisions {
     let decisions = this.plans.get(plan);
     if (decisions === undefined) {
-      decisions = { admitted: 0, refused: { minute: 0, day: 0, ban: 0, inquiries: 0 }, bansStarted: 0 };
+      decisions = { allowed: 0, denied: { minute: 0, day: 0, ban: 0, inquiries: 0 }, bansStarted: 0 };
       this.plans.set(plan, decisions);
     }
     return decisions;
   }
 }
 
-function refuserOf({ ban, windows }: Admission): Refuser {
+function refuserOf({ ban, windows }: RateLimitDecision): Refuser {
   if (ban !== null) {
     return 'ban';
   }

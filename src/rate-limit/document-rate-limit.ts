@@ -4,7 +4,7 @@ import { Clock } from '../clock.js';
 import { ApiError } from '../errors/api-error.js';
 import { networkOf } from './address.js';
 import { LocalCounterStore } from './local-counter-store.js';
-import { networkSubject } from './subject.js';
+import { addressBucketKey } from './bucket-key.js';
 import { retryAfterSeconds } from './windows.js';
 
 /** For each address, in each process. */
@@ -22,11 +22,11 @@ export class DocumentRateLimit {
   /** @returns the error of a request over the limit of its address, else null. */
   check({ ip }: Pick<FastifyRequest, 'ip'>): ApiError | null {
     const limits = { perMinute: REQUESTS_PER_MINUTE, perDay: null };
-    const { admitted, windows, nowMs } = this.counters.takeNow({
-      subject: networkSubject(networkOf(ip)),
+    const { allowed, windows, nowMs } = this.counters.consumeNow({
+      subject: addressBucketKey(networkOf(ip)),
       ...limits,
     });
-    if (admitted) {
+    if (allowed) {
       return null;
     }
     const seconds = retryAfterSeconds(windows, nowMs);

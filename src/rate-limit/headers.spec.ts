@@ -11,9 +11,9 @@ const minute = (limit: number, used: number) =>
 const day = (limit: number, used: number) => windowState('day', Math.floor(nowMs / 86_400_000), limit, used);
 
 /** The headers of a request that met no ban. */
-const headersOf = (admitted: boolean, windows: WindowState[]) =>
+const headersOf = (allowed: boolean, windows: WindowState[]) =>
   rateLimitHeaders({
-    admitted,
+    allowed,
     windows,
     nowMs,
     clockMs: nowMs,
@@ -59,7 +59,7 @@ describe('the rate-limit headers', () => {
     });
   });
 
-  it('have Retry-After on a refusal alone: the last admitted request has none', () => {
+  it('have Retry-After on a refusal alone: the last allowed request has none', () => {
     const windows = [minute(60, 60), day(1000, 60)];
     expect(headersOf(true, windows)).not.toHaveProperty('Retry-After');
     expect(headersOf(false, windows)).toMatchObject({ 'Retry-After': '31' });
@@ -93,9 +93,9 @@ describe('the rate-limit headers', () => {
 
   it('say so when the numbers are those of this replica alone, as the store is away', () => {
     const windows = [minute(60, 1), day(1000, 41)];
-    const admission = { admitted: true, windows, nowMs, clockMs: nowMs, refusalsUntilBan: 60, ban: null };
-    expect(rateLimitHeaders({ ...admission, degraded: true })).toEqual({
-      ...rateLimitHeaders({ ...admission, degraded: false }),
+    const decision = { allowed: true, windows, nowMs, clockMs: nowMs, refusalsUntilBan: 60, ban: null };
+    expect(rateLimitHeaders({ ...decision, degraded: true })).toEqual({
+      ...rateLimitHeaders({ ...decision, degraded: false }),
       'X-RateLimit-Degraded': 'true',
     });
   });
@@ -105,7 +105,7 @@ describe('the rate-limit headers', () => {
     const halfPastNext = (milliseconds: number) => Date.UTC(2027, 2, 5, 12, 35, 30, milliseconds);
     const whileBanned = (windows: WindowState[], untilMs: number) =>
       rateLimitHeaders({
-        admitted: false,
+        allowed: false,
         windows,
         nowMs,
         clockMs: nowMs,
@@ -145,7 +145,7 @@ describe('the rate-limit headers', () => {
       });
     });
 
-    it('ask for one second at least, also when the ban is ending', () => {
+    it('request for one second at least, also when the ban is ending', () => {
       expect(whileBanned([minute(60, 1)], nowMs)).toMatchObject({ 'Retry-After': '1' });
     });
   });

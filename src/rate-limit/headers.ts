@@ -1,4 +1,4 @@
-import type { Admission } from './admission.js';
+import type { RateLimitDecision } from './rate-limit-decision.js';
 import { banEndSeconds, secondsToBanEnd, windowsWhileBanned } from './ban.js';
 import { retryAfterSeconds, secondsToReset, tightestWindow } from './windows.js';
 
@@ -8,9 +8,9 @@ import { retryAfterSeconds, secondsToReset, tightestWindow } from './windows.js'
  * when to come back (RFC 9110, section 10.2.3). While banned, nothing remains in any window and `X-RateLimit-Reset`
  * is the ban's end. `X-RateLimit-Degraded` tells that the numbers are this replica's own, as the store is away.
  */
-export function rateLimitHeaders(admission: Admission): Record<string, string> {
-  const { admitted, ban, nowMs } = admission;
-  const windows = ban === null ? admission.windows : windowsWhileBanned(admission.windows, ban);
+export function rateLimitHeaders(decision: RateLimitDecision): Record<string, string> {
+  const { allowed, ban, nowMs } = decision;
+  const windows = ban === null ? decision.windows : windowsWhileBanned(decision.windows, ban);
   const tightest = tightestWindow(windows);
   const headers: Record<string, string> = {
     'X-RateLimit-Limit': String(tightest.limit),
@@ -23,10 +23,10 @@ export function rateLimitHeaders(admission: Admission): Record<string, string> {
       .map((window) => `"${window.name}";r=${window.remaining};t=${secondsToReset(window, nowMs)}`)
       .join(', '),
   };
-  if (admission.degraded) {
+  if (decision.degraded) {
     headers['X-RateLimit-Degraded'] = 'true';
   }
-  if (!admitted) {
+  if (!allowed) {
     headers['Retry-After'] = String(
       ban === null ? retryAfterSeconds(windows, nowMs) : secondsToBanEnd(ban, nowMs),
     );

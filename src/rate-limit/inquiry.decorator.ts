@@ -2,7 +2,7 @@ import { AddRouteConfig } from '../http/route-config.decorator.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** How often a quota may ask this route within a UTC minute. Set where the route takes nothing from the quota. */
+    /** How often a quota may request this route within a UTC minute. Set where the route takes nothing from the quota. */
     inquiriesPerMinute?: number;
   }
 }

@@ -1,7 +1,7 @@
 -- Ends a subject's ban now, and forgets its refusals; the step of the ladder stays. No row where there is no ban.
--- $1 as $5 of take.sql, $2 the subject.
+-- $1 as $5 of consume.sql, $2 the subject.
 --
--- The end is rounded down to the millisecond: take.sql reads it in milliseconds, and the very next request is free.
+-- The end is rounded down to the millisecond: consume.sql reads it in milliseconds, and the very next request is free.
 -- The row is locked before it is read, so that RETURNING tells the ban that is ended, whatever else is under way. Who holds
 -- it is waited for half a second, for this statement alone; rows are locked after all of the join below is known, patience too.
 WITH patience AS MATERIALIZED (

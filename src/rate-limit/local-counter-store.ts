@@ -1,77 +1,77 @@
-import type { Admission } from './admission.js';
+import type { RateLimitDecision } from './rate-limit-decision.js';
 import { bansAreOn } from './ban.js';
-import { add, type Counter, learn, look, newCounter, take } from './counter.js';
-import { type Ask, CounterStore, type Taken } from './counter-store.js';
-import { SubjectMemory } from './subject-memory.js';
+import { reconcile, type Counter, learn, peek, newCounter, consume } from './counter.js';
+import { type RateLimitRequest, CounterStore, type UnreportedUsage } from './counter-store.js';
+import { BucketCache } from './bucket-cache.js';
 
 /** Clients, and as many strangers: about 20 MB where all are there. */
 const MAX_SUBJECTS = 50_000;
 
 /** Counts in the memory of this process, for this process alone, by the rules of the shared stores. */
 export class LocalCounterStore extends CounterStore {
-  private readonly counters: SubjectMemory<Counter>;
+  private readonly counters: BucketCache<Counter>;
 
   /**
    * @param now its time, in milliseconds since the Unix epoch.
-   * @param ladder milliseconds that the first ban lasts, the next, and so on; empty where bans are off.
+   * @param banDurations milliseconds that the first ban lasts, the next, and so on; empty where bans are off.
    * @param maxSubjects how many clients it remembers, and how many strangers. One that is forgotten has full windows.
    */
   constructor(
     private readonly now: () => number,
-    private readonly ladder: readonly number[],
+    private readonly banDurations: readonly number[],
     maxSubjects = MAX_SUBJECTS,
   ) {
     super();
-    this.counters = new SubjectMemory(maxSubjects);
+    this.counters = new BucketCache(maxSubjects);
   }
 
   /** Never rejects. */
-  async take(ask: Ask): Promise<Admission> {
-    return this.takeNow(ask);
+  async consume(request: RateLimitRequest): Promise<RateLimitDecision> {
+    return this.consumeNow(request);
   }
 
   /** As `take`, at once. */
-  takeNow(ask: Ask): Admission {
+  consumeNow(request: RateLimitRequest): RateLimitDecision {
     const nowMs = Math.floor(this.now());
-    const before = this.counters.get(ask) ?? newCounter(nowMs);
-    const { counter, admission } = take(before, ask, nowMs, this.ladder);
-    this.counters.set(ask, counter);
-    return admission;
+    const before = this.counters.get(request) ?? newCounter(nowMs);
+    const { counter, decision } = consume(before, request, nowMs, this.banDurations);
+    this.counters.set(request, counter);
+    return decision;
   }
 
   /** Never rejects. */
-  async look(ask: Ask): Promise<Admission> {
-    return this.lookNow(ask);
+  async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
+    return this.peekNow(request);
   }
 
   /** As `look`, at once. */
-  lookNow(ask: Ask): Admission {
+  peekNow(request: RateLimitRequest): RateLimitDecision {
     const nowMs = Math.floor(this.now());
-    return look(this.counters.get(ask) ?? newCounter(nowMs), ask, nowMs, this.ladder);
+    return peek(this.counters.get(request) ?? newCounter(nowMs), request, nowMs, this.banDurations);
   }
 
   /** Takes over what another store answered. In place, as this is done for every request. */
-  learn(ask: Ask, admission: Admission): void {
-    let counter = this.counters.get(ask);
+  learn(request: RateLimitRequest, decision: RateLimitDecision): void {
+    let counter = this.counters.get(request);
     if (counter === undefined) {
-      counter = newCounter(admission.nowMs);
-      this.counters.set(ask, counter);
+      counter = newCounter(decision.nowMs);
+      this.counters.set(request, counter);
     }
-    learn(counter, admission);
+    learn(counter, decision);
   }
 
   /** Never rejects. */
-  async add(taken: Taken[]): Promise<void> {
+  async reconcile(taken: UnreportedUsage[]): Promise<void> {
     const nowMs = Math.floor(this.now());
     for (const one of taken) {
-      this.counters.set(one, add(this.counters.get(one) ?? newCounter(0), one, nowMs));
+      this.counters.set(one, reconcile(this.counters.get(one) ?? newCounter(0), one, nowMs));
     }
   }
 
   /** Never rejects. */
   async bans(): Promise<Map<string, Date>> {
     const bans = new Map<string, Date>();
-    for (const [subject, { bannedUntilMs }] of this.counters.clientEntries()) {
+    for (const [subject, { bannedUntilMs }] of this.counters.quotaEntries()) {
       if (this.lasts(bannedUntilMs)) {
         bans.set(subject, new Date(bannedUntilMs));
       }
@@ -81,7 +81,7 @@ export class LocalCounterStore extends CounterStore {
 
   /** Never rejects. */
   async liftBan(subject: string): Promise<Date | null> {
-    const counter = this.counters.ofClient(subject);
+    const counter = this.counters.ofQuota(subject);
     if (counter === undefined || !this.lasts(counter.bannedUntilMs)) {
       return null;
     }
@@ -92,6 +92,6 @@ export class LocalCounterStore extends CounterStore {
   }
 
   private lasts(bannedUntilMs: number | null): bannedUntilMs is number {
-    return bansAreOn(this.ladder) && bannedUntilMs !== null && bannedUntilMs > this.now();
+    return bansAreOn(this.banDurations) && bannedUntilMs !== null && bannedUntilMs > this.now();
   }
 }

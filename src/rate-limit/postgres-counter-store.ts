@@ -1,18 +1,23 @@
 import net from 'node:net';
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import pg from 'pg';
-import { Batcher, FailedAsk } from '../batcher.js';
+import { Batcher, BatchItemError } from '../batcher.js';
 import { Clock } from '../clock.js';
 import { databaseReason, isConflict, retryConflicts } from '../database/availability.js';
 import { loadSql, namedStatement, type Statement } from '../database/query-runner.js';
 import { configureOnConnect, configureSession } from '../database/session.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
-import { Recurring } from '../recurring.js';
-import type { Admission } from './admission.js';
+import { PeriodicTask } from '../periodic-task.js';
+import type { RateLimitDecision } from './rate-limit-decision.js';
 import { bansAreOn } from './ban.js';
-import { answersTo, type Counted, outlookOf, type Sum, sumUp } from './batch.js';
+import { decisionsFor, type CountedBucket, previewOf, type BucketRequests, groupByBucket } from './batch.js';
 import { dayOf, minuteOf } from './counter.js';
-import { type Ask, CounterStore, CounterStoreError, type Taken } from './counter-store.js';
+import {
+  type RateLimitRequest,
+  CounterStore,
+  CounterStoreError,
+  type UnreportedUsage,
+} from './counter-store.js';
 import { DeadlineError, withinDeadline } from './deadline.js';
 
 const ALLOW = loadSql(import.meta.url, 'allow');
@@ -21,9 +26,9 @@ const ALLOW_ONE = namedStatement(
   'allow-one',
   ALLOW.text.replace(/unnest\(.*?\) AS/, '(VALUES ($1::text, $2::int, $3::int, $4::int)) AS'),
 );
-const TAKE = loadSql(import.meta.url, 'take');
-const LOOK = loadSql(import.meta.url, 'look');
-const ADD = loadSql(import.meta.url, 'add');
+const CONSUME = loadSql(import.meta.url, 'consume');
+const PEEK = loadSql(import.meta.url, 'peek');
+const RECONCILE = loadSql(import.meta.url, 'reconcile');
 const LIFT_BAN = loadSql(import.meta.url, 'lift-ban');
 const SWEEP = loadSql(import.meta.url, 'sweep');
 const SWEEP_INTERVAL_MS = 60_000;
@@ -52,7 +57,7 @@ interface AllowedRow {
   now_ms: number;
 }
 
-/** What look.sql tells. */
+/** What peek.sql tells. */
 interface Look {
   refusals: number;
   banned_until: Date | null;
@@ -64,16 +69,16 @@ interface Look {
   clock_ms: number;
 }
 
-/** What take.sql tells of each subject. */
+/** What consume.sql tells of each subject. */
 interface Row extends Look {
   subject: string;
   granted: number;
   refused: number;
 }
 
-const countedOf = (row: Look, { granted, refused }: { granted: number; refused: number }): Counted => ({
-  granted,
-  refused,
+const countedOf = (row: Look, { granted, refused }: { granted: number; refused: number }): CountedBucket => ({
+  allowed: granted,
+  denied: refused,
   refusals: row.refusals,
   bannedUntil: row.banned_until,
   minute: row.minute,
@@ -84,9 +89,9 @@ const countedOf = (row: Look, { granted, refused }: { granted: number; refused: 
   clockMs: row.clock_ms,
 });
 
-const allowedOf = (row: AllowedRow, { asked }: Sum): Counted => ({
-  granted: asked,
-  refused: 0,
+const allowedOf = (row: AllowedRow, { count: asked }: BucketRequests): CountedBucket => ({
+  allowed: asked,
+  denied: 0,
   refusals: row.refusals,
   bannedUntil: null,
   minute: minuteOf(row.now_ms),
@@ -104,9 +109,11 @@ const allowedOf = (row: AllowedRow, { asked }: Sum): Counted => ({
 @Injectable()
 export class PostgresCounterStore extends CounterStore implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(PostgresCounterStore.name);
-  private readonly batcher = new Batcher((asks: Ask[]) => this.takeAll(asks), { name: 'count' });
+  private readonly batcher = new Batcher((requests: RateLimitRequest[]) => this.takeAll(requests), {
+    name: 'count',
+  });
   /** The takings. */
-  readonly questions = this.batcher.questions;
+  readonly questions = this.batcher.metrics;
   private client: Promise<pg.Client> | null = null;
   /** The connections through a pooler, which would lend a prepared statement to others, and knows none of theirs. */
   private readonly pooled = new WeakSet<pg.Client>();
@@ -117,7 +124,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   private readonly exhausted = new Set<string>();
   /** For bans, which must not hold up counting. Two, so that one that waits for a row keeps nobody from the rest. */
   private readonly aside: pg.Pool;
-  private readonly sweeping: Recurring;
+  private readonly sweeping: PeriodicTask;
   /** The connection of the sweep that is under way. */
   private sweeper: pg.Client | null = null;
 
@@ -140,7 +147,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     });
     // The question that is under way tells it, if there is one.
     this.aside.on('error', () => {});
-    this.sweeping = new Recurring(
+    this.sweeping = new PeriodicTask(
       SWEEP_INTERVAL_MS,
       () => this.sweep(),
       (error) => this.logger.warn(`Old counters were not removed: ${databaseReason(error)}`),
@@ -163,20 +170,20 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     await Promise.all([ended, this.aside.end(), sweeper, swept]);
   }
 
-  take(ask: Ask): Promise<Admission> {
-    return this.batcher.ask(ask);
+  consume(request: RateLimitRequest): Promise<RateLimitDecision> {
+    return this.batcher.load(request);
   }
 
-  async look(ask: Ask): Promise<Admission> {
-    const [row] = await this.ask<Look>(LOOK, [this.clock.storeOffsetMs, ask.subject]);
+  async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
+    const [row] = await this.request<Look>(PEEK, [this.clock.storeOffsetMs, request.subject]);
     if (row === undefined) {
-      throw new Error(`The counter store gave no row for ${ask.subject}`);
+      throw new Error(`The counter store gave no row for ${request.subject}`);
     }
-    return outlookOf(countedOf(row, { granted: 0, refused: 0 }), ask, this.environment.BAN_DURATIONS);
+    return previewOf(countedOf(row, { granted: 0, refused: 0 }), request, this.environment.BAN_DURATIONS);
   }
 
-  async add(taken: Taken[]): Promise<void> {
-    await this.ask(ADD, [
+  async reconcile(taken: UnreportedUsage[]): Promise<void> {
+    await this.request(RECONCILE, [
       taken.map(({ subject }) => subject),
       taken.map(({ minute }) => minute),
       taken.map(({ minuteUsed }) => minuteUsed),
@@ -236,19 +243,21 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     }
   }
 
-  private async takeAll(asks: Ask[]): Promise<(Admission | FailedAsk)[]> {
-    const batch = sumUp(asks);
-    return answersTo(batch, await this.consume(batch.sums), this.environment.BAN_DURATIONS);
+  private async takeAll(requests: RateLimitRequest[]): Promise<(RateLimitDecision | BatchItemError)[]> {
+    const batch = groupByBucket(requests);
+    return decisionsFor(batch, await this.consumeAll(batch.buckets), this.environment.BAN_DURATIONS);
   }
 
   /** Allows by the cheap statement what it can, which mostly is all, and has the full one decide about the rest. */
-  private async consume(sums: Map<string, Sum>): Promise<Map<string, Counted | FailedAsk>> {
+  private async consumeAll(
+    buckets: Map<string, BucketRequests>,
+  ): Promise<Map<string, CountedBucket | BatchItemError>> {
     const endMs = performance.now() + DEADLINE_MS;
-    const outcomes = new Map<string, Counted | FailedAsk>();
-    const all = [...sums.values()];
+    const outcomes = new Map<string, CountedBucket | BatchItemError>();
+    const all = [...buckets.values()];
     if (!all.some(({ subject }) => this.exhausted.has(subject))) {
       for (const row of await this.allow(all)) {
-        outcomes.set(row.subject, allowedOf(row, sums.get(row.subject) as Sum));
+        outcomes.set(row.subject, allowedOf(row, buckets.get(row.subject) as BucketRequests));
       }
     }
     this.exhausted.clear();
@@ -258,9 +267,9 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     }
     try {
       const values = [...columnsOf(rest), this.clock.storeOffsetMs, this.environment.BAN_DURATIONS];
-      for (const row of await this.query<Row>(TAKE, values, endMs - performance.now())) {
+      for (const row of await this.query<Row>(CONSUME, values, endMs - performance.now())) {
         outcomes.set(row.subject, countedOf(row, row));
-        if (row.granted < (sums.get(row.subject) as Sum).asked) {
+        if (row.granted < (buckets.get(row.subject) as BucketRequests).count) {
           this.exhausted.add(row.subject);
         }
       }
@@ -269,14 +278,14 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
         throw error;
       }
       // The others are counted already.
-      rest.forEach(({ subject }) => outcomes.set(subject, new FailedAsk(error)));
+      rest.forEach(({ subject }) => outcomes.set(subject, new BatchItemError(error)));
     }
     return outcomes;
   }
 
-  private allow(sums: Sum[]): Promise<AllowedRow[]> {
-    const columns = columnsOf(sums);
-    return sums.length === 1
+  private allow(buckets: BucketRequests[]): Promise<AllowedRow[]> {
+    const columns = columnsOf(buckets);
+    return buckets.length === 1
       ? this.query(ALLOW_ONE, [...columns.flat(), this.clock.storeOffsetMs])
       : this.query(ALLOW, [...columns, this.clock.storeOffsetMs]);
   }
@@ -287,11 +296,11 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     deadlineMs?: number,
   ): Promise<Answer[]> {
     try {
-      return await this.ask<Answer>(statement, values, deadlineMs);
+      return await this.request<Answer>(statement, values, deadlineMs);
     } catch (error) {
       if (!isConflict(error)) {
         // Who gathered behind it has waited as long already.
-        this.batcher.dismiss(new CounterStoreError('withdrawn', error));
+        this.batcher.rejectQueued(new CounterStoreError('notSent', error));
       }
       throw error;
     }
@@ -303,7 +312,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
    *
    * @throws CounterStoreError that tells whether it may have been carried out.
    */
-  private async ask<Answer extends pg.QueryResultRow>(
+  private async request<Answer extends pg.QueryResultRow>(
     { preparedName, text }: Statement,
     values: unknown[],
     deadlineMs = DEADLINE_MS,
@@ -347,15 +356,15 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
         );
       }
       if (progress.isAsked) {
-        throw new CounterStoreError(isRefusedByServer ? 'failed' : 'unanswered', error);
+        throw new CounterStoreError(isRefusedByServer ? 'failed' : 'outcomeUnknown', error);
       }
-      throw new CounterStoreError(error instanceof DeadlineError ? 'failed' : 'refused', error);
+      throw new CounterStoreError(error instanceof DeadlineError ? 'failed' : 'noConnection', error);
     }
   }
 
   private connection(): Promise<pg.Client> {
     if (this.isClosed) {
-      // A request that the end has cut off may still ask; a connection for it would outlive the service.
+      // A request that the end has cut off may still request; a connection for it would outlive the service.
       return Promise.reject(new Error('The service is ending'));
     }
     this.client ??= this.connect();
@@ -395,7 +404,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
       socket.destroy();
       throw error;
     });
-    // Who asks by it is told; and who asks next opens another.
+    // Who requests by it is told; and who requests next opens another.
     client.on('error', () => this.forget(connection));
     client.on('end', () => this.forget(connection));
     return connection;
@@ -403,12 +412,12 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
 }
 
 /** The first four parameters of the statements that consume. */
-function columnsOf(sums: Sum[]): [string[], number[], number[], (number | null)[]] {
+function columnsOf(buckets: BucketRequests[]): [string[], number[], number[], (number | null)[]] {
   return [
-    sums.map(({ subject }) => subject),
-    sums.map(({ asked }) => asked),
-    sums.map(({ perMinute }) => perMinute),
-    sums.map(({ perDay }) => perDay),
+    buckets.map(({ subject }) => subject),
+    buckets.map(({ count: asked }) => asked),
+    buckets.map(({ perMinute }) => perMinute),
+    buckets.map(({ perDay }) => perDay),
   ];
 }
 

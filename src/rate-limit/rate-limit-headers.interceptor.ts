@@ -11,8 +11,8 @@ export class RateLimitHeadersInterceptor implements ResponseInterceptor {
   constructor(private readonly rateLimiter: RateLimiter) {}
 
   intercept(request: FastifyRequest, reply: FastifyReply): void {
-    if (request.admission !== null) {
-      reply.headers(rateLimitHeaders(request.admission));
+    if (request.decision !== null) {
+      reply.headers(rateLimitHeaders(request.decision));
     } else if (isProtected(request) && reply.statusCode >= 400) {
       // Of what is not counted only a preflight of CORS succeeds, and has no limits.
       reply.headers(rateLimitHeaders(this.rateLimiter.lastKnown(request)));

@@ -1,7 +1,7 @@
 import { Controller, Get, Req } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { clientOf } from '../client.js';
+import { requirePrincipal } from '../principal.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { Answers } from '../openapi/answers.decorator.js';
 import { Inquiry } from './inquiry.decorator.js';
@@ -23,12 +23,12 @@ export class RateLimitController {
   })
   @Answers({ status: 200, schema: RateLimitStanding, description: 'Where the key stands.' })
   getRateLimit(@Req() request: FastifyRequest): RateLimitStanding {
-    const client = clientOf(request);
-    const { admission } = request;
-    if (admission === null) {
+    const client = requirePrincipal(request);
+    const { decision } = request;
+    if (decision === null) {
       throw new Error('Who asks where a key stands must be counted first');
     }
-    const { windows, refusalsUntilBan, ban } = admission;
+    const { windows, refusalsUntilBan, ban } = decision;
     return {
       plan: client.quota.plan,
       windows: windows.map(({ name, limit, remaining, resetSeconds }) => ({

@@ -42,7 +42,7 @@ export class RateLimitGuard extends ThrottlerGuard {
       return true;
     }
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const { caller, method } = request;
+    const { authentication: caller, method } = request;
     if (caller === null) {
       throw new Error('A route that is counted must be authenticated first');
     }

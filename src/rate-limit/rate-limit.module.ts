@@ -3,7 +3,7 @@ import { ThrottlerModule } from '@nestjs/throttler';
 import { Clock } from '../clock.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import { CounterStore } from './counter-store.js';
-import { DegradingCounterStore, SHARED_COUNTER_STORE } from './degrading-counter-store.js';
+import { FallbackCounterStore, SHARED_COUNTER_STORE } from './fallback-counter-store.js';
 import { DocumentRateLimit } from './document-rate-limit.js';
 import { PostgresCounterStore } from './postgres-counter-store.js';
 import { RateLimitController } from './rate-limit.controller.js';
@@ -28,11 +28,11 @@ const sharedCounterStore = {
   controllers: [RateLimitController],
   providers: [
     sharedCounterStore,
-    DegradingCounterStore,
-    { provide: CounterStore, useExisting: DegradingCounterStore },
+    FallbackCounterStore,
+    { provide: CounterStore, useExisting: FallbackCounterStore },
     RateLimiter,
     DocumentRateLimit,
   ],
-  exports: [RateLimiter, CounterStore, DegradingCounterStore, SHARED_COUNTER_STORE],
+  exports: [RateLimiter, CounterStore, FallbackCounterStore, SHARED_COUNTER_STORE],
 })
 export class RateLimitModule {}

@@ -17,8 +17,8 @@ const scriptFile = (name: string) => ({
 });
 /** Sent by their hash; whole where a server does not have them, as after its start. */
 const SCRIPTS = {
-  takeRequests: scriptFile('take'),
-  addRequests: scriptFile('add'),
+  consumeRequests: scriptFile('consume'),
+  reconcileUsage: scriptFile('reconcile'),
   liftBan: scriptFile('lift-ban'),
 };
 
@@ -54,12 +54,12 @@ async function findCluster(addresses: readonly RedisAddress[]): Promise<boolean>
   for (const address of addresses) {
     const server = new Redis(serverOptions({ ...address, db: 0 }));
     server.on('error', (error) => (fault = error));
-    const ask = async () => {
+    const request = async () => {
       await server.connect();
       return unlessRefused(server.info('cluster'));
     };
     try {
-      const info = await withinDeadline(ask(), FIND_TIMEOUT_MS);
+      const info = await withinDeadline(request(), FIND_TIMEOUT_MS);
       const isCluster = info === null ? addresses.length > 1 : /^cluster_enabled:1/m.test(info);
       expectAddresses(addresses, isCluster);
       return isCluster;
@@ -150,7 +150,7 @@ function serverOptions(address: RedisAddress) {
     scripts: SCRIPTS,
     lazyConnect: true,
     retryStrategy: () => null,
-    // Whoever asks while there is no connection is told at once.
+    // Whoever requests while there is no connection is told at once.
     enableOfflineQueue: false,
   } satisfies RedisOptions;
 }

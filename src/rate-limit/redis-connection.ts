@@ -82,7 +82,7 @@ export class RedisConnection {
         return outcome.value;
       }
       const error = explain(outcome.reason, client instanceof Cluster);
-      if (error.kind === 'spoilt') {
+      if (error.kind === 'wrongType') {
         this.outages.away(`What Redis has at ${calls[index]?.[0]}`, new Error('it is no counter'));
       }
       errors.set(error.kind, errors.get(error.kind) ?? error);
@@ -98,7 +98,7 @@ export class RedisConnection {
    * @throws CounterStoreError when one of them gives none.
    */
   async ping(): Promise<void> {
-    await this.ask((client) => answerOf(expectLife(client, ANSWER_DEADLINE_MS)));
+    await this.request((client) => answerOf(expectLife(client, ANSWER_DEADLINE_MS)));
   }
 
   /**
@@ -107,7 +107,7 @@ export class RedisConnection {
    * @throws CounterStoreError when one of them is away.
    */
   async fields(pattern: string, field: string): Promise<Field[]> {
-    return this.ask(async (client) => {
+    return this.request(async (client) => {
       const found = await Promise.all(
         mastersOf(client).map(async (master) => {
           const values = new Map<string, string | null>();
@@ -127,7 +127,7 @@ export class RedisConnection {
     });
   }
 
-  private async ask<Answer>(question: (client: RedisClient) => Promise<Answer>): Promise<Answer> {
+  private async request<Answer>(question: (client: RedisClient) => Promise<Answer>): Promise<Answer> {
     const { client } = this;
     if (client?.status !== 'ready') {
       throw this.refusal();
@@ -191,7 +191,7 @@ export class RedisConnection {
   }
 
   private refusal(): CounterStoreError {
-    return new CounterStoreError('refused', unusable(this.fault));
+    return new CounterStoreError('noConnection', unusable(this.fault));
   }
 }
 
@@ -230,7 +230,7 @@ async function unlessSpoilt(value: Promise<string | null>): Promise<string | nul
   try {
     return await value;
   } catch (error) {
-    if (explain(error, false).kind === 'spoilt') {
+    if (explain(error, false).kind === 'wrongType') {
       return null;
     }
     throw error;

@@ -1,15 +1,21 @@
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { Batcher, FailedAsk } from '../batcher.js';
+import { Batcher, BatchItemError } from '../batcher.js';
 import { Clock } from '../clock.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
-import type { Admission } from './admission.js';
+import type { RateLimitDecision } from './rate-limit-decision.js';
 import { bansAreOn } from './ban.js';
-import { answersTo, type Counted, outlookOf, sumUp } from './batch.js';
-import { type Ask, CounterStore, CounterStoreError, PartlyAddedError, type Taken } from './counter-store.js';
+import { decisionsFor, type CountedBucket, previewOf, groupByBucket } from './batch.js';
+import {
+  type RateLimitRequest,
+  CounterStore,
+  CounterStoreError,
+  PartialReconcileError,
+  type UnreportedUsage,
+} from './counter-store.js';
 import { type Call, RedisConnection } from './redis-connection.js';
-import { quotaSubject } from './subject.js';
+import { quotaBucketKey } from './bucket-key.js';
 
-/** What take.lua returns. */
+/** What consume.lua returns. */
 type Reply = [
   granted: number,
   refused: number,
@@ -25,13 +31,15 @@ type Reply = [
 
 /**
  * Counts in Redis or Valkey, exactly across replicas. All requests that arrive while one question is under way go in
- * the next one, which has one call of take.lua for each subject.
+ * the next one, which has one call of consume.lua for each subject.
  */
 @Injectable()
 export class RedisCounterStore extends CounterStore implements OnModuleInit, OnApplicationShutdown {
-  private readonly batcher = new Batcher((asks: Ask[]) => this.takeAll(asks), { name: 'count' });
+  private readonly batcher = new Batcher((requests: RateLimitRequest[]) => this.takeAll(requests), {
+    name: 'count',
+  });
   /** The takings. */
-  readonly questions = this.batcher.questions;
+  readonly questions = this.batcher.metrics;
   private readonly connection: RedisConnection;
 
   constructor(
@@ -51,16 +59,16 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     this.connection.close();
   }
 
-  take(ask: Ask): Promise<Admission> {
-    return this.batcher.ask(ask);
+  consume(request: RateLimitRequest): Promise<RateLimitDecision> {
+    return this.batcher.load(request);
   }
 
-  async look(ask: Ask): Promise<Admission> {
-    const [reply] = await this.connection.run('takeRequests', [this.callOf({ ...ask, asked: 0 })]);
-    return outlookOf(countedOf(expectAnswer(reply) as Reply), ask, this.environment.BAN_DURATIONS);
+  async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
+    const [reply] = await this.connection.run('consumeRequests', [this.callOf({ ...request, count: 0 })]);
+    return previewOf(countedOf(expectAnswer(reply) as Reply), request, this.environment.BAN_DURATIONS);
   }
 
-  async add(taken: Taken[]): Promise<void> {
+  async reconcile(taken: UnreportedUsage[]): Promise<void> {
     if (taken.length === 0) {
       return this.connection.ping();
     }
@@ -68,11 +76,11 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
       const kind = perDay === null ? '' : '1';
       return [this.keyOf(subject), minute, minuteUsed, day, dayUsed, kind, this.clock.storeOffsetMs];
     });
-    const outcomes = await this.connection.run('addRequests', calls);
+    const outcomes = await this.connection.run('reconcileUsage', calls);
     const failures = outcomes.filter((outcome) => outcome instanceof CounterStoreError);
-    const failure = failures.find(({ kind }) => kind !== 'spoilt');
+    const failure = failures.find(({ kind }) => kind !== 'wrongType');
     if (failure !== undefined) {
-      throw new PartlyAddedError(
+      throw new PartialReconcileError(
         failure,
         taken.filter((_one, index) => wasSurelyNotAdded(outcomes[index])),
       );
@@ -83,7 +91,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     if (!bansAreOn(this.environment.BAN_DURATIONS)) {
       return new Map();
     }
-    const fields = await this.connection.fields(this.keyOf(quotaSubject('*')), 'bannedUntil');
+    const fields = await this.connection.fields(this.keyOf(quotaBucketKey('*')), 'bannedUntil');
     const lasting = fields.filter(
       ({ value, nowMs }) => value !== null && Number(value) > nowMs + this.clock.storeOffsetMs,
     );
@@ -97,15 +105,15 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     return untilMs === null ? null : new Date(untilMs);
   }
 
-  private async takeAll(asks: Ask[]): Promise<(Admission | FailedAsk)[]> {
-    const batch = sumUp(asks);
+  private async takeAll(requests: RateLimitRequest[]): Promise<(RateLimitDecision | BatchItemError)[]> {
+    const batch = groupByBucket(requests);
     const replies = await this.connection.run(
-      'takeRequests',
-      [...batch.sums.values()].map((sum) => this.callOf(sum)),
+      'consumeRequests',
+      [...batch.buckets.values()].map((bucket) => this.callOf(bucket)),
     );
     for (const reply of replies) {
       if (reply instanceof CounterStoreError) {
-        reply.question = replies;
+        reply.query = replies;
       }
     }
     const [failure] = replies;
@@ -114,23 +122,24 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
       replies.every((reply) => reply instanceof CounterStoreError)
     ) {
       // Who gathered behind it has waited as long already.
-      this.batcher.dismiss(new CounterStoreError('withdrawn', failure));
+      this.batcher.rejectQueued(new CounterStoreError('notSent', failure));
     }
     const outcomes = new Map(
-      [...batch.sums.keys()].map((subject, index) => {
+      [...batch.buckets.keys()].map((subject, index) => {
         const reply = replies[index];
         // The others may have been answered: each subject is counted by itself.
-        const outcome = reply instanceof CounterStoreError ? new FailedAsk(reply) : countedOf(reply as Reply);
+        const outcome =
+          reply instanceof CounterStoreError ? new BatchItemError(reply) : countedOf(reply as Reply);
         return [subject, outcome];
       }),
     );
-    return answersTo(batch, outcomes, this.environment.BAN_DURATIONS);
+    return decisionsFor(batch, outcomes, this.environment.BAN_DURATIONS);
   }
 
-  private callOf({ subject, asked, perMinute, perDay }: Ask & { asked: number }): Call {
+  private callOf({ subject, count, perMinute, perDay }: RateLimitRequest & { count: number }): Call {
     const { clock, environment } = this;
-    const ladder = environment.BAN_DURATIONS;
-    return [this.keyOf(subject), asked, perMinute, perDay ?? '', clock.storeOffsetMs, ...ladder];
+    const banDurations = environment.BAN_DURATIONS;
+    return [this.keyOf(subject), count, perMinute, perDay ?? '', clock.storeOffsetMs, ...banDurations];
   }
 
   /** Redis may serve production and staging alike. The braces have a Cluster keep all keys of a subject on one server. */
@@ -143,9 +152,11 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   }
 }
 
-/** A spoilt one is not told again: it can never be added. */
+/** A of the wrong type one is not told again: it can never be added. */
 function wasSurelyNotAdded(outcome: unknown): boolean {
-  return outcome instanceof CounterStoreError && outcome.kind !== 'unanswered' && outcome.kind !== 'spoilt';
+  return (
+    outcome instanceof CounterStoreError && outcome.kind !== 'outcomeUnknown' && outcome.kind !== 'wrongType'
+  );
 }
 
 function countedOf([
@@ -159,9 +170,20 @@ function countedOf([
   dayUsed,
   nowMs,
   clockMs,
-]: Reply): Counted {
+]: Reply): CountedBucket {
   const bannedUntil = untilMs === null ? null : new Date(untilMs);
-  return { granted, refused, refusals, bannedUntil, minute, minuteUsed, day, dayUsed, nowMs, clockMs };
+  return {
+    allowed: granted,
+    denied: refused,
+    refusals,
+    bannedUntil,
+    minute,
+    minuteUsed,
+    day,
+    dayUsed,
+    nowMs,
+    clockMs,
+  };
 }
 
 /** @throws the error that came in place of an answer. */

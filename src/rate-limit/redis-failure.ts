@@ -23,15 +23,15 @@ export function explain(error: unknown, isCluster: boolean): CounterStoreError {
 function kindOf(error: Error, isCluster: boolean): FailureKind {
   const { name, message } = error;
   if (error instanceof NotConnectedError || NOT_SENT.test(message)) {
-    return isCluster ? 'failed' : 'refused';
+    return isCluster ? 'failed' : 'noConnection';
   }
   if (name === 'ReplyError') {
-    return SPOILT.test(message) ? 'spoilt' : 'failed';
+    return SPOILT.test(message) ? 'wrongType' : 'failed';
   }
-  return SENT_ON.test(message) ? 'failed' : 'unanswered';
+  return SENT_ON.test(message) ? 'failed' : 'outcomeUnknown';
 }
 
-/** The error that is told whoever asks. */
+/** The error for a caller. */
 export function unusable(cause: unknown): Error {
   return new Error(`Redis cannot be used: ${databaseReason(cause)}`, { cause });
 }

@@ -45,7 +45,7 @@ export function connectedKeys(client: RedisClient): (key: string) => boolean {
  */
 export async function expectLife(client: RedisClient, deadlineMs: number): Promise<void> {
   if (client instanceof Cluster) {
-    // Those connected come first, as the driver might ask one of them that hangs who the masters are.
+    // Those connected come first, as the driver might request one of them that hangs who the masters are.
     await Promise.all(client.nodes('master').map((master) => expectAnswer(master, deadlineMs)));
     // It has forgotten masters whose connection was lost, and finds them again by that.
     await rediscover(client);

@@ -7,7 +7,7 @@ export const RateLimitStanding = z
     windows: z
       .object({
         name: z.enum(['minute', 'day']).meta({ description: 'The UTC minute or the UTC day.' }),
-        limit: z.int32().min(1).meta({ description: 'Requests admitted in this window.' }),
+        limit: z.int32().min(1).meta({ description: 'Requests allowed in this window.' }),
         remaining: z.int32().min(0).meta({ description: 'Those that remain.' }),
         reset: z.int().meta({ description: 'Unix time, in seconds, at which this window ends.' }),
       })

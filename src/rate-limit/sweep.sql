@@ -1,7 +1,7 @@
 -- Removes rows whose windows are all over: strangers' after ten minutes, quotas' after two days. The margin
 -- keeps a row whose statement is still waiting. A row with a ban, or with a step of the ladder that has not yet
 -- fallen to the ground, is kept. Rows that somebody is counting on are skipped, not waited for, so that the sweep can
--- never be part of a deadlock. $1 as $5 of take.sql, $2 how many rows at the most.
+-- never be part of a deadlock. $1 as $5 of consume.sql, $2 how many rows at the most.
 DELETE FROM rate_limit_counters
 WHERE subject IN (
   SELECT subject

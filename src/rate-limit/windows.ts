@@ -2,13 +2,13 @@
 export const MINUTE_SECONDS = 60;
 export const DAY_SECONDS = 86_400;
 
-/** How much of one window is used, as of one admission. */
+/** How much of one window is used, as of one decision. */
 export interface WindowState {
   name: 'minute' | 'day';
   /** Length in seconds. */
   lengthSeconds: number;
   limit: number;
-  /** Requests that may still be admitted, never negative. */
+  /** Requests that may still be allowed, never negative. */
   remaining: number;
   /** Unix time in seconds at which the window ends. */
   resetSeconds: number;

@@ -1,6 +1,6 @@
 import { tracingChannel, type TracingChannelSubscribers } from 'node:diagnostics_channel';
 import { type Attributes, type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api';
-import { type AskNotice, ASKS } from '../batcher.js';
+import { type LoadNotice, LOADS } from '../batcher.js';
 import { QUERIES, type QueryNotice } from '../database/query-channel.js';
 import type { Environment } from '../environment.js';
 import type { RequestSpans } from './request-spans.js';
@@ -13,9 +13,9 @@ const COUNTING = 'count';
  */
 export class QuestionSpans {
   private readonly spans = new WeakMap<object, Span>();
-  private readonly asks = tracingChannel<unknown, AskNotice>(ASKS);
+  private readonly asks = tracingChannel<unknown, LoadNotice>(LOADS);
   private readonly queries = tracingChannel<unknown, QueryNotice>(QUERIES);
-  private readonly ofAsks: TracingChannelSubscribers<AskNotice>;
+  private readonly ofAsks: TracingChannelSubscribers<LoadNotice>;
   private readonly ofQueries: TracingChannelSubscribers<QueryNotice>;
 
   constructor(

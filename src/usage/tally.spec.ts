@@ -1,9 +1,9 @@
-import type { Client } from '../client.js';
+import type { Principal } from '../principal.js';
 import { type AnsweredRequest, Tally } from './tally.js';
 
 const NOON_MS = Date.UTC(2027, 2, 5, 12);
 
-function client(keyId: string): Client {
+function client(keyId: string): Principal {
   return {
     keyId,
     role: 'client',

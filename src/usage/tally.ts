@@ -1,11 +1,11 @@
-import type { Client } from '../client.js';
+import type { Principal } from '../principal.js';
 
 const MINUTE_MS = 60_000;
 const TOO_MANY_REQUESTS = 429;
 
 /** A request of a known client, once it is answered. */
 export interface AnsweredRequest {
-  client: Client;
+  client: Principal;
   /** The operation's name in the OpenAPI document; `none` where the request met no operation. */
   operation: string;
   deprecated: boolean;

@@ -71,7 +71,7 @@ export class UsageJournal {
    * @throws the database's error.
    */
   fold(): Promise<void> {
-    return this.folding.ask();
+    return this.folding.load();
   }
 
   /**

@@ -65,7 +65,7 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
 
   /** Records a request whose answer is made, if its key is known to be valid. */
   record(request: FastifyRequest, { statusCode }: FastifyReply): void {
-    const client = request.caller?.client;
+    const client = request.authentication?.principal;
     if (client) {
       this.count({
         client,
@@ -73,7 +73,7 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
         deprecated: request.routeOptions.config.deprecation !== undefined,
         status: statusCode,
         // The minute of its usage is the one whose window it was counted in, unless the counter store was away.
-        atMs: request.admission?.nowMs ?? this.clock.now(),
+        atMs: request.decision?.nowMs ?? this.clock.now(),
       });
     }
   }

@@ -17,7 +17,7 @@ export interface StoredCounter {
   dayUsed: number;
   refusals: number;
   bannedUntil: Date | null;
-  banStep: number;
+  banLevel: number;
 }
 
 /** What is stored, by the store's own tools. */
@@ -50,7 +50,7 @@ function storedInPostgres(database: TestDatabase): Stored {
     counterOf: async (subject) => {
       const [row] = await database.query<StoredCounter & Record<string, unknown>>(
         `SELECT minute, minute_used AS "minuteUsed", day, day_used AS "dayUsed", refusals,
-           banned_until AS "bannedUntil", ban_step AS "banStep"
+           banned_until AS "bannedUntil", ban_step AS "banLevel"
          FROM rate_limit_counters WHERE subject = $1`,
         [subject],
       );
@@ -68,14 +68,14 @@ function storedInRedis({ operator }: RedisServer): Stored {
   return {
     counterOf: async (subject) => {
       const stored = await operator.hgetall(keyOf(subject));
-      const { bannedUntil = null, banStep = 0, refusals = 0, ...numbers } = stored;
+      const { bannedUntil = null, banStep: banLevel = 0, refusals = 0, ...numbers } = stored;
       return Object.keys(stored).length === 0
         ? undefined
         : ({
             ...Object.fromEntries(Object.entries(numbers).map(([name, text]) => [name, Number(text)])),
             refusals: Number(refusals),
             bannedUntil: bannedUntil === null ? null : new Date(Number(bannedUntil)),
-            banStep: Number(banStep),
+            banLevel: Number(banLevel),
           } as StoredCounter);
     },
     subjects: async () => (await operator.keys('*')).map((key) => key.slice(keyOf('').length - 1, -1)),
@@ -135,14 +135,14 @@ async function localHome(): Promise<CounterHome> {
     },
     counterOf: async (subject) => {
       const counters = home['counters'];
-      const counter = counters.ofClient(subject) ?? counters.get({ subject, perDay: null });
+      const counter = counters.ofQuota(subject) ?? counters.get({ subject, perDay: null });
       if (counter === undefined) {
         return undefined;
       }
       const { bannedUntilMs, ...numbers } = counter;
       return { ...numbers, bannedUntil: bannedUntilMs === null ? null : new Date(bannedUntilMs) };
     },
-    subjects: async () => [...home['counters'].clientEntries()].map(([subject]) => subject),
+    subjects: async () => [...home['counters'].quotaEntries()].map(([subject]) => subject),
     clear: async () => {
       home = forgetful();
     },

@@ -1,5 +1,5 @@
 import type { IssuedKey } from '../../src/admin/key.schemas.js';
-import { DegradingCounterStore, SHARED_COUNTER_STORE } from '../../src/rate-limit/degrading-counter-store.js';
+import { FallbackCounterStore, SHARED_COUNTER_STORE } from '../../src/rate-limit/fallback-counter-store.js';
 import type { PostgresCounterStore } from '../../src/rate-limit/postgres-counter-store.js';
 import { startApplication, type TestApplication } from './application.js';
 import { TestClock } from './clock.js';
@@ -51,7 +51,7 @@ export async function startReplica(clock = new TestClock()): Promise<Replica> {
     'environment',
     Object.assign({}, store['environment'], { DATABASE_URL: proxy.url }),
   );
-  const lines = jest.spyOn(app.app.get(DegradingCounterStore)['logger'], 'warn').mockImplementation();
+  const lines = jest.spyOn(app.app.get(FallbackCounterStore)['logger'], 'warn').mockImplementation();
   const close = async () => {
     await app.close();
     proxy.close();

@@ -1,13 +1,13 @@
 -- Adds requests that were admitted elsewhere to the windows of one subject, whether or not these have room. A window that
 -- is over adds nothing, a later one than the stored takes its place: none goes back. One that begins only later by the
--- clock of this server is taken for the one that is open here. A count stops at the largest of add.sql. The same rules as
--- add.sql.
+-- clock of this server is taken for the one that is open here. A count stops at the largest of reconcile.sql. The same rules as
+-- reconcile.sql.
 --
 -- KEYS[1] the subject's hash. ARGV: 1 number of the minute (since 1970), 2 how many requests it had, 3 number of the day,
 -- 4 how many requests it had, 5 '1' for a quota and '' for a stranger, 6 milliseconds to add to the server's clock, as in
--- take.lua.
+-- consume.lua.
 local MINUTE_MS, DAY_MS = 60000, 86400000
--- As in take.lua.
+-- As in consume.lua.
 local STRANGER_MARGIN_MS, QUOTA_MARGIN_MS = 10 * MINUTE_MS, DAY_MS
 local MAX_COUNT = 2147483647
 local MAX_MS = MAX_COUNT * MINUTE_MS

@@ -1,9 +1,9 @@
-import type { Standing } from './ban.js';
+import type { BanStatus } from './ban.js';
 import type { WindowState } from './windows.js';
 
 /** The answer to "is there room for this request?", and the numbers that its response tells. */
-export interface Admission extends Standing {
-  admitted: boolean;
+export interface RateLimitDecision extends BanStatus {
+  allowed: boolean;
   /** The windows in force, as this request left them. A ban does not change them. */
   windows: readonly WindowState[];
   /** The time of the decision by the store's clock, in milliseconds since the Unix epoch. */

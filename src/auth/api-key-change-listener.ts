@@ -22,15 +22,15 @@ const RETRY_INTERVAL_MS = 1000;
  * slept, has no young echo, and then nothing that is remembered counts: keys are looked up, slower but right.
  */
 @Injectable()
-export class KeyWatch implements OnModuleInit, OnApplicationShutdown {
-  private readonly logger = new Logger(KeyWatch.name);
+export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger(ApiKeyChangeListener.name);
   private readonly stopping = new AbortController();
   private running = Promise.resolve();
   private socket: net.Socket | null = null;
   private changes = 0;
   /** When the last echo that was answered was asked for, by the monotonic clock. */
   private echoAskedMs = -Infinity;
-  private isLossTold = false;
+  private isLossLogged = false;
 
   constructor(
     @Inject(ENVIRONMENT)
@@ -66,7 +66,7 @@ export class KeyWatch implements OnModuleInit, OnApplicationShutdown {
   private async run(): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
-      await this.listen().catch((error: unknown) => this.tellLoss(error));
+      await this.listen().catch((error: unknown) => this.logLoss(error));
       await pause(RETRY_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => {});
     }
   }
@@ -103,7 +103,7 @@ export class KeyWatch implements OnModuleInit, OnApplicationShutdown {
         const askedMs = performance.now();
         await echo(client);
         this.echoAskedMs = askedMs;
-        this.tellReturn();
+        this.logReturn();
         const restMs = Math.max(0, askedMs + ECHO_INTERVAL_MS - performance.now());
         await Promise.race([lost, pause(restMs, undefined, { ref: false })]);
       }
@@ -117,16 +117,16 @@ export class KeyWatch implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** One line for each loss, however many attempts it lasts. */
-  private tellLoss(error: unknown): void {
-    if (!this.isLossTold && !this.stopping.signal.aborted) {
-      this.isLossTold = true;
+  private logLoss(error: unknown): void {
+    if (!this.isLossLogged && !this.stopping.signal.aborted) {
+      this.isLossLogged = true;
       this.logger.warn(`Changes of keys are not heard, so every key is looked up: ${databaseReason(error)}`);
     }
   }
 
-  private tellReturn(): void {
-    if (this.isLossTold) {
-      this.isLossTold = false;
+  private logReturn(): void {
+    if (this.isLossLogged) {
+      this.isLossLogged = false;
       this.logger.warn('Changes of keys are heard again');
     }
   }

@@ -6,11 +6,11 @@
 -- taken for the one that is open here, which may be later than now, as a window never goes back.
 --
 -- $1 subjects, each once, $2 number of the minute, $3 requests of that minute, $4 limit per minute, $5 number of the day,
--- $6 requests of that day, $7 limit per day or NULL, $8 as $5 of take.sql.
+-- $6 requests of that day, $7 limit per day or NULL, $8 as $5 of consume.sql.
 --
 -- A count stops at 2147483647, the largest that its column holds: else one such row would fail the whole batch, for ever.
 --
--- Rows are written in the order of their subjects, as take.sql does.
+-- Rows are written in the order of their subjects, as consume.sql does.
 WITH clock AS (
   SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint + $8::bigint AS now_ms
 ),

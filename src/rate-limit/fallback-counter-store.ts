@@ -1,12 +1,18 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '../clock.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
-import type { Admission } from './admission.js';
+import type { RateLimitDecision } from './rate-limit-decision.js';
 import { Breaker, type BreakerState } from './breaker.js';
-import { type Ask, CounterStore, CounterStoreError, PartlyAddedError, type Taken } from './counter-store.js';
+import {
+  type RateLimitRequest,
+  CounterStore,
+  CounterStoreError,
+  PartialReconcileError,
+  type UnreportedUsage,
+} from './counter-store.js';
 import { LocalCounterStore } from './local-counter-store.js';
-import { StoreTime } from './store-time.js';
-import { TakenTally } from './taken-tally.js';
+import { ServerClock } from './server-clock.js';
+import { UnreportedUsageLog } from './unreported-usage-log.js';
 import { isFarAhead, msToStart } from './windows.js';
 
 /** Dependency-injection token of the `CounterStore` that all replicas share. */
@@ -27,27 +33,27 @@ const MAX_TAKEN_SUBJECTS = 50_000;
 
 /**
  * Counts in the shared store; and, while that is away, in this replica, from the last counts known. Then nobody waits for
- * the store: it is asked beside the way, every second, whether it is back, and told what was admitted meanwhile.
+ * the store: it is asked beside the way, every second, whether it is back, and told what was allowed meanwhile.
  *
  * A request whose own question is not answered is decided here too. If it was surely not counted, it is told to
  * the store before this replica's next question; if nobody knows, never, so that nothing counts twice.
  */
 @Injectable()
-export class DegradingCounterStore extends CounterStore implements OnApplicationShutdown {
-  private readonly logger = new Logger(DegradingCounterStore.name);
+export class FallbackCounterStore extends CounterStore implements OnApplicationShutdown {
+  private readonly logger = new Logger(FallbackCounterStore.name);
   private readonly breaker = new Breaker();
-  private readonly time: StoreTime;
+  private readonly time: ServerClock;
   private readonly local: LocalCounterStore;
-  private readonly taken = new TakenTally(MAX_TAKEN_SUBJECTS);
+  private readonly unreported = new UnreportedUsageLog(MAX_TAKEN_SUBJECTS);
   /** Requests that this replica decided by itself. */
-  decidedAlone = 0;
+  decidedLocally = 0;
   /** The last. */
   private failure: CounterStoreError | null = null;
   /** Of the first failure since the store answered last, by this process's clock. */
   private failingSinceMs: number | null = null;
-  /** The questions whose failure is known: each of their asks is told of it. */
-  private readonly failedQuestions = new WeakSet<object>();
-  private telling: Promise<void> | null = null;
+  /** The questions whose failure is known: each of their requests is told of it. */
+  private readonly failedQueries = new WeakSet<object>();
+  private reporting: Promise<void> | null = null;
   private prober: NodeJS.Timeout | undefined;
   private isProbing = false;
   /** When a window that is ahead was last logged, by this process's clock. */
@@ -59,7 +65,7 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
     private readonly clock: Clock,
   ) {
     super();
-    this.time = new StoreTime(clock);
+    this.time = new ServerClock(clock);
     this.local = new LocalCounterStore(() => this.time.now(), environment.BAN_DURATIONS);
   }
 
@@ -77,48 +83,48 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
    *
    * @throws CounterStoreError when the counts changed under every try.
    */
-  take(ask: Ask): Promise<Admission> {
+  consume(request: RateLimitRequest): Promise<RateLimitDecision> {
     if (this.breaker.isOpen) {
-      return Promise.resolve(this.decide(ask, true));
+      return Promise.resolve(this.decideLocally(request, true));
     }
-    if (this.taken.size > 0 || this.telling !== null) {
-      return this.tell().then(
-        () => this.take(ask),
+    if (this.unreported.size > 0 || this.reporting !== null) {
+      return this.report().then(
+        () => this.consume(request),
         (error: unknown) => {
           throwConflict(error);
           // This request was not asked for, whatever became of what was told before it.
-          return this.decide(ask, true);
+          return this.decideLocally(request, true);
         },
       );
     }
-    return this.shared.take(ask).then(
-      (admission) => {
+    return this.shared.consume(request).then(
+      (decision) => {
         if (this.breaker.succeeded()) {
           this.logger.warn(
-            'The counter store is back, and has been told what this replica admitted meanwhile',
+            'The counter store is back, and has been told what this replica allowed meanwhile',
           );
         }
         this.failingSinceMs = null;
-        this.time.hear(admission.clockMs);
-        this.local.learn(ask, admission);
-        this.logWindowAhead(ask, admission);
-        if (admission.ban?.started === true) {
-          const end = new Date(admission.ban.untilMs).toISOString();
-          this.logger.warn(`${ask.subject} is banned until ${end}`);
+        this.time.observe(decision.clockMs);
+        this.local.learn(request, decision);
+        this.logWindowAhead(request, decision);
+        if (decision.ban?.started === true) {
+          const end = new Date(decision.ban.untilMs).toISOString();
+          this.logger.warn(`${request.subject} is banned until ${end}`);
         }
-        return admission;
+        return decision;
       },
       (error: unknown) => {
         throwConflict(error);
         this.fail(error);
-        return this.decide(ask, wasNotCounted(error));
+        return this.decideLocally(request, wasNotCounted(error));
       },
     );
   }
 
   /** What is known here of a subject, for a response to a request that is not counted, and so not refused either. */
-  lastKnown(ask: Ask): Admission {
-    return { ...this.lookHere(ask), admitted: true };
+  lastKnown(request: RateLimitRequest): RateLimitDecision {
+    return { ...this.peekLocally(request), allowed: true };
   }
 
   /**
@@ -126,31 +132,31 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
    *
    * @throws CounterStoreError when the counts changed under every try.
    */
-  async look(ask: Ask): Promise<Admission> {
+  async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
     if (this.breaker.isOpen) {
-      return this.lookHere(ask);
+      return this.peekLocally(request);
     }
     try {
-      if (this.taken.size > 0 || this.telling !== null) {
-        await this.tell();
+      if (this.unreported.size > 0 || this.reporting !== null) {
+        await this.report();
       }
-      return await this.shared.look(ask);
+      return await this.shared.peek(request);
     } catch (error) {
       throwConflict(error);
       this.fail(error);
-      return this.lookHere(ask);
+      return this.peekLocally(request);
     }
   }
 
-  add(taken: Taken[]): Promise<void> {
-    return this.shared.add(taken);
+  reconcile(taken: UnreportedUsage[]): Promise<void> {
+    return this.shared.reconcile(taken);
   }
 
   /** Asks the store for a sign of life, unless it is known to be away. Null when it gives one. Never rejects. */
   async outage(): Promise<Outage | null> {
     if (!this.breaker.isOpen) {
       try {
-        await this.shared.add([]);
+        await this.shared.reconcile([]);
         return null;
       } catch (error) {
         this.fail(error);
@@ -175,7 +181,7 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
   }
 
   /** Warns of a window that was opened while the store's clock was ahead: it lasts until somebody repairs it. */
-  private logWindowAhead({ subject }: Ask, { windows, clockMs }: Admission): void {
+  private logWindowAhead({ subject }: RateLimitRequest, { windows, clockMs }: RateLimitDecision): void {
     const ahead = windows.find((window) => isFarAhead(window, clockMs));
     // The distance either way, as a clock may be set back.
     if (ahead === undefined || Math.abs(this.clock.now() - this.aheadLoggedMs) < AHEAD_LOG_INTERVAL_MS) {
@@ -189,40 +195,40 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
     );
   }
 
-  private lookHere(ask: Ask): Admission {
-    return { ...this.local.lookNow(ask), degraded: true };
+  private peekLocally(request: RateLimitRequest): RateLimitDecision {
+    return { ...this.local.peekNow(request), degraded: true };
   }
 
   /** Decides by what is known here. */
-  private decide(ask: Ask, isToBeAdded: boolean): Admission {
-    this.decidedAlone += 1;
-    const admission = { ...this.local.takeNow(ask), degraded: true };
-    if (isToBeAdded && admission.admitted) {
-      this.taken.add(ask, admission);
+  private decideLocally(request: RateLimitRequest, isToBeAdded: boolean): RateLimitDecision {
+    this.decidedLocally += 1;
+    const decision = { ...this.local.consumeNow(request), degraded: true };
+    if (isToBeAdded && decision.allowed) {
+      this.unreported.add(request, decision);
     }
-    return admission;
+    return decision;
   }
 
   /**
-   * Tells the store what was admitted without it, one telling at a time.
+   * Tells the store what was allowed without it, one telling at a time.
    *
    * @throws CounterStoreError when the store is still away, which is counted as a failure.
    */
-  private tell(): Promise<void> {
-    this.telling ??= this.tellTaken().finally(() => {
-      this.telling = null;
+  private report(): Promise<void> {
+    this.reporting ??= this.reportAll().finally(() => {
+      this.reporting = null;
     });
-    return this.telling;
+    return this.reporting;
   }
 
-  private async tellTaken(): Promise<void> {
-    // What is admitted meanwhile, and what is left at the end, goes before the next question.
-    for (let isMore = this.taken.size > 0; isMore; isMore = this.taken.size >= ADDED_AT_ONCE) {
-      const taken = this.taken.takeOut(ADDED_AT_ONCE);
+  private async reportAll(): Promise<void> {
+    // What is allowed meanwhile, and what is left at the end, goes before the next question.
+    for (let isMore = this.unreported.size > 0; isMore; isMore = this.unreported.size >= ADDED_AT_ONCE) {
+      const taken = this.unreported.takeOut(ADDED_AT_ONCE);
       try {
-        await this.shared.add(taken);
+        await this.shared.reconcile(taken);
       } catch (error) {
-        this.taken.takeBack(notAdded(taken, error));
+        this.unreported.takeBack(notAdded(taken, error));
         this.fail(error);
         throw error;
       }
@@ -231,19 +237,19 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
 
   private fail(error: unknown): void {
     const failure = error instanceof CounterStoreError ? error : defect(error);
-    const { kind, message, question } = failure;
+    const { kind, message, query: question } = failure;
     if (
-      kind === 'withdrawn' ||
-      kind === 'spoilt' ||
+      kind === 'notSent' ||
+      kind === 'wrongType' ||
       kind === 'conflict' ||
-      this.failedQuestions.has(question)
+      this.failedQueries.has(question)
     ) {
       return;
     }
-    this.failedQuestions.add(question);
+    this.failedQueries.add(question);
     this.failure = failure;
     this.failingSinceMs ??= this.clock.now();
-    if (this.breaker.failed(kind === 'refused')) {
+    if (this.breaker.failed(kind === 'noConnection')) {
       this.logger.warn(`The counter store is away, so this replica counts by itself: ${message}`);
     } else if (!this.breaker.isOpen) {
       this.logger.debug(`A question to the counter store was not answered: ${message}`);
@@ -265,11 +271,11 @@ export class DegradingCounterStore extends CounterStore implements OnApplication
     this.isProbing = true;
     try {
       // With nothing at stake first: what is told to a store that does not answer is never told again.
-      await this.shared.add([]);
-      await this.tell();
+      await this.shared.reconcile([]);
+      await this.report();
       clearInterval(this.prober);
       this.prober = undefined;
-      this.breaker.tryAgain();
+      this.breaker.halfOpen();
     } catch (error) {
       this.fail(error);
     } finally {
@@ -293,19 +299,19 @@ function throwConflict(error: unknown): void {
 
 /** A fault of the store's own code leaves open what was counted. */
 function defect(fault: unknown): CounterStoreError {
-  const error = new CounterStoreError('unanswered', fault);
-  error.question = Object(fault);
+  const error = new CounterStoreError('outcomeUnknown', fault);
+  error.query = Object(fault);
   return error;
 }
 
 function wasNotCounted(error: unknown): boolean {
-  return error instanceof CounterStoreError && error.kind !== 'unanswered';
+  return error instanceof CounterStoreError && error.kind !== 'outcomeUnknown';
 }
 
 /** Those of what the store should have added that it surely has not. */
-function notAdded(taken: readonly Taken[], error: unknown): readonly Taken[] {
-  if (error instanceof PartlyAddedError) {
-    return error.notAdded;
+function notAdded(taken: readonly UnreportedUsage[], error: unknown): readonly UnreportedUsage[] {
+  if (error instanceof PartialReconcileError) {
+    return error.notReconciled;
   }
   return wasNotCounted(error) ? taken : [];
 }

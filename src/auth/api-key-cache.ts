@@ -1,20 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Batcher } from '../batcher.js';
-import type { Client, KeyRole } from '../client.js';
+import type { Principal, KeyRole } from '../principal.js';
 import { loadSql, QueryRunner } from '../database/query-runner.js';
-import { KeyWatch } from './key-watch.js';
+import { ApiKeyChangeListener } from './api-key-change-listener.js';
 
 /** A key as it is stored, with the numbers in force for its quota. */
-export interface KnownKey {
-  client: Client;
+export interface CachedApiKey {
+  client: Principal;
   /** For good, and from now on, whatever clock the time of it was taken from. */
   revoked: boolean;
 }
 
 /** What a look-up found, and when it was asked for: the generation of `KeyWatch`, and the time by the monotonic clock. */
 interface Remembered {
-  key: KnownKey;
+  key: CachedApiKey;
   generation: number;
   askedMs: number;
 }
@@ -47,15 +47,15 @@ const QUESTIONS_UNDER_WAY = 2;
  * ones never, so that they cannot crowd it. Look-ups that arrive together go as one question.
  */
 @Injectable()
-export class KeyDirectory {
+export class ApiKeyCache {
   /** What is too old to authenticate by still tells whose numbers a refusal shows. */
   private readonly cache = new LRUCache<string, Remembered>({ max: CACHE_SIZE });
   private readonly batcher = new Batcher((hashes: Buffer[]) => this.findAll(hashes), {
     name: FIND.name,
-    maxUnderWay: QUESTIONS_UNDER_WAY,
+    maxInFlight: QUESTIONS_UNDER_WAY,
   });
   /** The look-ups. */
-  readonly questions = this.batcher.questions;
+  readonly questions = this.batcher.metrics;
   /** Keys that were asked for and remembered. */
   hits = 0;
   /** Keys that had to be looked up. */
@@ -63,14 +63,14 @@ export class KeyDirectory {
 
   constructor(
     private readonly statements: QueryRunner,
-    private readonly watch: KeyWatch,
+    private readonly watch: ApiKeyChangeListener,
   ) {}
 
   /**
    * @returns the key of this SHA-256, or null when there is none; without a wait when it is remembered.
    * @throws the database's error, or an error that names a quota which has no numbers.
    */
-  find(hash: Buffer): KnownKey | Promise<KnownKey | null> {
+  find(hash: Buffer): CachedApiKey | Promise<CachedApiKey | null> {
     const id = hash.toString('latin1');
     const cached = this.cache.get(id);
     if (cached !== undefined && this.holds(cached)) {
@@ -82,7 +82,7 @@ export class KeyDirectory {
   }
 
   /** The client of this SHA-256 as it was last known, however long ago. Only to tell its numbers: nobody gets in by it. */
-  lastKnown(hash: Buffer): Client | null {
+  lastKnown(hash: Buffer): Principal | null {
     return this.cache.peek(hash.toString('latin1'))?.key.client ?? null;
   }
 
@@ -90,11 +90,11 @@ export class KeyDirectory {
     return this.watch.holds(generation) && performance.now() - askedMs < CACHE_LIFE_MS;
   }
 
-  private async lookUp(hash: Buffer, id: string): Promise<KnownKey | null> {
+  private async lookUp(hash: Buffer, id: string): Promise<CachedApiKey | null> {
     // An answer is as old as its question: what changes while it is under way makes it one that no longer holds.
     const askedMs = performance.now();
     const { generation } = this.watch;
-    const row = await this.batcher.ask(hash);
+    const row = await this.batcher.load(hash);
     if (row === null) {
       return null;
     }
@@ -110,7 +110,7 @@ export class KeyDirectory {
   }
 }
 
-function knownKey([, keyId, role, expiresAt, revoked, id, plan, perMinute, perDay]: Row): KnownKey {
+function knownKey([, keyId, role, expiresAt, revoked, id, plan, perMinute, perDay]: Row): CachedApiKey {
   if (perMinute === null || perDay === null) {
     throw new Error(`Quota ${id} is on plan ${plan} but has no numbers of its own`);
   }

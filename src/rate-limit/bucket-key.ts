@@ -1,17 +1,17 @@
 const QUOTA = 'quota:';
 
 /** Whose windows a counter store keeps: here a quota's. */
-export function quotaSubject(quotaId: string): string {
+export function quotaBucketKey(quotaId: string): string {
   return QUOTA + quotaId;
 }
 
-/** Whose windows a counter store keeps: here those in which a quota may ask where it stands. */
-export function inquirySubject(quotaId: string): string {
+/** Whose windows a counter store keeps: here those in which a quota may request where it stands. */
+export function statusBucketKey(quotaId: string): string {
   return `inquiry:${quotaId}`;
 }
 
 /** Whose windows a counter store keeps: here those of a stranger's network. */
-export function networkSubject(network: string): string {
+export function addressBucketKey(network: string): string {
   return `address:${network}`;
 }
 

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.js';
  * The store's time while the store cannot be asked: the last that it told, and what this process's monotonic clock has
  * measured since. A process that never heard of it takes its own time.
  */
-export class StoreTime {
+export class ServerClock {
   private aheadOfMonotonicMs: number;
   private lastHeardMs = Number.NaN;
 
@@ -13,7 +13,7 @@ export class StoreTime {
   }
 
   /** @param clockMs what the store's clock showed, as its answer has just told it, in milliseconds since the Unix epoch. */
-  hear(clockMs: number): void {
+  observe(clockMs: number): void {
     // All answers of one question tell the same.
     if (clockMs !== this.lastHeardMs) {
       this.lastHeardMs = clockMs;

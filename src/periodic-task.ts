@@ -1,5 +1,5 @@
 /** Does work from time to time: one bout after the other, each for as long as there is more to do. */
-export class Recurring {
+export class PeriodicTask {
   private timer: NodeJS.Timeout | undefined;
   private ended = false;
   private underWay: Promise<void> | null = null;

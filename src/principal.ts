@@ -4,9 +4,9 @@ import type { ApiError } from './errors/api-error.js';
 declare module 'fastify' {
   interface FastifyRequest {
     /** Whose request it is, as `ApiKeyGuard` found out; null until then. */
-    caller: Caller | null;
+    authentication: AuthenticationResult | null;
     /** The client whose key the request has, as it was last known. Only to report its numbers: nobody gets in by it. */
-    readonly lastKnownClient: Client | null;
+    readonly lastKnownPrincipal: Principal | null;
   }
 }
 
@@ -21,7 +21,7 @@ export interface Quota {
 export type KeyRole = 'client' | 'admin';
 
 /** Who sends a request, once its API key is known to be valid. */
-export interface Client {
+export interface Principal {
   keyId: string;
   role: KeyRole;
   /** When the key stops being valid, or null for one that never does. */
@@ -30,17 +30,18 @@ export interface Client {
 }
 
 /** What the credential of a request says: a client, or why it is none. */
-export type Caller = { client: Client; refusal: null } | { client: null; refusal: ApiError };
+export type AuthenticationResult =
+  { principal: Principal; refusal: null } | { principal: null; refusal: ApiError };
 
 /**
  * Returns the client that a handler serves.
  *
  * @throws Error for a route that lets in who is not authenticated.
  */
-export function clientOf({ caller }: Pick<FastifyRequest, 'caller'>): Client {
-  const client = caller?.client;
-  if (!client) {
+export function requirePrincipal({ authentication }: Pick<FastifyRequest, 'authentication'>): Principal {
+  const principal = authentication?.principal;
+  if (!principal) {
     throw new Error('A handler that serves a client must be behind the guard of API keys');
   }
-  return client;
+  return principal;
 }

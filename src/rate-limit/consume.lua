@@ -1,5 +1,5 @@
 -- Takes requests from the windows of one subject, in one atomic step; counts what it refuses, and starts a ban where
--- there is too much of that. The same rules as take.sql, and the same specification tests.
+-- there is too much of that. The same rules as consume.sql, and the same specification tests.
 --
 -- KEYS[1] the subject's hash. ARGV: 1 how many requests are asked for (0 looks and changes nothing), 2 the limit per
 -- minute, 3 the limit per day or '' for a stranger, 4 milliseconds to add to the server's clock (0 in production; tests
@@ -17,7 +17,7 @@ local MINUTE_MS, DAY_MS = 60000, 86400000
 -- forgotten, should a replica with a slower clock become the master.
 local STRANGER_MARGIN_MS, QUOTA_MARGIN_MS = 10 * MINUTE_MS, DAY_MS
 
--- The largest count of take.sql, and the time up to which that can number minutes.
+-- The largest count of consume.sql, and the time up to which that can number minutes.
 local MAX_COUNT = 2147483647
 local MAX_MS = MAX_COUNT * MINUTE_MS
 

@@ -1,15 +1,15 @@
-import type { Admission } from './admission.js';
+import type { RateLimitDecision } from './rate-limit-decision.js';
 import { dayOf, minuteOf } from './counter.js';
-import type { Ask, Taken } from './counter-store.js';
-import { SubjectMemory } from './subject-memory.js';
+import type { RateLimitRequest, UnreportedUsage } from './counter-store.js';
+import { BucketCache } from './bucket-cache.js';
 
-/** What this replica admitted and the store has surely not counted, until the store is told. */
-export class TakenTally {
-  private readonly waiting: SubjectMemory<Taken>;
+/** What this replica allowed and the store has surely not counted, until the store is told. */
+export class UnreportedUsageLog {
+  private readonly waiting: BucketCache<UnreportedUsage>;
 
-  /** @param maxSubjects how many clients it remembers, and how many strangers. What one more was admitted is never added. */
+  /** @param maxSubjects how many clients it remembers, and how many strangers. What one more was allowed is never added. */
   constructor(maxSubjects: number) {
-    this.waiting = new SubjectMemory(maxSubjects);
+    this.waiting = new BucketCache(maxSubjects);
   }
 
   /** How many subjects it is of. */
@@ -17,32 +17,32 @@ export class TakenTally {
     return this.waiting.size;
   }
 
-  /** Adds one request that was admitted at the time of its admission. */
-  add({ subject, perMinute, perDay }: Ask, { nowMs }: Admission): void {
+  /** Adds one request that was allowed at the time of its decision. */
+  add({ subject, perMinute, perDay }: RateLimitRequest, { nowMs }: RateLimitDecision): void {
     const [minute, day] = [minuteOf(nowMs), dayOf(nowMs)];
     this.merge({ subject, perMinute, perDay, minute, minuteUsed: 1, day, dayUsed: 1 });
   }
 
-  /** Hands out what so many subjects were admitted, to be told. */
-  takeOut(count: number): Taken[] {
+  /** Hands out what so many subjects were allowed, to be told. */
+  takeOut(count: number): UnreportedUsage[] {
     return this.waiting.takeOut(count);
   }
 
   /** Takes back what could not be told. */
-  takeBack(taken: readonly Taken[]): void {
+  takeBack(taken: readonly UnreportedUsage[]): void {
     for (const one of taken) {
       this.merge(one);
     }
   }
 
-  private merge(more: Taken): void {
+  private merge(more: UnreportedUsage): void {
     const stored = this.waiting.get(more);
     this.waiting.set(more, stored === undefined ? more : merged(stored, more));
   }
 }
 
 /** Of two windows only the later is of use, and those that are the same add up. */
-function merged(stored: Taken, more: Taken): Taken {
+function merged(stored: UnreportedUsage, more: UnreportedUsage): UnreportedUsage {
   const later = more.minute >= stored.minute ? more : stored;
   return {
     ...later,

@@ -1,4 +1,4 @@
--- What a subject's windows, refusals and ban are now. Reads only. $1 as $5 of take.sql, $2 the subject.
+-- What a subject's windows, refusals and ban are now. Reads only. $1 as $5 of consume.sql, $2 the subject.
 --
 -- A window that is stored may be later than this statement's time, and never goes back.
 WITH clock AS (

@@ -1,36 +1,36 @@
-import type { Ask } from './counter-store.js';
-import { TakenTally } from './taken-tally.js';
+import type { RateLimitRequest } from './counter-store.js';
+import { UnreportedUsageLog } from './unreported-usage-log.js';
 
 const noonMs = Date.UTC(2027, 2, 5, 12);
 const noon = noonMs / 60_000;
 const day = Date.UTC(2027, 2, 5) / 86_400_000;
-const ask: Ask = { subject: 'quota:1', perMinute: 60, perDay: 1000 };
+const request: RateLimitRequest = { subject: 'quota:1', perMinute: 60, perDay: 1000 };
 
-function admittedAt(...timesMs: number[]): TakenTally {
-  const tally = new TakenTally(3);
+function admittedAt(...timesMs: number[]): UnreportedUsageLog {
+  const tally = new UnreportedUsageLog(3);
   for (const nowMs of timesMs) {
-    const standing = { refusalsUntilBan: null, ban: null };
-    tally.add(ask, { admitted: true, windows: [], nowMs, clockMs: nowMs, ...standing, degraded: true });
+    const banStatus = { refusalsUntilBan: null, ban: null };
+    tally.add(request, { allowed: true, windows: [], nowMs, clockMs: nowMs, ...banStatus, degraded: true });
   }
   return tally;
 }
 
-describe('what was admitted without the store', () => {
+describe('what was allowed without the store', () => {
   it('adds up within a minute and a day', () => {
     expect(admittedAt(noonMs, noonMs + 59_999).takeOut(9)).toEqual([
-      { ...ask, minute: noon, minuteUsed: 2, day, dayUsed: 2 },
+      { ...request, minute: noon, minuteUsed: 2, day, dayUsed: 2 },
     ]);
   });
 
   it('is of the last minute, and of all of its day', () => {
     expect(admittedAt(noonMs, noonMs, noonMs + 60_000).takeOut(9)).toEqual([
-      { ...ask, minute: noon + 1, minuteUsed: 1, day, dayUsed: 3 },
+      { ...request, minute: noon + 1, minuteUsed: 1, day, dayUsed: 3 },
     ]);
   });
 
   it('is of the last day', () => {
     expect(admittedAt(noonMs, noonMs + 86_400_000).takeOut(9)).toEqual([
-      { ...ask, minute: noon + 1440, minuteUsed: 1, day: day + 1, dayUsed: 1 },
+      { ...request, minute: noon + 1440, minuteUsed: 1, day: day + 1, dayUsed: 1 },
     ]);
   });
 
@@ -41,12 +41,12 @@ describe('what was admitted without the store', () => {
     tally.takeBack(untold);
     tally.takeBack(admittedAt(noonMs + 60_000).takeOut(9));
     tally.takeBack(untold);
-    expect(tally.takeOut(9)).toEqual([{ ...ask, minute: noon + 1, minuteUsed: 1, day, dayUsed: 5 }]);
+    expect(tally.takeOut(9)).toEqual([{ ...request, minute: noon + 1, minuteUsed: 1, day, dayUsed: 5 }]);
   });
 
   it('is handed out in parts', () => {
     const tally = admittedAt(noonMs);
-    tally.takeBack([{ ...ask, subject: 'quota:2', minute: noon, minuteUsed: 1, day, dayUsed: 1 }]);
+    tally.takeBack([{ ...request, subject: 'quota:2', minute: noon, minuteUsed: 1, day, dayUsed: 1 }]);
     expect([tally.takeOut(1), tally.takeOut(1), tally.takeOut(1)].map(({ length }) => length)).toEqual([
       1, 1, 0,
     ]);
