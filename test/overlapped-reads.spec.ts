@@ -98,7 +98,7 @@ describe('a read that is denied while it is served', () => {
 
   it('is read once at the most by all requests of one batch, and never again', async () => {
     const key = await usedKey();
-    const read = jest.spyOn(replica.app.get(PetRepository)['statements'], 'run');
+    const read = jest.spyOn(replica.app.get(PetRepository)['queries'], 'run');
     const authorized = jest.spyOn(replica.app.get(RateLimiter), 'authorizeRead');
     // While reads wait, those that follow gather for the next.
     const holder = await hold(database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');

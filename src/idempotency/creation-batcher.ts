@@ -9,7 +9,7 @@ const CREATE_ONCE = loadSql(import.meta.url, 'create-once').text;
 /** The parameters of `create-once.sql` before the columns of the records. */
 const KEY_PARAMETERS = 6;
 /** SQLSTATE classes of a value that cannot be stored, or violates a constraint (PostgreSQL, Appendix A). */
-const REFUSED_VALUE = /^2[23]...$/;
+const INVALID_VALUE = /^2[23]...$/;
 /** Of each resource; `poolSizes` leaves connections to keys and usage. */
 const MAX_IN_FLIGHT = 2;
 
@@ -63,8 +63,8 @@ type OnceRow = [
 ];
 
 /**
- * Creates the records of one resource, in batches of one statement. A creation that the database refuses fails alone. One with an
- * `Idempotency-Key` is rejected with ApiError `idempotency_conflict` or `idempotency_key_reused`; a key must not be asked for
+ * Creates the records of one resource, in batches of one statement. A creation that the database rejects fails alone. One with an
+ * `Idempotency-Key` is rejected with ApiError `idempotency_conflict` or `idempotency_key_reused`; a key must not be loaded
  * again while it is in flight here.
  */
 export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationResult> {
@@ -90,10 +90,10 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
         ? this.runOnce(creations)
         : this.run(creations));
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError && REFUSED_VALUE.test(String(error.code)))) {
+      if (!(error instanceof pg.DatabaseError && INVALID_VALUE.test(String(error.code)))) {
         throw error;
       }
-      // Nothing was created. Halving finds the creation that the database refuses.
+      // Nothing was created. Halving finds the creation that the database rejects.
       return creations.length === 1 ? [new BatchItemError(error)] : this.createHalves(creations);
     }
   }

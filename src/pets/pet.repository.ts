@@ -22,12 +22,12 @@ const PAGE_OF_STATUS = namedStatement(
 );
 const PAGES = loadSql(import.meta.url, 'pages-of-pets');
 
-/** Pages that one question reads at the most: of 100 animals each, as much as is read in a moment. */
+/** Pages of one query. */
 const PAGES_AT_ONCE = 64;
-/** A single page of up to so many animals costs less in all as one row for each, joined here, than written by PostgreSQL as a whole. */
+/** Up to this limit, a single page is cheaper as one row an animal, joined here, than as one text that PostgreSQL writes. */
 const SHORT_PAGE = 32;
-/** Of each kind. With those that create, all together leave connections to keys and usage (`poolSizes`). */
-const QUESTIONS_UNDER_WAY = 2;
+/** Queries of each kind in flight; `poolSizes` leaves connections to keys and usage. */
+const MAX_IN_FLIGHT = 2;
 
 type Row = [id: string, json: string];
 
@@ -38,35 +38,35 @@ export interface PageRequest {
   after?: bigint | undefined;
 }
 
-/** One page. All who asked for the same at the same time are given the same object. */
+/** One page. Requests for the same page in one batch share the object. */
 export interface PetPage {
   /** The animals as a JSON array. */
   body: string;
   /** The identifier of the last animal, if more follow; else null. */
   lastId: string | null;
-  /** The headers that the first who asked has made of it. */
+  /** The headers that the first of these requests has made of it. */
   links?: string;
   tag?: string;
 }
 
-/** The animals. Those who ask at the same time are served by one question to the database. */
+/** The animals. Requests that arrive together share one query. */
 @Injectable()
 export class PetRepository {
   private readonly pages = new Batcher((asks: PageRequest[]) => this.readPages(asks), {
     name: PAGE.name,
     maxBatch: PAGES_AT_ONCE,
-    maxInFlight: QUESTIONS_UNDER_WAY,
+    maxInFlight: MAX_IN_FLIGHT,
   });
   private readonly finds = new Batcher((ids: bigint[]) => this.findAll(ids), {
     name: FIND.name,
-    maxInFlight: QUESTIONS_UNDER_WAY,
+    maxInFlight: MAX_IN_FLIGHT,
   });
   private readonly creations: CreationBatcher<NewPet>;
-  /** All that was asked of the database for many at once, by kind. */
+  /** Of each kind of query. */
   readonly questions: BatchMetrics[];
 
   constructor(
-    private readonly statements: QueryRunner,
+    private readonly queries: QueryRunner,
     store: IdempotencyStore,
   ) {
     this.creations = store.batcher<NewPet>({
@@ -87,7 +87,7 @@ export class PetRepository {
   }
 
   /**
-   * The animal as JSON text, or null when there is none.
+   * Returns the animal as JSON text, or null when there is none.
    *
    * @throws the database's error.
    */
@@ -109,7 +109,7 @@ export class PetRepository {
   private async readPages(requests: PageRequest[]): Promise<PetPage[]> {
     const numbers = new Map<string, number>();
     const distinct: PageRequest[] = [];
-    const places = requests.map((request) => {
+    const indexes = requests.map((request) => {
       const name = nameOf(request);
       const number = numbers.get(name) ?? distinct.push(request) - 1;
       numbers.set(name, number);
@@ -118,22 +118,22 @@ export class PetRepository {
     const [first] = distinct as [PageRequest, ...PageRequest[]];
     const isShort = distinct.length === 1 && first.limit <= SHORT_PAGE;
     const pages = isShort ? [await this.readPage(first)] : await this.readAll(distinct);
-    return places.map((number) => pages[number] as PetPage);
+    return indexes.map((number) => pages[number] as PetPage);
   }
 
   private async readPage({ limit, status, after = MIN_INT64 }: PageRequest): Promise<PetPage> {
-    // One animal more tells whether there is a next page.
+    // One more animal shows whether there is a next page.
     const values = [after, limit + 1];
     const rows = await (status === undefined
-      ? this.statements.run<Row>(PAGE, values)
-      : this.statements.run<Row>(PAGE_OF_STATUS, [...values, status]));
+      ? this.queries.run<Row>(PAGE, values)
+      : this.queries.run<Row>(PAGE_OF_STATUS, [...values, status]));
     const shown = rows.slice(0, limit);
     const body = `[${shown.map(([, json]) => json).join(',')}]`;
     return { body, lastId: rows.length > limit ? (shown.at(-1)?.[0] ?? null) : null };
   }
 
   private async readAll(pages: PageRequest[]): Promise<PetPage[]> {
-    const rows = await this.statements.run<[number: number, body: string, lastId: string | null]>(PAGES, [
+    const rows = await this.queries.run<[number: number, body: string, lastId: string | null]>(PAGES, [
       pages.map((_page, number) => number),
       pages.map(({ after }) => after ?? MIN_INT64),
       pages.map(({ status }) => status ?? null),
@@ -147,12 +147,12 @@ export class PetRepository {
   }
 
   private async findAll(ids: bigint[]): Promise<(string | null)[]> {
-    const found = new Map(await this.statements.run<Row>(FIND, [ids]));
+    const found = new Map(await this.queries.run<Row>(FIND, [ids]));
     return ids.map((id) => found.get(String(id)) ?? null);
   }
 }
 
-/** The same for the same page. */
+/** Returns the same text for the same page. */
 function nameOf({ limit, status, after }: PageRequest): string {
   return `${status}:${after}:${limit}`;
 }
