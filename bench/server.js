@@ -10,6 +10,8 @@ import { SERVER_CORE } from './machine.js';
 const PATIENCE_MS = 30_000;
 const RETRY_MS = 2;
 const STDERR_LENGTH = 4000;
+/** The environment that the Dockerfile sets, for every contestant. */
+const IMAGE_ENV = { NODE_ENV: 'production', MALLOC_ARENA_MAX: '1' };
 
 /**
  * Starts a contestant as a process on its core, and waits for its first successful response.
@@ -26,7 +28,7 @@ export async function startServer(node, { title, program, env: own }, key, env) 
   const child = spawn('taskset', ['--cpu-list', SERVER_CORE, node, ...program], {
     // A folder without .env.
     cwd: tmpdir(),
-    env: { PATH: process.env.PATH, NODE_ENV: 'production', PORT: String(port), ...own, ...env },
+    env: { PATH: process.env.PATH, ...IMAGE_ENV, PORT: String(port), ...own, ...env },
     // Logs go to /dev/null: the disk belongs to PostgreSQL here.
     stdio: ['ignore', 'ignore', 'pipe'],
   });
