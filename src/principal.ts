@@ -13,6 +13,8 @@ declare module 'fastify' {
 /** What a client may use: its plan's numbers, or its own. Limits, counters and bans belong to it. */
 export interface Quota {
   id: string;
+  /** The bucket that its requests count in. */
+  bucketKey: string;
   plan: string;
   perMinute: number;
   perDay: number;

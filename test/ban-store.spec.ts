@@ -34,7 +34,7 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
   /** A subject that nobody has counted yet. */
   function newSubject(perMinute = 5, perDay: number | null = 100_000): RateLimitRequest {
     subjects += 1;
-    return { subject: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
+    return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
   }
 
   /** So many asks one after another. */
@@ -83,8 +83,8 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
   const endOf = ({ ban }: RateLimitDecision) => new Date(ban?.untilMs ?? 0);
 
   /** What is stored of a subject of its use and its bans. */
-  async function counterOf({ subject }: RateLimitRequest) {
-    const { minuteUsed, dayUsed, refusals, bannedUntil, banLevel } = (await home.counterOf(subject)) ?? {};
+  async function counterOf({ bucketKey }: RateLimitRequest) {
+    const { minuteUsed, dayUsed, refusals, bannedUntil, banLevel } = (await home.counterOf(bucketKey)) ?? {};
     return { minuteUsed, dayUsed, refusals, bannedUntil, banLevel };
   }
 
@@ -367,7 +367,7 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
         'banned',
         endOf(starter),
       ]);
-      expect(await store.bans()).toEqual(new Map([[ask.subject, endOf(starter)]]));
+      expect(await store.bans()).toEqual(new Map([[ask.bucketKey, endOf(starter)]]));
     });
   });
 
@@ -376,7 +376,7 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       const ask = newSubject(5);
       const starter = await provoke(ask);
       clock.travelTo(new Date(NOON + 30 * SECOND_MS));
-      expect(await (await open()).liftBan(ask.subject)).toEqual(endOf(starter));
+      expect(await (await open()).liftBan(ask.bucketKey)).toEqual(endOf(starter));
       expect(told(await store.consume(ask))).toBe('refused, 4 until a ban');
       clock.travelTo(new Date(NOON + MINUTE_MS));
       expect((await takeTimes(ask, 2)).map(told)).toEqual(['allowed', 'allowed']);
@@ -387,7 +387,7 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       for (const lastsMs of [MINUTE_MS, 5 * MINUTE_MS, HOUR_MS, 24 * HOUR_MS]) {
         expect(lengthMs(await provoke(ask))).toBe(lastsMs);
         clock.travel(MINUTE_MS);
-        await store.liftBan(ask.subject);
+        await store.liftBan(ask.bucketKey);
       }
       clock.travel(2 * DAY_MS);
       expect(lengthMs(await provoke(ask))).toBe(HOUR_MS);
@@ -395,29 +395,29 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
 
     it('is nothing where there is none: not twice, not after its end, not before there ever was one', async () => {
       const ask = newSubject(5);
-      expect(await store.liftBan(ask.subject)).toBeNull();
+      expect(await store.liftBan(ask.bucketKey)).toBeNull();
       expect((await takeTimes(ask, 7)).map(told).at(-1)).toBe('refused, 3 until a ban');
-      expect(await store.liftBan(ask.subject)).toBeNull();
+      expect(await store.liftBan(ask.bucketKey)).toBeNull();
       expect((await takeTimes(ask, 3)).map(told)).toEqual([
         'refused, 2 until a ban',
         'refused, 1 until a ban',
         'starts a ban',
       ]);
-      expect(await store.liftBan(ask.subject)).not.toBeNull();
-      expect(await store.liftBan(ask.subject)).toBeNull();
+      expect(await store.liftBan(ask.bucketKey)).not.toBeNull();
+      expect(await store.liftBan(ask.bucketKey)).toBeNull();
       clock.travel(MINUTE_MS);
       const second = await provoke(ask);
       clock.travelTo(endOf(second));
-      expect(await store.liftBan(ask.subject)).toBeNull();
+      expect(await store.liftBan(ask.bucketKey)).toBeNull();
     });
 
     it('takes nothing back from the windows, and leaves other bans alone', async () => {
       const [lifted, other] = [newSubject(5), newSubject(5)];
       await provoke(lifted);
       const kept = await provoke(other);
-      await store.liftBan(lifted.subject);
+      await store.liftBan(lifted.bucketKey);
       expect(await counterOf(lifted)).toMatchObject({ minuteUsed: 5, dayUsed: 5, refusals: 0 });
-      expect(await store.bans()).toEqual(new Map([[other.subject, endOf(kept)]]));
+      expect(await store.bans()).toEqual(new Map([[other.bucketKey, endOf(kept)]]));
     });
 
     it('forgets the refusals of the minute, also those that a replica without bans has counted meanwhile', async () => {
@@ -425,7 +425,7 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       await provoke(ask);
       await takeTimes(ask, 3, await open(''));
       expect(await counterOf(ask)).toMatchObject({ refusals: 3 });
-      await store.liftBan(ask.subject);
+      await store.liftBan(ask.bucketKey);
       expect(await counterOf(ask)).toMatchObject({ refusals: 0, banLevel: 1 });
       expect(told(await store.consume(ask))).toBe('refused, 4 until a ban');
     });
@@ -441,12 +441,12 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       const other = await open();
       expect(await other.bans()).toEqual(
         new Map([
-          [first.subject, endOf(early)],
-          [second.subject, endOf(late)],
+          [first.bucketKey, endOf(early)],
+          [second.bucketKey, endOf(late)],
         ]),
       );
       clock.travelTo(endOf(early));
-      expect(await other.bans()).toEqual(new Map([[second.subject, endOf(late)]]));
+      expect(await other.bans()).toEqual(new Map([[second.bucketKey, endOf(late)]]));
       clock.travelTo(endOf(late));
       expect(await other.bans()).toEqual(new Map());
     });

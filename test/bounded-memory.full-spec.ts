@@ -63,13 +63,13 @@ describe.each(counterStores)('a day of 100,000 requests, counted in %s,', (_name
     const clock = new TestClock();
     clock.travelTo(new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS));
     const store = await home.open(clock);
-    const ask = { subject: quotaBucketKey('one'), perMinute: 1_000_000, perDay: 1_000_000 };
+    const ask = { bucketKey: quotaBucketKey('one'), perMinute: 1_000_000, perDay: 1_000_000 };
     for (let sent = 0; sent < DAY_OF_REQUESTS; sent += AT_ONCE) {
       await Promise.all(Array.from({ length: AT_ONCE }, () => store.consume(ask)));
       clock.travel((DAY_MS * AT_ONCE) / DAY_OF_REQUESTS - STEP_MARGIN_MS);
     }
-    expect(await home.subjects()).toEqual([ask.subject]);
-    expect(await home.counterOf(ask.subject)).toMatchObject({ dayUsed: DAY_OF_REQUESTS });
+    expect(await home.subjects()).toEqual([ask.bucketKey]);
+    expect(await home.counterOf(ask.bucketKey)).toMatchObject({ dayUsed: DAY_OF_REQUESTS });
   });
 });
 
@@ -94,7 +94,7 @@ describe('memory stays bounded', () => {
 
   it('over a million addresses', async () => {
     const growth = await growthOver((index) =>
-      store.consume({ subject: addressBucketKey(`10.${index}`), perMinute: 300, perDay: null }),
+      store.consume({ bucketKey: addressBucketKey(`10.${index}`), perMinute: 300, perDay: null }),
     );
     process.stdout.write(`A million addresses: the heap grew by ${Math.round(growth / 1000)} kB\n`);
     expect(growth).toBeLessThan(NOISE_BYTES);

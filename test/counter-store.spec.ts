@@ -30,7 +30,7 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
   /** A subject that nobody has counted yet. */
   function newSubject(perMinute = 60, perDay: number | null = 1000): RateLimitRequest {
     subjects += 1;
-    return { subject: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
+    return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
   }
 
   /** So many asks at once, spread over the stores in turn. */
@@ -50,21 +50,21 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       const ask = newSubject(60, 1000);
       const decisions = await takeAtOnce(ask, 200);
       expect(allowed(decisions)).toHaveLength(60);
-      expect(await home.counterOf(ask.subject)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
+      expect(await home.counterOf(ask.bucketKey)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
     });
 
     it('admits exactly as many of all who ask two replicas at once', async () => {
       const ask = newSubject(60, 1000);
       const decisions = await takeAtOnce(ask, 200, [store, await home.open(clock)]);
       expect(allowed(decisions)).toHaveLength(60);
-      expect(await home.counterOf(ask.subject)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
+      expect(await home.counterOf(ask.bucketKey)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
     });
 
     it('of the day admits exactly as many too', async () => {
       const ask = newSubject(1000, 60);
       const decisions = await takeAtOnce(ask, 200, [store, await home.open(clock)]);
       expect(allowed(decisions)).toHaveLength(60);
-      expect(await home.counterOf(ask.subject)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
+      expect(await home.counterOf(ask.bucketKey)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
     });
 
     it('holds for a subject never seen before, whose first question brings 200 asks', async () => {
@@ -74,7 +74,7 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
         ...Array.from({ length: 200 }, () => store.consume(ask)),
       ]);
       expect(allowed(decisions)).toHaveLength(60);
-      expect(await home.counterOf(ask.subject)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
+      expect(await home.counterOf(ask.bucketKey)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
     });
 
     it("holds for a stranger's first question too", async () => {
@@ -154,14 +154,14 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
     it('so that a refusal by the minute never burns the day', async () => {
       const ask = newSubject(5, 100);
       await takeAtOnce(ask, 12);
-      expect(await home.counterOf(ask.subject)).toMatchObject({ minuteUsed: 5, dayUsed: 5 });
+      expect(await home.counterOf(ask.bucketKey)).toMatchObject({ minuteUsed: 5, dayUsed: 5 });
       expect(remaining(await store.consume(ask))).toEqual([0, 95]);
     });
 
     it('so that a refusal by the day never burns the minute', async () => {
       const ask = newSubject(100, 5);
       await takeAtOnce(ask, 12);
-      expect(await home.counterOf(ask.subject)).toMatchObject({ minuteUsed: 5, dayUsed: 5 });
+      expect(await home.counterOf(ask.bucketKey)).toMatchObject({ minuteUsed: 5, dayUsed: 5 });
       expect(remaining(await store.consume(ask))).toEqual([95, 0]);
     });
   });
@@ -265,14 +265,14 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       const ask = newSubject(3, 100);
       expect(await store.peek(ask)).toMatchObject({ allowed: true, refusalsUntilBan: 3, ban: null });
       expect(remaining(await store.peek(ask))).toEqual([3, 100]);
-      expect(await home.counterOf(ask.subject)).toBeUndefined();
+      expect(await home.counterOf(ask.bucketKey)).toBeUndefined();
       await takeAtOnce(ask, 4);
-      const before = await home.counterOf(ask.subject);
+      const before = await home.counterOf(ask.bucketKey);
       const full = await store.peek(ask);
       expect(full).toMatchObject({ allowed: false, refusalsUntilBan: 2, ban: null });
       expect(remaining(full)).toEqual([0, 97]);
       expect(remaining(await store.peek({ ...ask, perMinute: 10, perDay: 50 }))).toEqual([7, 47]);
-      expect(await home.counterOf(ask.subject)).toEqual(before);
+      expect(await home.counterOf(ask.bucketKey)).toEqual(before);
     });
 
     it('is at the windows that are open now', async () => {
@@ -319,7 +319,7 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       await store.reconcile([{ ...ask, ...openWindows(), minuteUsed: 5, dayUsed: 90 }]);
       const seen = await store.peek(ask);
       expect([seen.allowed, ...remaining(seen)]).toEqual([false, 0, 0]);
-      expect(await home.counterOf(ask.subject)).toMatchObject({ minuteUsed: 15, dayUsed: 102 });
+      expect(await home.counterOf(ask.bucketKey)).toMatchObject({ minuteUsed: 15, dayUsed: 102 });
     });
 
     it('is counted of subjects that were never seen, several at once', async () => {
@@ -360,8 +360,13 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
         { ...known, ...ahead },
         { ...unknown, ...ahead },
       ]);
-      expect(await home.counterOf(known.subject)).toMatchObject({ minute, minuteUsed: 7, day, dayUsed: 9 });
-      expect(await home.counterOf(unknown.subject)).toMatchObject({ minute, minuteUsed: 4, day, dayUsed: 6 });
+      expect(await home.counterOf(known.bucketKey)).toMatchObject({ minute, minuteUsed: 7, day, dayUsed: 9 });
+      expect(await home.counterOf(unknown.bucketKey)).toMatchObject({
+        minute,
+        minuteUsed: 4,
+        day,
+        dayUsed: 6,
+      });
       clock.travel(MINUTE_MS);
       expect(remaining(await store.consume(known))).toEqual([9, 90]);
     });
@@ -375,7 +380,7 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       await store.reconcile([{ ...ask, minute, minuteUsed: 4, day, dayUsed: 4 }]);
       await store.reconcile([{ ...ask, minute: minute + 1, minuteUsed: 1, day, dayUsed: 1 }]);
       await store.reconcile([{ ...ask, minute: minute - 1, minuteUsed: 1, day, dayUsed: 1 }]);
-      expect(await home.counterOf(ask.subject)).toMatchObject({ minute, minuteUsed: 8, day, dayUsed: 9 });
+      expect(await home.counterOf(ask.bucketKey)).toMatchObject({ minute, minuteUsed: 8, day, dayUsed: 9 });
     });
 
     it('is added to a day that is stored already, though it begins only later by the time of the store', async () => {
@@ -387,7 +392,7 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       clock.travelTo(new Date(midnight - 30_000));
       await store.reconcile([{ ...ask, minute, minuteUsed: 4, day, dayUsed: 4 }]);
       await store.reconcile([{ ...ask, minute: minute - 1, minuteUsed: 1, day: day - 1, dayUsed: 1 }]);
-      expect(await home.counterOf(ask.subject)).toMatchObject({ minute, minuteUsed: 7, day, dayUsed: 7 });
+      expect(await home.counterOf(ask.bucketKey)).toMatchObject({ minute, minuteUsed: 7, day, dayUsed: 7 });
     });
 
     it('never makes a count larger than the store can hold, nor keeps the rest of a batch from being added', async () => {
@@ -418,7 +423,7 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       clock.travel(MINUTE_MS / 2);
       await store.reconcile([{ ...ask, ...openWindows(), minuteUsed: 50, dayUsed: 50 }]);
       expect((await store.consume(ask)).ban).toEqual({ untilMs: starter.ban?.untilMs, started: false });
-      expect(await home.counterOf(ask.subject)).toMatchObject({ banLevel: 1 });
+      expect(await home.counterOf(ask.bucketKey)).toMatchObject({ banLevel: 1 });
     });
 
     it('may be nothing at all', async () => {

@@ -219,7 +219,7 @@ describe('a replica that was paused itself', () => {
 
   it.each([300, 1000])('for %i ms while it connects goes on connecting', async (pauseMs) => {
     const store = replica.app.app.get(CounterStore);
-    const decision = store.consume({ subject: 'quota:x', perMinute: 60, perDay: 1000 });
+    const decision = store.consume({ bucketKey: 'quota:x', perMinute: 60, perDay: 1000 });
     await nextTurn();
     block(pauseMs);
     expect((await decision).degraded).toBe(false);

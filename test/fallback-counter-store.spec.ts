@@ -57,7 +57,7 @@ describe('a question whose parts fail in several ways', () => {
   }
 
   const askOf = (name: string): RateLimitRequest => ({
-    subject: `quota:${name}`,
+    bucketKey: `quota:${name}`,
     perMinute: 60,
     perDay: 1000,
   });

@@ -35,7 +35,7 @@ afterEach(() => shared.onApplicationShutdown());
 
 function newSubject(perMinute = 60, perDay: number | null = 1000): RateLimitRequest {
   subjects += 1;
-  return { subject: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
+  return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
 }
 
 /** Numbers from 0 to 1 that are the same in every run. */
@@ -74,7 +74,7 @@ describe('the local store answers as the shared one does', () => {
         clock.travel(Math.floor(90_000 * random()));
       }
       if (dice > 0.98) {
-        lifted.push([await shared.liftBan(ask.subject), await local.liftBan(ask.subject)]);
+        lifted.push([await shared.liftBan(ask.bucketKey), await local.liftBan(ask.bucketKey)]);
       }
     }
     expect(lifted.map(([, here]) => here)).toEqual(lifted.map(([there]) => there));
@@ -94,8 +94,8 @@ describe('the local store answers as the shared one does', () => {
     const ask = newSubject(1, 1000);
     await expectSame(ask);
     const { ban } = await expectSame(ask);
-    expect(await local.bans()).toEqual(new Map([[ask.subject, new Date(ban?.untilMs ?? 0)]]));
-    expect((await shared.bans()).get(ask.subject)).toEqual(new Date(ban?.untilMs ?? 0));
+    expect(await local.bans()).toEqual(new Map([[ask.bucketKey, new Date(ban?.untilMs ?? 0)]]));
+    expect((await shared.bans()).get(ask.bucketKey)).toEqual(new Date(ban?.untilMs ?? 0));
   });
 });
 
@@ -105,12 +105,12 @@ describe('the memory of the local store', () => {
     const client = newSubject();
     await small.consume(client);
     for (let stranger = 0; stranger < 10_000; stranger += 1) {
-      await small.consume({ subject: `address:${stranger}`, perMinute: 300, perDay: null });
+      await small.consume({ bucketKey: `address:${stranger}`, perMinute: 300, perDay: null });
     }
     expect(small['counters'].size).toBe(101);
     expect((await small.consume(client)).windows[0]?.remaining).toBe(58);
     for (let other = 0; other < 100; other += 1) {
-      await small.consume({ ...client, subject: `quota:other-${other}` });
+      await small.consume({ ...client, bucketKey: `quota:other-${other}` });
     }
     expect((await small.consume(client)).windows[0]?.remaining).toBe(59);
   });

@@ -54,7 +54,7 @@ function open(itsClock = clock): PostgresCounterStore {
 /** A subject that nobody has counted yet. */
 function newSubject(perMinute = 60, perDay: number | null = 1000): RateLimitRequest {
   subjects += 1;
-  return { subject: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
+  return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
 }
 
 /** So many asks at once, spread over the stores in turn. */
@@ -70,11 +70,11 @@ const remaining = ({ windows }: RateLimitDecision) => windows.map((window) => wi
 const allowed = (decisions: RateLimitDecision[]) => decisions.filter((decision) => decision.allowed);
 
 /** What is stored of a subject. */
-async function counterOf({ subject }: RateLimitRequest): Promise<Record<string, unknown> | undefined> {
+async function counterOf({ bucketKey }: RateLimitRequest): Promise<Record<string, unknown> | undefined> {
   const [row] = await database.query(
     `SELECT minute, minute_used, day, day_used, asked, granted, refused, refusals, banned_until, ban_step
      FROM rate_limit_counters WHERE subject = $1`,
-    [subject],
+    [bucketKey],
   );
   return row;
 }
@@ -148,7 +148,7 @@ describe('a question that a lock held up', () => {
     await holding(async (holder) => {
       await holder.query(
         'UPDATE rate_limit_counters SET minute = minute + 1, minute_used = 5, day_used = 6 WHERE subject = $1',
-        [ask.subject],
+        [ask.bucketKey],
       );
       held = store.consume(ask);
       await until(isWaiting);
@@ -169,7 +169,7 @@ describe('a question that a lock held up', () => {
     await holding(async (holder) => {
       await holder.query(
         'UPDATE rate_limit_counters SET minute = minute + 1, minute_used = 3, day_used = 4 WHERE subject = $1',
-        [ask.subject],
+        [ask.bucketKey],
       );
       held = takeAtOnce(ask, 4);
       await until(isWaiting);
@@ -184,7 +184,7 @@ describe('a question that a lock held up', () => {
     const end = new Date(NOON + HOUR_MS);
     const decisions = await whileHeld(
       'UPDATE rate_limit_counters SET refusals = 0, banned_until = $2, ban_step = 3 WHERE subject = $1',
-      [ask.subject, end],
+      [ask.bucketKey, end],
       () => takeAtOnce(ask, 20),
     );
     expect(decisions.map(told)).toEqual(times(20, 'banned'));
@@ -198,7 +198,7 @@ describe('a question that a lock held up', () => {
     await takeAtOnce(ask, 5);
     const decisions = await whileHeld(
       'UPDATE rate_limit_counters SET minute = minute + 1, refusals = 2 WHERE subject = $1',
-      [ask.subject],
+      [ask.bucketKey],
       () => takeAtOnce(ask, 4),
     );
     expect(decisions.map(told)).toEqual([
@@ -219,8 +219,8 @@ describe('lifting a ban', () => {
     const meanwhile = new Date(endOf(starter).getTime() + DAY_MS);
     const lifted = await whileHeld(
       'UPDATE rate_limit_counters SET banned_until = $2 WHERE subject = $1',
-      [ask.subject, meanwhile],
-      () => store.liftBan(ask.subject),
+      [ask.bucketKey, meanwhile],
+      () => store.liftBan(ask.bucketKey),
     );
     expect(lifted).toEqual(meanwhile);
     expect(await store.bans()).toEqual(new Map());
@@ -232,7 +232,7 @@ describe('a row that somebody holds', () => {
     const ask = newSubject();
     await store.consume(ask);
     await holding(async (holder) => {
-      await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [ask.subject]);
+      await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [ask.bucketKey]);
       await expect(store.consume(ask)).rejects.toMatchObject({
         kind: 'failed',
         message: expect.stringMatching(
@@ -246,16 +246,16 @@ describe('a row that somebody holds', () => {
     const [held, other] = [newSubject(1), newSubject(1)];
     const [ban] = [await provoke(held), await provoke(other)];
     await holding(async (holder) => {
-      await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [held.subject]);
-      const lifting = store.liftBan(held.subject).catch((error: unknown) => error);
+      await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [held.bucketKey]);
+      const lifting = store.liftBan(held.bucketKey).catch((error: unknown) => error);
       await until(isWaiting);
       expect(await store.bans()).toHaveProperty('size', 2);
-      expect(await store.liftBan(other.subject)).not.toBeNull();
+      expect(await store.liftBan(other.bucketKey)).not.toBeNull();
       const reason = await lifting;
       expect(isDatabaseUnavailable(reason)).toBe(true);
       expect(reason).toHaveProperty('message', expect.stringContaining('lock timeout'));
     });
-    expect(await store.bans()).toEqual(new Map([[held.subject, endOf(ban)]]));
+    expect(await store.bans()).toEqual(new Map([[held.bucketKey, endOf(ban)]]));
   });
 
   it('as a table that nothing is removed from meanwhile, leaves the sweep waiting, and bans are told', async () => {
@@ -349,18 +349,18 @@ describe('PostgresCounterStore.take', () => {
 describe('many at once', () => {
   it('take their rows in the order of their subjects, whatever the order of the asks', async () => {
     const [first, second, third] = [newSubject(), newSubject(), newSubject()].toSorted((a, b) =>
-      a.subject.localeCompare(b.subject),
+      a.bucketKey.localeCompare(b.bucketKey),
     ) as [RateLimitRequest, RateLimitRequest, RateLimitRequest];
     await Promise.all([first, second, third].map((ask) => store.consume(ask)));
     let held: Promise<RateLimitDecision[]> | undefined;
     await holding(async (holder) => {
       const lock = 'SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE NOWAIT';
-      await holder.query(lock, [first.subject]);
+      await holder.query(lock, [first.bucketKey]);
       held = Promise.all([newSubject(), third, second, first].map((ask) => store.consume(ask)));
       await until(isWaiting);
       // Who waits for the first has none of the others yet.
-      await holder.query(lock, [second.subject]);
-      await holder.query(lock, [third.subject]);
+      await holder.query(lock, [second.bucketKey]);
+      await holder.query(lock, [third.bucketKey]);
     });
     expect(allowed((await held) ?? [])).toHaveLength(4);
   });
@@ -427,7 +427,7 @@ describe('the connection', () => {
     await counting.query("SET default_transaction_isolation = 'repeatable read'");
     const holder = await hold(
       database.url,
-      `UPDATE rate_limit_counters SET minute_used = 10, day_used = 10 WHERE subject = '${ask.subject}'`,
+      `UPDATE rate_limit_counters SET minute_used = 10, day_used = 10 WHERE subject = '${ask.bucketKey}'`,
     );
     const taken = store.consume(ask);
     await eventually(() => expectLocksWaitedFor(database, 1));
@@ -453,7 +453,7 @@ describe('the connection', () => {
     await store.consume(ask);
     let outcomes: Promise<PromiseSettledResult<RateLimitDecision>[]> | undefined;
     await holding(async (holder) => {
-      await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [ask.subject]);
+      await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [ask.bucketKey]);
       // The first is under way and waits for the lock; the second is gathered behind it.
       const first = store.consume(ask);
       await until(isWaiting);
@@ -540,9 +540,9 @@ describe('the sweep', () => {
     await database.query(
       `INSERT INTO rate_limit_counters (subject, minute, minute_used, minute_limit, day, day_used, day_limit, granted)
        VALUES ($1, $2, 1, $3, $4, 1, $5, 1)`,
-      [ask.subject, Math.floor(at / MINUTE_MS), ask.perMinute, Math.floor(at / DAY_MS), ask.perDay],
+      [ask.bucketKey, Math.floor(at / MINUTE_MS), ask.perMinute, Math.floor(at / DAY_MS), ask.perDay],
     );
-    return ask.subject;
+    return ask.bucketKey;
   }
 
   async function subjectsLeft(): Promise<string[]> {

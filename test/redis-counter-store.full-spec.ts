@@ -46,10 +46,10 @@ async function open(COUNTER_STORE: string): Promise<RedisCounterStore> {
 
 function newSubject(perMinute = 60, perDay: number | null = 1000): RateLimitRequest {
   subjects += 1;
-  return { subject: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
+  return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
 }
 
-const keyOf = ({ subject }: RateLimitRequest) => `${PREFIX}:{${subject}}`;
+const keyOf = ({ bucketKey }: RateLimitRequest) => `${PREFIX}:{${bucketKey}}`;
 const takeTimes = (store: RedisCounterStore, ask: RateLimitRequest, count: number) =>
   Promise.all(Array.from({ length: count }, () => store.consume(ask)));
 const remaining = ({ windows }: RateLimitDecision) => windows.map((window) => window.remaining);
@@ -82,7 +82,7 @@ describeWithRedis('counting in Redis', () => {
     await Promise.all(
       [...Array(20).fill(ask), ...Array(20).fill(stranger)].map((each) => store.consume(each)),
     );
-    expect(await server.operator.keys(`*:{${ask.subject}}*`)).toEqual([keyOf(ask)]);
+    expect(await server.operator.keys(`*:{${ask.bucketKey}}*`)).toEqual([keyOf(ask)]);
     expect(await server.operator.type(keyOf(ask))).toBe('hash');
     expect(await server.operator.hgetall(keyOf(stranger))).toMatchObject({ minuteUsed: '20' });
   });
@@ -120,7 +120,7 @@ describeWithRedis('counting in Redis', () => {
         clock.travelTo(new Date(Math.ceil(endsMs / MINUTE_MS) * MINUTE_MS));
       }
       clock.travel(-DAY_MS / 2);
-      await store.liftBan(ask.subject);
+      await store.liftBan(ask.bucketKey);
       expect(await server.operator.pttl(keyOf(ask))).toBeGreaterThan(4 * DAY_MS);
     });
 
@@ -166,7 +166,7 @@ describeWithRedis('counting in Redis', () => {
       Array.from({ length: 20 }, (_, index) => [48 - index, 988 - index]),
     );
     await server.operator.script('FLUSH');
-    expect(await store.liftBan(ask.subject)).toBeNull();
+    expect(await store.liftBan(ask.bucketKey)).toBeNull();
     expect(remaining(await store.peek(ask))).toEqual([29, 969]);
   });
 
@@ -178,7 +178,7 @@ describeWithRedis('counting in Redis', () => {
       Array.from({ length: 5000 }, () => store.consume(newSubject(5, Math.random() < 0.5 ? null : 5))),
     );
     const bans = await store.bans();
-    expect(bans.get(rude.subject)).toEqual(new Date((await store.peek(rude)).ban?.untilMs ?? 0));
+    expect(bans.get(rude.bucketKey)).toEqual(new Date((await store.peek(rude)).ban?.untilMs ?? 0));
     expect([...bans.values()].every((end) => end.getTime() > clock.now())).toBe(true);
   });
 
@@ -206,8 +206,8 @@ describeWithRedis('counting in Redis', () => {
     await takeTimes(store, rude, 3);
     await server.operator.set(keyOf(spoilt), 'no counter');
     const bans = await store.bans();
-    expect(bans.has(rude.subject)).toBe(true);
-    expect(bans.has(spoilt.subject)).toBe(false);
+    expect(bans.has(rude.bucketKey)).toBe(true);
+    expect(bans.has(spoilt.bucketKey)).toBe(false);
     await server.operator.del(keyOf(spoilt));
   });
 

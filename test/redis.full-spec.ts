@@ -52,7 +52,7 @@ describeWithRedis('a Cluster of three masters', () => {
   const one = () => (cluster.masters[0] as RedisServer).url;
   const all = () => cluster.masters.map(({ url }) => url).join(',');
   const quotas = (count: number, perMinute: number): RateLimitRequest[] =>
-    Array.from({ length: count }, (_, index) => ({ subject: `quota:${index}`, perMinute, perDay: 1000 }));
+    Array.from({ length: count }, (_, index) => ({ bucketKey: `quota:${index}`, perMinute, perDay: 1000 }));
   const keysOnEach = () => Promise.all(cluster.masters.map(({ operator }) => operator.dbsize()));
 
   it('is found by one of its addresses, or by several, and counts exactly for two replicas', async () => {
@@ -78,9 +78,9 @@ describeWithRedis('a Cluster of three masters', () => {
     expect(starters.filter(({ ban }) => ban?.started)).toHaveLength(30);
     const other = await open(one());
     const bans = await other.bans();
-    expect([...bans.keys()].toSorted()).toEqual(asks.map(({ subject }) => subject).toSorted());
-    for (const { subject } of asks.slice(0, 20)) {
-      expect(await other.liftBan(subject)).toEqual(bans.get(subject));
+    expect([...bans.keys()].toSorted()).toEqual(asks.map(({ bucketKey }) => bucketKey).toSorted());
+    for (const { bucketKey } of asks.slice(0, 20)) {
+      expect(await other.liftBan(bucketKey)).toEqual(bans.get(bucketKey));
     }
     expect((await store.bans()).size).toBe(10);
     expect((await store.peek(asks[0] as RateLimitRequest)).ban).toBeNull();
@@ -103,9 +103,9 @@ describeWithRedis('a Cluster of three masters', () => {
 
   it('is followed where a slot has moved to another master', async () => {
     const store = await open(all());
-    const ask = { subject: 'quota:moved', perMinute: 20, perDay: 1000 };
+    const ask = { bucketKey: 'quota:moved', perMinute: 20, perDay: 1000 };
     await store.consume(ask);
-    const key = `animal-store:staging:{${ask.subject}}`;
+    const key = `animal-store:staging:{${ask.bucketKey}}`;
     const probe = cluster.masters[0] as RedisServer;
     const slot = Number(await probe.operator.call('CLUSTER', 'KEYSLOT', key));
     const sizes = await keysOnEach();
@@ -131,8 +131,8 @@ describeWithRedis('a Cluster of three masters', () => {
     await Promise.all(asks.map((ask) => store.consume(ask)));
     const [first, , third] = cluster.masters as [RedisServer, RedisServer, RedisServer];
     const onFirst = await first.operator.keys('*');
-    const healthy = asks.find(({ subject }) =>
-      onFirst.includes(`animal-store:staging:{${subject}}`),
+    const healthy = asks.find(({ bucketKey }) =>
+      onFirst.includes(`animal-store:staging:{${bucketKey}}`),
     ) as RateLimitRequest;
     // What the others still serve without it, as in the seconds until they agree that it is away.
     await Promise.all(
@@ -225,14 +225,14 @@ describeWithRedis('a Cluster of three masters', () => {
     await Promise.all(asks.map((ask) => store.consume(ask)));
     const [full] = cluster.masters as [RedisServer];
     const onFull = await full.operator.keys('*');
-    const isOnFull = ({ subject }: { subject: string }) =>
-      onFull.includes(`animal-store:staging:{${subject}}`);
+    const isOnFull = ({ bucketKey }: { bucketKey: string }) =>
+      onFull.includes(`animal-store:staging:{${bucketKey}}`);
     const now = { minute: Math.floor(clock.now() / MINUTE_MS), day: Math.floor(clock.now() / DAY_MS) };
     const taken = asks.map((ask) => ({ ...ask, ...now, minuteUsed: 1, dayUsed: 1 }));
     await full.operator.config('SET', 'maxmemory', '1');
     try {
       const reason = await store.reconcile(taken).catch((error: unknown) => error);
-      expect(reason).toMatchObject({ kind: 'failed', notAdded: taken.filter(isOnFull) });
+      expect(reason).toMatchObject({ kind: 'failed', notReconciled: taken.filter(isOnFull) });
     } finally {
       await full.operator.config('SET', 'maxmemory', '0');
     }

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { Batcher } from '../batcher.js';
 import type { Principal, KeyRole } from '../principal.js';
 import { loadSql, QueryRunner } from '../database/query-runner.js';
+import { quotaBucketKey } from '../rate-limit/bucket-key.js';
 import { ApiKeyChangeListener } from './api-key-change-listener.js';
 
 /** A key as it is stored, with the numbers in force for its quota. */
@@ -114,5 +115,8 @@ function knownKey([, keyId, role, expiresAt, revoked, id, plan, perMinute, perDa
   if (perMinute === null || perDay === null) {
     throw new Error(`Quota ${id} is on plan ${plan} but has no numbers of its own`);
   }
-  return { client: { keyId, role, expiresAt, quota: { id, plan, perMinute, perDay } }, revoked };
+  return {
+    client: { keyId, role, expiresAt, quota: { id, bucketKey: quotaBucketKey(id), plan, perMinute, perDay } },
+    revoked,
+  };
 }

@@ -10,12 +10,12 @@ export interface Limits {
   perDay: number | null;
 }
 
-/** The requests of one subject in a batch, added up. The limits are those of the latest: a plan may have changed meanwhile. */
+/** The requests of one bucket in a batch, added up. The limits are those of the latest: a plan may have changed meanwhile. */
 export interface BucketRequests extends RateLimitRequest {
   count: number;
 }
 
-/** What a store did with a bucket, and where that left the subject's windows. */
+/** What a store did with a bucket, and where that left the bucket's windows. */
 export interface CountedBucket extends BatchOutcome {
   /** Number of the minute since the Unix epoch. */
   minute: number;
@@ -32,17 +32,17 @@ export interface CountedBucket extends BatchOutcome {
 /** What is asked at once. */
 export interface Batch {
   requests: readonly RateLimitRequest[];
-  /** The bucket of each subject. */
+  /** The bucket of each bucket. */
   buckets: Map<string, BucketRequests>;
-  /** The position (from 0) that each request has among those of its subject. */
+  /** The position (from 0) that each request has among those of its bucket. */
   positions: number[];
 }
 
 export function groupByBucket(requests: readonly RateLimitRequest[]): Batch {
   const buckets = new Map<string, BucketRequests>();
   const positions = requests.map((request) => {
-    const position = buckets.get(request.subject)?.count ?? 0;
-    buckets.set(request.subject, { ...request, count: position + 1 });
+    const position = buckets.get(request.bucketKey)?.count ?? 0;
+    buckets.set(request.bucketKey, { ...request, count: position + 1 });
     return position;
   });
   return { requests, buckets, positions };
@@ -51,24 +51,24 @@ export function groupByBucket(requests: readonly RateLimitRequest[]): Batch {
 /**
  * What each request of a batch is answered, in their order.
  *
- * @param outcomes what the store did with the bucket of each subject, or why nothing came of it.
+ * @param outcomes what the store did with the bucket of each bucket, or why nothing came of it.
  */
 export function decisionsFor(
   { requests, buckets, positions }: Batch,
   outcomes: ReadonlyMap<string, CountedBucket | BatchItemError>,
   banDurations: readonly number[],
 ): (RateLimitDecision | BatchItemError)[] {
-  return requests.map(({ subject }, index) => {
-    const [bucket, position, outcome] = [buckets.get(subject), positions[index], outcomes.get(subject)];
+  return requests.map(({ bucketKey }, index) => {
+    const [bucket, position, outcome] = [buckets.get(bucketKey), positions[index], outcomes.get(bucketKey)];
     if (bucket === undefined || position === undefined || outcome === undefined) {
-      throw new Error(`The counter store gave no answer for ${subject}`);
+      throw new Error(`The counter store gave no answer for ${bucketKey}`);
     }
     return outcome instanceof BatchItemError ? outcome : decisionFor(outcome, bucket, position, banDurations);
   });
 }
 
 /**
- * The decision of the request that is number `position` (from 0) among those of its subject in the batch.
+ * The decision of the request that is number `position` (from 0) among those of its bucket in the batch.
  *
  * @param banDurations how long bans last; empty where they are off. Strangers are never banned.
  */
@@ -86,7 +86,7 @@ export function decisionFor(
   return { allowed, windows, nowMs, clockMs, ...banStatus, degraded: false };
 }
 
-/** What one request would be told now of a subject that was looked at: asked for nothing, and left as it was. */
+/** What one request would be told now of a bucket that was looked at: asked for nothing, and left as it was. */
 export function previewOf(
   looked: CountedBucket,
   limits: Limits,

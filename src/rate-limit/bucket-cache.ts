@@ -18,32 +18,32 @@ export class BucketCache<Value extends object> {
     return this.quotas.size + this.addresses.size;
   }
 
-  get({ subject, perDay }: { subject: string; perDay: number | null }): Value | undefined {
-    return (perDay === null ? this.addresses : this.quotas).get(subject);
+  get({ bucketKey, perDay }: { bucketKey: string; perDay: number | null }): Value | undefined {
+    return (perDay === null ? this.addresses : this.quotas).get(bucketKey);
   }
 
-  set({ subject, perDay }: { subject: string; perDay: number | null }, value: Value): void {
-    (perDay === null ? this.addresses : this.quotas).set(subject, value);
+  set({ bucketKey, perDay }: { bucketKey: string; perDay: number | null }, value: Value): void {
+    (perDay === null ? this.addresses : this.quotas).set(bucketKey, value);
   }
 
   /** Removes so many and returns them: clients first, and those touched last. */
   takeOut(count: number): Value[] {
     const out: Value[] = [];
     for (const room of [this.quotas, this.addresses]) {
-      for (const [subject, value] of room.entries()) {
+      for (const [bucketKey, value] of room.entries()) {
         if (out.length === count) {
           return out;
         }
-        room.delete(subject);
+        room.delete(bucketKey);
         out.push(value);
       }
     }
     return out;
   }
 
-  /** What is remembered of a client, by its subject alone. */
-  ofQuota(subject: string): Value | undefined {
-    return this.quotas.get(subject);
+  /** What is remembered of a client, by its bucket alone. */
+  ofQuota(bucketKey: string): Value | undefined {
+    return this.quotas.get(bucketKey);
   }
 
   quotaEntries(): Generator<[string, Value]> {

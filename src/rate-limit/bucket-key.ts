@@ -1,21 +1,21 @@
 const QUOTA = 'quota:';
 
-/** Whose windows a counter store keeps: here a quota's. */
+/** Returns the bucket key of a quota. */
 export function quotaBucketKey(quotaId: string): string {
   return QUOTA + quotaId;
 }
 
-/** Whose windows a counter store keeps: here those in which a quota may request where it stands. */
+/** Returns the bucket key of a quota's requests for its rate-limit status, which have a limit of their own. */
 export function statusBucketKey(quotaId: string): string {
   return `inquiry:${quotaId}`;
 }
 
-/** Whose windows a counter store keeps: here those of a stranger's network. */
+/** Returns the bucket key of the anonymous clients of a network. */
 export function addressBucketKey(network: string): string {
   return `address:${network}`;
 }
 
-/** The id of the quota that a subject is, or null when it is none. */
-export function quotaIdOf(subject: string): string | null {
-  return subject.startsWith(QUOTA) ? subject.slice(QUOTA.length) : null;
+/** Returns the id of the quota that a bucket belongs to, or null for other buckets. */
+export function quotaIdOf(bucketKey: string): string | null {
+  return bucketKey.startsWith(QUOTA) ? bucketKey.slice(QUOTA.length) : null;
 }

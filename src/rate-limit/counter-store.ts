@@ -1,18 +1,18 @@
 import { databaseReason } from '../database/availability.js';
 import type { RateLimitDecision } from './rate-limit-decision.js';
 
-/** One request that requests for room in the windows of its subject. */
+/** One request that requests for room in the windows of its bucket. */
 export interface RateLimitRequest {
   /** Whose windows: `quota:ID` of a client, `address:IP` of a stranger. */
-  subject: string;
+  bucketKey: string;
   perMinute: number;
   /** Absent for strangers, who have no day window. */
   perDay: number | null;
 }
 
-/** What was allowed to one subject without the store, in the last minute and the last day that this happened in. */
+/** What was allowed to one bucket without the store, in the last minute and the last day that this happened in. */
 export interface UnreportedUsage {
-  subject: string;
+  bucketKey: string;
   perMinute: number;
   /** Absent for strangers, who have no day window. */
   perDay: number | null;
@@ -30,7 +30,7 @@ export interface UnreportedUsage {
  * - `noConnection`: there is no connection. Nothing was counted.
  * - `failed`: the store answered with an error, or no connection came about in time. Nothing was counted.
  * - `outcomeUnknown`: it was asked, and nobody knows whether it was counted.
- * - `wrongType`: in the place of the subject's counts the store has something else. Nothing was counted, nor can be until that is
+ * - `wrongType`: in the place of the bucket's counts the store has something else. Nothing was counted, nor can be until that is
  *   removed; the store is there, and counts other subjects.
  * - `conflict`: each time it was tried, statements of others had changed the same rows meanwhile. Nothing was counted; the store
  *   is there.
@@ -72,14 +72,14 @@ export class PartialReconcileError extends CounterStoreError {
 /** Where windows are counted. One store serves all replicas. */
 export abstract class CounterStore {
   /**
-   * Takes one request from every window of the subject if all have room, else from none, in one atomic step.
+   * Takes one request from every window of the bucket if all have room, else from none, in one atomic step.
    *
    * @throws CounterStoreError when the store is away.
    */
   abstract consume(request: RateLimitRequest): Promise<RateLimitDecision>;
 
   /**
-   * What the subject's windows, refusals and ban are now, without taking anything; `admitted` tells whether a request
+   * What the bucket's windows, refusals and ban are now, without taking anything; `admitted` tells whether a request
    * now would be.
    *
    * @throws CounterStoreError when the store is away.
@@ -89,10 +89,10 @@ export abstract class CounterStore {
   /**
    * Adds what was allowed without the store, also beyond the limits: to each window that is the stored one, or newer. A
    * window never goes back, nor is one opened that begins only later by the store's clock: that counts in the one that is
-   * open there. Nothing to add is a question too: whether the store could. A subject whose place is of the wrong type has no windows,
+   * open there. Nothing to add is a question too: whether the store could. A bucket whose place is of the wrong type has no windows,
    * and is passed over.
    *
-   * @param taken each subject once.
+   * @param taken each bucket once.
    * @throws CounterStoreError when the store is away. Then nothing was added, or nobody knows what, as its kind tells; a
    *   PartlyAddedError tells it of each.
    */
@@ -106,10 +106,10 @@ export abstract class CounterStore {
   abstract bans(): Promise<Map<string, Date>>;
 
   /**
-   * Ends a subject's ban. It holds for the next request, wherever that arrives.
+   * Ends a bucket's ban. It holds for the next request, wherever that arrives.
    *
    * @returns until when the ban would have lasted, or null when there was none.
    * @throws CounterStoreError when the store is away.
    */
-  abstract liftBan(subject: string): Promise<Date | null>;
+  abstract liftBan(bucketKey: string): Promise<Date | null>;
 }

@@ -23,7 +23,7 @@ export class DocumentRateLimit {
   check({ ip }: Pick<FastifyRequest, 'ip'>): ApiError | null {
     const limits = { perMinute: REQUESTS_PER_MINUTE, perDay: null };
     const { allowed, windows, nowMs } = this.counters.consumeNow({
-      subject: addressBucketKey(networkOf(ip)),
+      bucketKey: addressBucketKey(networkOf(ip)),
       ...limits,
     });
     if (allowed) {

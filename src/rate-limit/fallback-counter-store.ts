@@ -110,7 +110,7 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
         this.logWindowAhead(request, decision);
         if (decision.ban?.started === true) {
           const end = new Date(decision.ban.untilMs).toISOString();
-          this.logger.warn(`${request.subject} is banned until ${end}`);
+          this.logger.warn(`${request.bucketKey} is banned until ${end}`);
         }
         return decision;
       },
@@ -122,7 +122,12 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
     );
   }
 
-  /** What is known here of a subject, for a response to a request that is not counted, and so not refused either. */
+  /** Whether a request would be allowed, by what this replica last knew. */
+  mayAllow(request: RateLimitRequest): boolean {
+    return this.local.peekNow(request).allowed;
+  }
+
+  /** What is known here of a bucket, for a response to a request that is not counted, and so not refused either. */
   lastKnown(request: RateLimitRequest): RateLimitDecision {
     return { ...this.peekLocally(request), allowed: true };
   }
@@ -173,15 +178,15 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
     return this.shared.bans();
   }
 
-  async liftBan(subject: string): Promise<Date | null> {
+  async liftBan(bucketKey: string): Promise<Date | null> {
     this.refuseWhileAway();
-    const until = await this.shared.liftBan(subject);
-    await this.local.liftBan(subject);
+    const until = await this.shared.liftBan(bucketKey);
+    await this.local.liftBan(bucketKey);
     return until;
   }
 
   /** Warns of a window that was opened while the store's clock was ahead: it lasts until somebody repairs it. */
-  private logWindowAhead({ subject }: RateLimitRequest, { windows, clockMs }: RateLimitDecision): void {
+  private logWindowAhead({ bucketKey }: RateLimitRequest, { windows, clockMs }: RateLimitDecision): void {
     const ahead = windows.find((window) => isFarAhead(window, clockMs));
     // The distance either way, as a clock may be set back.
     if (ahead === undefined || Math.abs(this.clock.now() - this.aheadLoggedMs) < AHEAD_LOG_INTERVAL_MS) {
@@ -190,7 +195,7 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
     this.aheadLoggedMs = this.clock.now();
     const aheadSeconds = Math.round(msToStart(ahead, clockMs) / 1000);
     this.logger.warn(
-      `The ${ahead.name} window of ${subject} begins ${aheadSeconds} s after the current time of the counter store, ` +
+      `The ${ahead.name} window of ${bucketKey} begins ${aheadSeconds} s after the current time of the counter store, ` +
         'and stays in force until its end: see "After a clock was ahead" in docs/operating.md',
     );
   }

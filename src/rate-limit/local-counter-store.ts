@@ -71,17 +71,17 @@ export class LocalCounterStore extends CounterStore {
   /** Never rejects. */
   async bans(): Promise<Map<string, Date>> {
     const bans = new Map<string, Date>();
-    for (const [subject, { bannedUntilMs }] of this.counters.quotaEntries()) {
+    for (const [bucketKey, { bannedUntilMs }] of this.counters.quotaEntries()) {
       if (this.lasts(bannedUntilMs)) {
-        bans.set(subject, new Date(bannedUntilMs));
+        bans.set(bucketKey, new Date(bannedUntilMs));
       }
     }
     return bans;
   }
 
   /** Never rejects. */
-  async liftBan(subject: string): Promise<Date | null> {
-    const counter = this.counters.ofQuota(subject);
+  async liftBan(bucketKey: string): Promise<Date | null> {
+    const counter = this.counters.ofQuota(bucketKey);
     if (counter === undefined || !this.lasts(counter.bannedUntilMs)) {
       return null;
     }

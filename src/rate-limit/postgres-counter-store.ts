@@ -175,16 +175,16 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
-    const [row] = await this.request<Look>(PEEK, [this.clock.storeOffsetMs, request.subject]);
+    const [row] = await this.request<Look>(PEEK, [this.clock.storeOffsetMs, request.bucketKey]);
     if (row === undefined) {
-      throw new Error(`The counter store gave no row for ${request.subject}`);
+      throw new Error(`The counter store gave no row for ${request.bucketKey}`);
     }
     return previewOf(countedOf(row, { granted: 0, refused: 0 }), request, this.environment.BAN_DURATIONS);
   }
 
   async reconcile(taken: UnreportedUsage[]): Promise<void> {
     await this.request(RECONCILE, [
-      taken.map(({ subject }) => subject),
+      taken.map(({ bucketKey }) => bucketKey),
       taken.map(({ minute }) => minute),
       taken.map(({ minuteUsed }) => minuteUsed),
       taken.map(({ perMinute }) => perMinute),
@@ -255,13 +255,13 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     const endMs = performance.now() + DEADLINE_MS;
     const outcomes = new Map<string, CountedBucket | BatchItemError>();
     const all = [...buckets.values()];
-    if (!all.some(({ subject }) => this.exhausted.has(subject))) {
+    if (!all.some(({ bucketKey }) => this.exhausted.has(bucketKey))) {
       for (const row of await this.allow(all)) {
         outcomes.set(row.subject, allowedOf(row, buckets.get(row.subject) as BucketRequests));
       }
     }
     this.exhausted.clear();
-    const rest = all.filter(({ subject }) => !outcomes.has(subject));
+    const rest = all.filter(({ bucketKey }) => !outcomes.has(bucketKey));
     if (rest.length === 0) {
       return outcomes;
     }
@@ -278,7 +278,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
         throw error;
       }
       // The others are counted already.
-      rest.forEach(({ subject }) => outcomes.set(subject, new BatchItemError(error)));
+      rest.forEach(({ bucketKey }) => outcomes.set(bucketKey, new BatchItemError(error)));
     }
     return outcomes;
   }
@@ -414,7 +414,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
 /** The first four parameters of the statements that consume. */
 function columnsOf(buckets: BucketRequests[]): [string[], number[], number[], (number | null)[]] {
   return [
-    buckets.map(({ subject }) => subject),
+    buckets.map(({ bucketKey }) => bucketKey),
     buckets.map(({ count: asked }) => asked),
     buckets.map(({ perMinute }) => perMinute),
     buckets.map(({ perDay }) => perDay),

@@ -23,14 +23,14 @@ export class RateLimitController {
   })
   @Answers({ status: 200, schema: RateLimitStanding, description: 'Where the key stands.' })
   getRateLimit(@Req() request: FastifyRequest): RateLimitStanding {
-    const client = requirePrincipal(request);
+    const { quota } = requirePrincipal(request);
     const { decision } = request;
     if (decision === null) {
-      throw new Error('Who asks where a key stands must be counted first');
+      throw new Error('A request for the rate-limit status must be counted first');
     }
     const { windows, refusalsUntilBan, ban } = decision;
     return {
-      plan: client.quota.plan,
+      plan: quota.plan,
       windows: windows.map(({ name, limit, remaining, resetSeconds }) => ({
         name,
         limit,

@@ -33,7 +33,7 @@ export class RateLimitGuard extends ThrottlerGuard {
     this.isSkipped = isMarked(reflector, SKIPPED);
   }
 
-  /** Reads no throttlers: the windows and their limits are the quota's. */
+  /** Does nothing: the windows and their limits are the quota's, not those of throttlers. */
   override async onModuleInit(): Promise<void> {}
 
   /** @throws ApiError `rate_limit_exceeded` or `api_key_banned`. */
@@ -42,14 +42,14 @@ export class RateLimitGuard extends ThrottlerGuard {
       return true;
     }
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const { authentication: caller, method } = request;
-    if (caller === null) {
+    const { authentication, method } = request;
+    if (authentication === null) {
       throw new Error('A route that is counted must be authenticated first');
     }
     if (method === 'GET' || method === 'HEAD') {
-      await this.rateLimiter.authorizeRead(request, caller);
+      await this.rateLimiter.authorizeRead(request, authentication);
     } else {
-      await this.rateLimiter.authorize(request, caller);
+      await this.rateLimiter.authorize(request, authentication);
     }
     return true;
   }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { AuthenticationResult, Principal } from '../principal.js';
+import type { AuthenticationResult, Principal, Quota } from '../principal.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import { ApiError } from '../errors/api-error.js';
 import { networkOf } from './address.js';
@@ -9,7 +9,7 @@ import { banEndSeconds, secondsToBanEnd } from './ban.js';
 import type { RateLimitRequest } from './counter-store.js';
 import { Decisions } from './decisions.js';
 import { FallbackCounterStore } from './fallback-counter-store.js';
-import { statusBucketKey, addressBucketKey, quotaBucketKey } from './bucket-key.js';
+import { addressBucketKey, statusBucketKey } from './bucket-key.js';
 import { retryAfterSeconds } from './windows.js';
 
 declare module 'fastify' {
@@ -21,7 +21,7 @@ declare module 'fastify' {
   }
 }
 
-/** Stands for the plan of who has none; no plan can have this name. */
+/** Stands for the plan of an anonymous client; no plan can have this name. */
 export const ANONYMOUS = '(stranger)';
 
 @Injectable()
@@ -39,16 +39,15 @@ export class RateLimiter {
    *
    * @throws ApiError `rate_limit_exceeded` or `api_key_banned`; CounterStoreError when the counts changed under every try.
    */
-  async authorize(request: FastifyRequest, caller: AuthenticationResult): Promise<void> {
+  async authorize(request: FastifyRequest, authentication: AuthenticationResult): Promise<void> {
+    const { principal } = authentication;
     const { inquiriesPerMinute } = request.routeOptions.config;
-    const { principal: client } = caller;
-    const ask = this.rateLimitRequestOf(request, client);
     request.decision =
-      inquiriesPerMinute === undefined || client === null
-        ? await this.decide(ask, client)
-        : await this.inquire(ask, client, inquiriesPerMinute);
+      inquiriesPerMinute === undefined || principal === null
+        ? await this.consume(request, principal)
+        : await this.peek(principal.quota, inquiriesPerMinute);
     if (!request.decision.allowed) {
-      throw rateLimitError(request.decision, caller);
+      throw rateLimitError(request.decision, authentication);
     }
   }
 
@@ -58,15 +57,19 @@ export class RateLimiter {
    *
    * @throws ApiError, CounterStoreError as `authorize`, where it waits.
    */
-  async authorizeRead(request: FastifyRequest, caller: AuthenticationResult): Promise<void> {
-    const decision = this.authorize(request, caller);
-    if (this.mayOverlap(request, caller)) {
-      request.denial = decision.then(
+  async authorizeRead(request: FastifyRequest, authentication: AuthenticationResult): Promise<void> {
+    const { principal } = authentication;
+    // A handler that responds with the decision itself needs it first.
+    const needsDecision = request.routeOptions.config.inquiriesPerMinute !== undefined;
+    const overlaps = principal !== null && !needsDecision && this.store.mayAllow(principal.quota);
+    const decided = this.authorize(request, authentication);
+    if (overlaps) {
+      request.denial = decided.then(
         () => null,
         (error: unknown) => error,
       );
     } else {
-      await decision;
+      await decided;
     }
   }
 
@@ -77,62 +80,37 @@ export class RateLimiter {
 
   /** Returns what the request will count against, as far as is known before it is authenticated. */
   bucketKey(request: FastifyRequest): string {
-    return this.rateLimitRequestOf(request, request.lastKnownPrincipal).subject;
+    return this.rateLimitRequestOf(request, request.lastKnownPrincipal).bucketKey;
   }
 
-  /** A handler that responds with the decision itself needs it first. */
-  private mayOverlap(
-    { routeOptions, ip }: FastifyRequest,
-    { principal: client }: AuthenticationResult,
-  ): boolean {
-    if (client === null || routeOptions.config.inquiriesPerMinute !== undefined) {
-      return false;
-    }
-    const { windows, ban } = this.store.lastKnown(this.rateLimitRequestOf({ ip }, client));
-    return ban === null && windows.every(({ remaining }) => remaining > 0);
-  }
-
-  private async decide(ask: RateLimitRequest, client: Principal | null): Promise<RateLimitDecision> {
-    const decision = await this.store.consume(ask);
-    this.decisions.add(client?.quota.plan ?? ANONYMOUS, decision);
+  private async consume(request: FastifyRequest, principal: Principal | null): Promise<RateLimitDecision> {
+    const decision = await this.store.consume(this.rateLimitRequestOf(request, principal));
+    this.decisions.add(principal?.quota.plan ?? ANONYMOUS, decision);
     return decision;
   }
 
-  /** Where the quota stands, if it has not asked too often within this minute. */
-  private async inquire(
-    ask: RateLimitRequest,
-    { quota }: Principal,
-    perMinute: number,
-  ): Promise<RateLimitDecision> {
-    const inquiry = await this.store.consume({ subject: statusBucketKey(quota.id), perMinute, perDay: null });
+  /** Returns the rate-limit status of a quota, or a denial where it was requested too often within this minute. */
+  private async peek(quota: Quota, perMinute: number): Promise<RateLimitDecision> {
+    const bucketKey = statusBucketKey(quota.id);
+    const inquiry = await this.store.consume({ bucketKey, perMinute, perDay: null });
     if (!inquiry.allowed) {
       this.decisions.addRefusedInquiry(quota.plan);
       return inquiry;
     }
-    // Who has waited for a store that did not answer does not wait for it again.
-    return inquiry.degraded ? this.store.lastKnown(ask) : { ...(await this.store.peek(ask)), allowed: true };
+    // A request that has waited for a store that is away does not wait for it again.
+    return inquiry.degraded
+      ? this.store.lastKnown(quota)
+      : { ...(await this.store.peek(quota)), allowed: true };
   }
 
-  private rateLimitRequestOf(
-    request: Pick<FastifyRequest, 'ip'>,
-    client: Principal | null,
-  ): RateLimitRequest {
-    return client === null
-      ? {
-          subject: addressBucketKey(networkOf(request.ip)),
-          perMinute: this.environment.STRANGER_LIMIT,
-          perDay: null,
-        }
-      : {
-          subject: quotaBucketKey(client.quota.id),
-          perMinute: client.quota.perMinute,
-          perDay: client.quota.perDay,
-        };
+  private rateLimitRequestOf({ ip }: FastifyRequest, principal: Principal | null): RateLimitRequest {
+    const perMinute = this.environment.STRANGER_LIMIT;
+    return principal?.quota ?? { bucketKey: addressBucketKey(networkOf(ip)), perMinute, perDay: null };
   }
 }
 
-/** The error of a request that was not allowed: `api_key_banned` while a ban lasts, else `rate_limit_exceeded`. */
-function rateLimitError(decision: RateLimitDecision, caller: AuthenticationResult): ApiError {
+/** Returns the error of a request that is not allowed: `api_key_banned` while a ban lasts, else `rate_limit_exceeded`. */
+function rateLimitError(decision: RateLimitDecision, authentication: AuthenticationResult): ApiError {
   const { ban, windows, nowMs } = decision;
   if (ban !== null) {
     const until = new Date(banEndSeconds(ban) * 1000).toISOString().replace('.000Z', 'Z');
@@ -146,18 +124,18 @@ function rateLimitError(decision: RateLimitDecision, caller: AuthenticationResul
   const limits = full.map(({ name, limit }) => `${limit} requests per ${name}`).join(' and ');
   const wait = `Wait ${inWords(retryAfterSeconds(windows, nowMs), 'second')} before the next request.`;
   const message =
-    caller.principal === null
-      ? `This address is over ${limits} without a valid API key. ${wait} ${caller.refusal.message}`
-      : `Over the limit of ${limits} of ${limitedBy(decision, caller.principal)}. ${wait}${warning(decision)}`;
+    authentication.principal === null
+      ? `This address is over ${limits} without a valid API key. ${wait} ${authentication.refusal.message}`
+      : `Over the limit of ${limits} of ${limitedBy(decision, authentication.principal)}. ${wait}${warning(decision)}`;
   return new ApiError('rate_limit_exceeded', message);
 }
 
-/** What has the limits: the plan; or, of fewer windows, the operation that tells where a quota stands. */
+/** Names what has the limits: the plan, or the operation of the rate-limit status, which has a window less. */
 function limitedBy({ windows }: RateLimitDecision, { quota }: Principal): string {
   return windows.length > 1 ? `plan ${quota.plan}` : 'this operation';
 }
 
-/** What goes on happening to a client that does not wait; nothing where bans are off. */
+/** Returns what happens to a client that does not wait; nothing where bans are off. */
 function warning({ refusalsUntilBan }: RateLimitDecision): string {
   if (refusalsUntilBan === null) {
     return '';

@@ -72,9 +72,9 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     if (taken.length === 0) {
       return this.connection.ping();
     }
-    const calls = taken.map(({ subject, perDay, minute, minuteUsed, day, dayUsed }): Call => {
+    const calls = taken.map(({ bucketKey, perDay, minute, minuteUsed, day, dayUsed }): Call => {
       const kind = perDay === null ? '' : '1';
-      return [this.keyOf(subject), minute, minuteUsed, day, dayUsed, kind, this.clock.storeOffsetMs];
+      return [this.keyOf(bucketKey), minute, minuteUsed, day, dayUsed, kind, this.clock.storeOffsetMs];
     });
     const outcomes = await this.connection.run('reconcileUsage', calls);
     const failures = outcomes.filter((outcome) => outcome instanceof CounterStoreError);
@@ -136,10 +136,10 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     return decisionsFor(batch, outcomes, this.environment.BAN_DURATIONS);
   }
 
-  private callOf({ subject, count, perMinute, perDay }: RateLimitRequest & { count: number }): Call {
+  private callOf({ bucketKey, count, perMinute, perDay }: RateLimitRequest & { count: number }): Call {
     const { clock, environment } = this;
     const banDurations = environment.BAN_DURATIONS;
-    return [this.keyOf(subject), count, perMinute, perDay ?? '', clock.storeOffsetMs, ...banDurations];
+    return [this.keyOf(bucketKey), count, perMinute, perDay ?? '', clock.storeOffsetMs, ...banDurations];
   }
 
   /** Redis may serve production and staging alike. The braces have a Cluster keep all keys of a subject on one server. */

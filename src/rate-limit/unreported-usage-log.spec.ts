@@ -4,7 +4,7 @@ import { UnreportedUsageLog } from './unreported-usage-log.js';
 const noonMs = Date.UTC(2027, 2, 5, 12);
 const noon = noonMs / 60_000;
 const day = Date.UTC(2027, 2, 5) / 86_400_000;
-const request: RateLimitRequest = { subject: 'quota:1', perMinute: 60, perDay: 1000 };
+const request: RateLimitRequest = { bucketKey: 'quota:1', perMinute: 60, perDay: 1000 };
 
 function admittedAt(...timesMs: number[]): UnreportedUsageLog {
   const tally = new UnreportedUsageLog(3);
@@ -46,7 +46,7 @@ describe('what was allowed without the store', () => {
 
   it('is handed out in parts', () => {
     const tally = admittedAt(noonMs);
-    tally.takeBack([{ ...request, subject: 'quota:2', minute: noon, minuteUsed: 1, day, dayUsed: 1 }]);
+    tally.takeBack([{ ...request, bucketKey: 'quota:2', minute: noon, minuteUsed: 1, day, dayUsed: 1 }]);
     expect([tally.takeOut(1), tally.takeOut(1), tally.takeOut(1)].map(({ length }) => length)).toEqual([
       1, 1, 0,
     ]);
@@ -57,7 +57,7 @@ describe('what was allowed without the store', () => {
     for (let stranger = 0; stranger < 9; stranger += 1) {
       tally.takeBack([
         {
-          subject: `address:${stranger}`,
+          bucketKey: `address:${stranger}`,
           perMinute: 300,
           perDay: null,
           minute: noon,
@@ -68,6 +68,6 @@ describe('what was allowed without the store', () => {
       ]);
     }
     expect(tally.size).toBe(4);
-    expect(tally.takeOut(1)).toMatchObject([{ subject: 'quota:1' }]);
+    expect(tally.takeOut(1)).toMatchObject([{ bucketKey: 'quota:1' }]);
   });
 });

@@ -18,9 +18,9 @@ export class UnreportedUsageLog {
   }
 
   /** Adds one request that was allowed at the time of its decision. */
-  add({ subject, perMinute, perDay }: RateLimitRequest, { nowMs }: RateLimitDecision): void {
+  add({ bucketKey, perMinute, perDay }: RateLimitRequest, { nowMs }: RateLimitDecision): void {
     const [minute, day] = [minuteOf(nowMs), dayOf(nowMs)];
-    this.merge({ subject, perMinute, perDay, minute, minuteUsed: 1, day, dayUsed: 1 });
+    this.merge({ bucketKey, perMinute, perDay, minute, minuteUsed: 1, day, dayUsed: 1 });
   }
 
   /** Hands out what so many subjects were allowed, to be told. */

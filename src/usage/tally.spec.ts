@@ -8,7 +8,7 @@ function client(keyId: string): Principal {
     keyId,
     role: 'client',
     expiresAt: null,
-    quota: { id: `quota of ${keyId}`, plan: 'free', perMinute: 60, perDay: 1000 },
+    quota: { id: `quota of ${keyId}`, bucketKey: '', plan: 'free', perMinute: 60, perDay: 1000 },
   };
 }
 

@@ -135,7 +135,7 @@ async function localHome(): Promise<CounterHome> {
     },
     counterOf: async (subject) => {
       const counters = home['counters'];
-      const counter = counters.ofQuota(subject) ?? counters.get({ subject, perDay: null });
+      const counter = counters.ofQuota(subject) ?? counters.get({ bucketKey: subject, perDay: null });
       if (counter === undefined) {
         return undefined;
       }
