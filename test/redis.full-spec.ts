@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { readEnvironment } from '../src/environment.js';
-import type { RateLimitDecision } from '../src/rate-limit/rate-limit-decision.js';
-import type { RateLimitRequest } from '../src/rate-limit/counter-store.js';
+import type { RateLimitDecision, RateLimitRequest } from '../src/rate-limit/rate-limit-decision.js';
 import { FallbackCounterStore } from '../src/rate-limit/fallback-counter-store.js';
 import { RedisCounterStore } from '../src/rate-limit/redis-counter-store.js';
 import { TestClock } from './support/clock.js';

@@ -5,57 +5,46 @@ export const BREAKER_STATES = ['closed', 'open', 'half-open'] as const;
 export type BreakerState = (typeof BREAKER_STATES)[number];
 
 /**
- * Says when to stop asking somebody who does not answer, and when the outage is over. What it is told are questions, not the
- * requests that wait for them.
- *
- * Open, nothing is asked. Half-open, somebody has found out that asking may be of use again; the next answer tells whether it
- * is, and the next failure that it is not.
+ * Decides when to stop sending queries to a store that does not respond, and when its outage is over. Open, none is sent.
+ * Half-open, the result of the next query closes it or opens it again.
  */
 export class Breaker {
+  /** Changed by the methods alone. */
+  state: BreakerState = 'closed';
   private failures = 0;
-  private current: BreakerState = 'closed';
-
-  get state(): BreakerState {
-    return this.current;
-  }
-
-  /** Whether nothing is to be asked. */
-  get isOpen(): boolean {
-    return this.current === 'open';
-  }
 
   /**
-   * A question failed.
+   * Records that a query failed.
    *
-   * @param isCertain whether one failure is enough to know, as when there is no connection.
-   * @returns whether an outage began by that.
+   * @param isCertain whether one failure is enough, as when there is no connection.
+   * @returns whether an outage began.
    */
   failed(isCertain: boolean): boolean {
     this.failures += 1;
-    const begins = this.current === 'closed' && (isCertain || this.failures >= FAILURES_IN_A_ROW);
-    if (begins || this.current === 'half-open') {
-      this.current = 'open';
+    const begins = this.state === 'closed' && (isCertain || this.failures >= FAILURES_IN_A_ROW);
+    if (begins || this.state === 'half-open') {
+      this.state = 'open';
     }
     return begins;
   }
 
-  /** Lets questions be asked again, to see what becomes of them. */
+  /** Lets queries be sent again, to see whether they succeed. */
   halfOpen(): void {
-    if (this.current === 'open') {
-      this.current = 'half-open';
+    if (this.state === 'open') {
+      this.state = 'half-open';
     }
   }
 
   /**
-   * A question was answered. While open that says nothing: it was asked before.
+   * Records that a query succeeded. While open that changes nothing: it was sent before.
    *
-   * @returns whether an outage ended by that.
+   * @returns whether an outage ended.
    */
   succeeded(): boolean {
     this.failures = 0;
-    const ends = this.current === 'half-open';
+    const ends = this.state === 'half-open';
     if (ends) {
-      this.current = 'closed';
+      this.state = 'closed';
     }
     return ends;
   }

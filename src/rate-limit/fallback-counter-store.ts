@@ -1,42 +1,40 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock } from '../clock.js';
+import { Clock, ServerClock } from '../clock.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
-import type { RateLimitDecision } from './rate-limit-decision.js';
 import { Breaker, type BreakerState } from './breaker.js';
 import {
-  type RateLimitRequest,
   CounterStore,
   CounterStoreError,
   PartialReconcileError,
   type UnreportedUsage,
 } from './counter-store.js';
 import { LocalCounterStore } from './local-counter-store.js';
-import { ServerClock } from './server-clock.js';
+import type { RateLimitDecision, RateLimitRequest } from './rate-limit-decision.js';
 import { UnreportedUsageLog } from './unreported-usage-log.js';
 import { isFarAhead, msToStart } from './windows.js';
 
 /** Dependency-injection token of the `CounterStore` that all replicas share. */
 export const SHARED_COUNTER_STORE = Symbol('shared counter store');
 
-/** That the shared store does not answer: since when, and what it said last. */
+/** Since when the shared store has not responded, and its last error. */
 export interface Outage {
   since: Date;
   reason: string;
 }
 
 const PROBE_INTERVAL_MS = 1000;
-/** At the most one line in the log of windows that are ahead. */
+/** At most one log line in this time is of windows that are ahead. */
 const AHEAD_LOG_INTERVAL_MS = 60_000;
-/** Subjects that the store is told of at once: few enough to be well within its deadline. */
-const ADDED_AT_ONCE = 1000;
-const MAX_TAKEN_SUBJECTS = 50_000;
+/** Buckets in one report: few enough for the deadline of the store. */
+const REPORT_SIZE = 1000;
+const MAX_UNREPORTED_BUCKETS = 50_000;
 
 /**
- * Counts in the shared store; and, while that is away, in this replica, from the last counts known. Then nobody waits for
- * the store: it is asked beside the way, every second, whether it is back, and told what was allowed meanwhile.
+ * Counts in the shared store; while that is away, in this replica, from the last counts known. Then no request waits for the
+ * store: a probe checks every second whether it is back, and reports what was allowed meanwhile.
  *
- * A request whose own question is not answered is decided here too. If it was surely not counted, it is told to
- * the store before this replica's next question; if nobody knows, never, so that nothing counts twice.
+ * A request whose own query fails is decided here too. If it was surely not counted, it is reported before this replica's next
+ * query; if the outcome is unknown, never, so that nothing counts twice.
  */
 @Injectable()
 export class FallbackCounterStore extends CounterStore implements OnApplicationShutdown {
@@ -44,16 +42,16 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
   private readonly breaker = new Breaker();
   private readonly time: ServerClock;
   private readonly local: LocalCounterStore;
-  private readonly unreported = new UnreportedUsageLog(MAX_TAKEN_SUBJECTS);
+  /** Null while nothing is unreported, nor being reported. */
+  private unreported: UnreportedUsageLog | null = null;
+  private reporting: Promise<void> | null = null;
   /** Requests that this replica decided by itself. */
   decidedLocally = 0;
-  /** The last. */
-  private failure: CounterStoreError | null = null;
-  /** Of the first failure since the store answered last, by this process's clock. */
+  private lastFailure: CounterStoreError | null = null;
+  /** The time of the first failure since the store last responded, by this process's clock. */
   private failingSinceMs: number | null = null;
-  /** The questions whose failure is known: each of their requests is told of it. */
+  /** The queries whose failure is recorded: each of their requests fails with an error of its own. */
   private readonly failedQueries = new WeakSet<object>();
-  private reporting: Promise<void> | null = null;
   private prober: NodeJS.Timeout | undefined;
   private isProbing = false;
   /** When a window that is ahead was last logged, by this process's clock. */
@@ -73,7 +71,7 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
     clearInterval(this.prober);
   }
 
-  /** Whether the shared store is asked; `half-open` while nobody knows yet whether it counts again. */
+  /** `open` while the shared store is away, `half-open` until it is certain that it counts again. */
   get breakerState(): BreakerState {
     return this.breaker.state;
   }
@@ -83,43 +81,15 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
    *
    * @throws CounterStoreError when the counts changed under every try.
    */
-  consume(request: RateLimitRequest): Promise<RateLimitDecision> {
-    if (this.breaker.isOpen) {
-      return Promise.resolve(this.decideLocally(request, true));
-    }
-    if (this.unreported.size > 0 || this.reporting !== null) {
-      return this.report().then(
-        () => this.consume(request),
-        (error: unknown) => {
-          throwConflict(error);
-          // This request was not asked for, whatever became of what was told before it.
-          return this.decideLocally(request, true);
-        },
-      );
-    }
-    return this.shared.consume(request).then(
-      (decision) => {
-        if (this.breaker.succeeded()) {
-          this.logger.warn(
-            'The counter store is back, and has been told what this replica allowed meanwhile',
-          );
-        }
-        this.failingSinceMs = null;
-        this.time.observe(decision.clockMs);
-        this.local.learn(request, decision);
-        this.logWindowAhead(request, decision);
-        if (decision.ban?.started === true) {
-          const end = new Date(decision.ban.untilMs).toISOString();
-          this.logger.warn(`${request.bucketKey} is banned until ${end}`);
-        }
-        return decision;
-      },
-      (error: unknown) => {
-        throwConflict(error);
-        this.fail(error);
-        return this.decideLocally(request, wasNotCounted(error));
-      },
+  async consume(request: RateLimitRequest): Promise<RateLimitDecision> {
+    const decision = await this.query(
+      () => this.shared.consume(request),
+      (isUncounted) => this.consumeLocally(request, isUncounted),
     );
+    if (!decision.degraded) {
+      this.learn(request, decision);
+    }
+    return decision;
   }
 
   /** Whether a request would be allowed, by what this replica last knew. */
@@ -127,7 +97,7 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
     return this.local.peekNow(request).allowed;
   }
 
-  /** What is known here of a bucket, for a response to a request that is not counted, and so not refused either. */
+  /** Returns what this replica last knew, for the response to a request that is not counted, and so not denied either. */
   lastKnown(request: RateLimitRequest): RateLimitDecision {
     return { ...this.peekLocally(request), allowed: true };
   }
@@ -137,29 +107,20 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
    *
    * @throws CounterStoreError when the counts changed under every try.
    */
-  async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
-    if (this.breaker.isOpen) {
-      return this.peekLocally(request);
-    }
-    try {
-      if (this.unreported.size > 0 || this.reporting !== null) {
-        await this.report();
-      }
-      return await this.shared.peek(request);
-    } catch (error) {
-      throwConflict(error);
-      this.fail(error);
-      return this.peekLocally(request);
-    }
+  peek(request: RateLimitRequest): Promise<RateLimitDecision> {
+    return this.query(
+      () => this.shared.peek(request),
+      () => this.peekLocally(request),
+    );
   }
 
   reconcile(taken: UnreportedUsage[]): Promise<void> {
     return this.shared.reconcile(taken);
   }
 
-  /** Asks the store for a sign of life, unless it is known to be away. Null when it gives one. Never rejects. */
+  /** Returns null when the store responds, which is checked unless it is known to be away. Never rejects. */
   async outage(): Promise<Outage | null> {
-    if (!this.breaker.isOpen) {
+    if (this.breaker.state !== 'open') {
       try {
         await this.shared.reconcile([]);
         return null;
@@ -169,24 +130,71 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
     }
     return {
       since: new Date(this.failingSinceMs ?? this.clock.now()),
-      reason: this.failure?.message ?? 'there was no answer',
+      reason: this.lastFailure?.message ?? 'there was no answer',
     };
   }
 
   async bans(): Promise<Map<string, Date>> {
-    this.refuseWhileAway();
+    this.throwWhileAway();
     return this.shared.bans();
   }
 
   async liftBan(bucketKey: string): Promise<Date | null> {
-    this.refuseWhileAway();
+    this.throwWhileAway();
     const until = await this.shared.liftBan(bucketKey);
     await this.local.liftBan(bucketKey);
     return until;
   }
 
-  /** Warns of a window that was opened while the store's clock was ahead: it lasts until somebody repairs it. */
-  private logWindowAhead({ bucketKey }: RateLimitRequest, { windows, clockMs }: RateLimitDecision): void {
+  /**
+   * Queries the shared store, once all is reported; while it is away, or where that fails, decides locally.
+   *
+   * @param decideLocally `isUncounted` says whether the store has surely not counted the request.
+   * @throws CounterStoreError for a conflict: the store is there, and others count in it at this moment.
+   */
+  private async query(
+    send: () => Promise<RateLimitDecision>,
+    decideLocally: (isUncounted: boolean) => RateLimitDecision,
+  ): Promise<RateLimitDecision> {
+    let isSent = false;
+    try {
+      while (this.unreported !== null && this.breaker.state !== 'open') {
+        await this.report(this.unreported);
+      }
+      if (this.breaker.state === 'open') {
+        return decideLocally(true);
+      }
+      isSent = true;
+      return await send();
+    } catch (error) {
+      if (error instanceof CounterStoreError && error.kind === 'conflict') {
+        throw error;
+      }
+      this.fail(error);
+      return decideLocally(!isSent || wasNotCounted(error));
+    }
+  }
+
+  private learn(request: RateLimitRequest, decision: RateLimitDecision): void {
+    // While open the response is to a query that was sent before.
+    if (this.failingSinceMs !== null && this.breaker.state !== 'open') {
+      this.failingSinceMs = null;
+      if (this.breaker.succeeded()) {
+        this.logger.warn('The counter store is back, and has been told what this replica allowed meanwhile');
+      }
+    }
+    this.time.observe(decision.clockMs);
+    this.local.learn(request, decision);
+    this.warnOfWindowAhead(request, decision);
+    if (decision.ban?.started === true) {
+      this.logger.warn(
+        `${request.bucketKey} is banned until ${new Date(decision.ban.untilMs).toISOString()}`,
+      );
+    }
+  }
+
+  /** Warns of a window that was opened while the store's clock was ahead: it lasts until an operator repairs it. */
+  private warnOfWindowAhead({ bucketKey }: RateLimitRequest, { windows, clockMs }: RateLimitDecision): void {
     const ahead = windows.find((window) => isFarAhead(window, clockMs));
     // The distance either way, as a clock may be set back.
     if (ahead === undefined || Math.abs(this.clock.now() - this.aheadLoggedMs) < AHEAD_LOG_INTERVAL_MS) {
@@ -204,70 +212,68 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
     return { ...this.local.peekNow(request), degraded: true };
   }
 
-  /** Decides by what is known here. */
-  private decideLocally(request: RateLimitRequest, isToBeAdded: boolean): RateLimitDecision {
+  private consumeLocally(request: RateLimitRequest, isUncounted: boolean): RateLimitDecision {
     this.decidedLocally += 1;
     const decision = { ...this.local.consumeNow(request), degraded: true };
-    if (isToBeAdded && decision.allowed) {
+    if (isUncounted && decision.allowed) {
+      this.unreported ??= new UnreportedUsageLog(MAX_UNREPORTED_BUCKETS);
       this.unreported.add(request, decision);
     }
     return decision;
   }
 
   /**
-   * Tells the store what was allowed without it, one telling at a time.
+   * Reports to the shared store what was allowed without it, one report at a time.
    *
-   * @throws CounterStoreError when the store is still away, which is counted as a failure.
+   * @throws CounterStoreError when the store is still away.
    */
-  private report(): Promise<void> {
-    this.reporting ??= this.reportAll().finally(() => {
+  private report(log: UnreportedUsageLog): Promise<void> {
+    this.reporting ??= this.reportAll(log).finally(() => {
       this.reporting = null;
+      if (log.size === 0) {
+        this.unreported = null;
+      }
     });
     return this.reporting;
   }
 
-  private async reportAll(): Promise<void> {
-    // What is allowed meanwhile, and what is left at the end, goes before the next question.
-    for (let isMore = this.unreported.size > 0; isMore; isMore = this.unreported.size >= ADDED_AT_ONCE) {
-      const taken = this.unreported.takeOut(ADDED_AT_ONCE);
+  private async reportAll(log: UnreportedUsageLog): Promise<void> {
+    // What is allowed meanwhile, and what is left at the end, goes before the next query.
+    for (let isMore = log.size > 0; isMore; isMore = log.size >= REPORT_SIZE) {
+      const taken = log.take(REPORT_SIZE);
       try {
         await this.shared.reconcile(taken);
       } catch (error) {
-        this.unreported.takeBack(notAdded(taken, error));
+        log.restore(notReconciled(taken, error));
         this.fail(error);
         throw error;
       }
     }
   }
 
+  /** Records the failure of a query that says that the store is away, once for all its requests. */
   private fail(error: unknown): void {
     const failure = error instanceof CounterStoreError ? error : defect(error);
-    const { kind, message, query: question } = failure;
-    if (
-      kind === 'notSent' ||
-      kind === 'wrongType' ||
-      kind === 'conflict' ||
-      this.failedQueries.has(question)
-    ) {
+    const { kind, message, query } = failure;
+    if (['notSent', 'wrongType', 'conflict'].includes(kind) || this.failedQueries.has(query)) {
       return;
     }
-    this.failedQueries.add(question);
-    this.failure = failure;
+    this.failedQueries.add(query);
+    this.lastFailure = failure;
     this.failingSinceMs ??= this.clock.now();
     if (this.breaker.failed(kind === 'noConnection')) {
       this.logger.warn(`The counter store is away, so this replica counts by itself: ${message}`);
-    } else if (!this.breaker.isOpen) {
-      this.logger.debug(`A question to the counter store was not answered: ${message}`);
+    } else if (this.breaker.state !== 'open') {
+      this.logger.debug(`A query to the counter store failed: ${message}`);
     }
-    if (this.breaker.isOpen) {
+    if (this.breaker.state === 'open') {
       this.prober ??= setInterval(() => void this.probe(), PROBE_INTERVAL_MS).unref();
     }
   }
 
   /**
-   * Asks whether the store answers again, and if so tells it what it missed. Whether it counts too is left to requests to find
-   * out: one that is out of memory, or may only be read, or has a row that somebody holds, answers and does not count. Never
-   * rejects.
+   * Checks whether the store responds again, and if so reports to it. Whether it counts too is left to the next requests: a store
+   * that is out of memory or read-only, or has a locked row, responds and does not count. Never rejects.
    */
   private async probe(): Promise<void> {
     if (this.isProbing) {
@@ -275,9 +281,11 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
     }
     this.isProbing = true;
     try {
-      // With nothing at stake first: what is told to a store that does not answer is never told again.
+      // Nothing at first: a report whose outcome is unknown is never sent again.
       await this.shared.reconcile([]);
-      await this.report();
+      if (this.unreported !== null) {
+        await this.report(this.unreported);
+      }
       clearInterval(this.prober);
       this.prober = undefined;
       this.breaker.halfOpen();
@@ -288,21 +296,14 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
     }
   }
 
-  private refuseWhileAway(): void {
-    if (this.breaker.isOpen) {
-      throw this.failure;
+  private throwWhileAway(): void {
+    if (this.breaker.state === 'open') {
+      throw this.lastFailure;
     }
   }
 }
 
-/** @throws the error of a store that is there, but that this replica must not count in place of: others count in it at this moment. */
-function throwConflict(error: unknown): void {
-  if (error instanceof CounterStoreError && error.kind === 'conflict') {
-    throw error;
-  }
-}
-
-/** A fault of the store's own code leaves open what was counted. */
+/** A fault in the code of the store leaves open what was counted. */
 function defect(fault: unknown): CounterStoreError {
   const error = new CounterStoreError('outcomeUnknown', fault);
   error.query = Object(fault);
@@ -313,8 +314,8 @@ function wasNotCounted(error: unknown): boolean {
   return error instanceof CounterStoreError && error.kind !== 'outcomeUnknown';
 }
 
-/** Those of what the store should have added that it surely has not. */
-function notAdded(taken: readonly UnreportedUsage[], error: unknown): readonly UnreportedUsage[] {
+/** Returns what the store has surely not added of a report that failed. */
+function notReconciled(taken: readonly UnreportedUsage[], error: unknown): readonly UnreportedUsage[] {
   if (error instanceof PartialReconcileError) {
     return error.notReconciled;
   }

@@ -1,11 +1,22 @@
-import type { RateLimitDecision } from './rate-limit-decision.js';
-import { bansAreOn } from './ban.js';
-import { reconcile, type Counter, learn, peek, newCounter, consume } from './counter.js';
-import { type RateLimitRequest, CounterStore, type UnreportedUsage } from './counter-store.js';
-import { BucketCache } from './bucket-cache.js';
+import { LRUCache } from 'lru-cache';
+import { CounterStore, type UnreportedUsage } from './counter-store.js';
+import {
+  type BucketState,
+  decisionFor,
+  previewOf,
+  type RateLimitDecision,
+  type RateLimitRequest,
+} from './rate-limit-decision.js';
+import { DAY_MS, dayOf, MINUTE_MS, minuteOf } from './windows.js';
 
-/** Clients, and as many strangers: about 20 MB where all are there. */
-const MAX_SUBJECTS = 50_000;
+/** Quotas, and as many addresses: about 20 MB where all are there. */
+const MAX_BUCKETS = 50_000;
+
+/** A bucket as a row of `rate_limit_counters` has it. */
+interface Counter extends Omit<BucketState, 'nowMs' | 'clockMs'> {
+  /** The level of the last ban among the ban durations, from 1. */
+  banLevel: number;
+}
 
 /** Counts in the memory of this process, for this process alone, by the rules of the shared stores. */
 export class LocalCounterStore extends CounterStore {
@@ -14,15 +25,15 @@ export class LocalCounterStore extends CounterStore {
   /**
    * @param now its time, in milliseconds since the Unix epoch.
    * @param banDurations milliseconds that the first ban lasts, the next, and so on; empty where bans are off.
-   * @param maxSubjects how many clients it remembers, and how many strangers. One that is forgotten has full windows.
+   * @param maxBuckets how many quotas it remembers, and how many addresses. A bucket that it has forgotten has full windows.
    */
   constructor(
     private readonly now: () => number,
     private readonly banDurations: readonly number[],
-    maxSubjects = MAX_SUBJECTS,
+    maxBuckets = MAX_BUCKETS,
   ) {
     super();
-    this.counters = new BucketCache(maxSubjects);
+    this.counters = new BucketCache(maxBuckets);
   }
 
   /** Never rejects. */
@@ -30,13 +41,23 @@ export class LocalCounterStore extends CounterStore {
     return this.consumeNow(request);
   }
 
-  /** As `take`, at once. */
+  /** As `consume`, without a promise. Counts as `consume.sql` does. */
   consumeNow(request: RateLimitRequest): RateLimitDecision {
-    const nowMs = Math.floor(this.now());
-    const before = this.counters.get(request) ?? newCounter(nowMs);
-    const { counter, decision } = consume(before, request, nowMs, this.banDurations);
+    const { perMinute, perDay } = request;
+    const { counter, ...times } = this.read(request);
+    let [allowed, denied] = [0, 0];
+    if (!this.isBanned(counter, times.nowMs)) {
+      allowed = Number(counter.minuteUsed < perMinute && (perDay === null || counter.dayUsed < perDay));
+      denied = 1 - allowed;
+      counter.minuteUsed += allowed;
+      counter.dayUsed += allowed;
+      counter.refusals += denied;
+      if (denied > 0 && perDay !== null && counter.refusals >= perMinute) {
+        this.startBan(counter, times.nowMs);
+      }
+    }
     this.counters.set(request, counter);
-    return decision;
+    return decisionFor({ ...counter, ...times, allowed, denied }, request, 0, this.banDurations);
   }
 
   /** Never rejects. */
@@ -44,36 +65,51 @@ export class LocalCounterStore extends CounterStore {
     return this.peekNow(request);
   }
 
-  /** As `look`, at once. */
+  /** As `peek`, without a promise. */
   peekNow(request: RateLimitRequest): RateLimitDecision {
-    const nowMs = Math.floor(this.now());
-    return peek(this.counters.get(request) ?? newCounter(nowMs), request, nowMs, this.banDurations);
+    const { counter, ...times } = this.read(request);
+    return previewOf({ ...counter, ...times }, request, this.banDurations);
   }
 
-  /** Takes over what another store answered. In place, as this is done for every request. */
-  learn(request: RateLimitRequest, decision: RateLimitDecision): void {
-    let counter = this.counters.get(request);
-    if (counter === undefined) {
-      counter = newCounter(decision.nowMs);
-      this.counters.set(request, counter);
-    }
-    learn(counter, decision);
+  /**
+   * Takes over a decision of another store. It lacks the level of a ban, which is taken for the first: the next ban may be
+   * shorter than that store's would be.
+   */
+  learn(request: RateLimitRequest, { windows, ban, nowMs, refusalsUntilBan }: RateLimitDecision): void {
+    const [minute, day] = windows;
+    const hasRefusals = ban === null && refusalsUntilBan !== null && minute !== undefined;
+    this.counters.set(request, {
+      minute: minuteOf(nowMs),
+      minuteUsed: minute === undefined ? 0 : minute.limit - minute.remaining,
+      day: dayOf(nowMs),
+      dayUsed: day === undefined ? 0 : day.limit - day.remaining,
+      refusals: hasRefusals ? Math.max(0, minute.limit - refusalsUntilBan) : 0,
+      bannedUntil: ban === null ? null : new Date(ban.untilMs),
+      banLevel: ban === null ? 0 : 1,
+    });
   }
 
-  /** Never rejects. */
+  /** Never rejects. Adds as `reconcile.sql` does. */
   async reconcile(taken: UnreportedUsage[]): Promise<void> {
     const nowMs = Math.floor(this.now());
-    for (const one of taken) {
-      this.counters.set(one, reconcile(this.counters.get(one) ?? newCounter(0), one, nowMs));
+    for (const usage of taken) {
+      const before = this.counters.get(usage) ?? newCounter(0);
+      // A window that begins only later is taken for the one that is open.
+      const minute = Math.min(usage.minute, Math.max(minuteOf(nowMs), before.minute));
+      const day = Math.min(usage.day, Math.max(dayOf(nowMs), before.day));
+      const counter = rollOver(before, minute, day);
+      counter.minuteUsed += minute === counter.minute ? usage.minuteUsed : 0;
+      counter.dayUsed += day === counter.day ? usage.dayUsed : 0;
+      this.counters.set(usage, counter);
     }
   }
 
   /** Never rejects. */
   async bans(): Promise<Map<string, Date>> {
     const bans = new Map<string, Date>();
-    for (const [bucketKey, { bannedUntilMs }] of this.counters.quotaEntries()) {
-      if (this.lasts(bannedUntilMs)) {
-        bans.set(bucketKey, new Date(bannedUntilMs));
+    for (const [bucketKey, counter] of this.counters.quotas.entries()) {
+      if (this.isBanned(counter, this.now())) {
+        bans.set(bucketKey, counter.bannedUntil);
       }
     }
     return bans;
@@ -81,17 +117,75 @@ export class LocalCounterStore extends CounterStore {
 
   /** Never rejects. */
   async liftBan(bucketKey: string): Promise<Date | null> {
-    const counter = this.counters.ofQuota(bucketKey);
-    if (counter === undefined || !this.lasts(counter.bannedUntilMs)) {
+    const counter = this.counters.quotas.get(bucketKey);
+    if (counter === undefined || !this.isBanned(counter, this.now())) {
       return null;
     }
-    const until = new Date(counter.bannedUntilMs);
-    counter.bannedUntilMs = Math.floor(this.now());
-    counter.refusals = 0;
+    const until = counter.bannedUntil;
+    Object.assign(counter, { bannedUntil: new Date(Math.floor(this.now())), refusals: 0 });
     return until;
   }
 
-  private lasts(bannedUntilMs: number | null): bannedUntilMs is number {
-    return bansAreOn(this.banDurations) && bannedUntilMs !== null && bannedUntilMs > this.now();
+  /** Returns a copy of what is known of a bucket, in the windows that are open now. */
+  private read(request: RateLimitRequest): { counter: Counter; nowMs: number; clockMs: number } {
+    const clockMs = Math.floor(this.now());
+    const before = this.counters.get(request) ?? newCounter(clockMs);
+    const counter = rollOver(before, minuteOf(clockMs), dayOf(clockMs));
+    const nowMs = Math.max(clockMs, counter.minute * MINUTE_MS, counter.day * DAY_MS);
+    return { counter, nowMs, clockMs };
   }
+
+  private isBanned(counter: Counter, nowMs: number): counter is Counter & { bannedUntil: Date } {
+    const { bannedUntil } = counter;
+    return this.banDurations.length > 0 && bannedUntil !== null && bannedUntil.getTime() > nowMs;
+  }
+
+  /** Starts a ban one level above the last, which falls by one for each full 24 hours since its end; the last level repeats. */
+  private startBan(counter: Counter, nowMs: number): void {
+    const fallen =
+      counter.bannedUntil === null ? 0 : Math.trunc((nowMs - counter.bannedUntil.getTime()) / DAY_MS);
+    const level = Math.min(this.banDurations.length, 1 + Math.max(0, counter.banLevel - fallen));
+    const durationMs = this.banDurations[level - 1];
+    if (durationMs !== undefined) {
+      const bannedUntil = new Date(nowMs + durationMs);
+      Object.assign(counter, { banLevel: level, bannedUntil, refusals: 0 });
+    }
+  }
+}
+
+/**
+ * Values by bucket, in bounded memory: the one not used for the longest is forgotten. Quotas and addresses have a cache
+ * each, as addresses, of which one person may have billions, must not crowd out quotas.
+ */
+export class BucketCache<Value extends object> {
+  readonly quotas: LRUCache<string, Value>;
+  readonly addresses: LRUCache<string, Value>;
+
+  /** @param max how many quotas are remembered, and how many addresses. */
+  constructor(max: number) {
+    this.quotas = new LRUCache({ max });
+    this.addresses = new LRUCache({ max });
+  }
+
+  get({ bucketKey, perDay }: Pick<RateLimitRequest, 'bucketKey' | 'perDay'>): Value | undefined {
+    return (perDay === null ? this.addresses : this.quotas).get(bucketKey);
+  }
+
+  set({ bucketKey, perDay }: Pick<RateLimitRequest, 'bucketKey' | 'perDay'>, value: Value): void {
+    (perDay === null ? this.addresses : this.quotas).set(bucketKey, value);
+  }
+}
+
+function newCounter(nowMs: number): Counter {
+  const [minute, day] = [minuteOf(nowMs), dayOf(nowMs)];
+  return { minute, minuteUsed: 0, day, dayUsed: 0, refusals: 0, bannedUntil: null, banLevel: 0 };
+}
+
+/** Returns a copy with these windows where they are later: a window never goes back. */
+function rollOver(counter: Counter, minute: number, day: number): Counter {
+  return {
+    ...counter,
+    ...(minute > counter.minute && { minute, minuteUsed: 0, refusals: 0 }),
+    ...(day > counter.day && { day, dayUsed: 0 }),
+  };
 }

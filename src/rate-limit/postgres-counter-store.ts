@@ -8,17 +8,18 @@ import { loadSql, namedStatement, type Statement } from '../database/query-runne
 import { configureOnConnect, configureSession } from '../database/session.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import { PeriodicTask } from '../periodic-task.js';
-import type { RateLimitDecision } from './rate-limit-decision.js';
-import { bansAreOn } from './ban.js';
-import { decisionsFor, type CountedBucket, previewOf, type BucketRequests, groupByBucket } from './batch.js';
-import { dayOf, minuteOf } from './counter.js';
-import {
-  type RateLimitRequest,
-  CounterStore,
-  CounterStoreError,
-  type UnreportedUsage,
-} from './counter-store.js';
+import { CounterStore, CounterStoreError, type UnreportedUsage } from './counter-store.js';
 import { DeadlineError, withinDeadline } from './deadline.js';
+import {
+  type BucketRequests,
+  type CountedBucket,
+  decisionsFor,
+  groupByBucket,
+  previewOf,
+  type RateLimitDecision,
+  type RateLimitRequest,
+} from './rate-limit-decision.js';
+import { dayOf, minuteOf } from './windows.js';
 
 const ALLOW = loadSql(import.meta.url, 'allow');
 /** The same for one bucket, from plain parameters: reading arrays costs PostgreSQL a fifth of the statement. */
@@ -196,7 +197,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   async bans(): Promise<Map<string, Date>> {
-    if (!bansAreOn(this.environment.BAN_DURATIONS)) {
+    if (this.environment.BAN_DURATIONS.length === 0) {
       return new Map();
     }
     const { rows } = await this.aside.query<{ subject: string; banned_until: Date }>(

@@ -1,15 +1,183 @@
-import type { BanStatus } from './ban.js';
-import type { WindowState } from './windows.js';
+import { BatchItemError } from '../batcher.js';
+import type { Ban } from './ban.js';
+import { type WindowState, windowState } from './windows.js';
 
-/** The answer to "is there room for this request?", and the numbers that its response tells. */
+/** The limits of a quota; or of an anonymous client, which has no day window and is never banned. */
+export interface Limits {
+  perMinute: number;
+  perDay: number | null;
+}
+
+/** A request for room in the windows of a bucket. */
+export interface RateLimitRequest extends Limits {
+  /** `quota:ID` or `address:NETWORK`. */
+  bucketKey: string;
+}
+
+/** Whether a request is allowed, and the numbers that its response reports. */
 export interface RateLimitDecision extends BanStatus {
   allowed: boolean;
   /** The windows in force, as this request left them. A ban does not change them. */
   windows: readonly WindowState[];
   /** The time of the decision by the store's clock, in milliseconds since the Unix epoch. */
   nowMs: number;
-  /** What the store's clock showed then: earlier than the decision, where a window is open that begins only later by it. */
+  /** What the store's clock showed then: earlier than `nowMs` where a window is open that begins only later. */
   clockMs: number;
-  /** Whether this replica answered by itself, from what it last knew, because the store was away. */
+  /** Whether this replica decided by itself, from what it last knew, as the store is away. */
   degraded: boolean;
+}
+
+/** What a request may still do before a ban, and the ban that it started or met. */
+export interface BanStatus {
+  /** Refusals that remain within this minute: the last of them starts a ban. Null where no ban threatens. */
+  refusalsUntilBan: number | null;
+  ban: Ban | null;
+}
+
+/** All requests of one bucket in a batch. The limits are those of the latest, as a plan may have changed meanwhile. */
+export interface BucketRequests extends RateLimitRequest {
+  count: number;
+}
+
+/** The windows, refusals and ban of a bucket, at the time when a store has counted or read them. */
+export interface BucketState {
+  /** Number of the minute since the Unix epoch. */
+  minute: number;
+  minuteUsed: number;
+  /** Number of the day since the Unix epoch. */
+  day: number;
+  dayUsed: number;
+  /** Refusals of that minute; a ban that starts sets them to zero. */
+  refusals: number;
+  /** When the ban ends or ended, by the store's clock; null if there was none ever. */
+  bannedUntil: Date | null;
+  /** The store's time of the decision, in milliseconds since the Unix epoch: never before its windows began. */
+  nowMs: number;
+  /** What the store's clock showed then, which may be before that. */
+  clockMs: number;
+}
+
+/** What a store did with the requests of a bucket: the first are allowed, the next denied, and the rest met a ban. */
+export interface CountedBucket extends BucketState {
+  allowed: number;
+  /** Those that were counted as refusals. The last of them started a ban if no refusals are left. */
+  denied: number;
+}
+
+/** The requests of a batch, by bucket. */
+export interface Batch {
+  requests: readonly RateLimitRequest[];
+  buckets: Map<string, BucketRequests>;
+  /** The position of each request, from 0, among those of its bucket. */
+  positions: number[];
+}
+
+/** Returns the requests of each bucket together. */
+export function groupByBucket(requests: readonly RateLimitRequest[]): Batch {
+  const buckets = new Map<string, BucketRequests>();
+  const positions = requests.map(({ bucketKey, perMinute, perDay }) => {
+    const position = buckets.get(bucketKey)?.count ?? 0;
+    buckets.set(bucketKey, { bucketKey, perMinute, perDay, count: position + 1 });
+    return position;
+  });
+  return { requests, buckets, positions };
+}
+
+/**
+ * Returns the decision on each request of a batch, in their order.
+ *
+ * @param outcomes what the store did with each bucket, or why it could not.
+ * @param banDurations milliseconds that the first ban lasts, the next, and so on; empty where bans are off.
+ */
+export function decisionsFor(
+  { requests, buckets, positions }: Batch,
+  outcomes: ReadonlyMap<string, CountedBucket | BatchItemError>,
+  banDurations: readonly number[],
+): (RateLimitDecision | BatchItemError)[] {
+  return requests.map(({ bucketKey }, index) => {
+    const [bucket, position, outcome] = [buckets.get(bucketKey), positions[index], outcomes.get(bucketKey)];
+    if (bucket === undefined || position === undefined || outcome === undefined) {
+      throw new Error(`The counter store returned nothing for ${bucketKey}`);
+    }
+    return outcome instanceof BatchItemError ? outcome : decisionFor(outcome, bucket, position, banDurations);
+  });
+}
+
+/** Returns the decision on the request at `position`, from 0, among those of its bucket in the batch. */
+export function decisionFor(
+  counted: CountedBucket,
+  limits: Limits,
+  position: number,
+  banDurations: readonly number[],
+): RateLimitDecision {
+  const { nowMs, clockMs } = counted;
+  const allowed = position < counted.allowed;
+  const windows = windowsOf(counted, limits, allowed ? counted.allowed - position - 1 : 0);
+  const banStatus = banStatusOf(counted, position, thresholdOf(limits, banDurations));
+  return { allowed, windows, nowMs, clockMs, ...banStatus, degraded: false };
+}
+
+/** Returns the decision that a request would get now from a bucket, which is left as it is. */
+export function previewOf(
+  bucket: BucketState,
+  limits: Limits,
+  banDurations: readonly number[],
+): RateLimitDecision {
+  const { bannedUntil, nowMs, clockMs } = bucket;
+  const threshold = thresholdOf(limits, banDurations);
+  const banned = threshold !== null && bannedUntil !== null && bannedUntil.getTime() > nowMs;
+  const windows = windowsOf(bucket, limits, 0);
+  const allowed = !banned && windows.every(({ remaining }) => remaining > 0);
+  // A bucket without a ban has the status of an allowed request, one with a ban that of a request which met it.
+  const banStatus = banStatusOf({ ...bucket, allowed: banned ? 0 : 1, denied: 0 }, 0, threshold);
+  return { allowed, windows, nowMs, clockMs, ...banStatus, degraded: false };
+}
+
+/**
+ * Returns the ban status of the request at `position`, from 0, among those of its bucket in the batch.
+ *
+ * @param threshold refusals within a minute that start a ban: the limit per minute in force. Null where bans are off.
+ */
+export function banStatusOf(
+  {
+    allowed,
+    denied,
+    refusals,
+    bannedUntil,
+  }: Pick<CountedBucket, 'allowed' | 'denied' | 'refusals' | 'bannedUntil'>,
+  position: number,
+  threshold: number | null,
+): BanStatus {
+  if (threshold === null) {
+    return { refusalsUntilBan: null, ban: null };
+  }
+  const started = denied > 0 && refusals === 0;
+  const deniedAfterThis = Math.min(denied, allowed + denied - position - 1);
+  if (deniedAfterThis < 0 || (started && deniedAfterThis === 0)) {
+    if (bannedUntil === null) {
+      throw new Error('The counter store returned a ban without its end');
+    }
+    return { refusalsUntilBan: 0, ban: { untilMs: bannedUntil.getTime(), started: deniedAfterThis === 0 } };
+  }
+  const untilBan = started ? deniedAfterThis : threshold - refusals + deniedAfterThis;
+  // A limit that was lowered may be reached already: then the next refusal starts the ban.
+  return { refusalsUntilBan: Math.max(1, untilBan), ban: null };
+}
+
+/** Returns the windows as they were before the last `later` of the requests that were counted. */
+function windowsOf(
+  { minute, minuteUsed, day, dayUsed }: BucketState,
+  { perMinute, perDay }: Limits,
+  later: number,
+): WindowState[] {
+  const windows = [windowState('minute', minute, perMinute, minuteUsed - later)];
+  if (perDay !== null) {
+    windows.push(windowState('day', day, perDay, dayUsed - later));
+  }
+  return windows;
+}
+
+/** Returns how many refusals within a minute start a ban; null where none does. */
+function thresholdOf({ perMinute, perDay }: Limits, banDurations: readonly number[]): number | null {
+  return banDurations.length > 0 && perDay !== null ? perMinute : null;
 }

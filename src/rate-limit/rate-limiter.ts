@@ -4,12 +4,11 @@ import type { AuthenticationResult, Principal, Quota } from '../principal.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import { ApiError } from '../errors/api-error.js';
 import { networkOf } from './address.js';
-import type { RateLimitDecision } from './rate-limit-decision.js';
 import { banEndSeconds, secondsToBanEnd } from './ban.js';
-import type { RateLimitRequest } from './counter-store.js';
 import { Decisions } from './decisions.js';
 import { FallbackCounterStore } from './fallback-counter-store.js';
 import { addressBucketKey, statusBucketKey } from './bucket-key.js';
+import type { RateLimitDecision, RateLimitRequest } from './rate-limit-decision.js';
 import { retryAfterSeconds } from './windows.js';
 
 declare module 'fastify' {

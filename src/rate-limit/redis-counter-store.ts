@@ -2,11 +2,15 @@ import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } fro
 import { Batcher, BatchItemError } from '../batcher.js';
 import { Clock } from '../clock.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
-import type { RateLimitDecision } from './rate-limit-decision.js';
-import { bansAreOn } from './ban.js';
-import { decisionsFor, type CountedBucket, previewOf, groupByBucket } from './batch.js';
 import {
+  decisionsFor,
+  type CountedBucket,
+  previewOf,
+  groupByBucket,
+  type RateLimitDecision,
   type RateLimitRequest,
+} from './rate-limit-decision.js';
+import {
   CounterStore,
   CounterStoreError,
   PartialReconcileError,
@@ -88,7 +92,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   }
 
   async bans(): Promise<Map<string, Date>> {
-    if (!bansAreOn(this.environment.BAN_DURATIONS)) {
+    if (this.environment.BAN_DURATIONS.length === 0) {
       return new Map();
     }
     const fields = await this.connection.fields(this.keyOf(quotaBucketKey('*')), 'bannedUntil');

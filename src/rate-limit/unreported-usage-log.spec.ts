@@ -1,4 +1,4 @@
-import type { RateLimitRequest } from './counter-store.js';
+import type { RateLimitRequest } from './rate-limit-decision.js';
 import { UnreportedUsageLog } from './unreported-usage-log.js';
 
 const noonMs = Date.UTC(2027, 2, 5, 12);
@@ -17,45 +17,43 @@ function admittedAt(...timesMs: number[]): UnreportedUsageLog {
 
 describe('what was allowed without the store', () => {
   it('adds up within a minute and a day', () => {
-    expect(admittedAt(noonMs, noonMs + 59_999).takeOut(9)).toEqual([
+    expect(admittedAt(noonMs, noonMs + 59_999).take(9)).toEqual([
       { ...request, minute: noon, minuteUsed: 2, day, dayUsed: 2 },
     ]);
   });
 
   it('is of the last minute, and of all of its day', () => {
-    expect(admittedAt(noonMs, noonMs, noonMs + 60_000).takeOut(9)).toEqual([
+    expect(admittedAt(noonMs, noonMs, noonMs + 60_000).take(9)).toEqual([
       { ...request, minute: noon + 1, minuteUsed: 1, day, dayUsed: 3 },
     ]);
   });
 
   it('is of the last day', () => {
-    expect(admittedAt(noonMs, noonMs + 86_400_000).takeOut(9)).toEqual([
+    expect(admittedAt(noonMs, noonMs + 86_400_000).take(9)).toEqual([
       { ...request, minute: noon + 1440, minuteUsed: 1, day: day + 1, dayUsed: 1 },
     ]);
   });
 
   it('that could not be told is taken back, and counts in its own windows', () => {
     const tally = admittedAt(noonMs, noonMs);
-    const untold = tally.takeOut(9);
+    const untold = tally.take(9);
     expect(tally.size).toBe(0);
-    tally.takeBack(untold);
-    tally.takeBack(admittedAt(noonMs + 60_000).takeOut(9));
-    tally.takeBack(untold);
-    expect(tally.takeOut(9)).toEqual([{ ...request, minute: noon + 1, minuteUsed: 1, day, dayUsed: 5 }]);
+    tally.restore(untold);
+    tally.restore(admittedAt(noonMs + 60_000).take(9));
+    tally.restore(untold);
+    expect(tally.take(9)).toEqual([{ ...request, minute: noon + 1, minuteUsed: 1, day, dayUsed: 5 }]);
   });
 
   it('is handed out in parts', () => {
     const tally = admittedAt(noonMs);
-    tally.takeBack([{ ...request, bucketKey: 'quota:2', minute: noon, minuteUsed: 1, day, dayUsed: 1 }]);
-    expect([tally.takeOut(1), tally.takeOut(1), tally.takeOut(1)].map(({ length }) => length)).toEqual([
-      1, 1, 0,
-    ]);
+    tally.restore([{ ...request, bucketKey: 'quota:2', minute: noon, minuteUsed: 1, day, dayUsed: 1 }]);
+    expect([tally.take(1), tally.take(1), tally.take(1)].map(({ length }) => length)).toEqual([1, 1, 0]);
   });
 
   it('of strangers takes no room from clients', () => {
     const tally = admittedAt(noonMs);
     for (let stranger = 0; stranger < 9; stranger += 1) {
-      tally.takeBack([
+      tally.restore([
         {
           bucketKey: `address:${stranger}`,
           perMinute: 300,
@@ -68,6 +66,6 @@ describe('what was allowed without the store', () => {
       ]);
     }
     expect(tally.size).toBe(4);
-    expect(tally.takeOut(1)).toMatchObject([{ bucketKey: 'quota:1' }]);
+    expect(tally.take(1)).toMatchObject([{ bucketKey: 'quota:1' }]);
   });
 });

@@ -1,57 +1,62 @@
-import type { RateLimitDecision } from './rate-limit-decision.js';
-import { dayOf, minuteOf } from './counter.js';
-import type { RateLimitRequest, UnreportedUsage } from './counter-store.js';
-import { BucketCache } from './bucket-cache.js';
+import type { UnreportedUsage } from './counter-store.js';
+import { BucketCache } from './local-counter-store.js';
+import type { RateLimitDecision, RateLimitRequest } from './rate-limit-decision.js';
+import { dayOf, minuteOf } from './windows.js';
 
-/** What this replica allowed and the store has surely not counted, until the store is told. */
+/** What this replica allowed and the shared store has surely not counted. */
 export class UnreportedUsageLog {
-  private readonly waiting: BucketCache<UnreportedUsage>;
+  private readonly usages: BucketCache<UnreportedUsage>;
 
-  /** @param maxSubjects how many clients it remembers, and how many strangers. What one more was allowed is never added. */
-  constructor(maxSubjects: number) {
-    this.waiting = new BucketCache(maxSubjects);
+  /** @param maxBuckets how many quotas it remembers, and how many addresses. The usage of one that it forgets is never reported. */
+  constructor(maxBuckets: number) {
+    this.usages = new BucketCache(maxBuckets);
   }
 
-  /** How many subjects it is of. */
+  /** How many buckets it has usage of. */
   get size(): number {
-    return this.waiting.size;
+    return this.usages.quotas.size + this.usages.addresses.size;
   }
 
-  /** Adds one request that was allowed at the time of its decision. */
+  /** Adds one request that was allowed. */
   add({ bucketKey, perMinute, perDay }: RateLimitRequest, { nowMs }: RateLimitDecision): void {
     const [minute, day] = [minuteOf(nowMs), dayOf(nowMs)];
-    this.merge({ bucketKey, perMinute, perDay, minute, minuteUsed: 1, day, dayUsed: 1 });
+    this.restore([{ bucketKey, perMinute, perDay, minute, minuteUsed: 1, day, dayUsed: 1 }]);
   }
 
-  /** Hands out what so many subjects were allowed, to be told. */
-  takeOut(count: number): UnreportedUsage[] {
-    return this.waiting.takeOut(count);
-  }
-
-  /** Takes back what could not be told. */
-  takeBack(taken: readonly UnreportedUsage[]): void {
-    for (const one of taken) {
-      this.merge(one);
+  /** Removes and returns the usage of at most `count` buckets: quotas first, and those used last. */
+  take(count: number): UnreportedUsage[] {
+    const taken: UnreportedUsage[] = [];
+    for (const cache of [this.usages.quotas, this.usages.addresses]) {
+      for (const usage of cache.values()) {
+        if (taken.length === count) {
+          return taken;
+        }
+        cache.delete(usage.bucketKey);
+        taken.push(usage);
+      }
     }
+    return taken;
   }
 
-  private merge(more: UnreportedUsage): void {
-    const stored = this.waiting.get(more);
-    this.waiting.set(more, stored === undefined ? more : merged(stored, more));
+  /** Adds usage that could not be reported. */
+  restore(taken: readonly UnreportedUsage[]): void {
+    for (const usage of taken) {
+      const before = this.usages.get(usage);
+      this.usages.set(usage, before === undefined ? usage : merged(before, usage));
+    }
   }
 }
 
-/** Of two windows only the later is of use, and those that are the same add up. */
-function merged(stored: UnreportedUsage, more: UnreportedUsage): UnreportedUsage {
-  const later = more.minute >= stored.minute ? more : stored;
+/** Of two windows only the later matters, and the counts of the same window add up. */
+function merged(before: UnreportedUsage, usage: UnreportedUsage): UnreportedUsage {
   return {
-    ...later,
-    minuteUsed: sumOfLater(stored.minute, stored.minuteUsed, more.minute, more.minuteUsed),
-    day: Math.max(stored.day, more.day),
-    dayUsed: sumOfLater(stored.day, stored.dayUsed, more.day, more.dayUsed),
+    ...(usage.minute >= before.minute ? usage : before),
+    minuteUsed: usedOfLater(before.minute, before.minuteUsed, usage.minute, usage.minuteUsed),
+    day: Math.max(before.day, usage.day),
+    dayUsed: usedOfLater(before.day, before.dayUsed, usage.day, usage.dayUsed),
   };
 }
 
-function sumOfLater(window: number, used: number, otherWindow: number, otherUsed: number): number {
+function usedOfLater(window: number, used: number, otherWindow: number, otherUsed: number): number {
   return (window >= otherWindow ? used : 0) + (otherWindow >= window ? otherUsed : 0);
 }

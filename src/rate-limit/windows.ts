@@ -1,6 +1,13 @@
 /** A fixed window of UTC time. Windows are numbered since the Unix epoch: number × length is its start. */
-export const MINUTE_SECONDS = 60;
-export const DAY_SECONDS = 86_400;
+const MINUTE_SECONDS = 60;
+const DAY_SECONDS = 86_400;
+export const MINUTE_MS = MINUTE_SECONDS * 1000;
+export const DAY_MS = DAY_SECONDS * 1000;
+
+/** Returns the number of the minute that a time is in. */
+export const minuteOf = (nowMs: number) => Math.floor(nowMs / MINUTE_MS);
+/** Returns the number of the UTC day that a time is in. */
+export const dayOf = (nowMs: number) => Math.floor(nowMs / DAY_MS);
 
 /** How much of one window is used, as of one decision. */
 export interface WindowState {
@@ -14,7 +21,7 @@ export interface WindowState {
   resetSeconds: number;
 }
 
-/** The state of window number `windowNumber`, of which `used` requests were taken. */
+/** Returns the state of window number `windowNumber`, of which `used` requests are used. */
 export function windowState(
   name: WindowState['name'],
   windowNumber: number,
@@ -36,12 +43,12 @@ export function isFarAhead(window: WindowState, nowMs: number): boolean {
   return msToStart(window, nowMs) > window.lengthSeconds * 1000;
 }
 
-/** Milliseconds from `nowMs` to the start of the window; negative once it has begun. */
+/** Returns the milliseconds from `nowMs` to the start of the window; negative once it has begun. */
 export function msToStart({ resetSeconds, lengthSeconds }: WindowState, nowMs: number): number {
   return (resetSeconds - lengthSeconds) * 1000 - nowMs;
 }
 
-/** The window that a client meets first: fewer requests remaining; on a tie the one that resets later. */
+/** Returns the window that a client meets first: fewer requests remaining; on a tie the one that resets later. */
 export function tightestWindow(windows: readonly WindowState[]): WindowState {
   return windows.reduce((tightest, window) =>
     window.remaining < tightest.remaining ||
@@ -51,12 +58,12 @@ export function tightestWindow(windows: readonly WindowState[]): WindowState {
   );
 }
 
-/** Whole seconds, rounded up, from `nowMs` to the end of the window. */
+/** Returns the whole seconds, rounded up, from `nowMs` to the end of the window. */
 export function secondsToReset(window: WindowState, nowMs: number): number {
   return Math.max(0, Math.ceil((window.resetSeconds * 1000 - nowMs) / 1000));
 }
 
-/** Whole seconds, at least 1, until the last of the windows that have no room ends. */
+/** Returns the whole seconds, at least 1, until the last of the windows that have no room ends. */
 export function retryAfterSeconds(windows: readonly WindowState[], nowMs: number): number {
   const full = windows.filter((window) => window.remaining === 0);
   return Math.max(1, ...full.map((window) => secondsToReset(window, nowMs)));

@@ -135,14 +135,9 @@ async function localHome(): Promise<CounterHome> {
     },
     counterOf: async (subject) => {
       const counters = home['counters'];
-      const counter = counters.ofQuota(subject) ?? counters.get({ bucketKey: subject, perDay: null });
-      if (counter === undefined) {
-        return undefined;
-      }
-      const { bannedUntilMs, ...numbers } = counter;
-      return { ...numbers, bannedUntil: bannedUntilMs === null ? null : new Date(bannedUntilMs) };
+      return counters.quotas.get(subject) ?? counters.addresses.get(subject);
     },
-    subjects: async () => [...home['counters'].quotaEntries()].map(([subject]) => subject),
+    subjects: async () => [...home['counters'].quotas.keys()],
     clear: async () => {
       home = forgetful();
     },

@@ -1,4 +1,4 @@
-import { ServerClock } from './server-clock.js';
+import { ServerClock } from './clock.js';
 
 const clock = { storeOffsetMs: 0, now: () => Date.UTC(2027, 2, 5, 12) };
 
