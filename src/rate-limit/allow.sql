@@ -3,7 +3,8 @@
 -- as much again.
 --
 -- $1 bucket keys, $2 the number of requests for each, $3 its limit per minute, $4 its limit per day or NULL,
--- $5 milliseconds to add to the server's clock, as in consume.sql.
+-- $5 milliseconds to add to the server's clock, as in consume.sql. The store replaces the word with a colon below by a table
+-- expression of $1 to $4: arrays of many buckets, or the plain values of one.
 --
 -- Rows are locked in the order of their keys, as in consume.sql. DO UPDATE reads a row only once it has the lock.
 INSERT INTO rate_limit_counters AS stored (
@@ -13,7 +14,7 @@ SELECT
   subject, (now_ms / 60000)::int, asked, minute_limit, (now_ms / 86400000)::int, asked, day_limit, asked, asked
 FROM
   (SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint + $5::bigint AS now_ms) AS clock,
-  unnest($1::text[], $2::int[], $3::int[], $4::int[]) AS request (subject, asked, minute_limit, day_limit)
+  :requests AS request (subject, asked, minute_limit, day_limit)
 -- least() ignores NULL.
 WHERE asked <= least(minute_limit, day_limit)
 ORDER BY subject
@@ -40,8 +41,8 @@ WHERE
     OR stored.banned_until <= statement_timestamp() + make_interval(secs => $5::bigint / 1000::float8)
   )
 RETURNING
-  subject,
-  minute_used,
-  day_used,
+  subject AS "bucketKey",
+  minute_used AS "minuteUsed",
+  day_used AS "dayUsed",
   refusals,
-  ((extract(epoch FROM statement_timestamp()) * 1000)::bigint + $5::bigint)::float8 AS now_ms
+  ((extract(epoch FROM statement_timestamp()) * 1000)::bigint + $5::bigint)::float8 AS "nowMs"

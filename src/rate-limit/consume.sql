@@ -120,15 +120,15 @@ ON CONFLICT (subject) DO UPDATE SET
   day_limit = EXCLUDED.day_limit,
   asked = EXCLUDED.asked
 RETURNING
-  subject,
-  granted,
-  refused,
+  subject AS "bucketKey",
+  granted AS allowed,
+  refused AS denied,
   refusals,
-  banned_until,
+  banned_until AS "bannedUntil",
   minute,
-  minute_used,
+  minute_used AS "minuteUsed",
   day,
-  day_used,
+  day_used AS "dayUsed",
   -- Never before the window that was counted in, so that no response tells more seconds than a window has.
-  greatest((SELECT now_ms FROM clock), minute * 60000::bigint, day * 86400000::bigint)::float8 AS now_ms,
-  (SELECT now_ms FROM clock)::float8 AS clock_ms
+  greatest((SELECT now_ms FROM clock), minute * 60000::bigint, day * 86400000::bigint)::float8 AS "nowMs",
+  (SELECT now_ms FROM clock)::float8 AS "clockMs"

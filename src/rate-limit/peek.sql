@@ -1,4 +1,4 @@
--- What a subject's windows, refusals and ban are now. Reads only. $1 as $5 of consume.sql, $2 the subject.
+-- Returns a bucket's windows, refusals and ban as they are now. $1 as $5 of consume.sql, $2 the bucket key.
 --
 -- A window that is stored may be later than this statement's time, and never goes back.
 WITH clock AS (
@@ -9,11 +9,11 @@ now AS (
 )
 SELECT
   greatest(stored.minute, now.minute) AS minute,
-  CASE WHEN stored.minute >= now.minute THEN stored.minute_used ELSE 0 END AS minute_used,
+  CASE WHEN stored.minute >= now.minute THEN stored.minute_used ELSE 0 END AS "minuteUsed",
   CASE WHEN stored.minute >= now.minute THEN stored.refusals ELSE 0 END AS refusals,
   greatest(stored.day, now.day) AS day,
-  CASE WHEN stored.day >= now.day THEN stored.day_used ELSE 0 END AS day_used,
-  stored.banned_until,
-  greatest(now.now_ms, stored.minute * 60000::bigint, stored.day * 86400000::bigint)::float8 AS now_ms,
-  now.now_ms::float8 AS clock_ms
+  CASE WHEN stored.day >= now.day THEN stored.day_used ELSE 0 END AS "dayUsed",
+  stored.banned_until AS "bannedUntil",
+  greatest(now.now_ms, stored.minute * 60000::bigint, stored.day * 86400000::bigint)::float8 AS "nowMs",
+  now.now_ms::float8 AS "clockMs"
 FROM now LEFT JOIN rate_limit_counters AS stored ON stored.subject = $2

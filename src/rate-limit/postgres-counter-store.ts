@@ -12,6 +12,7 @@ import { CounterStore, CounterStoreError, type UnreportedUsage } from './counter
 import { DeadlineError, withinDeadline } from './deadline.js';
 import {
   type BucketRequests,
+  type BucketState,
   type CountedBucket,
   decisionsFor,
   groupByBucket,
@@ -21,112 +22,60 @@ import {
 } from './rate-limit-decision.js';
 import { dayOf, minuteOf } from './windows.js';
 
-const ALLOW = loadSql(import.meta.url, 'allow');
+const ALLOW = allowing('allow', 'unnest($1::text[], $2::int[], $3::int[], $4::int[])');
 /** The same for one bucket, from plain parameters: reading arrays costs PostgreSQL a fifth of the statement. */
-const ALLOW_ONE = namedStatement(
-  'allow-one',
-  ALLOW.text.replace(/unnest\(.*?\) AS/, '(VALUES ($1::text, $2::int, $3::int, $4::int)) AS'),
-);
+const ALLOW_ONE = allowing('allow-one', '(VALUES ($1::text, $2::int, $3::int, $4::int))');
 const CONSUME = loadSql(import.meta.url, 'consume');
 const PEEK = loadSql(import.meta.url, 'peek');
 const RECONCILE = loadSql(import.meta.url, 'reconcile');
 const LIFT_BAN = loadSql(import.meta.url, 'lift-ban');
 const SWEEP = loadSql(import.meta.url, 'sweep');
 const SWEEP_INTERVAL_MS = 60_000;
-/** Rows that one statement removes at the most, so that counting never waits long behind it. */
+/** Rows that one statement removes at most, so that counting never waits long behind it. */
 const SWEEP_BATCH = 5_000;
-/** The server gives up first, and says so: then it is known that nothing was counted. */
+/** The server gives up before the deadline, and says so: then it is certain that nothing was counted. */
 const STATEMENT_TIMEOUT_MS = 500;
-/** For a question, and the connection where there is none yet. */
+/** For a query, and the connection where there is none yet. */
 const DEADLINE_MS = 750;
-/** A conflict is followed by another try until so long before the deadline. That is for the last try: then it is known that nothing was counted. */
+/** A conflict is followed by another try until so long before the deadline, so that the last try ends in time. */
 const LAST_TRY_MS = 250;
-/** The SQLSTATE of a question that took too long: no fault of the connection that it went by. */
+/** The SQLSTATE of a statement that took too long: no fault of its connection. */
 const QUERY_CANCELED = '57014';
-/** Of bans there may be tens of thousands. */
+/** There may be tens of thousands of bans. */
 const BANS_TIMEOUT_MS = 3000;
-/** Removing old rows reads all of them. */
+/** Removing old rows reads all rows. */
 const SWEEP_TIMEOUT_MS = 30_000;
-const ASIDE_IDLE_MS = 10_000;
+const BANS_IDLE_MS = 10_000;
 
-/** What allow.sql returns of each bucket whose requests it allowed. */
-interface AllowedRow {
-  subject: string;
-  minute_used: number;
-  day_used: number;
-  refusals: number;
-  now_ms: number;
-}
-
-/** What peek.sql tells. */
-interface Look {
-  refusals: number;
-  banned_until: Date | null;
-  minute: number;
-  minute_used: number;
-  day: number;
-  day_used: number;
-  now_ms: number;
-  clock_ms: number;
-}
-
-/** What consume.sql tells of each subject. */
-interface Row extends Look {
-  subject: string;
-  granted: number;
-  refused: number;
-}
-
-const countedOf = (row: Look, { granted, refused }: { granted: number; refused: number }): CountedBucket => ({
-  allowed: granted,
-  denied: refused,
-  refusals: row.refusals,
-  bannedUntil: row.banned_until,
-  minute: row.minute,
-  minuteUsed: row.minute_used,
-  day: row.day,
-  dayUsed: row.day_used,
-  nowMs: row.now_ms,
-  clockMs: row.clock_ms,
-});
-
-const allowedOf = (row: AllowedRow, { count: asked }: BucketRequests): CountedBucket => ({
-  allowed: asked,
-  denied: 0,
-  refusals: row.refusals,
-  bannedUntil: null,
-  minute: minuteOf(row.now_ms),
-  minuteUsed: row.minute_used,
-  day: dayOf(row.now_ms),
-  dayUsed: row.day_used,
-  nowMs: row.now_ms,
-  clockMs: row.now_ms,
-});
+/** What allow.sql returns of each bucket whose requests it allows. */
+type AllowedRow = Pick<CountedBucket, 'minuteUsed' | 'dayUsed' | 'refusals' | 'nowMs'> & {
+  bucketKey: string;
+};
 
 /**
- * Counts in PostgreSQL, exactly across replicas. All requests that arrive while one question is under way go
- * in the next one, which has one row for each subject.
+ * Counts in PostgreSQL, exactly across replicas. All requests that arrive while a statement is in flight go in the next one,
+ * which has one row for each bucket.
  */
 @Injectable()
 export class PostgresCounterStore extends CounterStore implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(PostgresCounterStore.name);
-  private readonly batcher = new Batcher((requests: RateLimitRequest[]) => this.takeAll(requests), {
+  private readonly batcher = new Batcher((requests: RateLimitRequest[]) => this.consumeBatch(requests), {
     name: 'count',
   });
-  /** The takings. */
+  /** The metrics of `consume`. */
   readonly questions = this.batcher.metrics;
   private client: Promise<pg.Client> | null = null;
-  /** The connections through a pooler, which would lend a prepared statement to others, and knows none of theirs. */
+  /** Connections through a pooler, which shares server connections, and so prepared statements, among its clients. */
   private readonly pooled = new WeakSet<pg.Client>();
-  /** Settles once the connection is free of all questions so far. */
+  /** Settles once all queries so far are over: the connection has one at a time. */
   private turn: Promise<unknown> = Promise.resolve();
   private isClosed = false;
   /** Buckets that the last batch found without room for all its requests: theirs go straight to the statement that can deny. */
   private readonly exhausted = new Set<string>();
-  /** For bans, which must not hold up counting. Two, so that one that waits for a row keeps nobody from the rest. */
-  private readonly aside: pg.Pool;
+  /** Two connections for bans, so that neither counting nor the other waits for one that waits for a row. */
+  private readonly bansPool: pg.Pool;
   private readonly sweeping: PeriodicTask;
-  /** The connection of the sweep that is under way. */
+  /** The connection of the sweep in flight. */
   private sweeper: pg.Client | null = null;
 
   constructor(
@@ -134,20 +83,16 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     private readonly clock: Clock,
   ) {
     super();
-    this.aside = new pg.Pool({
-      connectionString: directUrl(environment),
-      application_name: 'animal-store bans',
-      connectionTimeoutMillis: DEADLINE_MS,
-      idleTimeoutMillis: ASIDE_IDLE_MS,
+    this.bansPool = new pg.Pool({
+      ...optionsOf(environment, 'bans', BANS_TIMEOUT_MS),
+      idleTimeoutMillis: BANS_IDLE_MS,
       max: 2,
-      statement_timeout: BANS_TIMEOUT_MS,
-      query_timeout: BANS_TIMEOUT_MS,
       onConnect: configureOnConnect,
-      // A server that is gone does not keep the process.
+      // A server that is gone must not keep the process alive.
       allowExitOnIdle: true,
     });
-    // The question that is under way tells it, if there is one.
-    this.aside.on('error', () => {});
+    // The query in flight, if any, rejects with the same error.
+    this.bansPool.on('error', () => {});
     this.sweeping = new PeriodicTask(
       SWEEP_INTERVAL_MS,
       () => this.sweep(),
@@ -161,14 +106,15 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
 
   async onApplicationShutdown(): Promise<void> {
     this.isClosed = true;
-    const swept = this.sweeping.stop();
-    // A sweep takes long, and is taken up again by whoever sweeps next.
-    const sweeper = this.sweeper && endOf(this.sweeper);
     const connection = this.client;
     this.client = null;
-    // One that never came about was told to whoever asked by it.
-    const ended = connection?.then(endOf, () => {});
-    await Promise.all([ended, this.aside.end(), sweeper, swept]);
+    await Promise.all([
+      connection?.then(endOf, () => {}),
+      this.bansPool.end(),
+      this.sweeping.stop(),
+      // A sweep takes long, and any replica resumes it.
+      this.sweeper && endOf(this.sweeper),
+    ]);
   }
 
   consume(request: RateLimitRequest): Promise<RateLimitDecision> {
@@ -176,22 +122,17 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
-    const [row] = await this.request<Look>(PEEK, [this.clock.storeOffsetMs, request.bucketKey]);
-    if (row === undefined) {
-      throw new Error(`The counter store gave no row for ${request.bucketKey}`);
+    const [bucket] = await this.query<BucketState>(PEEK, [this.clock.storeOffsetMs, request.bucketKey]);
+    if (bucket === undefined) {
+      throw new Error(`The counter store returned no row for ${request.bucketKey}`);
     }
-    return previewOf(countedOf(row, { granted: 0, refused: 0 }), request, this.environment.BAN_DURATIONS);
+    return previewOf(bucket, request, this.environment.BAN_DURATIONS);
   }
 
   async reconcile(taken: UnreportedUsage[]): Promise<void> {
-    await this.request(RECONCILE, [
-      taken.map(({ bucketKey }) => bucketKey),
-      taken.map(({ minute }) => minute),
-      taken.map(({ minuteUsed }) => minuteUsed),
-      taken.map(({ perMinute }) => perMinute),
-      taken.map(({ day }) => day),
-      taken.map(({ dayUsed }) => dayUsed),
-      taken.map(({ perDay }) => perDay),
+    const columns = ['bucketKey', 'minute', 'minuteUsed', 'perMinute', 'day', 'dayUsed', 'perDay'] as const;
+    await this.query(RECONCILE, [
+      ...columns.map((column) => taken.map((usage) => usage[column])),
       this.clock.storeOffsetMs,
     ]);
   }
@@ -200,7 +141,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     if (this.environment.BAN_DURATIONS.length === 0) {
       return new Map();
     }
-    const { rows } = await this.aside.query<{ subject: string; banned_until: Date }>(
+    const { rows } = await this.bansPool.query<{ subject: string; banned_until: Date }>(
       `SELECT subject, banned_until FROM rate_limit_counters
        WHERE banned_until > statement_timestamp() + make_interval(secs => $1::float8 / 1000)`,
       [this.clock.storeOffsetMs],
@@ -208,12 +149,11 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     return new Map(rows.map(({ subject, banned_until }) => [subject, banned_until]));
   }
 
-  async liftBan(subject: string): Promise<Date | null> {
+  async liftBan(bucketKey: string): Promise<Date | null> {
     const { rows } = await retryConflicts(() =>
-      this.aside.query<{ banned_until: Date }>(LIFT_BAN.text, [this.clock.storeOffsetMs, subject]),
+      this.bansPool.query<{ banned_until: Date }>(LIFT_BAN.text, [this.clock.storeOffsetMs, bucketKey]),
     );
-    const [row] = rows;
-    return row?.banned_until ?? null;
+    return rows[0]?.banned_until ?? null;
   }
 
   /**
@@ -223,14 +163,8 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
    * @throws the driver's error when the database is away.
    */
   async sweep(): Promise<boolean> {
-    const sweeper = new pg.Client({
-      connectionString: directUrl(this.environment),
-      application_name: 'animal-store sweep',
-      connectionTimeoutMillis: DEADLINE_MS,
-      statement_timeout: SWEEP_TIMEOUT_MS,
-      query_timeout: SWEEP_TIMEOUT_MS,
-    });
-    // The question that is under way tells it.
+    const sweeper = new pg.Client(optionsOf(this.environment, 'sweep', SWEEP_TIMEOUT_MS));
+    // The query in flight rejects with the same error.
     sweeper.on('error', () => {});
     this.sweeper = sweeper;
     try {
@@ -244,7 +178,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     }
   }
 
-  private async takeAll(requests: RateLimitRequest[]): Promise<(RateLimitDecision | BatchItemError)[]> {
+  private async consumeBatch(requests: RateLimitRequest[]): Promise<(RateLimitDecision | BatchItemError)[]> {
     const batch = groupByBucket(requests);
     return decisionsFor(batch, await this.consumeAll(batch.buckets), this.environment.BAN_DURATIONS);
   }
@@ -255,26 +189,30 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   ): Promise<Map<string, CountedBucket | BatchItemError>> {
     const endMs = performance.now() + DEADLINE_MS;
     const outcomes = new Map<string, CountedBucket | BatchItemError>();
-    const all = [...buckets.values()];
-    if (!all.some(({ bucketKey }) => this.exhausted.has(bucketKey))) {
-      for (const row of await this.allow(all)) {
-        outcomes.set(row.subject, allowedOf(row, buckets.get(row.subject) as BucketRequests));
-      }
-    }
-    this.exhausted.clear();
-    const rest = all.filter(({ bucketKey }) => !outcomes.has(bucketKey));
-    if (rest.length === 0) {
-      return outcomes;
-    }
+    let rest = [...buckets.values()];
     try {
-      const values = [...columnsOf(rest), this.clock.storeOffsetMs, this.environment.BAN_DURATIONS];
-      for (const row of await this.query<Row>(CONSUME, values, endMs - performance.now())) {
-        outcomes.set(row.subject, countedOf(row, row));
-        if (row.granted < (buckets.get(row.subject) as BucketRequests).count) {
-          this.exhausted.add(row.subject);
+      if (!rest.some(({ bucketKey }) => this.exhausted.has(bucketKey))) {
+        for (const row of await this.allow(rest)) {
+          outcomes.set(row.bucketKey, allowedOf(row, countOf(buckets, row)));
+        }
+        rest = rest.filter(({ bucketKey }) => !outcomes.has(bucketKey));
+      }
+      this.exhausted.clear();
+      if (rest.length > 0) {
+        const values = [...columnsOf(rest), this.clock.storeOffsetMs, this.environment.BAN_DURATIONS];
+        type Row = CountedBucket & { bucketKey: string };
+        for (const row of await this.query<Row>(CONSUME, values, endMs - performance.now())) {
+          outcomes.set(row.bucketKey, row);
+          if (row.allowed < countOf(buckets, row)) {
+            this.exhausted.add(row.bucketKey);
+          }
         }
       }
     } catch (error) {
+      if (!isConflict(error)) {
+        // Requests queued behind it have waited as long already.
+        this.batcher.rejectQueued(new CounterStoreError('notSent', error));
+      }
       if (outcomes.size === 0) {
         throw error;
       }
@@ -291,73 +229,54 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
       : this.query(ALLOW, [...columns, this.clock.storeOffsetMs]);
   }
 
-  private async query<Answer extends pg.QueryResultRow>(
-    statement: Statement,
-    values: unknown[],
-    deadlineMs?: number,
-  ): Promise<Answer[]> {
-    try {
-      return await this.request<Answer>(statement, values, deadlineMs);
-    } catch (error) {
-      if (!isConflict(error)) {
-        // Who gathered behind it has waited as long already.
-        this.batcher.rejectQueued(new CounterStoreError('notSent', error));
-      }
-      throw error;
-    }
-  }
-
   /**
-   * Asks one question, within the deadline, when those before it are over. So one that waits behind an answer that does not come
-   * was surely not asked.
+   * Runs a statement once those before it are over, within the deadline for both. So one that waits behind a statement which
+   * hangs was surely not sent.
    *
-   * @throws CounterStoreError that tells whether it may have been carried out.
+   * @throws CounterStoreError whose kind says whether it may have been carried out.
    */
-  private async request<Answer extends pg.QueryResultRow>(
+  private async query<Row extends pg.QueryResultRow>(
     { preparedName, text }: Statement,
     values: unknown[],
     deadlineMs = DEADLINE_MS,
-  ): Promise<Answer[]> {
-    const progress = { connection: null as Promise<pg.Client> | null, isAsked: false, isOver: false };
-    const itsTurn = this.turn;
-    const conflictEndMs = performance.now() + deadlineMs - LAST_TRY_MS;
-    const answer = async () => {
-      await itsTurn;
-      if (!progress.isOver) {
-        progress.connection = this.connection();
+  ): Promise<Row[]> {
+    const progress = { connection: null as Promise<pg.Client> | null, isSent: false, isOver: false };
+    const lastTryMs = performance.now() + deadlineMs - LAST_TRY_MS;
+    const rows = this.turn.then(async () => {
+      if (progress.isOver) {
+        return [];
       }
+      progress.connection = this.connection();
       const client = await progress.connection;
+      const name = this.pooled.has(client) ? undefined : preparedName;
       return retryConflicts(async () => {
-        if (client === null || progress.isOver) {
-          // Who asked was told that nothing is counted.
+        if (progress.isOver) {
           return [];
         }
-        progress.isAsked = true;
-        const name = this.pooled.has(client) ? undefined : preparedName;
-        return (await client.query<Answer>({ name, text, values })).rows;
-      }, conflictEndMs);
-    };
-    const answering = answer();
-    this.turn = answering.catch(() => {});
+        progress.isSent = true;
+        return (await client.query<Row>({ name, text, values })).rows;
+      }, lastTryMs);
+    });
+    this.turn = rows.catch(() => {});
     try {
-      return await withinDeadline(answering, deadlineMs);
+      return await withinDeadline(rows, deadlineMs);
     } catch (error) {
       progress.isOver = true;
       if (isConflict(error)) {
         throw new CounterStoreError('conflict', error);
       }
-      const isRefusedByServer = error instanceof pg.DatabaseError && error.severity !== 'FATAL';
-      if (progress.connection !== null && !(isRefusedByServer && error.code === QUERY_CANCELED)) {
-        // What is still under way on this connection would hold up the next question; and a server that may only be read, as
-        // its name leads to another by now, would refuse that too.
+      const isServerError = error instanceof pg.DatabaseError && error.severity !== 'FATAL';
+      if (progress.connection !== null && !(isServerError && error.code === QUERY_CANCELED)) {
+        // A statement in flight would hold up the next one; and a server that is read-only, as its name leads to another by now,
+        // would refuse that too.
         this.forget(progress.connection);
         progress.connection.then(
           (client) => client.end(),
           () => {},
         );
       }
-      if (progress.isAsked) {
-        throw new CounterStoreError(isRefusedByServer ? 'failed' : 'outcomeUnknown', error);
+      if (progress.isSent) {
+        throw new CounterStoreError(isServerError ? 'failed' : 'outcomeUnknown', error);
       }
       throw new CounterStoreError(error instanceof DeadlineError ? 'failed' : 'noConnection', error);
     }
@@ -365,14 +284,14 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
 
   private connection(): Promise<pg.Client> {
     if (this.isClosed) {
-      // A request that the end has cut off may still request; a connection for it would outlive the service.
+      // A connection for a request that the shutdown has cut off would outlive the service.
       return Promise.reject(new Error('The service is ending'));
     }
     this.client ??= this.connect();
     return this.client;
   }
 
-  /** Has the next question open a new connection, unless that has happened already. */
+  /** Has the next query open a new connection, unless that has happened already. */
   private forget(connection: Promise<pg.Client>): void {
     if (this.client === connection) {
       this.client = null;
@@ -380,11 +299,11 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   /**
-   * A connection of its own, not one of the pool: `synchronous_commit = off` makes counting several times
-   * faster and risks no more than the counts of a crashed server's last moments, but would risk animals.
+   * Opens a connection for counting alone, with `synchronous_commit = off`: that makes counting several times faster and risks
+   * the counts of a crashed server's last moments, but on a shared connection would risk animals too.
    */
   private connect(): Promise<pg.Client> {
-    // Ours to destroy: an orderly end would wait for a peer that may be gone.
+    // It can be destroyed, where an orderly end would wait for a server that may be gone.
     const socket = new net.Socket();
     const client = new pg.Client({
       connectionString: directUrl(this.environment),
@@ -405,31 +324,55 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
       socket.destroy();
       throw error;
     });
-    // Who requests by it is told; and who requests next opens another.
+    // The query in flight rejects with the same error; the next one opens another connection.
     client.on('error', () => this.forget(connection));
     client.on('end', () => this.forget(connection));
     return connection;
   }
 }
 
-/** The first four parameters of the statements that consume. */
+/** Returns the statement of allow.sql that reads its requests from this table expression. */
+function allowing(name: string, requests: string): Statement {
+  return namedStatement(name, loadSql(import.meta.url, 'allow').text.replace(':requests', requests));
+}
+
+/** Returns the first four parameters of the statements that consume. */
 function columnsOf(buckets: BucketRequests[]): [string[], number[], number[], (number | null)[]] {
   return [
     buckets.map(({ bucketKey }) => bucketKey),
-    buckets.map(({ count: asked }) => asked),
+    buckets.map(({ count }) => count),
     buckets.map(({ perMinute }) => perMinute),
     buckets.map(({ perDay }) => perDay),
   ];
 }
 
-/** Ends a connection in order, and waits for that no longer than for an answer: the server may be gone. */
+function countOf(buckets: Map<string, BucketRequests>, { bucketKey }: { bucketKey: string }): number {
+  return buckets.get(bucketKey)?.count ?? 0;
+}
+
+function allowedOf({ nowMs, ...used }: AllowedRow, allowed: number): CountedBucket {
+  const windows = { minute: minuteOf(nowMs), day: dayOf(nowMs) };
+  return { ...used, ...windows, nowMs, clockMs: nowMs, allowed, denied: 0, bannedUntil: null };
+}
+
+/** Ends a connection in order, within the deadline: the server may be gone. */
 async function endOf(client: pg.Client): Promise<void> {
   // Not among the types of pg.
   (client as pg.Client & { unref(): void }).unref();
   await withinDeadline(client.end(), DEADLINE_MS).catch(() => {});
 }
 
-/** Past a pooler, which would lend the connection that counts, with its settings and prepared statements, to others. */
+function optionsOf(environment: Environment, name: string, timeoutMs: number): pg.ClientConfig {
+  return {
+    connectionString: directUrl(environment),
+    application_name: `animal-store ${name}`,
+    connectionTimeoutMillis: DEADLINE_MS,
+    statement_timeout: timeoutMs,
+    query_timeout: timeoutMs,
+  };
+}
+
+/** Returns the URL past a pooler, which would share the connection that counts, with its settings and prepared statements. */
 function directUrl({ DIRECT_DATABASE_URL, DATABASE_URL }: Environment): string | undefined {
   return DIRECT_DATABASE_URL ?? DATABASE_URL;
 }
