@@ -231,7 +231,7 @@ describe('while the counter store refuses connections', () => {
     await replica.proxy.comeBack();
     await recovered();
     expect(replica.lines.mock.calls.slice(1)).toEqual([
-      ['The counter store is back, and has been told what this replica admitted meanwhile'],
+      ['The counter store is back, and has been told what this replica allowed meanwhile'],
     ]);
   });
 });
