@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { readEnvironment } from '../src/environment.js';
 import { generateApiKey, hashApiKey } from '../src/auth/api-key.js';
-import { encodeCursor } from '../src/http/cursor.js';
+import { encodeCursor } from '../src/http/pagination.js';
 import { ban } from './support/bans.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { send } from './support/http.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseInt64 } from '../http/int64.js';
-import { cursorParameter, limitParameter } from '../http/page-query.js';
+import { cursorParameter, limitParameter } from '../http/pagination.js';
 
 const facts = z.record(z.string(), z.unknown());
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { instant } from '../http/instant.js';
 import { sentAs } from '../http/json-schema.js';
-import { cursorParameter, limitParameter, once } from '../http/page-query.js';
+import { cursorParameter, limitParameter, once } from '../http/pagination.js';
 import { bothOrNone, ownLimits } from './limits.schema.js';
 import { isPlanName } from './plan-name.js';
 

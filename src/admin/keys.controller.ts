@@ -5,7 +5,7 @@ import { Administrator } from '../auth/administrator.decorator.js';
 import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { UnusedBody } from '../http/unused-body.decorator.js';
-import { pageLinks } from '../http/page-links.js';
+import { pageLinks } from '../http/pagination.js';
 import { ADMINISTRATION_TAG } from '../openapi/about.js';
 import { Answers } from '../openapi/answers.decorator.js';
 import { KeyId } from './key-id.decorator.js';

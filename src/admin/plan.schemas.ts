@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cursorParameter, limitParameter } from '../http/page-query.js';
+import { cursorParameter, limitParameter } from '../http/pagination.js';
 import { Limits } from './limits.schema.js';
 import { isPlanName } from './plan-name.js';
 

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { Administrator } from '../auth/administrator.decorator.js';
 import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
-import { pageLinks } from '../http/page-links.js';
+import { pageLinks } from '../http/pagination.js';
 import { ADMINISTRATION_TAG } from '../openapi/about.js';
 import { Answers } from '../openapi/answers.decorator.js';
 import type { Limits } from './limits.schema.js';

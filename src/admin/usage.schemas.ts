@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { countParameter, cursorParameter, limitParameter, once } from '../http/page-query.js';
+import { countParameter, cursorParameter, limitParameter, once } from '../http/pagination.js';
 import { sentAs } from '../http/json-schema.js';
 import { PERIODS } from '../usage/periods.js';
 import type { DeprecatedCallsPosition, UsagePosition } from '../usage/usage.repository.js';

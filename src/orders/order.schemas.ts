@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { instant } from '../http/instant.js';
 import { int64, parseInt64 } from '../http/int64.js';
 import { sentAs } from '../http/json-schema.js';
-import { cursorParameter, limitParameter, once } from '../http/page-query.js';
+import { cursorParameter, limitParameter, once } from '../http/pagination.js';
 import { positiveInt32 } from '../http/positive-int32.js';
 
 const STATUSES = ['placed', 'approved', 'delivered'] as const;

@@ -1,4 +1,4 @@
-import { decodeCursor, encodeCursor } from './cursor.js';
+import { decodeCursor, encodeCursor } from './pagination.js';
 
 const POSITIONS = ['0', '9007199254740993', '-9223372036854775808', '', 'a/b|c', 'größer ✓'];
 

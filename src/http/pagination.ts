@@ -1,0 +1,94 @@
+import { crc32 } from 'node:zlib';
+import { z } from 'zod';
+import { sentAs } from './json-schema.js';
+
+const CHECKSUM_BYTES = 4;
+const LIMIT_MAX = 100;
+const LIMIT_DEFAULT = 20;
+const CURSOR_FAULT = 'is not one that this service gave: follow the Link header of the page before';
+
+/**
+ * Returns the cursor of the page that begins after this position, in base64url. It is opaque, so that its content may change, and has a
+ * checksum, so that one copied in part is refused instead of showing another page.
+ */
+export function encodeCursor(position: string): string {
+  const text = Buffer.from(position);
+  const checksum = Buffer.alloc(CHECKSUM_BYTES);
+  checksum.writeUInt32BE(crc32(text));
+  return Buffer.concat([checksum, text]).toString('base64url');
+}
+
+/** Returns the position of a cursor, or null for a text that `encodeCursor` did not make. */
+export function decodeCursor(cursor: string): string | null {
+  const position = Buffer.from(cursor, 'base64url').subarray(CHECKSUM_BYTES).toString();
+  return encodeCursor(position) === cursor ? position : null;
+}
+
+/**
+ * Returns the `Link` header of a page (RFC 8288): the first page, and the next one if there is one.
+ *
+ * @param path of the list.
+ * @param filters query parameters that every page of this list has; undefined ones are left out.
+ * @param lastPosition position of the page's last entry, or null when nothing follows.
+ */
+export function pageLinks(
+  path: string,
+  filters: Record<string, string | number | boolean | undefined>,
+  lastPosition: string | null,
+): string {
+  const given = Object.entries(filters).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  const first = `<${path}?${new URLSearchParams(given).toString()}>; rel="first"`;
+  if (lastPosition === null) {
+    return first;
+  }
+  const next = new URLSearchParams([...given, ['cursor', encodeCursor(lastPosition)]]);
+  return `<${path}?${next.toString()}>; rel="next", ${first}`;
+}
+
+/** Returns the messages of a query parameter: one for a repeated parameter, else `fault`. */
+export const once = (fault: string) => ({
+  error: ({ input }: { input?: unknown }) => (Array.isArray(input) ? 'must be given once' : fault),
+});
+
+/** Returns the schema of a query parameter that is an integer from 1 to `max`. */
+export function countParameter(max: number, byDefault: number, description: string) {
+  const fault = `must be an integer from 1 to ${max}`;
+  return sentAs(
+    z.int().min(1).max(max).default(byDefault),
+    z
+      .string(once(fault))
+      .regex(/^[1-9]\d{0,9}$/, fault)
+      .transform(Number)
+      .refine((value) => value <= max, fault)
+      .default(byDefault)
+      .meta({ description }),
+  );
+}
+
+/** Returns the schema of the query parameter `limit`, the maximum number of entries of a page. */
+export const limitParameter = (description: string) => countParameter(LIMIT_MAX, LIMIT_DEFAULT, description);
+
+/**
+ * Returns the schema of the query parameter `cursor`, whose value is the position after which the page begins.
+ *
+ * @param read returns the list's own position of the cursor's text, or null when it is none of this list.
+ */
+export function cursorParameter<Position>(read: (position: string) => Position | null) {
+  return z
+    .string(once(CURSOR_FAULT))
+    .transform((cursor, context) => {
+      const text = decodeCursor(cursor);
+      const position = text === null ? null : read(text);
+      if (position === null) {
+        context.addIssue({ code: 'custom', message: CURSOR_FAULT });
+        return z.NEVER;
+      }
+      return position;
+    })
+    .optional()
+    .meta({
+      description: 'Where the page begins, as the `Link` header of the page before gives it. Opaque.',
+    });
+}
