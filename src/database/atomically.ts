@@ -1,6 +1,6 @@
-import { retryConflicts } from './availability.js';
 import type { Prisma } from './generated/client.js';
 import { PrismaService } from './prisma.service.js';
+import { retryConflicts } from './query-runner.js';
 
 /** The database, or a transaction in it that somebody else ends. */
 export type Database = PrismaService | Prisma.TransactionClient;

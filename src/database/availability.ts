@@ -35,9 +35,6 @@ interface DatabaseFailure {
 const CONFLICT = /^(40001|40P01|P2034)$/;
 const PERMISSION_DENIED = /^42501$/;
 
-/** How long a request's transaction that meets others is tried again. */
-const CONFLICT_PATIENCE_MS = 1000;
-
 /** Whether an error of Prisma or `pg` means that transactions met, and this one was rolled back. */
 export function isConflict(error: unknown): boolean {
   return hasCode(error, CONFLICT);
@@ -57,27 +54,6 @@ function hasCode(error: unknown, codes: RegExp): boolean {
     codes.test(String(originalCode ?? code)) ||
     [cause, meta?.driverAdapterError].some((inner) => hasCode(inner, codes))
   );
-}
-
-/**
- * Runs work that is one transaction, and runs it again while it meets others.
- *
- * @param endMs until when a conflict is followed by another try, by the monotonic clock.
- * @throws the error of the last try.
- */
-export async function retryConflicts<Result>(
-  work: () => Promise<Result>,
-  endMs = performance.now() + CONFLICT_PATIENCE_MS,
-): Promise<Result> {
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isConflict(error) || performance.now() >= endMs) {
-        throw error;
-      }
-    }
-  }
 }
 
 /** Whether an error of Prisma or `pg` means that the database is away or overloaded, so that a later try may succeed. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Injectable, Logger } from '@nestjs/common';
 import pg from 'pg';
-import { retryConflicts } from './availability.js';
+import { isConflict } from './availability.js';
 import { PrismaService } from './prisma.service.js';
 
 /** A statement written by hand, under a name of its own. */
@@ -37,6 +37,9 @@ export function loadSql(module: string, name: string): Statement {
 const PREPARED_ELSEWHERE = /^(26000|42P05)$/;
 /** Of one whose columns the schema has changed since. Its connection is not used again. */
 const PREPARED_BEFORE = '0A000';
+
+/** A request's transaction that conflicts with others is retried for this long. */
+const RETRY_CONFLICTS_MS = 1000;
 
 /**
  * Runs the statements of the busiest operations, on connections apart from Prisma's. PostgreSQL parses and plans each once for
@@ -89,5 +92,26 @@ export class QueryRunner {
       this.logger.warn('A pooler that knows no prepared statements is in the way, so each is planned anew');
     }
     return isPooled || code === PREPARED_BEFORE;
+  }
+}
+
+/**
+ * Runs work that is one transaction, again after every conflict with another one.
+ *
+ * @param endMs the time after which a conflict is not followed by another try, by the monotonic clock.
+ * @throws the error of the last try.
+ */
+export async function retryConflicts<Result>(
+  work: () => Promise<Result>,
+  endMs = performance.now() + RETRY_CONFLICTS_MS,
+): Promise<Result> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isConflict(error) || performance.now() >= endMs) {
+        throw error;
+      }
+    }
   }
 }

@@ -3,8 +3,8 @@ import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleIn
 import pg from 'pg';
 import { Batcher, BatchItemError } from '../batcher.js';
 import { Clock } from '../clock.js';
-import { databaseReason, isConflict, retryConflicts } from '../database/availability.js';
-import { loadSql, namedStatement, type Statement } from '../database/query-runner.js';
+import { databaseReason, isConflict } from '../database/availability.js';
+import { loadSql, namedStatement, retryConflicts, type Statement } from '../database/query-runner.js';
 import { configureOnConnect, configureSession } from '../database/session.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import { PeriodicTask } from '../periodic-task.js';
