@@ -6,8 +6,7 @@ import { AdministratorsOnly } from './auth/administrators-only.decorator.js';
 import { Public } from './auth/public.decorator.js';
 import { ApiError } from './errors/api-error.js';
 import { AllowedMethods } from './http/allowed-methods.js';
-import { pathAskedFor } from './http/path-asked-for.js';
-import { isAdministrative, isProtected } from './http/request-path.js';
+import { isAdministrative, isProtected, targetPath } from './http/request-path.js';
 
 /**
  * The handler of requests that no route has, whatever their method and path. It stands behind the same guards as all handlers, so
@@ -59,8 +58,8 @@ export class NotFoundHandler {
   }
 
   private errorOf({ method, url, originalUrl }: FastifyRequest): ApiError {
-    const methods = this.allowedMethods.of(pathAskedFor(url));
-    const path = pathAskedFor(originalUrl);
+    const methods = this.allowedMethods.of(targetPath(url));
+    const path = targetPath(originalUrl);
     // A route of many files answers the method, and still has nothing at this path.
     if (methods.length === 0 || methods.includes(method)) {
       return new ApiError('not_found', `There is nothing at ${path}. The operations are listed at /docs.`);

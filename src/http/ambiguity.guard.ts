@@ -5,7 +5,7 @@ import { ApiError } from '../errors/api-error.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Why a proxy before us may have read the request otherwise; undefined where it cannot. */
+    /** The error of a request that a proxy in front of the service may have read differently; else undefined. */
     ambiguity: ApiError | undefined;
   }
 }
@@ -17,7 +17,7 @@ declare module 'fastify' {
 const AUTHORITY = /^(?:\[([\da-f:.]+)\]|(?:[\w.~!$&'()*+;=-]|%[89a-f][\da-f])+)(?::(\d*))?$/i;
 const PORT_MAX = 65_535;
 
-/** Denies what a proxy before us may have read otherwise. Stands behind the guards that authenticate and count. */
+/** Denies requests that a proxy in front of the service may have read differently. */
 @Injectable()
 export class AmbiguityGuard implements CanActivate {
   /** @throws ApiError `invalid_request`. */
@@ -31,8 +31,8 @@ export class AmbiguityGuard implements CanActivate {
 }
 
 /**
- * Returns the error of a request that Node lets pass though a proxy before us may have read it otherwise, else undefined. Its connection
- * closes, as nobody can be sure that what stands behind it was sent as a request.
+ * Returns the error of a request that Node accepts but a proxy in front of the service may have read differently, else undefined. Its
+ * connection closes, since the bytes behind it may not be a request.
  */
 export function ambiguityOf({
   headers,
@@ -60,7 +60,7 @@ function ambiguous(message: string): ApiError {
   return new ApiError('invalid_request', message);
 }
 
-/** Whether this is one host, with a port or without. */
+/** Returns whether a text is one host, with or without a port. */
 export function isAuthority(text: string): boolean {
   const match = AUTHORITY.exec(text);
   if (match === null) {

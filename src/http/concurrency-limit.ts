@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import { ApiError } from '../errors/api-error.js';
-import { operationOf } from './operation-of.js';
+import { operationOf } from './request-path.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -20,28 +20,29 @@ interface Slot {
 }
 
 const REPORT_INTERVAL_MS = 1000;
-/** An operation counts as used by several for so long after two of them have met. */
+/** How long after two buckets have competed for slots each gets no more than its share. */
 const SHARED_MS = 10_000;
-/** Made once, since an overloaded server has no time to lose. */
+/** Created once, as an overloaded server has no time for stack traces. */
 export const OVERLOADED = new ApiError(
   'service_unavailable',
   'This server is overloaded. Try again shortly.',
 );
 
-/** The requests of one operation. */
-export interface OperationLoad {
-  operation: string;
+/** The requests of one operation; times are of the monotonic clock. */
+class OperationLoad {
   /** The requests in flight. */
-  slots: Set<Slot>;
+  readonly slots = new Set<Slot>();
   /** Requests denied since the start. */
-  shed: number;
-  /** When the overload was last logged, by the monotonic clock. */
-  reportedAtMs: number;
-  /** Whose request found most slots taken last, and when, by the monotonic clock. */
-  lastBucketKey: string | null;
-  lastShortAtMs: number;
-  /** Until when no bucket gets more than its share, by the monotonic clock. */
-  sharedUntilMs: number;
+  shed = 0;
+  /** When the overload was last logged. */
+  reportedAtMs = -Infinity;
+  /** The bucket of the last request that found most slots taken, and when. */
+  lastBucketKey: string | null = null;
+  lastShortAtMs = -Infinity;
+  /** Until when no bucket gets more than its share. */
+  sharedUntilMs = -Infinity;
+
+  constructor(readonly operation: string) {}
 }
 
 /**
@@ -74,7 +75,7 @@ export class ConcurrencyLimit {
   take(request: FastifyRequest, bucketKeyOf: () => string): ApiError | null {
     const load = this.loadOf(operationOf(request));
     const slot = { load, bucketKeyOf };
-    if (!this.hasRoom(load, slot)) {
+    if (!this.hasSlotFor(load, slot)) {
       load.shed += 1;
       this.report(load);
       return OVERLOADED;
@@ -100,42 +101,30 @@ export class ConcurrencyLimit {
     request.slot = undefined;
   }
 
-  private hasRoom(load: OperationLoad, slot: Slot): boolean {
+  private hasSlotFor(load: OperationLoad, slot: Slot): boolean {
     const { slots } = load;
     if (slots.size < (this.maxSlots * 2) / 3) {
       return true;
     }
     const key = keyOf(slot);
     const nowMs = performance.now();
-    const isOther = load.lastBucketKey !== key && nowMs - load.lastShortAtMs < SHARED_MS;
+    const followsOther = load.lastBucketKey !== key && nowMs - load.lastShortAtMs < SHARED_MS;
     load.lastBucketKey = key;
     load.lastShortAtMs = nowMs;
-    if (isOther) {
+    // An overloaded server does not compare all slots.
+    const isFull = slots.size >= this.maxSlots;
+    const others = isFull ? [] : [...slots].filter((other) => keyOf(other) !== key);
+    if (followsOther || others.length > 0) {
       load.sharedUntilMs = nowMs + SHARED_MS;
     }
-    if (slots.size >= this.maxSlots) {
-      return false;
-    }
-    const keys = [...slots].map(keyOf);
-    if (keys.some((other) => other !== key)) {
-      load.sharedUntilMs = nowMs + SHARED_MS;
-    }
-    const isWithinShare = keys.filter((other) => other === key).length < this.maxShare;
-    return isWithinShare || nowMs >= load.sharedUntilMs;
+    const isWithinShare = slots.size - others.length < this.maxShare;
+    return !isFull && (isWithinShare || nowMs >= load.sharedUntilMs);
   }
 
   private loadOf(operation: string): OperationLoad {
     let load = this.byOperation.get(operation);
     if (load === undefined) {
-      load = {
-        operation,
-        slots: new Set(),
-        shed: 0,
-        reportedAtMs: -Infinity,
-        lastBucketKey: null,
-        lastShortAtMs: -Infinity,
-        sharedUntilMs: -Infinity,
-      };
+      load = new OperationLoad(operation);
       this.byOperation.set(operation, load);
     }
     return load;

@@ -7,34 +7,34 @@ import { ApiError } from '../errors/api-error.js';
 import { pipelines } from './pipelining.js';
 import { RefusedConnections } from './refused-connections.js';
 
-/** Of `SHUTDOWN_GRACE`; from then on no request is started, so that there is time to refuse them. */
+/** The share of `SHUTDOWN_GRACE` after which no request is started, so that there is time to refuse them. */
 const STARTING_SHARE = 0.7;
-/** Of `SHUTDOWN_GRACE`; the rest is for what is left to do without requests. */
+/** The share of `SHUTDOWN_GRACE` after which requests in flight are cut off; the rest is for work behind the requests. */
 const RESPONDING_SHARE = 0.8;
-/** For a first request that may be on its way when the server closes. */
+/** The time for a first request that is in transit when the server closes. */
 const UNUSED_GRACE_MS = 500;
-/** Of one process; beyond that an idle connection is closed for a new one. */
+/** The maximum of one process, beyond which an idle connection is closed for a new one. */
 const MAX_CONNECTIONS = 10_000;
 
-/** The response to a request that comes too late in a shutdown. */
+/** The error of a request that arrives too late in a shutdown. */
 export const SHUTTING_DOWN = new ApiError(
   'service_unavailable',
   'This server is shutting down. Try again shortly.',
 );
 
 /**
- * Ends the connections of a server without losing a request, and without waiting for silent clients. While the service drains, it
- * serves, and has clients leave with their response. When the server closes, requests in flight and those already sent are
- * served; later what has not been started gets 503, and at last what is still in flight is cut off.
+ * Ends the connections of a server without losing a request, and without waiting for silent clients. While the service drains, every
+ * response closes its connection. When the server closes, requests in flight and in transit are served; later, requests that have not
+ * started get 503; finally, requests still in flight are cut off.
  */
 @Injectable()
 export class Connections {
-  /** Whether the service is about to end, so that no more requests should be sent to it. */
+  /** Whether the service is about to end, and should get no more requests. */
   isDraining = false;
-  /** Requests that had arrived whole, and whose connection was cut before they had a response. */
+  /** Requests that had arrived whole, and were cut off without a response. */
   cutOff = 0;
   private readonly refusing = new AbortController();
-  /** Aborted when no request is started any more. What has not been started then gets `SHUTTING_DOWN`. */
+  /** Aborted when requests that have not started get `SHUTTING_DOWN`. */
   readonly startsNoMore = this.refusing.signal;
   private readonly logger = new Logger(Connections.name);
   private readonly sockets = new Set<Socket>();
@@ -47,7 +47,7 @@ export class Connections {
 
   /** Bounds the connections of a server from now on, and ends them when it closes. */
   watch(fastify: FastifyInstance): void {
-    // Node would take a connection for idle, and cut it off, while its client still fetches a response.
+    // Node would close a connection as idle while its client still reads a response.
     fastify.server.closeIdleConnections = () => this.sockets.forEach((socket) => this.endOnceIdle(socket));
     fastify.server.on('connection', (socket) => {
       if (this.sockets.size >= MAX_CONNECTIONS) {
@@ -62,22 +62,21 @@ export class Connections {
     fastify.addHook('preClose', async () => this.end());
   }
 
-  /** While the service drains, has the response say `Connection: close`, unless another request waits behind it. */
+  /** While the service drains, adds `Connection: close` to a response, unless another request waits behind it. */
   closeIfLast(response: ServerResponse): void {
-    if (this.isDraining && responsesOwed(response.req.socket).at(-1) === response) {
+    if (this.isDraining && pendingResponses(response.req.socket).at(-1) === response) {
       response.shouldKeepAlive = false;
     }
   }
 
-  /** Has connections close after the last response that they owe, from now on. */
+  /** Closes each connection after its last pending response, from now on. */
   drain(): void {
     this.isDraining = true;
     this.drainingSinceMs ||= performance.now();
     for (const socket of this.sockets) {
-      const [running] = responsesOwed(socket);
-      if (running !== undefined) {
-        this.closeIfLast(running);
-      }
+      pendingResponses(socket)
+        .slice(0, 1)
+        .forEach((running) => this.closeIfLast(running));
     }
   }
 
@@ -92,7 +91,7 @@ export class Connections {
   }
 
   private endOnceIdle(socket: Socket): void {
-    const last = responsesOwed(socket).at(-1);
+    const last = pendingResponses(socket).at(-1);
     if (last !== undefined) {
       last.once('close', () => this.endOnceIdle(socket));
     } else if (isIdle(socket)) {
@@ -100,10 +99,10 @@ export class Connections {
     }
   }
 
-  /** Refuses what has not been started; what arrives later, or waits for its turn, is refused then. */
+  /** Refuses requests that have arrived in part; those that arrive later, or wait for their turn, are refused then. */
   private startNoMore(): void {
     this.refusing.abort();
-    this.refuse((socket) => socket.bytesRead > 0 && responsesOwed(socket).length === 0);
+    this.refuse((socket) => socket.bytesRead > 0 && pendingResponses(socket).length === 0);
   }
 
   /** Ends connections, with 503 where a part of a request's headers has arrived. */
@@ -118,8 +117,10 @@ export class Connections {
 
   private cutAll(): void {
     for (const socket of this.sockets) {
-      // A request that has not arrived whole, or a response that is not fetched, is not ours to finish.
-      this.cutOff += responsesOwed(socket).filter((each) => each.req.complete && !each.writableEnded).length;
+      // Only requests that have arrived whole, and whose response is not complete, are lost by this service.
+      this.cutOff += pendingResponses(socket).filter(
+        (each) => each.req.complete && !each.writableEnded,
+      ).length;
       socket.destroy();
     }
     if (this.cutOff > 0) {
@@ -130,15 +131,15 @@ export class Connections {
   }
 }
 
-/** Returns the responses that are not sent, in their order. */
-function responsesOwed(socket: Socket): ServerResponse[] {
+/** Returns the responses that are not sent whole, in their order. */
+function pendingResponses(socket: Socket): ServerResponse[] {
   return (pipelines.get(socket)?.turns ?? []).map(({ response }) => response);
 }
 
-/** Whether no request has arrived on a connection. */
+/** Returns whether no request has arrived on a connection. */
 const isUnused = (socket: Socket): boolean => !pipelines.has(socket);
 
-/** Whether all that has arrived on a connection, a request at least, has its response. */
+/** Returns whether a request has arrived on a connection, and everything that has arrived has its response. */
 function isIdle(socket: Socket): boolean {
   const pipeline = pipelines.get(socket);
   return pipeline?.turns.length === 0 && pipeline.bytesRead === socket.bytesRead;

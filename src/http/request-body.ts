@@ -7,35 +7,35 @@ import { parseJsonBody } from './json-body.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body as it came, where it was read. */
+    /** The bytes of the body, where it was read. */
     bodyBytes: Buffer | null;
   }
 }
 
-/** The longest body that is read. */
+/** The maximum length of a body. */
 const BODY_LIMIT_BYTES = 64 * 1024;
-/** What all bodies that have not arrived whole may take together. */
+/** The maximum memory of all bodies that have not arrived whole. */
 const MAX_PENDING_BYTES = 64 * 1024 * 1024;
-/** More than any network cuts 64 KiB into; a body may come byte by byte, and each piece costs a callback. */
+/** More than any network splits 64 KiB into; each piece costs a callback. */
 const MAX_PIECES = 4096;
 const FIRST_BYTES = 1024;
 const METHODS = new Set(['POST', 'PUT', 'PATCH']);
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 
-/** The bodies of requests, which are collected while the guards run. All that have not arrived whole are bounded together. */
+/** Collects the bodies of requests while the guards run, and bounds the memory of those that have not arrived whole. */
 @Injectable()
 export class RequestBodies {
   private readonly pending = new Set<RequestBody>();
   private pendingBytes = 0;
 
-  /** Collects the body of a request from now on, where it has one and its route may want it. */
+  /** Starts to collect the body of a request that has one, if its route may need it. */
   collect(request: FastifyRequest, reply: FastifyReply): void {
     if (METHODS.has(request.method) && !request.is404 && mayHaveBody(request.headers)) {
       request.body = new RequestBody(request, reply, this);
     }
   }
 
-  /** Counts what a body takes more. Gives up the oldest bodies where all take too much, so that slow clients take nothing from others. */
+  /** Counts memory that a body takes; over the maximum, ends the oldest bodies, so that slow clients take nothing from others. */
   grow(bytes: number): void {
     this.pendingBytes += bytes;
     for (const body of this.pending) {
@@ -46,7 +46,7 @@ export class RequestBodies {
     }
   }
 
-  /** Gives up all bodies that have not arrived whole, for this reason. */
+  /** Ends all bodies that have not arrived whole, with this error. */
   abandon(reason: ApiError): void {
     this.pending.forEach((body) => body.end(reason));
   }
@@ -62,8 +62,7 @@ export class RequestBodies {
 }
 
 /**
- * A body on its way, in one `Buffer`: kept as they come, pieces of one byte would take a hundred and fifty times as much. It never
- * rejects; what is wrong with it is for `json()` to say.
+ * A body that arrives, in one `Buffer`: a list of one-byte pieces would take 150 times the memory. Its faults are thrown by `json()`.
  */
 export class RequestBody {
   isPending = false;
@@ -86,12 +85,12 @@ export class RequestBody {
     }
   }
 
-  /** Bytes that it takes in memory. */
+  /** Its memory in bytes. */
   get size(): number {
     return this.buffer.length;
   }
 
-  /** Waits until the body has arrived, or is not to be read further. A client that waits to be asked for it is asked. */
+  /** Resolves once the body has arrived or ended; first sends 100 Continue to a client that waits for it. */
   arrival(): Promise<void> {
     const { headers, raw } = this.request;
     if (raw.httpVersion === '1.1' && /^100-continue$/i.test(headers.expect ?? '')) {
@@ -101,10 +100,10 @@ export class RequestBody {
   }
 
   /**
-   * Returns the JSON of a body that has arrived, and keeps its bytes on the request; undefined where it is empty.
+   * Returns the JSON of a body that has arrived, or undefined of an empty one, and sets `request.bodyBytes`.
    *
-   * @throws ApiError `payload_too_large`, `unsupported_media_type`, `invalid_request` or `service_unavailable`. All that can be wrong with
-   *   a body closes the connection, as its rest is not read.
+   * @throws ApiError `payload_too_large`, `unsupported_media_type`, `invalid_request` or `service_unavailable`. All but
+   *   the last close the connection, as the rest of the body is not read.
    */
   json(): unknown {
     if (this.fault !== null) {
@@ -112,7 +111,7 @@ export class RequestBody {
     }
     const bytes = this.buffer.subarray(0, this.length);
     this.request.bodyBytes = bytes;
-    // Many clients name the type where there is no body; whether one is needed the route says.
+    // Many clients send the type without a body.
     if (bytes.length === 0) {
       return undefined;
     }
@@ -123,7 +122,7 @@ export class RequestBody {
     }
   }
 
-  /** Reads no further. */
+  /** Stops reading, with an error if the body has not arrived whole. */
   end(fault: ApiError | null): void {
     if (!this.isPending) {
       return;
@@ -151,7 +150,7 @@ export class RequestBody {
     }
   };
 
-  /** To all of a body that has arrived at once; else to twice as much as before, so that a byte costs a client a byte. */
+  /** Grows to the length of a body that arrives at once, else to double, so that the memory is in proportion to the bytes sent. */
   private grow(needed: number): void {
     const isWhole = needed === Number(this.request.headers['content-length']);
     const doubled = Math.min(BODY_LIMIT_BYTES, Math.max(needed, 2 * this.size, FIRST_BYTES));
@@ -167,12 +166,12 @@ export class RequestBody {
     this.end(bodyError('invalid_request', 'The body did not arrive whole.'));
 }
 
-/** Whether a response is made before the body of its request has arrived, so that the rest would have to be read behind it. */
+/** Returns whether a part of the request's body has not arrived. */
 export function isUnread({ headers, complete }: IncomingMessage): boolean {
   return !complete && lengthOf(headers) !== 0;
 }
 
-/** The declared length, 0 where there is no body, NaN where it comes in chunks. */
+/** Returns the declared length: 0 without a body, NaN for a chunked one. */
 function lengthOf(headers: IncomingHttpHeaders): number {
   return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : NaN;
 }
@@ -181,7 +180,7 @@ function mayHaveBody(headers: IncomingHttpHeaders): boolean {
   return lengthOf(headers) !== 0 || headers['content-type'] !== undefined;
 }
 
-/** What the headers alone say is wrong with a body, in the order in which it is reported. */
+/** Returns the fault of a body that its headers show, or null. */
 function faultOf(headers: IncomingHttpHeaders): ApiError | null {
   const { 'content-type': type = '', 'content-encoding': codings = '' } = headers;
   if (lengthOf(headers) > BODY_LIMIT_BYTES) {

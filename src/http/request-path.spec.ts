@@ -2,7 +2,7 @@ import FindMyWay from 'find-my-way';
 import fc from 'fast-check';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { serverOptions } from './server.js';
-import { isAdministrative, isProtected, routableTarget } from './request-path.js';
+import { isAdministrative, isProtected, routableTarget, targetPath } from './request-path.js';
 
 describe('the paths that need a key', () => {
   let fastify: FastifyInstance;
@@ -111,5 +111,22 @@ describe('routableTarget', () => {
       }),
       { numRuns: 2000 },
     );
+  });
+});
+
+describe('targetPath', () => {
+  it.each([
+    ['/v1/pets', '/v1/pets'],
+    ['/v1/pets?limit=1&status=sold', '/v1/pets'],
+    ['/v1/pets#part', '/v1/pets'],
+    ['http://api.animal-store.example/v1/pets?limit=1', '/v1/pets'],
+    ['HTTPS://api.animal-store.example:8443/v1/pets', '/v1/pets'],
+    ['http://api.animal-store.example', '/'],
+    ['http://api.animal-store.example?limit=1', '/'],
+    ['/docs?from=http://elsewhere.example/v1', '/docs'],
+    ['?limit=1', '/'],
+    ['', '/'],
+  ])('of %s returns %s', (target, path) => {
+    expect(targetPath(target)).toBe(path);
   });
 });

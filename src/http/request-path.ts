@@ -1,19 +1,26 @@
 import type { FastifyRequest } from 'fastify';
-import { pathAskedFor } from './path-asked-for.js';
 
 const PROTECTED = /^\/(v1|admin)(\/|$)/;
 const ADMINISTRATIVE = /^\/admin(\/|$)/;
+/** The name of every request without an operation, since its path may be anything. */
+const NO_OPERATION = 'none';
+
+/** Returns the path of a request target, whose absolute form starts with a host (RFC 9112, section 3.2.2). */
+export function targetPath(target: string): string {
+  const withoutHost = target.replace(/^https?:\/\/[^/?]*/i, '');
+  return withoutHost.split(/[?#]/, 1)[0] || '/';
+}
 
 /**
  * Returns the path and query of a request target, in a form that the router never refuses: a path segment that cannot be
- * decoded stands for itself, character by character. The path of an animal named `%zz` then is the path of an animal.
+ * decoded is escaped, so `/v1/pets/%zz` is the path of an animal named `%zz`.
  */
 export function routableTarget(target: string): string {
   if (target.startsWith('/') && !target.includes('%')) {
     return target;
   }
   const query = /\?.*/s.exec(target)?.[0] ?? '';
-  return pathAskedFor(target).split('/').map(decodable).join('/') + query;
+  return targetPath(target).split('/').map(decodable).join('/') + query;
 }
 
 function decodable(segment: string): string {
@@ -25,26 +32,27 @@ function decodable(segment: string): string {
   }
 }
 
-/** Whether this path needs an API key and is counted. */
+/** Returns whether requests of this path need an API key and are counted. */
 export function isProtectedPath(path: string): boolean {
   return PROTECTED.test(path);
 }
 
-/** Whether every request of this path needs an API key and is counted, also where no route is. */
+/** Returns whether a request needs an API key and is counted, also where it has no route. */
 export function isProtected(request: FastifyRequest): boolean {
-  return isProtectedPath(pathOf(request));
+  return PROTECTED.test(pathOf(request));
 }
 
-/** Whether this path needs an administrator's key. */
+/** Returns whether a request needs an administrator's key, also where it has no route. */
 export function isAdministrative(request: FastifyRequest): boolean {
   return ADMINISTRATIVE.test(pathOf(request));
 }
 
-/** The route's own path, else the decoded path of the request. */
-function pathOf(request: FastifyRequest): string {
-  const route = request.routeOptions.url;
-  if (route !== undefined) {
-    return route;
-  }
-  return decodeURI(pathAskedFor(request.url));
+/** Returns the route's path, or the decoded path of a request without a route. */
+function pathOf({ routeOptions, url }: FastifyRequest): string {
+  return routeOptions.url ?? decodeURI(targetPath(url));
+}
+
+/** Returns the name that the OpenAPI document has for the operation of a request, or `none`. */
+export function operationOf({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>): string {
+  return routeOptions.config.operation ?? NO_OPERATION;
 }

@@ -2,44 +2,44 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Injectable, Logger } from '@nestjs/common';
 
-/** What this process holds at most of responses that their clients have not read, in bytes. */
+/** The maximum memory of all responses that their clients have not read. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
-/** Closing connections stops here, so that the slowest readers are not looked for again with the next response. */
+/** Connections are closed down to this, so that the next response does not start the search again. */
 const ENOUGH_BYTES = 0.75 * MAX_UNSENT_BYTES;
-/** Every client counts as if it had read so many bytes in the second before, so that a new one is not taken for the slowest. */
+/** Bytes that every client is taken to have read in the second before, so that a new one is not the slowest. */
 const HEAD_START_BYTES = 64 * 1024;
 const HEAD_START_MS = 1000;
 const REPORT_INTERVAL_MS = 1000;
 
-/** A response that is made, and that the operating system has not taken whole. */
+/** A complete response that the operating system has not accepted whole. */
 interface UnsentResponse {
   socket: Socket;
-  /** What it takes in memory: all of it until its last byte is gone. */
+  /** Its memory: all of it until its last byte is accepted. */
   bytes: number;
-  /** What the operating system had not taken at first. */
+  /** Bytes that the operating system had not accepted at first. */
   unreadBytes: number;
   sinceMs: number;
 }
 
-/** How the client of a connection has read, while a response was unsent. */
+/** What the client of a connection has read while a response was unsent, and in which time. */
 interface Reading {
   bytes: number;
   ms: number;
 }
 
 /**
- * Bounds the bytes of unread responses for all connections of this process together. Connections of the address that leaves most unread are
- * closed first, the slowest readers among them first: so one address does not displace others.
+ * Bounds the memory of unread responses over all connections of this process. Connections of the address with the most unread bytes are
+ * closed first, the slowest readers among them first, so that one address does not displace others.
  */
 @Injectable()
 export class UnsentResponses {
-  /** Connections closed since the start, as their clients read too slowly. */
+  /** Connections closed since the start because their clients read too slowly. */
   closedConnections = 0;
   private readonly logger = new Logger(UnsentResponses.name);
   private readonly unsent = new Map<ServerResponse, UnsentResponse>();
-  /** Of the responses before, by connection. */
+  /** The readings of earlier responses, by connection. */
   private readonly readings = new WeakMap<Socket, Reading>();
-  /** Responses whose body is not a copy of their own. */
+  /** Responses whose body is shared by all clients. */
   private readonly shared = new WeakSet<ServerResponse>();
   private bytes = 0;
   private reportedAtMs = -Infinity;
@@ -52,14 +52,14 @@ export class UnsentResponses {
     });
   }
 
-  /** Leaves out a response whose body is held once for all clients, read or not. */
+  /** Does not count a response whose body is in memory once for all clients. */
   leaveOut(response: ServerResponse): void {
     this.shared.add(response);
   }
 
   private add(response: ServerResponse): void {
     const { socket } = response;
-    // Nearly every response is gone at once, into the buffers of the operating system.
+    // The operating system accepts nearly every response at once.
     if (socket === null || socket.writableLength === 0 || this.shared.has(response)) {
       return;
     }
@@ -104,15 +104,15 @@ export class UnsentResponses {
       .map(([response, unsent]) => {
         const { socket } = unsent;
         const { bytes, ms } = this.readingOf(unsent, nowMs);
-        return { response, socket, ofAddress: byAddress.get(socket.remoteAddress) ?? 0, rate: bytes / ms };
+        return { response, socket, addressBytes: byAddress.get(socket.remoteAddress) ?? 0, rate: bytes / ms };
       })
-      .toSorted((one, other) => other.ofAddress - one.ofAddress || one.rate - other.rate);
+      .toSorted((one, other) => other.addressBytes - one.addressBytes || one.rate - other.rate);
     for (const { response, socket } of order) {
       if (this.bytes <= ENOUGH_BYTES) {
         break;
       }
       this.remove(response);
-      // An orderly close would leave what is unsent to the operating system.
+      // An orderly close would leave the unsent bytes to the operating system.
       socket.resetAndDestroy();
       this.closedConnections += 1;
     }
@@ -125,7 +125,7 @@ export class UnsentResponses {
   }
 }
 
-/** What the operating system has not taken. Node offers no public way to see how much of a write in progress is done. */
+/** Returns the bytes that the operating system has not accepted. Node has no public property for the progress of a write. */
 function unreadBytesOf(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { _handle: { writeQueueSize: number } | null };
   return handle?.writeQueueSize ?? 0;

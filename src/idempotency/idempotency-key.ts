@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
-import { pathAskedFor } from '../http/path-asked-for.js';
+import { targetPath } from '../http/request-path.js';
 
 /** 1 to 255 visible ASCII characters. A header that is given twice has a space in between, and so is none. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -27,6 +27,6 @@ export function idempotencyKeyOf({ headers }: Pick<Request, 'headers'>): string 
 
 /** SHA-256 of what must be the same for an answer to be given again: method, path, and the bytes of the body. */
 export function fingerprintOf({ method, url, bodyBytes }: Request): Buffer {
-  const head = Buffer.from(`${method} ${pathAskedFor(url)}\n`);
+  const head = Buffer.from(`${method} ${targetPath(url)}\n`);
   return hash('sha256', Buffer.concat([head, bodyBytes ?? Buffer.alloc(0)]), 'buffer');
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Distribution } from '../distribution.js';
-import { operationOf } from '../http/operation-of.js';
+import { operationOf } from '../http/request-path.js';
 
 /** From what a page takes to what a request waits for at the most. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

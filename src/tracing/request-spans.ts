@@ -10,19 +10,17 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { whenAnswerEnds } from '../http/end-of-answer.js';
 import { isProtected } from '../http/request-path.js';
 import { pathToTell } from '../http/request-log.js';
-import { logSendersTrace, logTrace } from '../http/trace-parent.js';
-import { parseTraceParent } from '../http/trace-parent.js';
+import { logSenderTrace, logTrace, parseTraceParent } from '../http/trace-parent.js';
 
-/** A span for each request under a protected path, as part of its sender's trace if it has one. */
+/** Creates a span for each request of a protected path, in its sender's trace if it has one. */
 export class RequestSpans {
   private readonly contexts = new AsyncLocalStorage<Context>();
 
   constructor(private readonly tracer: Tracer) {}
 
-  /** The context of the request that is being served; undefined where none is. */
+  /** The context of the current request; undefined outside one. */
   get current(): Context | undefined {
     return this.contexts.getStore();
   }
@@ -30,24 +28,27 @@ export class RequestSpans {
   trace(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, reply, done) => {
       if (!isProtected(request)) {
-        logSendersTrace(request);
-        done();
+        logSenderTrace(request, reply, done);
         return;
       }
       const sender = senderOf(request);
       const span = this.start(request, sender);
       logTrace(request, span.spanContext());
       if (!span.isRecording()) {
-        // Nor is what it asks for.
+        // Its queries have no spans either.
         done();
         return;
       }
-      whenAnswerEnds(reply.raw, () => end(span, reply));
+      if (reply.raw.req.socket.destroyed || reply.raw.closed) {
+        end(span, reply);
+      } else {
+        reply.raw.once('close', () => end(span, reply));
+      }
       this.contexts.run(trace.setSpan(sender, span), done);
     });
   }
 
-  /** With the attributes and names of OpenTelemetry's semantic conventions for HTTP. */
+  /** Starts a span with the attributes and names of OpenTelemetry's semantic conventions for HTTP. */
   private start(request: FastifyRequest, sender: Context): Span {
     const { method, routeOptions } = request;
     const name = routeOptions.config.operation ?? method;

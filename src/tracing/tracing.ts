@@ -1,23 +1,20 @@
 import type { FastifyInstance } from 'fastify';
 import type { Environment } from '../environment.js';
-import { logSendersTrace } from '../http/trace-parent.js';
+import { logSenderTrace } from '../http/trace-parent.js';
 
 /**
- * Has each request leave its trace: as spans, where a collector is named that they are sent to; and in the log, also where
- * only its sender traces it. Without a collector nothing of OpenTelemetry is loaded.
+ * Sends a span of each request to the configured collector, and adds its identifiers, else those of the sender's span, to the log.
+ * Without a collector nothing of OpenTelemetry is loaded.
  */
 export async function traceRequests(fastify: FastifyInstance, environment: Environment): Promise<void> {
   if (!isWanted(environment)) {
-    fastify.addHook('onRequest', (request, _reply, done) => {
-      logSendersTrace(request);
-      done();
-    });
+    fastify.addHook('onRequest', logSenderTrace);
     return;
   }
   const { startTracing } = await import('./open-telemetry.js');
   const tracing = await startTracing(environment);
   tracing.traceRequests(fastify);
-  // When every answer is sent.
+  // After the last response.
   fastify.addHook('onClose', () => tracing.stop());
 }
 

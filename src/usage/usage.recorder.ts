@@ -3,7 +3,7 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Clock } from '../clock.js';
 import { databaseReason } from '../database/availability.js';
-import { operationOf } from '../http/operation-of.js';
+import { operationOf } from '../http/request-path.js';
 import { type AnsweredRequest, Tally } from './tally.js';
 import { type UsageBatch, UsageJournal } from './usage.journal.js';
 
