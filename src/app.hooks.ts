@@ -23,10 +23,6 @@ import { UsageRecorder } from './usage/usage.recorder.js';
 /** From here on a body is sent as a `Buffer`: Node copies a text twice for as long as its client has not read it. */
 const LARGE_BODY_LENGTH = 16 * 1024;
 
-/** Headers that a response has before its handler runs. */
-const COMMON_HEADERS =
-  /^(x-request-id|x-content-type-options|content-security-policy|vary|access-control-.*|x-api-key-expires|connection)$/;
-
 /** What every request passes before its guards, and every response behind its handler. */
 @Injectable()
 export class AppHooks {
@@ -69,9 +65,8 @@ export class AppHooks {
     });
     await traceRequests(fastify, this.environment);
     fastify.addHook('onRequest', (request, reply, done) => {
-      reply.header('X-Request-Id', request.id).headers(SECURITY_HEADERS);
       request.ambiguity = ambiguityOf(request);
-      if (this.share(request, reply)) {
+      if (this.addHeaders(request, reply)) {
         return;
       }
       const error = this.start(request, reply);
@@ -91,11 +86,17 @@ export class AppHooks {
         return;
       }
       const join = (error: unknown) =>
-        done(null, this.finish(request, reply, error === null ? payload : deny(error, request, reply)));
+        done(null, this.finish(request, reply, error === null ? payload : this.deny(error, request, reply)));
       const fail = (error: Error) => done(error);
       request.denial.then(join).catch(fail);
     });
     this.connections.startsNoMore.addEventListener('abort', () => this.bodies.abandon(SHUTTING_DOWN));
+  }
+
+  /** Adds the headers that every response has from the start; returns true for a preflight, which has its response then. */
+  private addHeaders(request: FastifyRequest, reply: FastifyReply): boolean {
+    reply.header('X-Request-Id', request.id).headers(SECURITY_HEADERS);
+    return this.share(request, reply);
   }
 
   /** Returns the error of a request that is not started: as the server shuts down, or has no slot for it. */
@@ -113,9 +114,22 @@ export class AppHooks {
     return error;
   }
 
+  /** Replaces the response to a read that is denied after its handler has run; returns its body. */
+  private deny(error: unknown, request: FastifyRequest, reply: FastifyReply): string {
+    for (const name of Object.keys(reply.getHeaders())) {
+      reply.removeHeader(name);
+    }
+    this.addHeaders(request, reply);
+    return formatError(error, request, reply);
+  }
+
   /** Completes a response, and records it; returns its body. */
   private finish(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
     const body = revalidate(request, reply, payload);
+    const expiresAt = request.authentication?.principal?.expiresAt;
+    if (expiresAt) {
+      reply.header('X-Api-Key-Expires', expiresAt.toUTCString());
+    }
     for (const interceptor of this.interceptors) {
       interceptor.intercept(request, reply);
     }
@@ -131,14 +145,6 @@ export class AppHooks {
     this.answeredRequests.record(request, reply);
     return typeof body === 'string' && body.length >= LARGE_BODY_LENGTH ? Buffer.from(body) : body;
   }
-}
-
-/** Puts an error in the place of what a handler, or the filter, has made of a read that is denied; returns its body. */
-function deny(error: unknown, request: FastifyRequest, reply: FastifyReply): string {
-  for (const name of Object.keys(reply.getHeaders()).filter((each) => !COMMON_HEADERS.test(each))) {
-    reply.removeHeader(name);
-  }
-  return formatError(error, request, reply);
 }
 
 /** Returns the CORS rules: pages that may read a response may read all headers of the document, and `Allow`, which the document lacks. */

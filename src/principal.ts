@@ -3,14 +3,14 @@ import type { ApiError } from './errors/api-error.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose request it is, as `ApiKeyGuard` found out; null until then. */
+    /** The result of `ApiKeyGuard`; null before. */
     authentication: AuthenticationResult | null;
-    /** The client whose key the request has, as it was last known. Only to report its numbers: nobody gets in by it. */
+    /** The last known principal of the request's key: only to report its limits, never to authenticate. */
     readonly lastKnownPrincipal: Principal | null;
   }
 }
 
-/** What a client may use: its plan's numbers, or its own. Limits, counters and bans belong to it. */
+/** The limits of a client: its plan's, or its own. Counters and bans belong to a quota. */
 export interface Quota {
   id: string;
   /** The bucket that its requests count in. */
@@ -22,28 +22,28 @@ export interface Quota {
 
 export type KeyRole = 'client' | 'admin';
 
-/** Who sends a request, once its API key is known to be valid. */
+/** The sender of a request with a valid API key. */
 export interface Principal {
   keyId: string;
   role: KeyRole;
-  /** When the key stops being valid, or null for one that never does. */
+  /** When the key expires, or null for never. */
   expiresAt: Date | null;
   quota: Quota;
 }
 
-/** What the credential of a request says: a client, or why it is none. */
+/** The principal of a request's credential, or the error of a request without a valid one. */
 export type AuthenticationResult =
-  { principal: Principal; refusal: null } | { principal: null; refusal: ApiError };
+  { principal: Principal; denial: null } | { principal: null; denial: ApiError };
 
 /**
- * Returns the client that a handler serves.
+ * Returns the principal of a request whose route requires an API key.
  *
- * @throws Error for a route that lets in who is not authenticated.
+ * @throws Error for a route that does not.
  */
 export function requirePrincipal({ authentication }: Pick<FastifyRequest, 'authentication'>): Principal {
   const principal = authentication?.principal;
   if (!principal) {
-    throw new Error('A handler that serves a client must be behind the guard of API keys');
+    throw new Error('A route that needs a principal must be behind ApiKeyGuard');
   }
   return principal;
 }

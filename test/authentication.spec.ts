@@ -326,11 +326,9 @@ describe('a change of a key holds within a second on every replica', () => {
   });
 });
 
-/** Hears nothing, and does not know it. */
-class DeafWatch extends ApiKeyChangeListener {
-  override holds(): boolean {
-    return true;
-  }
+/** Receives no change, and reports that it is current. */
+class DeafListener extends ApiKeyChangeListener {
+  override currentUntilMs = Infinity;
 }
 
 describe('the directory of keys', () => {
@@ -345,7 +343,7 @@ describe('the directory of keys', () => {
     statements = new QueryRunner(prisma);
     watch = new ApiKeyChangeListener({ DATABASE_URL: database.url });
     watch.onModuleInit();
-    await until(() => watch.holds(watch.generation));
+    await until(() => watch.isCurrent);
   });
   afterAll(async () => {
     await watch.onApplicationShutdown();
@@ -363,7 +361,7 @@ describe('the directory of keys', () => {
       ...issued.map(async ({ key }) => directory.find(hashApiKey(key))),
       ...strangers.map(async (hash) => directory.find(hash)),
     ]);
-    expect(found.map((known) => known?.client.keyId ?? null)).toEqual([
+    expect(found.map((known) => known?.principal.keyId ?? null)).toEqual([
       ...issued.map(({ id }) => id),
       ...strangers.map(() => null),
     ]);
@@ -375,7 +373,7 @@ describe('the directory of keys', () => {
     const { id, key } = await issueKey(database);
     await directory.find(hashApiKey(key));
     const queries = jest.spyOn(statements, 'run');
-    expect((await directory.find(hashApiKey(key)))?.client.keyId).toBe(id);
+    expect((await directory.find(hashApiKey(key)))?.principal.keyId).toBe(id);
     expect(queries).not.toHaveBeenCalled();
   });
 
@@ -395,7 +393,7 @@ describe('the directory of keys', () => {
   });
 
   it('remembers no key for longer than 10 s from the question on, even if no change is ever told', async () => {
-    const directory = new ApiKeyCache(statements, new DeafWatch({ DATABASE_URL: database.url }));
+    const directory = new ApiKeyCache(statements, new DeafListener({ DATABASE_URL: database.url }));
     const { id, key } = await issueKey(database);
     let nowMs = performance.now();
     jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
@@ -443,7 +441,7 @@ describe('the directory of keys', () => {
     jest.spyOn(statements, 'run').mockReturnValueOnce(new Promise(() => {}));
     void directory.find(randomBytes(32));
     await nextTurn();
-    expect((await directory.find(hashApiKey(key)))?.client.keyId).toBe(id);
+    expect((await directory.find(hashApiKey(key)))?.principal.keyId).toBe(id);
   });
 
   it("lets a quota that lacks its numbers spoil its own key's look-up alone", async () => {
@@ -460,6 +458,6 @@ describe('the directory of keys', () => {
       directory.find(hashApiKey(good.key)),
     ]);
     expect(ofBroken).toMatchObject({ status: 'rejected' });
-    expect(ofGood).toMatchObject({ status: 'fulfilled', value: { client: { keyId: good.id } } });
+    expect(ofGood).toMatchObject({ status: 'fulfilled', value: { principal: { keyId: good.id } } });
   });
 });

@@ -114,7 +114,7 @@ describe('memory stays bounded', () => {
     const statements = new QueryRunner(prisma);
     const watch = new ApiKeyChangeListener({ DATABASE_URL: database.url });
     watch.onModuleInit();
-    await until(() => watch.holds(watch.generation));
+    await until(() => watch.isCurrent);
     const directory = new ApiKeyCache(statements, watch);
     const growth = await growthOver(async (index) => {
       const hash = Buffer.from(index.toString(16).padStart(64, '0'), 'hex');

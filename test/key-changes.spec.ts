@@ -155,7 +155,7 @@ describe('a key that is remembered', () => {
     const service = await start();
     const issued = await service.store.issue(WIDE);
     const watch = service.store.app.get(ApiKeyChangeListener);
-    await until(() => watch.holds(watch.generation));
+    await until(() => watch.isCurrent);
     // A look-up then waits, when it has its snapshot and has still to answer.
     await database.query(`
       ALTER TABLE plans RENAME TO plans_kept;

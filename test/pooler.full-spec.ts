@@ -55,7 +55,7 @@ describeOnPgBouncer('a connection through PgBouncer, which may lose the word of 
               "DIRECT_DATABASE_URL must be the address of PostgreSQL itself, not a pooler's",
           ],
         ]);
-        expect(watch.holds(watch.generation)).toBe(false);
+        expect(watch.isCurrent).toBe(false);
         const lookUps = countKeyLookUps(store);
         for (let request = 1; request <= 3; request += 1) {
           expect((await send(`${store.url}/v1/pets`, { key })).status).toBe(200);
@@ -77,7 +77,7 @@ describeOnPgBouncer('a connection through PgBouncer, which may lose the word of 
     });
     try {
       const watch = store.app.get(ApiKeyChangeListener);
-      await until(() => watch.holds(watch.generation));
+      await until(() => watch.isCurrent);
       const { id, key } = await store.issue({ plan: 'business' });
       // Enough at once that the pooler lends several connections in turn, and none knows what another has prepared.
       for (let round = 1; round <= 20; round += 1) {

@@ -6,18 +6,19 @@ import { loadSql, QueryRunner } from '../database/query-runner.js';
 import { quotaBucketKey } from '../rate-limit/bucket-key.js';
 import { ApiKeyChangeListener } from './api-key-change-listener.js';
 
-/** A key as it is stored, with the numbers in force for its quota. */
+/** A stored key, with the limits in force for its quota. */
 export interface CachedApiKey {
-  client: Principal;
-  /** For good, and from now on, whatever clock the time of it was taken from. */
+  principal: Principal;
+  /** Permanent, whichever clock its time came from. */
   revoked: boolean;
 }
 
-/** What a look-up found, and when it was asked for: the generation of `KeyWatch`, and the time by the monotonic clock. */
-interface Remembered {
+interface CacheEntry {
   key: CachedApiKey;
+  /** The listener's generation when the look-up started. */
   generation: number;
-  askedMs: number;
+  /** By the monotonic clock. */
+  expiresAtMs: number;
 }
 
 type Row = [
@@ -34,47 +35,48 @@ type Row = [
 
 const FIND = loadSql(import.meta.url, 'find-keys');
 
-/**
- * A bound for changes that no trigger tells of, as those made with `session_replication_role = replica` or by restoring
- * a dump. Ordinary changes are forgotten as soon as they are told.
- */
+/** Bounds the effect of changes without a trigger: those made with `session_replication_role = replica`, or by restoring a dump. */
 const CACHE_LIFE_MS = 10_000;
 const CACHE_SIZE = 10_000;
-/** So that one connection that hangs holds up only who asked by it. */
-const QUESTIONS_UNDER_WAY = 2;
+/** A hung connection then delays only its own look-ups. */
+const MAX_IN_FLIGHT = 2;
 
 /**
- * The keys by hash. Known keys are remembered while `KeyWatch` hears of no change, in a bounded cache; unknown
- * ones never, so that they cannot crowd it. Look-ups that arrive together go as one question.
+ * Finds keys by their hash. Known keys are cached until `ApiKeyChangeListener` receives a change; unknown ones are not, so they cannot
+ * crowd the cache. Concurrent look-ups are one query.
  */
 @Injectable()
 export class ApiKeyCache {
-  /** What is too old to authenticate by still tells whose numbers a refusal shows. */
-  private readonly cache = new LRUCache<string, Remembered>({ max: CACHE_SIZE });
+  /** An entry too old to authenticate with still serves `lastKnown`. */
+  private readonly cache = new LRUCache<string, CacheEntry>({ max: CACHE_SIZE });
   private readonly batcher = new Batcher((hashes: Buffer[]) => this.findAll(hashes), {
     name: FIND.name,
-    maxInFlight: QUESTIONS_UNDER_WAY,
+    maxInFlight: MAX_IN_FLIGHT,
   });
-  /** The look-ups. */
   readonly questions = this.batcher.metrics;
-  /** Keys that were asked for and remembered. */
+  /** Requests whose key was cached. */
   hits = 0;
-  /** Keys that had to be looked up. */
+  /** Requests whose key was looked up. */
   misses = 0;
 
   constructor(
-    private readonly statements: QueryRunner,
-    private readonly watch: ApiKeyChangeListener,
+    private readonly queryRunner: QueryRunner,
+    private readonly listener: ApiKeyChangeListener,
   ) {}
 
   /**
-   * @returns the key of this SHA-256, or null when there is none; without a wait when it is remembered.
-   * @throws the database's error, or an error that names a quota which has no numbers.
+   * Returns the key of this SHA-256, or null when there is none; without a promise when it is cached.
+   *
+   * @throws the database's error, or an error that names a quota without limits.
    */
   find(hash: Buffer): CachedApiKey | Promise<CachedApiKey | null> {
     const id = hash.toString('latin1');
     const cached = this.cache.get(id);
-    if (cached !== undefined && this.holds(cached)) {
+    const { generation, currentUntilMs } = this.listener;
+    if (
+      cached?.generation === generation &&
+      performance.now() < Math.min(currentUntilMs, cached.expiresAtMs)
+    ) {
       this.hits += 1;
       return cached.key;
     }
@@ -82,30 +84,26 @@ export class ApiKeyCache {
     return this.lookUp(hash, id);
   }
 
-  /** The client of this SHA-256 as it was last known, however long ago. Only to tell its numbers: nobody gets in by it. */
+  /** Returns the last known principal of this SHA-256, however old: only to report its limits, never to authenticate. */
   lastKnown(hash: Buffer): Principal | null {
-    return this.cache.peek(hash.toString('latin1'))?.key.client ?? null;
-  }
-
-  private holds({ generation, askedMs }: Remembered): boolean {
-    return this.watch.holds(generation) && performance.now() - askedMs < CACHE_LIFE_MS;
+    return this.cache.peek(hash.toString('latin1'))?.key.principal ?? null;
   }
 
   private async lookUp(hash: Buffer, id: string): Promise<CachedApiKey | null> {
-    // An answer is as old as its question: what changes while it is under way makes it one that no longer holds.
-    const askedMs = performance.now();
-    const { generation } = this.watch;
+    // Taken before the query, as a change during it makes its result outdated.
+    const expiresAtMs = performance.now() + CACHE_LIFE_MS;
+    const { generation } = this.listener;
     const row = await this.batcher.load(hash);
     if (row === null) {
       return null;
     }
     const key = knownKey(row);
-    this.cache.set(id, { key, generation, askedMs });
+    this.cache.set(id, { key, generation, expiresAtMs });
     return key;
   }
 
   private async findAll(hashes: Buffer[]): Promise<(Row | null)[]> {
-    const rows = await this.statements.run<Row>(FIND, [hashes]);
+    const rows = await this.queryRunner.run<Row>(FIND, [hashes]);
     const byHash = new Map(rows.map((row) => [row[0].toString('latin1'), row]));
     return hashes.map((hash) => byHash.get(hash.toString('latin1')) ?? null);
   }
@@ -116,7 +114,7 @@ function knownKey([, keyId, role, expiresAt, revoked, id, plan, perMinute, perDa
     throw new Error(`Quota ${id} is on plan ${plan} but has no numbers of its own`);
   }
   return {
-    client: { keyId, role, expiresAt, quota: { id, bucketKey: quotaBucketKey(id), plan, perMinute, perDay } },
+    principal: { keyId, role, expiresAt, quota: { id, bucketKey: quotaBucketKey(id), plan, perMinute, perDay } },
     revoked,
   };
 }

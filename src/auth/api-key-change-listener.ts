@@ -6,30 +6,31 @@ import { databaseReason } from '../database/availability.js';
 import { configureSession } from '../database/session.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 
-/** Where the triggers on keys, quotas and plans tell of a change, when it is committed. */
+/** The triggers on keys, quotas and plans notify this channel of each committed change. */
 const CHANNEL = 'animal_store_keys';
 const ECHO_INTERVAL_MS = 300;
-/** A change must hold within a second; the rest of it is for the request that asks last. */
+/** A change must apply within a second; the rest of it is for the last request that is served from the cache. */
 const ECHO_LIFE_MS = 800;
 const CONNECT_TIMEOUT_MS = 2000;
 const RETRY_INTERVAL_MS = 1000;
 
 /**
- * Hears of every change of keys, quotas and plans, by whomever it is made, and knows whether it hears.
+ * Receives every change of keys, quotas and plans, and reports how current it is.
  *
- * PostgreSQL sends a session the notices of all commits before the answer to a later question. So once an echo is
- * answered, every change before it was asked for has been told. A connection that is half open, or a process that
- * slept, has no young echo, and then nothing that is remembered counts: keys are looked up, slower but right.
+ * PostgreSQL sends a session the notifications of all commits before the result of a later query. So once an echo returns, every
+ * change before the echo was sent has been received. A half-open connection or a suspended process has no recent echo; then cached
+ * keys do not count, and every key is looked up.
  */
 @Injectable()
 export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown {
+  /** Grows with each change, and with each new connection, since changes before it were missed. */
+  generation = 0;
+  /** Until when what was read in this generation holds, by the monotonic clock. Plain fields, as every request compares both. */
+  currentUntilMs = -Infinity;
   private readonly logger = new Logger(ApiKeyChangeListener.name);
   private readonly stopping = new AbortController();
   private running = Promise.resolve();
   private socket: net.Socket | null = null;
-  private changes = 0;
-  /** When the last echo that was answered was asked for, by the monotonic clock. */
-  private echoAskedMs = -Infinity;
   private isLossLogged = false;
 
   constructor(
@@ -37,7 +38,7 @@ export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown
     private readonly environment: Pick<Environment, 'DATABASE_URL' | 'DIRECT_DATABASE_URL'>,
   ) {}
 
-  /** Does not wait for the connection: until it stands, every key is looked up. */
+  /** Does not wait for the connection: until it is open, every key is looked up. */
   onModuleInit(): void {
     this.running = this.run();
   }
@@ -48,19 +49,14 @@ export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown
     await this.running;
   }
 
-  /** Grows with each change, and with each new connection, as changes before it went unheard. */
-  get generation(): number {
-    return this.changes;
-  }
-
-  /** How old what is known of changes is, in milliseconds; infinite before the first echo. */
+  /** Milliseconds since the last echo that returned was sent; infinite before the first. */
   get ageMs(): number {
-    return performance.now() - this.echoAskedMs;
+    return performance.now() - this.currentUntilMs + ECHO_LIFE_MS;
   }
 
-  /** Whether what was asked of the database in this generation still holds. */
-  holds(generation: number): boolean {
-    return generation === this.changes && this.ageMs < ECHO_LIFE_MS;
+  /** Whether cached keys count. */
+  get isCurrent(): boolean {
+    return performance.now() < this.currentUntilMs;
   }
 
   private async run(): Promise<void> {
@@ -72,12 +68,12 @@ export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown
   }
 
   /**
-   * Listens on one connection for as long as it answers.
+   * Listens on one connection for as long as it responds.
    *
    * @throws why it ended.
    */
   private async listen(): Promise<never> {
-    // Ours to destroy: an orderly end would wait for a peer that may be gone. Not by the signal, which would keep every one.
+    // An orderly end would wait for a peer that may be gone, so the socket is destroyed; an abort signal would retain every socket.
     const socket = new net.Socket();
     this.socket = socket;
     const client = new pg.Client({
@@ -89,22 +85,22 @@ export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown
       stream: () => socket,
     });
     const lost = new Promise<never>((_resolve, reject) => client.on('error', reject));
-    // The question that is under way tells it as well, and it may come after the end.
+    // The query in flight fails as well, and the error may arrive after the end.
     lost.catch(() => {});
-    client.on('notification', () => this.forget());
+    client.on('notification', () => (this.generation += 1));
     try {
       await client.connect();
       await configureSession(client);
-      // Before LISTEN, which a pooler would leave behind on a connection that it lends to others.
+      // Before LISTEN, which a pooler would leave on a connection of other clients.
       await echo(client);
       await client.query(`LISTEN ${CHANNEL}`);
-      this.forget();
+      this.generation += 1;
       for (;;) {
-        const askedMs = performance.now();
+        const sentMs = performance.now();
         await echo(client);
-        this.echoAskedMs = askedMs;
+        this.currentUntilMs = sentMs + ECHO_LIFE_MS;
         this.logReturn();
-        const restMs = Math.max(0, askedMs + ECHO_INTERVAL_MS - performance.now());
+        const restMs = Math.max(0, sentMs + ECHO_INTERVAL_MS - performance.now());
         await Promise.race([lost, pause(restMs, undefined, { ref: false })]);
       }
     } finally {
@@ -112,11 +108,7 @@ export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown
     }
   }
 
-  private forget(): void {
-    this.changes += 1;
-  }
-
-  /** One line for each loss, however many attempts it lasts. */
+  /** Logs one line for each loss, however many attempts it lasts. */
   private logLoss(error: unknown): void {
     if (!this.isLossLogged && !this.stopping.signal.aborted) {
       this.isLossLogged = true;
@@ -133,10 +125,10 @@ export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown
 }
 
 /**
- * Has the server answer. It must be the process that the connection was opened to: a pooler asks another, and loses
- * the notices of the one that listens.
+ * Waits for a response of the server process that the connection was opened to. A pooler would use another process, and lose the
+ * notifications of the one that listens.
  *
- * @throws Error when it is another, or when there is no answer.
+ * @throws Error when another process responds, or none.
  */
 async function echo(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');

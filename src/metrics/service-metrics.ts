@@ -199,7 +199,7 @@ export class ServiceMetrics {
         name: `${PREFIX}key_watch_holds`,
         help: '1 while changes of keys are heard, so that remembered keys count; else 0.',
       },
-      () => [{ value: Number(this.watch.holds(this.watch.generation)) }],
+      () => [{ value: Number(this.watch.isCurrent) }],
     );
     metrics.counter(
       {

@@ -31,7 +31,7 @@ export class DetailsAccess {
     }
     try {
       const { principal: client } = await withinDeadline(
-        this.authenticator.identify(request.headers.authorization),
+        this.authenticator.authenticate(request.headers.authorization),
         LOOK_UP_DEADLINE_MS,
       );
       return client?.role === 'admin';

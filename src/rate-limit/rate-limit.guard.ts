@@ -9,7 +9,6 @@ import {
   type ThrottlerStorage,
 } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
-import { type HandlerFact, isMarked } from '../http/handler-fact.js';
 import { RateLimiter } from './rate-limiter.js';
 
 /** The metadata key that `@SkipThrottle()` sets, read from the decorator as the library does not export it. */
@@ -21,8 +20,6 @@ const SKIPPED = metadataKeyOf(SkipThrottle());
  */
 @Injectable()
 export class RateLimitGuard extends ThrottlerGuard {
-  private readonly isSkipped: HandlerFact<boolean>;
-
   constructor(
     @Inject(getOptionsToken()) options: ThrottlerModuleOptions,
     @Inject(getStorageToken()) storage: ThrottlerStorage,
@@ -30,7 +27,6 @@ export class RateLimitGuard extends ThrottlerGuard {
     private readonly rateLimiter: RateLimiter,
   ) {
     super(options, storage, reflector);
-    this.isSkipped = isMarked(reflector, SKIPPED);
   }
 
   /** Does nothing: the windows and their limits are the quota's, not those of throttlers. */
@@ -38,7 +34,7 @@ export class RateLimitGuard extends ThrottlerGuard {
 
   /** @throws ApiError `rate_limit_exceeded` or `api_key_banned`. */
   override async canActivate(context: ExecutionContext): Promise<boolean> {
-    if (this.isSkipped.of(context)) {
+    if (this.reflector.getAllAndOverride(SKIPPED, [context.getHandler(), context.getClass()])) {
       return true;
     }
     const request = context.switchToHttp().getRequest<FastifyRequest>();

@@ -124,7 +124,7 @@ function rateLimitError(decision: RateLimitDecision, authentication: Authenticat
   const wait = `Wait ${inWords(retryAfterSeconds(windows, nowMs), 'second')} before the next request.`;
   const message =
     authentication.principal === null
-      ? `This address is over ${limits} without a valid API key. ${wait} ${authentication.refusal.message}`
+      ? `This address is over ${limits} without a valid API key. ${wait} ${authentication.denial.message}`
       : `Over the limit of ${limits} of ${limitedBy(decision, authentication.principal)}. ${wait}${warning(decision)}`;
   return new ApiError('rate_limit_exceeded', message);
 }
