@@ -76,12 +76,12 @@ export default {
       name: 'leaves-import-leaves',
       severity: 'error',
       from: {
-        path: '^src/(errors|http)/|^src/(batch-metrics|batcher|principal|clock|distribution|duration|environment|periodic-task|redis-address|secret-files)\\.ts$',
+        path: '^src/(errors|http)/|^src/(batcher|principal|clock|histogram|duration|environment|periodic-task|redis-address|secret-files)\\.ts$',
       },
       to: {
         path: '^src/',
         pathNot:
-          '^src/(errors|http)/|^src/(batch-metrics|batcher|principal|clock|distribution|duration|environment|periodic-task|redis-address|secret-files)\\.ts$',
+          '^src/(errors|http)/|^src/(batcher|principal|clock|histogram|duration|environment|periodic-task|redis-address|secret-files)\\.ts$',
       },
     },
     {
@@ -89,7 +89,7 @@ export default {
       comment: 'What decides needs neither framework nor database.',
       severity: 'error',
       from: {
-        path: '^src/(auth/api-key|rate-limit/(windows|headers|address|rate-limit-decision|ban|bucket-key|breaker|deadline|local-counter-store|unreported-usage-log|outage-log|redis-failure|decisions)|deprecation/(headers|lifecycle|registry-faults)|idempotency/idempotency-key|http/(pagination|trace-parent)|usage/(periods|tally)|admin/key\\.view|clock|distribution|duration|redis-address|secret-files)\\.ts$',
+        path: '^src/(auth/api-key|rate-limit/(windows|headers|address|rate-limit-decision|ban|bucket-key|breaker|deadline|local-counter-store|unreported-usage-log|outage-log|redis-failure)|deprecation/(headers|lifecycle|registry-faults)|idempotency/idempotency-key|http/(pagination|trace-parent)|usage/(periods|tally)|admin/key\\.view|clock|histogram|duration|redis-address|secret-files)\\.ts$',
       },
       to: { path: 'node_modules/(@nestjs|@prisma|fastify|ioredis|pg)/', dependencyTypesNot: ['type-only'] },
     },

@@ -14,7 +14,7 @@ import { isProtected } from './http/request-path.js';
 import { isUnread, RequestBodies, RequestBody } from './http/request-body.js';
 import { RESPONSE_INTERCEPTORS, type ResponseInterceptor } from './http/response-interceptor.js';
 import { SECURITY_HEADERS } from './http/security-headers.js';
-import { AnsweredRequests } from './metrics/answered-requests.js';
+import { RequestMetrics } from './metrics/request-metrics.js';
 import { headerNames } from './openapi/headers.js';
 import { RateLimiter } from './rate-limit/rate-limiter.js';
 import { traceRequests } from './tracing/tracing.js';
@@ -37,7 +37,7 @@ export class AppHooks {
     private readonly rateLimiter: RateLimiter,
     @Inject(RESPONSE_INTERCEPTORS) private readonly interceptors: ResponseInterceptor[],
     private readonly usage: UsageRecorder,
-    private readonly answeredRequests: AnsweredRequests,
+    private readonly metrics: RequestMetrics,
   ) {
     this.share = sharing(environment.CORS_ORIGINS);
   }
@@ -142,7 +142,7 @@ export class AppHooks {
     }
     this.concurrencyLimit.release(request);
     this.usage.record(request, reply);
-    this.answeredRequests.record(request, reply);
+    this.metrics.record(request, reply);
     return typeof body === 'string' && body.length >= LARGE_BODY_LENGTH ? Buffer.from(body) : body;
   }
 }

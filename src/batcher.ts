@@ -1,53 +1,63 @@
 import { tracingChannel } from 'node:diagnostics_channel';
-import { BatchMetrics } from './batch-metrics.js';
+import { Histogram } from './histogram.js';
 
-/** Tells who listens of every ask, from its arrival to its answer. */
+/** The diagnostics channel of all loads, each from its arrival to its result. */
 export const LOADS = 'animal-store.ask';
 
-/** What is told of an ask. */
+/** What the channel publishes of a load. */
 export interface LoadNotice {
   /** The batcher's. */
   name: string;
-  /** How many asks the question held that this one went with; undefined while it waits. */
+  /** The size of the batch that the item was in; undefined while it is queued. */
   batchSize?: number;
 }
 
-interface Queued<Ask, Answer> {
-  ask: Ask;
+/** From half a millisecond to the longest time of a batch. */
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000];
+
+/** The batches of a `Batcher` so far. */
+export interface BatchMetrics {
+  name: string;
+  seconds: Histogram;
+  sizes: Histogram;
+  /** Items whose load was rejected. */
+  failures: number;
+}
+
+interface Queued<Item, Result> {
+  item: Item;
   notice: LoadNotice | null;
   sinceMs: number;
-  resolve: (answer: Answer) => void;
+  resolve: (result: Result) => void;
   reject: (reason: unknown) => void;
 }
 
-/** Stands in the place of an answer where one ask failed, and not those beside it. */
+/** Stands in a batch's results for an item that failed by itself. */
 export class BatchItemError {
   constructor(readonly reason: unknown) {}
 }
 
 interface Options {
-  /** What it asks for, in metrics and traces. */
+  /** The name in metrics and traces. */
   name: string;
-  /** How many asks one question holds at the most; the rest wait for the next, first come first. */
+  /** The maximum size of a batch; the rest of the queue waits for the next. */
   maxBatch?: number;
-  /**
-   * How many questions may be under way at the most. Another goes beside those only that are slow, so that one slow answer
-   * holds up nobody else.
-   */
+  /** The maximum number of batches in flight. Another starts only beside slow ones, so that a slow batch delays only its own items. */
   maxInFlight?: number;
 }
 
-/** A question that is under way for longer is slow. */
+/** A batch in flight for longer is slow. */
 const SLOW_MS = 20;
-/** Who has waited for longer when a question fails does not wait for another. */
-const PATIENCE_MS = 1000;
+/** An item queued for longer when a batch fails is rejected with it. */
+const MAX_QUEUED_MS = 1000;
 
 const loads = tracingChannel<unknown, LoadNotice>(LOADS);
 
 /**
- * Asks once for all who wait. While a question is under way, those that arrive are gathered, and go together as the next
- * question when it returns. A question starts in the turn of the event loop in which its first ask arrived, behind all
- * else that arrived in it: so no answer is stale, nobody waits on purpose, and the cost of each falls as load grows.
+ * Loads queued items together. Items that arrive while a batch is in flight are the next batch. A batch starts at the end of the turn of
+ * the event loop in which its first item arrived: so no result is older than its request, no item waits on purpose, and the cost of
+ * each falls as load grows.
  */
 export class Batcher<Item, Result> {
   readonly metrics: BatchMetrics;
@@ -59,47 +69,47 @@ export class Batcher<Item, Result> {
   private readonly maxInFlight: number;
 
   /**
-   * @param loadAll answers a batch: one answer for each ask, or why there is none, in the order of the asks. When it
-   *   rejects, every ask of that batch is rejected with its reason, and so is who has waited long behind it.
+   * @param loadAll returns the result, or the error, of each item, in their order. When it rejects, every item of the batch is
+   *   rejected with its reason, and so is every item that was queued for long.
    */
   constructor(
-    private readonly loadAll: (asks: Item[]) => Promise<(Result | BatchItemError)[]>,
+    private readonly loadAll: (items: Item[]) => Promise<(Result | BatchItemError)[]>,
     { name, maxBatch = 1000, maxInFlight = 1 }: Options,
   ) {
-    this.metrics = new BatchMetrics(name);
+    this.metrics = { name, seconds: new Histogram(SECONDS), sizes: new Histogram(SIZES), failures: 0 };
     this.maxBatch = maxBatch;
     this.maxInFlight = maxInFlight;
   }
 
-  load(ask: Item): Promise<Result> {
+  load(item: Item): Promise<Result> {
     if (!loads.hasSubscribers) {
-      return this.enqueue(ask, null);
+      return this.enqueue(item, null);
     }
     const notice: LoadNotice = { name: this.metrics.name };
-    return loads.tracePromise(() => this.enqueue(ask, notice), notice);
+    return loads.tracePromise(() => this.enqueue(item, notice), notice);
   }
 
-  /** Rejects all who wait and whose question was not asked yet. The question under way goes on. */
+  /** Rejects all queued items. The batches in flight go on. */
   rejectQueued(reason: unknown): void {
     this.reject(this.queue.splice(0), reason);
   }
 
-  private enqueue(ask: Item, notice: LoadNotice | null): Promise<Result> {
+  private enqueue(item: Item, notice: LoadNotice | null): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.queue.push({ ask, notice, sinceMs: performance.now(), resolve, reject });
+      this.queue.push({ item, notice, sinceMs: performance.now(), resolve, reject });
       this.startSoon();
     });
   }
 
-  private reject(waiting: Queued<Item, Result>[], reason: unknown): void {
-    this.metrics.failures += waiting.length;
-    waiting.forEach(({ reject }) => reject(reason));
+  private reject(rejected: Queued<Item, Result>[], reason: unknown): void {
+    this.metrics.failures += rejected.length;
+    rejected.forEach(({ reject }) => reject(reason));
   }
 
-  /** So that nobody waits for one failure after another, nor ever more of them, while nothing is answered. */
+  /** An item then waits for one failure at most, and the queue stays short while every batch fails. */
   private rejectLongQueued(reason: unknown): void {
-    const sinceMs = performance.now() - PATIENCE_MS;
-    const staying = this.queue.findIndex((waiting) => waiting.sinceMs > sinceMs);
+    const sinceMs = performance.now() - MAX_QUEUED_MS;
+    const staying = this.queue.findIndex((queued) => queued.sinceMs > sinceMs);
     this.reject(this.queue.splice(0, staying === -1 ? this.queue.length : staying), reason);
   }
 
@@ -129,37 +139,40 @@ export class Batcher<Item, Result> {
       this.startSoon();
     };
     const startMs = performance.now();
-    const patience = this.maxInFlight > 1 ? setTimeout(becomeSlow, SLOW_MS) : undefined;
+    const timer = this.maxInFlight > 1 ? setTimeout(becomeSlow, SLOW_MS) : undefined;
     try {
-      const answers = await this.loadAll(
-        batch.map(({ ask, notice }) => {
-          if (notice !== null) {
-            notice.batchSize = batch.length;
-          }
-          return ask;
-        }),
-      );
-      if (answers.length !== batch.length) {
-        throw new Error(`Asked ${batch.length}, answered ${answers.length}`);
-      }
-      batch.forEach(({ resolve, reject }, index) => {
-        const answer = answers[index] as Result | BatchItemError;
-        if (answer instanceof BatchItemError) {
-          this.metrics.failures += 1;
-          reject(answer.reason);
-        } else {
-          resolve(answer);
-        }
-      });
+      this.settle(batch, await this.loadAll(batch.map((queued) => itemOf(queued, batch.length))));
     } catch (reason) {
       this.reject(batch, reason);
       this.rejectLongQueued(reason);
     }
-    this.metrics.seconds.add((performance.now() - startMs) / 1000);
-    this.metrics.sizes.add(batch.length);
-    clearTimeout(patience);
+    this.metrics.seconds.observe((performance.now() - startMs) / 1000);
+    this.metrics.sizes.observe(batch.length);
+    clearTimeout(timer);
     this.inFlight -= 1;
     this.slow -= Number(isSlow);
     this.startSoon();
   }
+
+  private settle(batch: Queued<Item, Result>[], results: (Result | BatchItemError)[]): void {
+    if (results.length !== batch.length) {
+      throw new Error(`${batch.length} items have ${results.length} results`);
+    }
+    batch.forEach(({ resolve, reject }, index) => {
+      const result = results[index] as Result | BatchItemError;
+      if (result instanceof BatchItemError) {
+        this.metrics.failures += 1;
+        reject(result.reason);
+      } else {
+        resolve(result);
+      }
+    });
+  }
+}
+
+function itemOf<Item>({ item, notice }: Queued<Item, never>, batchSize: number): Item {
+  if (notice !== null) {
+    notice.batchSize = batchSize;
+  }
+  return item;
 }

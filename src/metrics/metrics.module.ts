@@ -5,13 +5,13 @@ import { OrdersModule } from '../orders/orders.module.js';
 import { PetsModule } from '../pets/pets.module.js';
 import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
 import { UsageModule } from '../usage/usage.module.js';
-import { AnsweredRequests } from './answered-requests.js';
+import { RequestMetrics } from './request-metrics.js';
 import { MetricsServer } from './metrics.server.js';
 import { ServiceMetrics } from './service-metrics.js';
 
 @Module({
   imports: [AuthModule, RateLimitModule, PetsModule, OrdersModule, UsageModule, OperationsModule],
-  providers: [AnsweredRequests, ServiceMetrics, MetricsServer],
-  exports: [AnsweredRequests],
+  providers: [RequestMetrics, ServiceMetrics, MetricsServer],
+  exports: [RequestMetrics],
 })
 export class MetricsModule {}

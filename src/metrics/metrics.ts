@@ -1,10 +1,10 @@
 import type prometheus from 'prom-client';
 import type { Metric, MetricValueWithName, Registry } from 'prom-client';
-import type { Distribution } from '../distribution.js';
+import type { Histogram } from '../histogram.js';
 
 type Labels = Record<string, string | number>;
 
-/** One number of a metric, under these labels. */
+/** One value of a metric, with its labels. */
 export interface Sample {
   labels?: Labels;
   value: number;
@@ -16,16 +16,16 @@ interface Description {
   labelNames?: readonly string[];
 }
 
-/** Registers metrics whose numbers are elsewhere, and are read when somebody asks. */
+/** Registers metrics whose values are read from elsewhere when they are scraped. */
 export class Metrics {
   readonly registry: Registry;
 
-  /** @param library loaded only where somebody wants metrics. */
+  /** @param library loaded only where metrics are configured. */
   constructor(private readonly library: typeof prometheus) {
     this.registry = new library.Registry();
   }
 
-  /** A number that only grows. */
+  /** Registers a value that only grows. */
   counter(description: Description, read: () => Iterable<Sample>): void {
     const counter: prometheus.Counter = new this.library.Counter({
       ...description,
@@ -39,7 +39,7 @@ export class Metrics {
     });
   }
 
-  /** A number that comes and goes. */
+  /** Registers a value that grows and shrinks. */
   gauge(description: Description, read: () => Iterable<Sample>): void {
     const gauge: prometheus.Gauge = new this.library.Gauge({
       ...description,
@@ -53,12 +53,12 @@ export class Metrics {
     });
   }
 
-  /** How often a number was how great. The library's own histogram has each number told to it, with its labels. */
+  /** Registers histograms. The library's own would look up its labels for each value. */
   histogram(
     { name, help }: Description,
-    read: () => Iterable<{ labels: Labels; distribution: Distribution }>,
+    read: () => Iterable<{ labels: Labels; histogram: Histogram }>,
   ): void {
-    const histogram = {
+    const metric = {
       name,
       help,
       get: async () => ({
@@ -66,23 +66,27 @@ export class Metrics {
         help,
         type: 'histogram',
         aggregator: 'sum',
-        values: [...read()].flatMap(({ labels, distribution }) => samplesOf(name, labels, distribution)),
+        values: [...read()].flatMap(({ labels, histogram }) => samplesOf(name, labels, histogram)),
       }),
     };
-    this.registry.registerMetric(histogram as unknown as Metric);
+    this.registry.registerMetric(metric as unknown as Metric);
   }
 }
 
-/** A histogram as Prometheus reads it: of each bound all that is not above it. */
+/** Returns a histogram as Prometheus reads it: each bucket includes those below it. */
 function samplesOf(
   name: string,
   labels: Labels,
-  { bounds, counts, sum }: Distribution,
+  { bounds, counts, sum }: Histogram,
 ): MetricValueWithName<string>[] {
   let count = 0;
-  const buckets = counts.map((added, place) => {
+  const buckets = counts.map((added, bucket) => {
     count += added;
-    return { metricName: `${name}_bucket`, labels: { ...labels, le: bounds[place] ?? '+Inf' }, value: count };
+    return {
+      metricName: `${name}_bucket`,
+      labels: { ...labels, le: bounds[bucket] ?? '+Inf' },
+      value: count,
+    };
   });
   return [
     ...buckets,

@@ -11,28 +11,25 @@ import { OrderRepository } from '../orders/order.repository.js';
 import { about } from '../openapi/about.js';
 import { PetRepository } from '../pets/pet.repository.js';
 import { BREAKER_STATES } from '../rate-limit/breaker.js';
-import { REFUSERS } from '../rate-limit/decisions.js';
 import { FallbackCounterStore, SHARED_COUNTER_STORE } from '../rate-limit/fallback-counter-store.js';
 import type { PostgresCounterStore } from '../rate-limit/postgres-counter-store.js';
-import { RateLimiter, ANONYMOUS } from '../rate-limit/rate-limiter.js';
 import type { RedisCounterStore } from '../rate-limit/redis-counter-store.js';
 import { UsageRecorder } from '../usage/usage.recorder.js';
-import { AnsweredRequests } from './answered-requests.js';
 import { Metrics } from './metrics.js';
+import { ANONYMOUS_PLAN, RequestMetrics } from './request-metrics.js';
 
 const PREFIX = 'animal_store_';
 
-/** Every metric of the service: each room keeps its own numbers, and is asked for them here. */
+/** Every metric of the service. Each module keeps its own values, which are read here when they are scraped. */
 @Injectable()
 export class ServiceMetrics {
   constructor(
-    private readonly answered: AnsweredRequests,
+    private readonly requests: RequestMetrics,
     private readonly concurrencyLimit: ConcurrencyLimit,
-    private readonly refused: RefusedConnections,
+    private readonly refusedConnections: RefusedConnections,
     private readonly unsentResponses: UnsentResponses,
     private readonly keys: ApiKeyCache,
-    private readonly watch: ApiKeyChangeListener,
-    private readonly limiter: RateLimiter,
+    private readonly listener: ApiKeyChangeListener,
     private readonly counters: FallbackCounterStore,
     @Inject(SHARED_COUNTER_STORE) private readonly sharedCounters: PostgresCounterStore | RedisCounterStore,
     private readonly pets: PetRepository,
@@ -42,7 +39,7 @@ export class ServiceMetrics {
     private readonly usage: UsageRecorder,
   ) {}
 
-  /** Loads the library, and nothing else of it before. */
+  /** Returns the registry of all metrics, and loads the metrics library. */
   async registry(): Promise<Registry> {
     const { default: prometheus } = await import('prom-client');
     const metrics = new Metrics(prometheus);
@@ -62,9 +59,9 @@ export class ServiceMetrics {
         help: 'From the arrival of a request until its answer was made, by operation and status.',
       },
       () =>
-        this.answered.all().map(({ operation, status, seconds }) => ({
+        this.requests.allResponses().map(({ operation, status, seconds }) => ({
           labels: { operation, status },
-          distribution: seconds,
+          histogram: seconds,
         })),
     );
     metrics.gauge(
@@ -93,7 +90,7 @@ export class ServiceMetrics {
         help: 'Connections on which no request came, or not in time, by the status that they were told.',
         labelNames: ['status'],
       },
-      () => [...this.refused.byStatus].map(([status, value]) => ({ labels: { status }, value })),
+      () => [...this.refusedConnections.byStatus].map(([status, value]) => ({ labels: { status }, value })),
     );
     metrics.counter(
       {
@@ -109,8 +106,8 @@ export class ServiceMetrics {
         labelNames: ['operation'],
       },
       () =>
-        this.answered
-          .all()
+        this.requests
+          .allResponses()
           .filter(({ isDeprecated }) => isDeprecated)
           .map(({ operation, seconds }) => ({ labels: { operation }, value: seconds.count })),
     );
@@ -124,7 +121,7 @@ export class ServiceMetrics {
   }
 
   private addLimits(metrics: Metrics): void {
-    const plans = () => [...this.limiter.decisions.byPlan];
+    const plans = () => this.requests.allDecisions();
     metrics.counter(
       {
         name: `${PREFIX}admitted_requests_total`,
@@ -132,8 +129,8 @@ export class ServiceMetrics {
         labelNames: ['plan', 'window'],
       },
       () =>
-        plans().flatMap(([plan, { allowed }]) =>
-          (plan === ANONYMOUS ? ['minute'] : ['minute', 'day']).map((window) => ({
+        plans().flatMap(({ plan, allowed }) =>
+          (plan === ANONYMOUS_PLAN ? ['minute'] : ['minute', 'day']).map((window) => ({
             labels: { plan, window },
             value: allowed,
           })),
@@ -146,13 +143,13 @@ export class ServiceMetrics {
         labelNames: ['plan', 'window'],
       },
       () =>
-        plans().flatMap(([plan, { denied: refused }]) =>
-          REFUSERS.map((window) => ({ labels: { plan, window }, value: refused[window] })),
+        plans().flatMap(({ plan, denied }) =>
+          Object.entries(denied).map(([window, value]) => ({ labels: { plan, window }, value })),
         ),
     );
     metrics.counter(
       { name: `${PREFIX}bans_started_total`, help: 'Bans that requests have started.', labelNames: ['plan'] },
-      () => plans().map(([plan, { bansStarted }]) => ({ labels: { plan }, value: bansStarted })),
+      () => plans().map(({ plan, bansStarted }) => ({ labels: { plan }, value: bansStarted })),
     );
     metrics.gauge(
       {
@@ -192,21 +189,21 @@ export class ServiceMetrics {
         name: `${PREFIX}key_knowledge_age_seconds`,
         help: 'How old the knowledge of changes to keys is. Above 0.8 nothing that is remembered counts.',
       },
-      () => [{ value: this.watch.ageMs / 1000 }],
+      () => [{ value: this.listener.ageMs / 1000 }],
     );
     metrics.gauge(
       {
         name: `${PREFIX}key_watch_holds`,
         help: '1 while changes of keys are heard, so that remembered keys count; else 0.',
       },
-      () => [{ value: Number(this.watch.isCurrent) }],
+      () => [{ value: Number(this.listener.isCurrent) }],
     );
     metrics.counter(
       {
         name: `${PREFIX}key_changes_total`,
         help: 'Changes of keys, quotas and plans that were heard, and connections for that.',
       },
-      () => [{ value: this.watch.generation }],
+      () => [{ value: this.listener.generation }],
     );
   }
 
@@ -222,11 +219,11 @@ export class ServiceMetrics {
         name: `${PREFIX}question_duration_seconds`,
         help: 'How long a question to a store took that was asked for many at once; count asks the counter store.',
       },
-      () => all.map(({ name, seconds }) => ({ labels: { question: name }, distribution: seconds })),
+      () => all.map(({ name, seconds }) => ({ labels: { question: name }, histogram: seconds })),
     );
     metrics.histogram(
       { name: `${PREFIX}question_batch_size`, help: 'How many were served by one such question.' },
-      () => all.map(({ name, sizes }) => ({ labels: { question: name }, distribution: sizes })),
+      () => all.map(({ name, sizes }) => ({ labels: { question: name }, histogram: sizes })),
     );
     metrics.counter(
       {
@@ -234,7 +231,7 @@ export class ServiceMetrics {
         help: 'How many were told an error in place of their answer.',
         labelNames: ['question'],
       },
-      () => all.map(({ name, failures: failedAsks }) => ({ labels: { question: name }, value: failedAsks })),
+      () => all.map(({ name, failures }) => ({ labels: { question: name }, value: failures })),
     );
     const pools = () => Object.entries(this.prisma.poolStates);
     metrics.gauge(

@@ -5,7 +5,7 @@ import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../errors/api-error.js';
 import type { CreationBatcher, CreationResult, IdempotentRequest } from '../idempotency/creation-batcher.js';
 import { IdempotencyStore } from '../idempotency/idempotency.store.js';
-import { BatchMetrics } from '../batch-metrics.js';
+import type { BatchMetrics } from '../batcher.js';
 import type { NewOrder, Order, OrderStatus } from './order.schemas.js';
 
 /** The foreign key of an order's animal. */

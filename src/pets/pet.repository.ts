@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Batcher } from '../batcher.js';
+import { Batcher, type BatchMetrics } from '../batcher.js';
 import { loadSql, namedStatement, QueryRunner } from '../database/query-runner.js';
 import { MIN_INT64 } from '../http/int64.js';
 import type { CreationBatcher, CreationResult, IdempotentRequest } from '../idempotency/creation-batcher.js';
 import { IdempotencyStore } from '../idempotency/idempotency.store.js';
-import { BatchMetrics } from '../batch-metrics.js';
 import type { NewPet, PetStatus } from './pet.schemas.js';
 
 const AS_JSON = loadSql(import.meta.url, 'pets-as-json').text;

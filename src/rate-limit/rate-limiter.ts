@@ -5,7 +5,6 @@ import { ENVIRONMENT, type Environment } from '../environment.js';
 import { ApiError } from '../errors/api-error.js';
 import { networkOf } from './address.js';
 import { banEndSeconds, secondsToBanEnd } from './ban.js';
-import { Decisions } from './decisions.js';
 import { FallbackCounterStore } from './fallback-counter-store.js';
 import { addressBucketKey, statusBucketKey } from './bucket-key.js';
 import type { RateLimitDecision, RateLimitRequest } from './rate-limit-decision.js';
@@ -20,13 +19,8 @@ declare module 'fastify' {
   }
 }
 
-/** Stands for the plan of an anonymous client; no plan can have this name. */
-export const ANONYMOUS = '(stranger)';
-
 @Injectable()
 export class RateLimiter {
-  readonly decisions = new Decisions();
-
   constructor(
     private readonly store: FallbackCounterStore,
     @Inject(ENVIRONMENT) private readonly environment: Environment,
@@ -43,7 +37,7 @@ export class RateLimiter {
     const { inquiriesPerMinute } = request.routeOptions.config;
     request.decision =
       inquiriesPerMinute === undefined || principal === null
-        ? await this.consume(request, principal)
+        ? await this.store.consume(this.rateLimitRequestOf(request, principal))
         : await this.peek(principal.quota, inquiriesPerMinute);
     if (!request.decision.allowed) {
       throw rateLimitError(request.decision, authentication);
@@ -82,18 +76,11 @@ export class RateLimiter {
     return this.rateLimitRequestOf(request, request.lastKnownPrincipal).bucketKey;
   }
 
-  private async consume(request: FastifyRequest, principal: Principal | null): Promise<RateLimitDecision> {
-    const decision = await this.store.consume(this.rateLimitRequestOf(request, principal));
-    this.decisions.add(principal?.quota.plan ?? ANONYMOUS, decision);
-    return decision;
-  }
-
   /** Returns the rate-limit status of a quota, or a denial where it was requested too often within this minute. */
   private async peek(quota: Quota, perMinute: number): Promise<RateLimitDecision> {
     const bucketKey = statusBucketKey(quota.id);
     const inquiry = await this.store.consume({ bucketKey, perMinute, perDay: null });
     if (!inquiry.allowed) {
-      this.decisions.addRefusedInquiry(quota.plan);
       return inquiry;
     }
     // A request that has waited for a store that is away does not wait for it again.
