@@ -10,10 +10,10 @@ const CONNECT_TIMEOUT_MS = 2000;
  * is answered by then: with a second behind another question at the most (`Batcher`), within five or so.
  */
 const STATEMENT_TIMEOUT_MS = 3500;
-/** The server gives up first, and says so; this is for one that says nothing. */
+/** Longer than the server's own timeout, for a server that does not respond. */
 const QUERY_TIMEOUT_MS = 4000;
 const IDLE_TIMEOUT_MS = 30_000;
-/** A connection that never fails is opened anew so often, in case its address leads to another server by now. */
+/** A connection is replaced after this time, in case its address leads to another server by then. */
 const LIFETIME_SECONDS = 600;
 /** The SQLSTATE of a write to a server, or in a session, that may only be read. */
 const READ_ONLY = '25006';
@@ -23,15 +23,15 @@ const PRISMA_SHARE = 0.3;
 export type PoolSettings = Pick<Environment, 'DATABASE_URL' | 'DATABASE_POOL_SIZE'>;
 
 /**
- * How many of so many connections are Prisma's, and how many of the busiest operations' statements. Each has its own, as
- * a transaction may wait for a lock: whoever waits in one holds up neither keys nor animals.
+ * Returns the sizes of Prisma's pool and of the pool of the busiest operations' statements. They are apart because a transaction may
+ * wait for a lock, which then delays neither keys nor animals.
  */
 export function poolSizes(connections: number): { prisma: number; statements: number } {
   const prisma = Math.max(1, Math.floor(connections * PRISMA_SHARE));
   return { prisma, statements: connections - prisma };
 }
 
-/** The connections of a pool as they are now, and who waits for one. */
+/** The current connections of a pool, and how many queries wait for one. */
 export interface PoolState {
   max: number;
   open: number;
@@ -43,7 +43,7 @@ export function stateOf({ options, totalCount, idleCount, waitingCount }: pg.Poo
   return { max: options.max, open: totalCount, idle: idleCount, waiting: waitingCount };
 }
 
-/** A pool of up to `max` connections; who waits for one is told after two seconds that there is none. */
+/** Returns a pool of up to `max` connections, where waiting for one fails after two seconds. */
 export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, max: number): pg.Pool {
   const pool = new pg.Pool({
     connectionString: DATABASE_URL,
@@ -55,12 +55,12 @@ export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, 
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     maxLifetimeSeconds: LIFETIME_SECONDS,
     onConnect: configureOnConnect,
-    // What a request asks that the end of the service has cut off is not waited for.
+    // The process does not wait for the queries of requests that the shutdown has cut off.
     allowExitOnIdle: true,
   });
-  // An idle connection that breaks is replaced by the next question, which tells what is wrong if that fails too.
+  // A broken idle connection is replaced for the next query, which reports the error if that fails too.
   pool.on('error', () => {});
-  // So does the next question on one that is lent. Else, where nothing is asked at that moment, its end would be the process's.
+  // The next query reports the error of a lent connection; without a listener, it would end the process.
   pool.on('connect', (client) => client.on('error', () => {}));
   leaveReadOnly(pool);
   leaveSilent(pool);
@@ -68,33 +68,33 @@ export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, 
 }
 
 /**
- * Has each connection closed that has refused a write, as after a failover its address leads to another server. The pool does so
- * after a query of its own that failed; but a transaction gives its connection back as if nothing had happened.
+ * Closes each connection that has refused a write, since its address may lead to another server after a failover. The pool does so
+ * after a failed query of its own, but a transaction returns its connection as if nothing had happened.
  */
 function leaveReadOnly(pool: pg.Pool): void {
-  const readOnly = new WeakSet<pg.PoolClient>();
   pool.on('connect', (client) => {
+    const end = (_error: unknown, released: pg.PoolClient) => {
+      if (released === client) {
+        pool.off('release', end);
+        // The pool sees it end, and does not lend it again.
+        void (client as pg.PoolClient & pg.Client).end();
+      }
+    };
     // Of the message ErrorResponse (PostgreSQL, "Message Formats"); not among the types of pg.
     const { connection } = client as pg.PoolClient & {
       connection: EventEmitter<{ errorMessage: [pg.DatabaseError] }>;
     };
     connection.on('errorMessage', ({ code }) => {
       if (code === READ_ONLY) {
-        readOnly.add(client);
+        pool.off('release', end).on('release', end);
       }
     });
-  });
-  pool.on('release', (_error, client) => {
-    if (readOnly.has(client)) {
-      // The pool is about to see that it ends, and lends it no more.
-      void (client as pg.PoolClient & pg.Client).end();
-    }
   });
 }
 
 /**
- * Has each connection closed on which a question was not answered in time. The pool does so after a query of its own; but a
- * transaction would wait as long again to be rolled back, and then give its connection back as it is: open, and held up.
+ * Closes each connection with an overdue query. The pool does so after a query of its own, but a transaction would wait as long again for
+ * its rollback, and then return its connection as it is: open, and blocked.
  */
 function leaveSilent(pool: pg.Pool): void {
   pool.on('connect', (client) => {
