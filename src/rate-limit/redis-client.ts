@@ -1,21 +1,20 @@
 import { readFileSync } from 'node:fs';
-import { Cluster, type ClusterOptions, type DNSLookupFunction, Redis, type RedisOptions } from 'ioredis';
+import { Cluster, Command, Redis, type RedisOptions } from 'ioredis';
 import { InvalidEnvironmentError } from '../environment.js';
 import type { RedisAddress } from '../redis-address.js';
 import { withinDeadline } from './deadline.js';
+import { NotConnectedError, nullOnReplyError, type OutageLog } from './redis-failure.js';
 
-/** To find out what is there. No longer: the next try may find that the address leads to another server by now. */
-const FIND_TIMEOUT_MS = 1000;
-/** All that belongs to opening a connection: in a Cluster several questions to several nodes. */
-const OPEN_TIMEOUT_MS = 3000;
-const CONNECT_TIMEOUT_MS = 1000;
-const SAFE_POLICY = 'noeviction';
+/** Short, as the address may lead to another server at the next attempt. */
+const SERVER_TIMEOUT_MS = 1000;
+/** A Cluster needs several queries to several nodes. */
+const CLUSTER_TIMEOUT_MS = 3000;
 
 const scriptFile = (name: string) => ({
   numberOfKeys: 1,
   lua: readFileSync(new URL(`./${name}.lua`, import.meta.url), 'utf8'),
 });
-/** Sent by their hash; whole where a server does not have them, as after its start. */
+/** ioredis sends EVALSHA, and EVAL to a server that does not have the script. */
 const SCRIPTS = {
   consumeRequests: scriptFile('consume'),
   reconcileUsage: scriptFile('reconcile'),
@@ -24,59 +23,101 @@ const SCRIPTS = {
 
 export type ScriptName = keyof typeof SCRIPTS;
 
-/** The driver's client, of a server or of a Cluster. One that has lost its connection stays so. */
+/** An ioredis client that never reconnects and never sends a call twice: the outcome of the first may be unknown. */
 export type RedisClient = Redis | Cluster;
 
 /**
- * A client that is not connected yet, of what is there: a server or a Cluster, by the first address that answers.
+ * Returns a connected client of a server or a Cluster, as detected at the first address that responds.
  *
- * @throws InvalidEnvironmentError when COUNTER_STORE says otherwise; the driver's error when none answers.
+ * @throws InvalidEnvironmentError when COUNTER_STORE does not fit the server, or a master evicts keys; ioredis' error
+ *   when no address responds, or one master of the Cluster does not.
  */
-export async function newClient(addresses: readonly RedisAddress[]): Promise<RedisClient> {
-  return (await findCluster(addresses)) ? newCluster(addresses) : newServer(addresses[0] as RedisAddress);
+export async function openClient(
+  addresses: readonly RedisAddress[],
+  outages: OutageLog,
+): Promise<RedisClient> {
+  const { server, isCluster } = await openFirst(addresses);
+  if (!isCluster) {
+    return server;
+  }
+  server.disconnect();
+  const cluster = newCluster(addresses, outages);
+  await open(cluster, () => Promise.all(cluster.nodes('master').map(expectNoEviction)), CLUSTER_TIMEOUT_MS);
+  return cluster;
+}
+
+/** Returns a function that finds the connection to the master of a key: undefined while that is not connected. */
+export function masterFinder(client: RedisClient): (key: string) => Redis | undefined {
+  if (!(client instanceof Cluster)) {
+    return () => client;
+  }
+  const connections = connectionsOf(client);
+  return (key) => {
+    const [address = ''] = client.slots[new Command('exists', [key]).getSlot()] ?? [];
+    const master = connections.get(address);
+    return master?.status === 'ready' ? master : undefined;
+  };
 }
 
 /**
- * Connects it to the server, or to every master of the Cluster.
+ * Returns the connections to all masters that have slots, and so keys.
  *
- * @throws InvalidEnvironmentError when one of them is not fit to count; the driver's error when one is away.
+ * @throws NotConnectedError when the connection to one of them was lost.
  */
-export async function connect(client: RedisClient): Promise<void> {
-  const prepare = async () => {
-    await client.connect();
-    await Promise.all((client instanceof Cluster ? client.nodes('master') : [client]).map(expectNoEviction));
-  };
-  await withinDeadline(prepare(), OPEN_TIMEOUT_MS);
+export function mastersOf(client: RedisClient): Redis[] {
+  if (!(client instanceof Cluster)) {
+    return [client];
+  }
+  const connections = connectionsOf(client);
+  return [...new Set(client.slots.flatMap(([master]) => master ?? []))].map((address) => {
+    const master = connections.get(address);
+    if (master === undefined) {
+      throw new NotConnectedError();
+    }
+    return master;
+  });
 }
 
-async function findCluster(addresses: readonly RedisAddress[]): Promise<boolean> {
-  let fault: unknown;
+function connectionsOf(cluster: Cluster): Map<string, Redis> {
+  return new Map(cluster.nodes('master').map((node) => [addressOf(node), node]));
+}
+
+const addressOf = ({ options }: Redis) => `${options.host}:${options.port}`;
+
+async function openFirst(addresses: readonly RedisAddress[]): Promise<{ server: Redis; isCluster: boolean }> {
+  let failure: unknown;
   for (const address of addresses) {
-    const server = new Redis(serverOptions({ ...address, db: 0 }));
-    server.on('error', (error) => (fault = error));
-    const request = async () => {
-      await server.connect();
-      return unlessRefused(server.info('cluster'));
-    };
+    const server = newServer(address);
     try {
-      const info = await withinDeadline(request(), FIND_TIMEOUT_MS);
-      const isCluster = info === null ? addresses.length > 1 : /^cluster_enabled:1/m.test(info);
-      expectAddresses(addresses, isCluster);
-      return isCluster;
+      const isCluster = await open(server, () => checkServer(server, addresses), SERVER_TIMEOUT_MS);
+      return { server, isCluster };
     } catch (error) {
       if (error instanceof InvalidEnvironmentError) {
         throw error;
       }
-      // Of a refused connection the driver says here no more than that it is closed; its event said why.
-      fault ??= error;
-    } finally {
-      server.disconnect();
+      failure = error;
     }
   }
-  throw fault;
+  throw failure;
 }
 
-function expectAddresses(addresses: readonly RedisAddress[], isCluster: boolean): void {
+/** Connects the client and runs the check; disconnects it when either fails. */
+async function open<T>(client: RedisClient, check: () => Promise<T>, timeoutMs: number): Promise<T> {
+  let reason: unknown;
+  client.on('error', (error) => (reason = error));
+  try {
+    return await withinDeadline(client.connect().then(check), timeoutMs);
+  } catch (error) {
+    client.disconnect();
+    // Of a refused connection `connect` reports only that it is closed; the event has the reason.
+    throw error instanceof InvalidEnvironmentError ? error : (reason ?? error);
+  }
+}
+
+/** Returns whether the server is a node of a Cluster; checks a single server. */
+async function checkServer(server: Redis, addresses: readonly RedisAddress[]): Promise<boolean> {
+  const info = await nullOnReplyError(server.info('cluster'));
+  const isCluster = info === null ? addresses.length > 1 : /^cluster_enabled:1/m.test(info);
   if (!isCluster && addresses.length > 1) {
     throw new InvalidEnvironmentError(
       'COUNTER_STORE has several addresses, which only a Cluster may have, and no Cluster is there',
@@ -85,64 +126,15 @@ function expectAddresses(addresses: readonly RedisAddress[], isCluster: boolean)
   if (isCluster && addresses[0]?.db !== 0) {
     throw new InvalidEnvironmentError('COUNTER_STORE names a database, and a Cluster has none but 0');
   }
+  if (!isCluster) {
+    await expectNoEviction(server);
+  }
+  return isCluster;
 }
 
 function newServer(address: RedisAddress): Redis {
-  return new Redis({
-    ...serverOptions(address),
-    // What was a master is a replica now: its name may lead to the new one.
-    reconnectOnError: ({ message }) => message.includes('READONLY'),
-  });
-}
-
-function newCluster(addresses: readonly RedisAddress[]): Cluster {
-  const redisOptions = connectionOptions(addresses[0] as RedisAddress);
-  const options = {
-    redisOptions,
-    scripts: SCRIPTS,
-    lazyConnect: true,
-    enableOfflineQueue: false,
-    // One that lost all its nodes is opened anew, from the addresses of COUNTER_STORE.
-    clusterRetryStrategy: () => null,
-    // A call is never sent twice: what became of the first may be unknown. Redirections alone are followed.
-    retryDelayOnFailover: 0,
-    retryDelayOnClusterDown: 0,
-    // Certificates are for names.
-    ...('tls' in redisOptions && { dnsLookup: nameItself }),
-  } satisfies ClusterOptions;
-  const cluster = new Cluster(
-    addresses.map(({ host, port }) => ({ host, port })),
-    options,
-  );
-  cluster.on('+node', (node: Redis) => {
-    // Connected before it is needed: while it connects, what is asked of it fails. Not so early that this would be the
-    // Cluster's own question whether it is ready.
-    if (cluster.status === 'ready' && node.status === 'wait') {
-      withinDeadline(node.connect(), OPEN_TIMEOUT_MS).catch(() => node.disconnect());
-    }
-  });
-  return cluster;
-}
-
-/** Of a connection, to a server or to a node of a Cluster. */
-function connectionOptions({ tls, username, password }: RedisAddress) {
-  return {
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
-    ...(tls && { tls: {} }),
-    connectionName: 'animal-store-counters',
-    connectTimeout: CONNECT_TIMEOUT_MS,
-    // Who is given up for saying nothing would not answer an orderly end either.
-    disconnectTimeout: 0,
-    // Nothing is ever sent a second time.
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-  } satisfies RedisOptions;
-}
-
-function serverOptions(address: RedisAddress) {
   const { host, port, db } = address;
-  return {
+  return new Redis({
     ...connectionOptions(address),
     host,
     port,
@@ -150,38 +142,62 @@ function serverOptions(address: RedisAddress) {
     scripts: SCRIPTS,
     lazyConnect: true,
     retryStrategy: () => null,
-    // Whoever requests while there is no connection is told at once.
     enableOfflineQueue: false,
+    // A master that has become a replica is left: its name may lead to the new master.
+    reconnectOnError: ({ message }) => message.includes('READONLY'),
+  });
+}
+
+function newCluster(addresses: readonly RedisAddress[], outages: OutageLog): Cluster {
+  const redisOptions = connectionOptions(addresses[0] as RedisAddress);
+  const cluster = new Cluster(
+    addresses.map(({ host, port }) => ({ host, port })),
+    {
+      redisOptions,
+      scripts: SCRIPTS,
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      clusterRetryStrategy: () => null,
+      retryDelayOnFailover: 0,
+      retryDelayOnClusterDown: 0,
+      // Certificates are issued for names.
+      ...('tls' in redisOptions && { dnsLookup: (name, done) => done(null, name) }),
+    },
+  );
+  const nameOf = (address: string) => `The node ${address} of the Redis Cluster`;
+  cluster.on('node error', (error: unknown, address: string) => outages.away(nameOf(address), error));
+  cluster.on('+node', (node: Redis) => {
+    node.once('ready', () => outages.back(nameOf(addressOf(node))));
+    // A master is used once it is connected. Before the Cluster is ready, this would fail its own ready check.
+    if (cluster.status === 'ready' && node.status === 'wait') {
+      withinDeadline(node.connect(), CLUSTER_TIMEOUT_MS).catch(() => node.disconnect());
+    }
+  });
+  return cluster;
+}
+
+function connectionOptions({ tls, username, password }: RedisAddress) {
+  return {
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(tls && { tls: {} }),
+    connectionName: 'animal-store-counters',
+    connectTimeout: SERVER_TIMEOUT_MS,
+    // A server that hangs does not respond to an orderly end either.
+    disconnectTimeout: 0,
   } satisfies RedisOptions;
 }
 
-const nameItself: DNSLookupFunction = (name, done) => done(null, name);
-
-/** @throws InvalidEnvironmentError when the server forgets counts and bans once its memory is full. */
+/** @throws InvalidEnvironmentError when the server evicts counts and bans once its memory is full. */
 async function expectNoEviction(server: Redis): Promise<void> {
-  const told = /^maxmemory_policy:(\S+)/m.exec((await unlessRefused(server.info('memory'))) ?? '')?.[1];
-  // Some providers do not tell it there.
-  const [, configured] =
-    told === undefined ? ((await unlessRefused(server.config('GET', 'maxmemory-policy'))) ?? []) : [];
-  const policy = told ?? configured;
-  if (policy !== SAFE_POLICY) {
-    const { host, port } = server.options;
+  const shown = /^maxmemory_policy:(\S+)/m.exec((await nullOnReplyError(server.info('memory'))) ?? '')?.[1];
+  // Some providers do not show it there.
+  const policy = shown ?? (await nullOnReplyError(server.config('GET', 'maxmemory-policy')))?.[1];
+  if (policy !== 'noeviction') {
     throw new InvalidEnvironmentError(
       policy === undefined
-        ? `COUNTER_STORE: ${host}:${port} tells its maxmemory-policy neither by INFO nor by CONFIG GET; allow one of them`
-        : `COUNTER_STORE: ${host}:${port} has the maxmemory-policy ${policy}, by which counts and bans are forgotten when memory is full; set maxmemory-policy to ${SAFE_POLICY}`,
+        ? `COUNTER_STORE: ${addressOf(server)} shows its maxmemory-policy neither by INFO nor by CONFIG GET; allow one of them`
+        : `COUNTER_STORE: ${addressOf(server)} has the maxmemory-policy ${policy}, by which counts and bans are forgotten when memory is full; set maxmemory-policy to noeviction`,
     );
-  }
-}
-
-/** Null where the server does not permit the question. */
-async function unlessRefused<T>(answer: Promise<T>): Promise<T | null> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof Error && error.name === 'ReplyError') {
-      return null;
-    }
-    throw error;
   }
 }

@@ -4,34 +4,38 @@ import { InvalidEnvironmentError } from '../environment.js';
 import type { RedisAddress } from '../redis-address.js';
 import { CounterStoreError, type FailureKind } from './counter-store.js';
 import { DeadlineError, withinDeadline } from './deadline.js';
-import { OutageLog } from './outage-log.js';
-import { connect, newClient, type RedisClient, type ScriptName } from './redis-client.js';
-import { explain, NotConnectedError, unusable } from './redis-failure.js';
-import { connectedKeys, expectLife, mastersOf, rediscover } from './redis-masters.js';
+import { masterFinder, mastersOf, openClient, type RedisClient, type ScriptName } from './redis-client.js';
+import { explain, NotConnectedError, nullOnReplyError, OutageLog, unusable } from './redis-failure.js';
 
-/** A question that was not answered by then fails. Whether the server did what it was asked is not known. */
-const ANSWER_DEADLINE_MS = 500;
-/** Between the beginnings of two tries to connect, unless the first takes longer. */
+/**
+ * For one reply; later, the outcome is unknown. Not the `commandTimeout` of ioredis, which would expire while this process
+ * is stopped and the reply waits in the socket.
+ */
+const REPLY_DEADLINE_MS = 500;
+/** Between the starts of two attempts to connect, unless the first takes longer. */
 const RETRY_INTERVAL_MS = 500;
-/** Keys that one step of a search passes, about, so that counting never waits long behind it. */
+/** Keys that one SCAN passes, about: counting waits behind it. */
 const SCAN_COUNT = 1000;
 
-/** A script's key, and its values. */
+/** The key and the values of a script. */
 export type Call = [key: string, ...values: (string | number)[]];
-type Scripted = Record<ScriptName, (...call: Call) => Promise<unknown>>;
+type Scripts = Record<ScriptName, (...call: Call) => Promise<unknown>>;
 
-/** What one hash had in a field, and the time of the server that it was on, in milliseconds since the Unix epoch. */
+/** A field of one hash, and the time of its server in milliseconds since the Unix epoch. */
 export interface Field {
   key: string;
   value: string | null;
   nowMs: number;
 }
 
-/** A Redis or Valkey server or Cluster: it finds out by itself which. Connects anew whenever the connection is lost. */
+/**
+ * The connection to a Redis or Valkey server or Cluster. It is opened anew whenever it is lost, not reconnected by ioredis:
+ * the address may lead to another server by then, which has to be checked first.
+ */
 export class RedisConnection {
   private readonly logger = new Logger(RedisConnection.name);
   private readonly outages = new OutageLog((line) => this.closed || this.logger.warn(line));
-  /** Null while no server was reached and found fit to count. */
+  /** Null while no server is connected and checked. */
   private client: RedisClient | null = null;
   private retry: NodeJS.Timeout | undefined;
   private closed = false;
@@ -41,7 +45,7 @@ export class RedisConnection {
   constructor(private readonly addresses: readonly RedisAddress[]) {}
 
   /**
-   * Connects. Where no server can be reached it returns all the same, and goes on trying.
+   * Connects. When no server can be reached, it returns all the same and goes on trying.
    *
    * @throws InvalidEnvironmentError when one was reached, but is not fit to count.
    */
@@ -64,185 +68,156 @@ export class RedisConnection {
   }
 
   /**
-   * Calls a script for each of many keys, all at once.
+   * Runs a script for each of many keys, all sent at once.
    *
-   * @returns for each call what the script returned, or the CounterStoreError that tells why it did not: one for all calls
-   *   that failed in the same way.
+   * @returns for each call the reply or its CounterStoreError: one for all calls that failed in the same way.
    */
   async run(script: ScriptName, calls: readonly Call[]): Promise<unknown[]> {
     const { client } = this;
     if (client?.status !== 'ready') {
-      const refusal = this.refusal();
-      return calls.map(() => refusal);
+      const error = this.notConnected();
+      return calls.map(() => error);
     }
-    const outcomes = await inTime(send(client, script, calls));
+    const scripts = client as unknown as Scripts;
+    const findMaster = masterFinder(client);
+    const masters = calls.map(([key]) => findMaster(key));
+    // Without a connected master, the errors of ioredis leave open whether the call was sent.
+    const replies = calls.map((call, index) =>
+      masters[index] ? scripts[script](...call) : Promise.reject(new NotConnectedError()),
+    );
+    // One timer for all of them.
+    const deadline = inTime(Promise.allSettled(replies));
+    const outcomes = await Promise.allSettled(replies.map((reply) => Promise.race([reply, deadline])));
     const errors = new Map<FailureKind, CounterStoreError>();
-    const told = outcomes.map((outcome, index) => {
+    const silent = new Set<Redis>();
+    const results = outcomes.map((outcome, index) => {
       if (outcome.status === 'fulfilled') {
         return outcome.value;
       }
-      const error = explain(outcome.reason, client instanceof Cluster);
+      const { reason } = outcome;
+      const error = explain(reason, client instanceof Cluster);
+      const master = masters[index];
+      if (master && reason instanceof DeadlineError) {
+        silent.add(master);
+      }
       if (error.kind === 'wrongType') {
         this.outages.away(`What Redis has at ${calls[index]?.[0]}`, new Error('it is no counter'));
       }
       errors.set(error.kind, errors.get(error.kind) ?? error);
       return errors.get(error.kind);
     });
-    lookAfter(client, outcomes);
-    return told;
+    silent.forEach((master) => void pingOrDisconnect(master).catch(() => {}));
+    if (client instanceof Cluster && masters.includes(undefined)) {
+      client.refreshSlotsCache();
+    }
+    errors.forEach((error) => (error.query = errors));
+    return results;
   }
 
   /**
-   * Asks every master for a sign of life.
+   * Pings every master.
    *
-   * @throws CounterStoreError when one of them gives none.
+   * @throws CounterStoreError when one of them does not reply.
    */
   async ping(): Promise<void> {
-    await this.request((client) => answerOf(expectLife(client, ANSWER_DEADLINE_MS)));
+    await this.use(async (client) => {
+      if (client instanceof Cluster) {
+        // Finds masters again whose connection was lost. A failure shows in the pings.
+        await inTime(new Promise((done) => client.refreshSlotsCache(done))).catch(() => {});
+      }
+      await Promise.all(mastersOf(client).map(pingOrDisconnect));
+    });
   }
 
   /**
-   * A field of every hash whose key matches a pattern, on all servers of a Cluster. What is no hash has none.
+   * Returns a field of every hash whose key matches a pattern, of all masters: null where a key holds no hash. A key may
+   * appear twice.
    *
-   * @throws CounterStoreError when one of them is away.
+   * @throws CounterStoreError when one of the masters does not reply.
    */
-  async fields(pattern: string, field: string): Promise<Field[]> {
-    return this.request(async (client) => {
+  fields(pattern: string, field: string): Promise<Field[]> {
+    return this.use(async (client) => {
       const found = await Promise.all(
         mastersOf(client).map(async (master) => {
-          const values = new Map<string, string | null>();
-          for await (const keys of keysOf(master, pattern)) {
-            // Not of this master alone: a key may be moving to another just now.
-            const reading = keys.map(async (key) =>
-              values.set(key, await unlessSpoilt(client.hget(key, field))),
-            );
-            await answerOf(Promise.all(reading));
-          }
-          const [seconds, microseconds] = await answerOf(master.time());
+          const values: { key: string; value: string | null }[] = [];
+          let cursor = '0';
+          do {
+            const [next, keys] = await inTime(master.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT));
+            // By the client, as a key may be moving to another master of the Cluster just now.
+            const read = async (key: string) =>
+              values.push({ key, value: await nullOnReplyError(client.hget(key, field), 'wrongType') });
+            await inTime(Promise.all(keys.map(read)));
+            cursor = next;
+          } while (cursor !== '0');
+          const [seconds, microseconds] = await inTime(master.time());
           const nowMs = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
-          return [...values].map(([key, value]) => ({ key, value, nowMs }));
+          return values.map((each) => ({ ...each, nowMs }));
         }),
       );
       return found.flat();
     });
   }
 
-  private async request<Answer>(question: (client: RedisClient) => Promise<Answer>): Promise<Answer> {
+  private async use<T>(query: (client: RedisClient) => Promise<T>): Promise<T> {
     const { client } = this;
     if (client?.status !== 'ready') {
-      throw this.refusal();
+      throw this.notConnected();
     }
     try {
-      return await question(client);
+      return await query(client);
     } catch (error) {
       throw explain(error, client instanceof Cluster);
     }
   }
 
   private async open(): Promise<void> {
-    const client = await newClient(this.addresses);
-    let fault: unknown;
-    client.on('error', (error) => (fault = error));
-    client.on('end', () => {
-      // One that is not in use was closed by ourselves.
-      if (client === this.client) {
-        this.client = null;
-        this.openLater(fault ?? new Error('the connection was closed'));
-      }
-    });
-    if (client instanceof Cluster) {
-      this.watchNodes(client);
-    }
-    try {
-      await connect(client);
-    } catch (error) {
-      client.disconnect();
-      // Of a refused connection the driver says here no more than that it is closed; its event said why.
-      throw error instanceof InvalidEnvironmentError ? error : (fault ?? error);
-    }
+    const client = await openClient(this.addresses, this.outages);
     if (this.closed) {
       client.disconnect();
       return;
     }
+    let fault: unknown = new Error('the connection was closed');
+    client.on('error', (error) => (fault = error));
+    client.once('end', () => {
+      this.client = null;
+      this.openLater(fault);
+    });
     this.client = client;
     this.outages.back('Redis');
   }
 
-  /** @param triedMs when the last try began, if that is why. */
-  private openLater(fault: unknown, triedMs = performance.now()): void {
+  private openLater(fault: unknown, delayMs = RETRY_INTERVAL_MS): void {
     if (this.closed) {
       return;
     }
     this.fault = fault;
     this.outages.away('Redis', fault);
-    const restMs = Math.max(0, triedMs + RETRY_INTERVAL_MS - performance.now());
     this.retry = setTimeout(() => {
-      const startMs = performance.now();
-      this.open().catch((error: unknown) => this.openLater(error, startMs));
-    }, restMs).unref();
+      const nextMs = performance.now() + RETRY_INTERVAL_MS;
+      this.open().catch((error: unknown) => this.openLater(error, nextMs - performance.now()));
+    }, delayMs).unref();
   }
 
-  private watchNodes(cluster: Cluster): void {
-    const nameOf = (address: string) => `The node ${address} of the Redis Cluster`;
-    cluster.on('node error', (error: unknown, address: string) => this.outages.away(nameOf(address), error));
-    cluster.on('+node', (node: Redis) => {
-      node.once('ready', () => this.outages.back(nameOf(`${node.options.host}:${node.options.port}`)));
-    });
-  }
-
-  private refusal(): CounterStoreError {
+  private notConnected(): CounterStoreError {
     return new CounterStoreError('noConnection', unusable(this.fault));
   }
 }
 
-/** Sends all calls before any is answered; but none to a master that is not connected. */
-function send(client: RedisClient, script: ScriptName, calls: readonly Call[]): Promise<unknown>[] {
-  const isConnected = connectedKeys(client);
-  const scripted = client as unknown as Scripted;
-  return calls.map((call) =>
-    isConnected(call[0]) ? scripted[script](...call) : Promise.reject(new NotConnectedError()),
-  );
-}
-
-/** @throws DeadlineError when it did not come in time. */
-function answerOf<Answer>(reply: Promise<Answer>): Promise<Answer> {
-  return withinDeadline(reply, ANSWER_DEADLINE_MS);
-}
-
-/** Waits for each of these, but for none longer than the deadline. */
-async function inTime(replies: Promise<unknown>[]): Promise<PromiseSettledResult<unknown>[]> {
-  const deadline = answerOf(Promise.allSettled(replies));
-  return Promise.allSettled(replies.map((reply) => Promise.race([reply, deadline.then(() => reply)])));
-}
-
-/** Has the next questions find what these calls did not, beside the way: a connection that answers, and every master. */
-function lookAfter(client: RedisClient, outcomes: readonly PromiseSettledResult<unknown>[]): void {
-  const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
-  if (reasons.some((reason) => reason instanceof DeadlineError)) {
-    expectLife(client, ANSWER_DEADLINE_MS).catch(() => {});
-  } else if (client instanceof Cluster && reasons.some((reason) => reason instanceof NotConnectedError)) {
-    rediscover(client).catch(() => {});
-  }
-}
-
-/** Null where the key has something else than counts, of which the questions about its subject tell. */
-async function unlessSpoilt(value: Promise<string | null>): Promise<string | null> {
+/** Pings a server, and disconnects it when it does not reply in time. */
+async function pingOrDisconnect(server: Redis): Promise<void> {
   try {
-    return await value;
+    await inTime(server.ping());
   } catch (error) {
-    if (explain(error, false).kind === 'wrongType') {
-      return null;
+    if (error instanceof DeadlineError) {
+      // The listeners of lost connections log the reason.
+      server.emit('error', error);
+      server.disconnect();
     }
     throw error;
   }
 }
 
-/** The keys that match a pattern, as many at once as one step finds; one may come twice. */
-async function* keysOf(master: Redis, pattern: string): AsyncGenerator<string[]> {
-  let cursor = '0';
-  do {
-    const [next, found] = await answerOf(master.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT));
-    yield found;
-    cursor = next;
-  } while (cursor !== '0');
+/** @throws DeadlineError when the reply does not arrive in time. */
+function inTime<T>(reply: Promise<T>): Promise<T> {
+  return withinDeadline(reply, REPLY_DEADLINE_MS);
 }

@@ -16,13 +16,14 @@ import {
   PartialReconcileError,
   type UnreportedUsage,
 } from './counter-store.js';
+import type { ScriptName } from './redis-client.js';
 import { type Call, RedisConnection } from './redis-connection.js';
 import { quotaBucketKey } from './bucket-key.js';
 
-/** What consume.lua returns. */
+/** The reply of consume.lua. */
 type Reply = [
-  granted: number,
-  refused: number,
+  allowed: number,
+  denied: number,
   refusals: number,
   bannedUntilMs: number | null,
   minute: number,
@@ -34,15 +35,15 @@ type Reply = [
 ];
 
 /**
- * Counts in Redis or Valkey, exactly across replicas. All requests that arrive while one question is under way go in
- * the next one, which has one call of consume.lua for each subject.
+ * Counts in Redis or Valkey, exactly across replicas. Requests that arrive while a batch is in flight go in the next one,
+ * which has one call of consume.lua for each subject.
  */
 @Injectable()
 export class RedisCounterStore extends CounterStore implements OnModuleInit, OnApplicationShutdown {
-  private readonly batcher = new Batcher((requests: RateLimitRequest[]) => this.takeAll(requests), {
+  private readonly batcher = new Batcher((requests: RateLimitRequest[]) => this.consumeAll(requests), {
     name: 'count',
   });
-  /** The takings. */
+  /** The metrics of `consume`. */
   readonly questions = this.batcher.metrics;
   private readonly connection: RedisConnection;
 
@@ -68,8 +69,8 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   }
 
   async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
-    const [reply] = await this.connection.run('consumeRequests', [this.callOf({ ...request, count: 0 })]);
-    return previewOf(countedOf(expectAnswer(reply) as Reply), request, this.environment.BAN_DURATIONS);
+    const reply = await this.runOne('consumeRequests', this.consumeCall({ ...request, count: 0 }));
+    return previewOf(countedOf(reply as Reply), request, this.environment.BAN_DURATIONS);
   }
 
   async reconcile(taken: UnreportedUsage[]): Promise<void> {
@@ -80,13 +81,15 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
       const kind = perDay === null ? '' : '1';
       return [this.keyOf(bucketKey), minute, minuteUsed, day, dayUsed, kind, this.clock.storeOffsetMs];
     });
-    const outcomes = await this.connection.run('reconcileUsage', calls);
-    const failures = outcomes.filter((outcome) => outcome instanceof CounterStoreError);
-    const failure = failures.find(({ kind }) => kind !== 'wrongType');
-    if (failure !== undefined) {
+    const replies = await this.connection.run('reconcileUsage', calls);
+    // Nothing can ever be added to a key of the wrong type.
+    const failures = replies.map((reply) => (isFailure(reply) && reply.kind !== 'wrongType' ? reply : null));
+    const failure = failures.find((error) => error !== null);
+    if (failure) {
+      const isNotAdded = (error?: CounterStoreError | null) => error && error.kind !== 'outcomeUnknown';
       throw new PartialReconcileError(
         failure,
-        taken.filter((_one, index) => wasSurelyNotAdded(outcomes[index])),
+        taken.filter((_usage, index) => isNotAdded(failures[index])),
       );
     }
   }
@@ -103,50 +106,41 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   }
 
   async liftBan(subject: string): Promise<Date | null> {
-    const call: Call = [this.keyOf(subject), this.clock.storeOffsetMs];
-    const [reply] = await this.connection.run('liftBan', [call]);
-    const untilMs = expectAnswer(reply) as number | null;
-    return untilMs === null ? null : new Date(untilMs);
+    const untilMs = await this.runOne('liftBan', [this.keyOf(subject), this.clock.storeOffsetMs]);
+    return untilMs === null ? null : new Date(untilMs as number);
   }
 
-  private async takeAll(requests: RateLimitRequest[]): Promise<(RateLimitDecision | BatchItemError)[]> {
+  private async consumeAll(requests: RateLimitRequest[]): Promise<(RateLimitDecision | BatchItemError)[]> {
     const batch = groupByBucket(requests);
-    const replies = await this.connection.run(
-      'consumeRequests',
-      [...batch.buckets.values()].map((bucket) => this.callOf(bucket)),
-    );
-    for (const reply of replies) {
-      if (reply instanceof CounterStoreError) {
-        reply.query = replies;
-      }
+    const calls = [...batch.buckets.values()].map((bucket) => this.consumeCall(bucket));
+    const replies = await this.connection.run('consumeRequests', calls);
+    if (isFailure(replies[0]) && replies.every(isFailure)) {
+      // Requests queued behind this batch have waited as long already.
+      this.batcher.rejectQueued(new CounterStoreError('notSent', replies[0]));
     }
-    const [failure] = replies;
-    if (
-      failure instanceof CounterStoreError &&
-      replies.every((reply) => reply instanceof CounterStoreError)
-    ) {
-      // Who gathered behind it has waited as long already.
-      this.batcher.rejectQueued(new CounterStoreError('notSent', failure));
-    }
-    const outcomes = new Map(
-      [...batch.buckets.keys()].map((subject, index) => {
-        const reply = replies[index];
-        // The others may have been answered: each subject is counted by itself.
-        const outcome =
-          reply instanceof CounterStoreError ? new BatchItemError(reply) : countedOf(reply as Reply);
-        return [subject, outcome];
-      }),
-    );
-    return decisionsFor(batch, outcomes, this.environment.BAN_DURATIONS);
+    const outcomes = [...batch.buckets.keys()].map((subject, index) => {
+      const reply = replies[index];
+      return [subject, isFailure(reply) ? new BatchItemError(reply) : countedOf(reply as Reply)] as const;
+    });
+    return decisionsFor(batch, new Map(outcomes), this.environment.BAN_DURATIONS);
   }
 
-  private callOf({ bucketKey, count, perMinute, perDay }: RateLimitRequest & { count: number }): Call {
+  /** @throws CounterStoreError when the call failed. */
+  private async runOne(script: ScriptName, call: Call): Promise<unknown> {
+    const [reply] = await this.connection.run(script, [call]);
+    if (isFailure(reply)) {
+      throw reply;
+    }
+    return reply;
+  }
+
+  private consumeCall({ bucketKey, count, perMinute, perDay }: RateLimitRequest & { count: number }): Call {
     const { clock, environment } = this;
     const banDurations = environment.BAN_DURATIONS;
     return [this.keyOf(bucketKey), count, perMinute, perDay ?? '', clock.storeOffsetMs, ...banDurations];
   }
 
-  /** Redis may serve production and staging alike. The braces have a Cluster keep all keys of a subject on one server. */
+  /** Production and staging may share a Redis. The braces keep all keys of a subject on one master of a Cluster. */
   private keyOf(subject: string): string {
     return `animal-store:${this.environment.APP_ENV}:{${subject}}`;
   }
@@ -156,44 +150,10 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   }
 }
 
-/** A of the wrong type one is not told again: it can never be added. */
-function wasSurelyNotAdded(outcome: unknown): boolean {
-  return (
-    outcome instanceof CounterStoreError && outcome.kind !== 'outcomeUnknown' && outcome.kind !== 'wrongType'
-  );
-}
+const isFailure = (reply: unknown): reply is CounterStoreError => reply instanceof CounterStoreError;
 
-function countedOf([
-  granted,
-  refused,
-  refusals,
-  untilMs,
-  minute,
-  minuteUsed,
-  day,
-  dayUsed,
-  nowMs,
-  clockMs,
-]: Reply): CountedBucket {
+function countedOf(reply: Reply): CountedBucket {
+  const [allowed, denied, refusals, untilMs, minute, minuteUsed, day, dayUsed, nowMs, clockMs] = reply;
   const bannedUntil = untilMs === null ? null : new Date(untilMs);
-  return {
-    allowed: granted,
-    denied: refused,
-    refusals,
-    bannedUntil,
-    minute,
-    minuteUsed,
-    day,
-    dayUsed,
-    nowMs,
-    clockMs,
-  };
-}
-
-/** @throws the error that came in place of an answer. */
-function expectAnswer(answer: unknown): unknown {
-  if (answer instanceof CounterStoreError) {
-    throw answer;
-  }
-  return answer;
+  return { allowed, denied, refusals, bannedUntil, minute, minuteUsed, day, dayUsed, nowMs, clockMs };
 }

@@ -1,21 +1,28 @@
+import { LRUCache } from 'lru-cache';
 import { databaseReason } from '../database/availability.js';
 import { CounterStoreError, type FailureKind } from './counter-store.js';
 
-/** What the driver says of a call that it did not send. */
+/** Message of ioredis for a call that it did not send. */
 const NOT_SENT = /enableOfflineQueue/;
-/** What it says of one that each node has sent to another. */
-const SENT_ON = /^Too many Cluster redirections/;
-/** What a server, or a script, says of a key that has something else than counts. Old servers say it inside an error of the script. */
-const SPOILT = /WRONGTYPE/;
+/** Message of ioredis for a call that every node has redirected to another. */
+const REDIRECTED = /^Too many Cluster redirections/;
+/** Of a server or a script, for a key that is no counter. Old servers put it inside an error of the script. */
+const WRONG_TYPE = /WRONGTYPE/;
+/** How many unavailable components the log remembers. */
+const MAX_AWAY = 1000;
 
-/** There is no connection to the server that would have to be asked, and so it was not. */
+/** The server of a call is not connected, so the call was not sent. */
 export class NotConnectedError extends Error {
   constructor() {
     super('it is not connected');
   }
 }
 
-/** @param isCluster whether others of the same store may be there all the same. */
+/**
+ * Returns the error for a caller, with what is certain about the outcome.
+ *
+ * @param isCluster whether other masters may still be connected.
+ */
 export function explain(error: unknown, isCluster: boolean): CounterStoreError {
   return new CounterStoreError(kindOf(error as Error, isCluster), unusable(error));
 }
@@ -26,12 +33,47 @@ function kindOf(error: Error, isCluster: boolean): FailureKind {
     return isCluster ? 'failed' : 'noConnection';
   }
   if (name === 'ReplyError') {
-    return SPOILT.test(message) ? 'wrongType' : 'failed';
+    return WRONG_TYPE.test(message) ? 'wrongType' : 'failed';
   }
-  return SENT_ON.test(message) ? 'failed' : 'outcomeUnknown';
+  return REDIRECTED.test(message) ? 'failed' : 'outcomeUnknown';
 }
 
-/** The error for a caller. */
+/** Returns the error that says why Redis cannot be used. */
 export function unusable(cause: unknown): Error {
   return new Error(`Redis cannot be used: ${databaseReason(cause)}`, { cause });
+}
+
+/** Returns null instead when the server replies with an error, by default any. */
+export async function nullOnReplyError<T>(reply: Promise<T>, kind?: FailureKind): Promise<T | null> {
+  try {
+    return await reply;
+  } catch (error) {
+    const isReply = error instanceof Error && error.name === 'ReplyError';
+    if (isReply && (kind === undefined || kindOf(error, false) === kind)) {
+      return null;
+    }
+    throw error;
+  }
+}
+
+/** Logs each reason why a component cannot be used once, however often that is tried again, until it is there again. */
+export class OutageLog {
+  private readonly reasons = new LRUCache<string, Set<string>>({ max: MAX_AWAY });
+
+  constructor(private readonly log: (line: string) => void) {}
+
+  away(component: string, error: unknown): void {
+    const reasons = this.reasons.get(component) ?? new Set();
+    const reason = databaseReason(error);
+    if (!reasons.has(reason)) {
+      this.reasons.set(component, reasons.add(reason));
+      this.log(`${component} cannot be used, and is tried again: ${reason}`);
+    }
+  }
+
+  back(component: string): void {
+    if (this.reasons.delete(component)) {
+      this.log(`${component} is there again`);
+    }
+  }
 }
