@@ -7,6 +7,7 @@ import { readSeedFile } from '../src/seed/seed-file.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { expectNoSecrets } from './support/secrets.js';
 import { type Ended, run } from './support/service-process.js';
+import { animalStore } from './support/terminal.js';
 
 const DAY_MS = 86_400_000;
 const MADE = /shown this once: (ask_live_\w{38})/;
@@ -27,17 +28,20 @@ beforeEach(async () => {
 afterEach(() => database.drop());
 
 const settings = () => ({ DATABASE_URL: database.url, APP_ENV: 'production' });
-const seed = (env: Record<string, string> = {}) => run('cli/seed.js', { ...settings(), ...env });
-const admin = (...args: string[]) => run('cli/admin.js', settings(), ...args);
+const seed = (env: Record<string, string> = {}) => animalStore({ ...settings(), ...env }, 'seed');
+const seedProcess = (env: Record<string, string> = {}) => run('cli/seed.js', { ...settings(), ...env });
+const admin = (...args: string[]) => animalStore(settings(), ...args);
 
 let files = 0;
 
-/** Seeds from a file of this content: a text as it stands, anything else as JSON. */
-async function seedFrom(content: unknown, env: Record<string, string> = {}): Promise<Ended> {
-  const SEED_FILE = path.join(folder, `seed-${(files += 1)}.yaml`);
-  await writeFile(SEED_FILE, typeof content === 'string' ? content : JSON.stringify(content));
-  return seed({ SEED_FILE, ...env });
+/** Writes a file of this content, a text as it stands and anything else as JSON, and returns its path. */
+async function writeSeedFile(content: unknown): Promise<string> {
+  const file = path.join(folder, `seed-${(files += 1)}.yaml`);
+  await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
 }
+
+const seedFrom = async (content: unknown) => seed({ SEED_FILE: await writeSeedFile(content) });
 
 /** What is wrong with a file of this text. */
 async function faultOf(text: string): Promise<string> {
@@ -94,7 +98,7 @@ const OWN_PLANS = [
 describe('the seed', () => {
   it('makes the plans that are missing and one administrator, also when two run at once', async () => {
     await database.query("INSERT INTO plans VALUES ('free', 1, 2)");
-    const runs = await Promise.all([seed(), seed()]);
+    const runs = await Promise.all([seedProcess(), seedProcess()]);
     expect(runs.map(({ code, stderr }) => [code, stderr])).toEqual([
       [0, ''],
       [0, ''],
@@ -198,7 +202,7 @@ describe('the seed', () => {
     const holder = new pg.Client({ connectionString: database.url });
     await holder.connect();
     await holder.query('SELECT pg_advisory_lock(7446220112)');
-    const waiting = seed();
+    const waiting = seedProcess();
     const said = await Promise.race([
       waiting,
       new Promise((resolve) => setTimeout(resolve, 7000, 'nothing')),
@@ -298,7 +302,8 @@ keys:
   });
 
   it('is applied once when two seeds run at once', async () => {
-    const runs = await Promise.all([seedFrom(YAML), seedFrom(YAML)]);
+    const SEED_FILE = await writeSeedFile(YAML);
+    const runs = await Promise.all([seedProcess({ SEED_FILE }), seedProcess({ SEED_FILE })]);
     expect(runs.map(({ code, stderr }) => [code, stderr])).toEqual([
       [0, ''],
       [0, ''],
@@ -530,7 +535,7 @@ keys:
 
   it('ends with exit code 1 where it cannot be read, and shows no key that stands in it', async () => {
     const before = await everything();
-    const missing = await seed({ SEED_FILE: path.join(folder, 'nowhere.yaml') });
+    const missing = await seedProcess({ SEED_FILE: path.join(folder, 'nowhere.yaml') });
     expect([missing.code, missing.stdout]).toEqual([1, '']);
     expect(missing.stderr).toMatch(/SEED_FILE \S+nowhere\.yaml cannot be read: ENOENT/);
     const ended = await seedFrom(`keys: "${KEY_1}`);
@@ -565,7 +570,8 @@ keys:
   });
 
   it('shows no key where it warns of a tag that nobody knows', async () => {
-    const ended = await seedFrom(`keys:\n  - { name: x, plan: free, key: !secret ${KEY_1} }\n`);
+    const content = `keys:\n  - { name: x, plan: free, key: !secret ${KEY_1} }\n`;
+    const ended = await seedProcess({ SEED_FILE: await writeSeedFile(content) });
     expectNoSecrets(ended.stdout + ended.stderr, [KEY_1]);
     expect(ended.code).toBe(0);
   });

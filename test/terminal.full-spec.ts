@@ -11,6 +11,7 @@ import { issueKey } from './support/keys.js';
 import { OWN_MIGRATIONS } from './support/own-migrations.js';
 import { expectNoSecrets } from './support/secrets.js';
 import { type Ended, run, ServiceProcess } from './support/service-process.js';
+import { animalStore } from './support/terminal.js';
 
 const DAY_MS = 86_400_000;
 const NOBODY = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
@@ -26,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const settings = () => ({ DATABASE_URL: database.url, APP_ENV: 'production' });
-const admin = (...args: string[]) => run('cli/admin.js', settings(), ...args);
+const admin = (...args: string[]) => animalStore(settings(), ...args);
 
 /** What a command printed that did what it was asked. */
 async function done(...args: string[]): Promise<string> {
@@ -319,6 +320,19 @@ describe('control characters', () => {
 });
 
 describe('a command', () => {
+  it('is a process that ends with code 0 when it is done, 1 when it is refused, and 2 when it is written wrong', async () => {
+    const process = (...args: string[]) => run('cli/admin.js', settings(), ...args);
+    const [listed, refused, wrong] = await Promise.all([
+      process('plans', 'list', '--json'),
+      process('keys', 'show', NOBODY),
+      process('keys', 'burn'),
+    ]);
+    expect(listed).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(listed.stdout)).toEqual(await json('plans', 'list'));
+    expectRefusal(refused, `There is no key with the id "${NOBODY}".`);
+    expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: "error: unknown command 'burn'\n" });
+  });
+
   it('that is refused says why on standard error, with exit code 1, and does nothing', async () => {
     const { id } = await issue('--plan', 'free');
     const noPlan = /^There is no plan "gold"; the plans are .*business, enterprise, free, .*pro\.\n$/;
@@ -405,19 +419,19 @@ describe('a command', () => {
   });
 
   it('says what to do where no database runs, none answers, or it has no tables', async () => {
-    const nowhere = await run('cli/admin.js', { DATA_DIR: '/nonexistent/data' }, 'keys', 'list');
+    const nowhere = await animalStore({ DATA_DIR: '/nonexistent/data' }, 'keys', 'list');
     expectRefusal(
       nowhere,
       'No embedded database runs in /nonexistent/data: start the service first ("npm start"), or set DATABASE_URL.',
     );
     const away = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing', APP_ENV: 'production' };
-    const unanswered = await run('cli/admin.js', away, 'plans', 'list');
+    const unanswered = await animalStore(away, 'plans', 'list');
     expect({ code: unanswered.code, stdout: unanswered.stdout }).toEqual({ code: 1, stdout: '' });
     expect(unanswered.stderr).toMatch(/^The database cannot be used \(check DATABASE_URL\): .+\n$/);
     const empty = await createDatabase('template0');
     try {
       for (const command of ['keys', 'plans']) {
-        const ended = await run('cli/admin.js', { ...away, DATABASE_URL: empty.url }, command, 'list');
+        const ended = await animalStore({ ...away, DATABASE_URL: empty.url }, command, 'list');
         expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: 1, stdout: '' });
         expect(ended.stderr).toMatch(
           /^The database has not the tables of this version: run "npx prisma migrate deploy", or in a container "animal-store migrate"\. .+ does not exist.*\n$/,
@@ -434,7 +448,7 @@ describe('a command', () => {
       await unseeded.query('DELETE FROM plans');
       const empty = { DATABASE_URL: unseeded.url, APP_ENV: 'production' };
       expectRefusal(
-        await run('cli/admin.js', empty, 'keys', 'issue', '--name', 'x', '--plan', 'pro'),
+        await animalStore(empty, 'keys', 'issue', '--name', 'x', '--plan', 'pro'),
         'There are no plans yet: run "npx prisma db seed" first, or in a container "animal-store seed".',
       );
     } finally {
@@ -461,7 +475,7 @@ describe('migrate and seed', () => {
         stderr: '',
       });
       const direct = { DATABASE_URL: empty.url, APP_ENV: 'production' };
-      const again = await run('cli/admin.js', direct, 'migrate');
+      const again = await animalStore(direct, 'migrate');
       expect(again).toMatchObject({ code: 0, stdout: 'The database is up to date.\n', stderr: '' });
       const seeded = await run('cli/admin.js', direct, 'seed');
       expect(seeded).toMatchObject({ code: 0, stderr: '' });
@@ -483,7 +497,7 @@ describe('migrate and seed', () => {
   const migrateOf =
     ({ url }: TestDatabase, environment = {}) =>
     (...args: string[]) =>
-      run('cli/admin.js', { DATABASE_URL: url, APP_ENV: 'production', ...environment }, 'migrate', ...args);
+      animalStore({ DATABASE_URL: url, APP_ENV: 'production', ...environment }, 'migrate', ...args);
 
   const failed = (why: string) =>
     `The migration ${REDONE} ${why}. Undo what it may have left, run "animal-store migrate --rolled-back ${REDONE}", and migrate ` +

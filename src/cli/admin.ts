@@ -1,33 +1,6 @@
 #!/usr/bin/env node
-import { Command, CommanderError } from 'commander';
-import { EXIT_USAGE } from './arguments.js';
-import { auditCommand } from './audit.command.js';
-import { deprecationsCommand } from './deprecations.command.js';
-import { escapeLines } from './escape-controls.js';
+import { runAnimalStore } from './animal-store.js';
 import { EXIT_REFUSED } from './failure.js';
-import { keysCommand } from './keys.command.js';
-import { migrateCommand } from './migrate.command.js';
-import { plansCommand } from './plans.command.js';
-import { seedCommand } from './seed.command.js';
-import { usageCommand } from './usage.command.js';
-
-const program = new Command('animal-store')
-  .description('Administers the animal store, in the running embedded database or in that of DATABASE_URL.')
-  .addHelpText(
-    'after',
-    '\nIn a checkout, write "npm run -s admin --" in place of "animal-store":\n' +
-      '  npm run -s admin -- keys issue --name "Ann\'s shop" --plan pro\n' +
-      '\nExit codes: 0 done, 1 refused (standard error says why), 2 wrong usage.',
-  )
-  .addCommand(keysCommand())
-  .addCommand(plansCommand())
-  .addCommand(usageCommand())
-  .addCommand(auditCommand())
-  .addCommand(deprecationsCommand())
-  .addCommand(migrateCommand())
-  .addCommand(seedCommand());
-
-throwUsageErrors(program);
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // Whoever reads may stop when it has seen enough; what cannot be written for another reason is lost.
@@ -37,17 +10,4 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   }
 });
 
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (!(error instanceof CommanderError)) {
-    throw error;
-  }
-  process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE;
-}
-
-/** Commands that were built apart inherit nothing from the program. What is quoted of the arguments is escaped. */
-function throwUsageErrors(command: Command): void {
-  command.exitOverride().configureOutput({ outputError: (text, write) => write(escapeLines(text)) });
-  command.commands.forEach(throwUsageErrors);
-}
+await runAnimalStore(process.argv.slice(2));

@@ -15,7 +15,7 @@ export interface Ended {
 }
 
 /** Settings of this machine that the service must not inherit. */
-const CLEAN = {
+export const CLEAN = {
   DATABASE_URL: '',
   DIRECT_DATABASE_URL: '',
   COUNTER_STORE: '',

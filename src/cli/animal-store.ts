@@ -1,0 +1,45 @@
+import { Command, CommanderError } from 'commander';
+import { EXIT_USAGE } from './arguments.js';
+import { auditCommand } from './audit.command.js';
+import { deprecationsCommand } from './deprecations.command.js';
+import { escapeLines } from './escape-controls.js';
+import { keysCommand } from './keys.command.js';
+import { migrateCommand } from './migrate.command.js';
+import { plansCommand } from './plans.command.js';
+import { seedCommand } from './seed.command.js';
+import { usageCommand } from './usage.command.js';
+
+/** Runs `animal-store` with these arguments, and sets the exit code of the process. */
+export async function runAnimalStore(args: string[]): Promise<void> {
+  const program = new Command('animal-store')
+    .description('Administers the animal store, in the running embedded database or in that of DATABASE_URL.')
+    .addHelpText(
+      'after',
+      '\nIn a checkout, write "npm run -s admin --" in place of "animal-store":\n' +
+        '  npm run -s admin -- keys issue --name "Ann\'s shop" --plan pro\n' +
+        '\nExit codes: 0 done, 1 refused (standard error says why), 2 wrong usage.',
+    )
+    .addCommand(keysCommand())
+    .addCommand(plansCommand())
+    .addCommand(usageCommand())
+    .addCommand(auditCommand())
+    .addCommand(deprecationsCommand())
+    .addCommand(migrateCommand())
+    .addCommand(seedCommand());
+
+  throwUsageErrors(program);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) {
+      throw error;
+    }
+    process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE;
+  }
+}
+
+/** Commands that were built apart inherit nothing from the program. What is quoted of the arguments is escaped. */
+function throwUsageErrors(command: Command): void {
+  command.exitOverride().configureOutput({ outputError: (text, write) => write(escapeLines(text)) });
+  command.commands.forEach(throwUsageErrors);
+}
