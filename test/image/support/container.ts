@@ -63,7 +63,8 @@ export class Container {
   }
 
   static async start(options: ContainerOptions): Promise<Container> {
-    const { network, root, service, writable = false, tmpfs = [], files = {}, folders = {} } = options;
+    const { network, root, service, writable = false, tmpfs = [], folders = {} } = options;
+    const files = { ...network.files, ...options.files };
     if (root !== '/') {
       await Promise.all(Object.keys(files).map((file) => makeMountPoint(path.join(root, file))));
     }
@@ -85,9 +86,6 @@ export class Container {
       '/proc',
       '--dev',
       '/dev',
-      '--ro-bind',
-      network.hosts,
-      '/etc/hosts',
       ...tmpfs.flatMap((folder) => ['--perms', '1777', '--tmpfs', folder]),
       ...Object.entries(files).flatMap(([inside, outside]) => ['--ro-bind', outside, inside]),
       ...Object.entries(folders).flatMap(([inside, outside]) => ['--bind', outside, inside]),

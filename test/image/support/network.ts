@@ -1,15 +1,25 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { command } from './command.js';
+import { dnsResponse } from './dns-response.js';
 
 /** Addresses that are reserved for tests (RFC 2544). */
 const addressIn = (subnet: number, host: number) => `198.18.${subnet}.${host}`;
 
-/** A network as a container engine makes one: a bridge, on which each container has an address and finds others by name. */
+const DNS_PORT = 53;
+
+/**
+ * A network as a container engine makes one: a bridge with a DNS server, on which each container has an address and finds the
+ * others by name. A name loses an address before the address disappears. (Lines of `/etc/hosts` would outlive it, because Go
+ * caches them for five seconds.)
+ */
 export class Network {
   private readonly names = new Map<string, string>();
   private readonly id = process.pid % 250;
+  private readonly dns: Socket = createSocket('udp4');
   private count = 1;
 
   private constructor(
@@ -23,18 +33,24 @@ export class Network {
     await command('ip', 'link', 'add', network.bridge, 'type', 'bridge');
     await command('ip', 'addr', 'add', `${network.gateway}/24`, 'dev', network.bridge);
     await command('ip', 'link', 'set', network.bridge, 'up');
-    await network.writeHosts();
+    await network.listen();
+    const [hosts = '', resolver = ''] = Object.values(network.files);
+    await writeFile(hosts, '127.0.0.1 localhost\n');
+    await writeFile(resolver, `nameserver ${network.gateway}\n`);
     return network;
   }
 
-  /** From where this test comes to the containers. */
+  /** Returns the address from which this test comes to the containers. */
   get gateway(): string {
     return addressIn(this.id, 1);
   }
 
-  /** To be seen at `/etc/hosts` of every container. It is written in place, so all see it change. */
-  get hosts(): string {
-    return path.join(this.folder, 'hosts');
+  /** Returns the files by which every container finds names: its path there, and its path here. */
+  get files(): Record<string, string> {
+    return {
+      '/etc/hosts': path.join(this.folder, 'hosts'),
+      '/etc/resolv.conf': path.join(this.folder, 'resolv.conf'),
+    };
   }
 
   /** Gives a container an address, and a network namespace of the name that is returned. */
@@ -50,23 +66,29 @@ export class Network {
     await command('ip', '-n', namespace, 'link', 'set', 'eth0', 'up');
     await command('ip', '-n', namespace, 'link', 'set', 'lo', 'up');
     this.names.set(address, service);
-    await this.writeHosts();
     return { namespace, address };
   }
 
+  /** Removes a container's address from its name, and then the address. */
   async leave({ namespace, address }: { namespace: string; address: string }): Promise<void> {
     this.names.delete(address);
-    await this.writeHosts();
     await command('ip', 'netns', 'delete', namespace);
   }
 
+  /** Removes the bridge and ends the DNS server. */
   async close(): Promise<void> {
+    this.dns.close();
     await command('ip', 'link', 'delete', this.bridge);
     await rm(this.folder, { recursive: true });
   }
 
-  private async writeHosts(): Promise<void> {
-    const lines = [...this.names].map(([address, name]) => `${address} ${name}\n`);
-    await writeFile(this.hosts, ['127.0.0.1 localhost\n', ...lines].join(''));
+  private async listen(): Promise<void> {
+    this.dns.on('message', (query, { address, port }) => {
+      const addressesOf = (name: string) =>
+        [...this.names].filter(([, service]) => service === name).map(([of]) => of);
+      this.dns.send(dnsResponse(query, addressesOf), port, address);
+    });
+    this.dns.bind(DNS_PORT, this.gateway);
+    await once(this.dns, 'listening');
   }
 }
