@@ -15,7 +15,7 @@ export async function animalStore(settings: Record<string, string>, ...args: str
   process.exitCode = 0;
   try {
     await runAnimalStore(args);
-    return { code: Number(process.exitCode), signal: null, ...written };
+    return { code: process.exitCode, signal: null, ...written };
   } finally {
     process.exitCode = 0;
     writers.forEach((writer) => writer.mockRestore());
