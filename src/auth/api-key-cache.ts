@@ -114,7 +114,12 @@ function knownKey([, keyId, role, expiresAt, revoked, id, plan, perMinute, perDa
     throw new Error(`Quota ${id} is on plan ${plan} but has no numbers of its own`);
   }
   return {
-    principal: { keyId, role, expiresAt, quota: { id, bucketKey: quotaBucketKey(id), plan, perMinute, perDay } },
+    principal: {
+      keyId,
+      role,
+      expiresAt,
+      quota: { id, bucketKey: quotaBucketKey(id), plan, perMinute, perDay },
+    },
     revoked,
   };
 }
