@@ -80,12 +80,14 @@ describe('two processes over one database, each with a way of its own to hear of
     const measuredMs: number[] = [];
     for (let round = 1; round <= FROZEN_ROUNDS; round += 1) {
       const issued = await keyInUse();
+      const before = heardAgain();
       proxy.hang();
       measuredMs.push(...(await stalenessOfRevocation(issued)));
       // Frozen for longer than an echo may take.
       await pause(1000);
       await proxy.comeBack();
-      await until(() => heardAgain().every((times) => times === round));
+      // A slow machine may have lost and heard them once more before.
+      await until(() => heardAgain().every((times, replica) => times > (before[replica] ?? 0)));
     }
     expectKept('while frozen', measuredMs);
     // Else no replica remembered anything, and there was nothing to measure.
