@@ -712,7 +712,7 @@ export interface components {
                  * @enum {string}
                  */
                 name: "minute" | "day";
-                /** @description Requests admitted in this window. */
+                /** @description Requests allowed in this window. */
                 limit: number;
                 /** @description Those that remain. */
                 remaining: number;
