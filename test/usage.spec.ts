@@ -501,8 +501,8 @@ describe('a database that is away', () => {
     const quota = { id: randomUUID(), plan: 'free', perMinute: 60, perDay: 1000 };
     const record = (keyId: string) => {
       const request = {
-        authentication: { principal: { keyId, role: 'client', quota }, refusal: null },
-        admission: null,
+        authentication: { principal: { keyId, role: 'client', quota }, denial: null },
+        decision: null,
         routeOptions: { config: { operation: 'listPets' } },
       };
       recorder.record(request as unknown as FastifyRequest, { statusCode: 200 } as FastifyReply);

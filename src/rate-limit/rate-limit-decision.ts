@@ -28,7 +28,7 @@ export interface RateLimitDecision extends BanStatus {
 }
 
 /** What a request may still do before a ban, and the ban that it started or met. */
-export interface BanStatus {
+interface BanStatus {
   /** Refusals that remain within this minute: the last of them starts a ban. Null where no ban threatens. */
   refusalsUntilBan: number | null;
   ban: Ban | null;
@@ -65,7 +65,7 @@ export interface CountedBucket extends BucketState {
 }
 
 /** The requests of a batch, by bucket. */
-export interface Batch {
+interface Batch {
   requests: readonly RateLimitRequest[];
   buckets: Map<string, BucketRequests>;
   /** The position of each request, from 0, among those of its bucket. */
