@@ -2,7 +2,7 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import { Histogram } from './histogram.js';
 
 /** The diagnostics channel of all loads, each from its arrival to its result. */
-export const LOADS = 'animal-store.ask';
+export const LOADS = 'animal-store.load';
 
 /** What the channel publishes of a load. */
 export interface LoadNotice {

@@ -53,7 +53,7 @@ export class ApiKeyCache {
     name: FIND.name,
     maxInFlight: MAX_IN_FLIGHT,
   });
-  readonly questions = this.batcher.metrics;
+  readonly batches = this.batcher.metrics;
   /** Requests whose key was cached. */
   hits = 0;
   /** Requests whose key was looked up. */

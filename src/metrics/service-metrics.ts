@@ -209,10 +209,10 @@ export class ServiceMetrics {
 
   private addDatabase(metrics: Metrics): void {
     const all = [
-      this.sharedCounters.questions,
-      this.keys.questions,
-      ...this.pets.questions,
-      this.orders.questions,
+      this.sharedCounters.batches,
+      this.keys.batches,
+      ...this.pets.batches,
+      this.orders.batches,
     ];
     metrics.histogram(
       {

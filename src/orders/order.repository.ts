@@ -48,7 +48,7 @@ export class OrderRepository {
   }
 
   /** All that was asked of the database for many at once. */
-  get questions(): BatchMetrics {
+  get batches(): BatchMetrics {
     return this.creations.metrics;
   }
 

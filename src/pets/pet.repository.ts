@@ -62,7 +62,7 @@ export class PetRepository {
   });
   private readonly creations: CreationBatcher<NewPet>;
   /** Of each kind of query. */
-  readonly questions: BatchMetrics[];
+  readonly batches: BatchMetrics[];
 
   constructor(
     private readonly queries: QueryRunner,
@@ -77,7 +77,7 @@ export class PetRepository {
         status: { type: 'pet_status', value: ({ status }) => status ?? null },
       },
     });
-    this.questions = [this.pages.metrics, this.finds.metrics, this.creations.metrics];
+    this.batches = [this.pages.metrics, this.finds.metrics, this.creations.metrics];
   }
 
   /** @throws the database's error. */

@@ -63,7 +63,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     name: 'count',
   });
   /** The metrics of `consume`. */
-  readonly questions = this.batcher.metrics;
+  readonly batches = this.batcher.metrics;
   private client: Promise<pg.Client> | null = null;
   /** Connections through a pooler, which shares server connections, and so prepared statements, among its clients. */
   private readonly pooled = new WeakSet<pg.Client>();

@@ -44,7 +44,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     name: 'count',
   });
   /** The metrics of `consume`. */
-  readonly questions = this.batcher.metrics;
+  readonly batches = this.batcher.metrics;
   private readonly connection: RedisConnection;
 
   constructor(

@@ -11,7 +11,7 @@ import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@ope
 import type { FastifyInstance } from 'fastify';
 import type { Environment } from '../environment.js';
 import { about } from '../openapi/about.js';
-import { QuestionSpans } from './question-spans.js';
+import { LoadSpans } from './load-spans.js';
 import { RequestSpans } from './request-spans.js';
 import { TellingExporter } from './telling-exporter.js';
 
@@ -21,7 +21,7 @@ const EXPORT_TIMEOUT_MS = 3000;
 /** Spans of this service, on their way to a collector. */
 export class Tracing {
   private readonly requests: RequestSpans;
-  private readonly questions: QuestionSpans;
+  private readonly loads: LoadSpans;
 
   constructor(
     tracer: Tracer,
@@ -29,17 +29,17 @@ export class Tracing {
     private readonly provider: BasicTracerProvider,
   ) {
     this.requests = new RequestSpans(tracer);
-    this.questions = new QuestionSpans(tracer, this.requests, environment);
+    this.loads = new LoadSpans(tracer, this.requests, environment);
   }
 
   traceRequests(fastify: FastifyInstance): void {
     this.requests.trace(fastify);
-    this.questions.listen();
+    this.loads.listen();
   }
 
   /** Sends what is left. */
   async stop(): Promise<void> {
-    this.questions.stop();
+    this.loads.stop();
     await this.provider.shutdown();
   }
 }

@@ -7,16 +7,13 @@ import type { RequestSpans } from './request-spans.js';
 
 const COUNTING = 'count';
 
-/**
- * A span for each ask that a request has of a store, until it is answered: what it waited for, whoever else was served by the same
- * question. Nothing of what is asked for nobody in particular.
- */
-export class QuestionSpans {
+/** Starts a span for each load and each query of a request, until its result: how long the request waited, also in a shared batch. */
+export class LoadSpans {
   private readonly spans = new WeakMap<object, Span>();
-  private readonly asks = tracingChannel<unknown, LoadNotice>(LOADS);
+  private readonly loads = tracingChannel<unknown, LoadNotice>(LOADS);
   private readonly queries = tracingChannel<unknown, QueryNotice>(QUERIES);
-  private readonly ofAsks: TracingChannelSubscribers<LoadNotice>;
-  private readonly ofQueries: TracingChannelSubscribers<QueryNotice>;
+  private readonly onLoads: TracingChannelSubscribers<LoadNotice>;
+  private readonly onQueries: TracingChannelSubscribers<QueryNotice>;
 
   constructor(
     private readonly tracer: Tracer,
@@ -24,7 +21,7 @@ export class QuestionSpans {
     { COUNTER_STORE }: Pick<Environment, 'COUNTER_STORE'>,
   ) {
     const counters = COUNTER_STORE === undefined ? 'postgresql' : 'redis';
-    this.ofAsks = this.subscribers(
+    this.onLoads = this.subscribers(
       ({ name }) => this.start(name, { 'db.system.name': name === COUNTING ? counters : 'postgresql' }),
       ({ batchSize }, span) => {
         if (batchSize !== undefined) {
@@ -32,7 +29,7 @@ export class QuestionSpans {
         }
       },
     );
-    this.ofQueries = this.subscribers(({ text }) => {
+    this.onQueries = this.subscribers(({ text }) => {
       const operation = text.trimStart().split(/\s/, 1)[0] ?? '';
       return this.start(operation, {
         'db.system.name': 'postgresql',
@@ -43,13 +40,13 @@ export class QuestionSpans {
   }
 
   listen(): void {
-    this.asks.subscribe(this.ofAsks);
-    this.queries.subscribe(this.ofQueries);
+    this.loads.subscribe(this.onLoads);
+    this.queries.subscribe(this.onQueries);
   }
 
   stop(): void {
-    this.asks.unsubscribe(this.ofAsks);
-    this.queries.unsubscribe(this.ofQueries);
+    this.loads.unsubscribe(this.onLoads);
+    this.queries.unsubscribe(this.onQueries);
   }
 
   private start(name: string, attributes: Attributes): Span | null {
