@@ -1,5 +1,8 @@
 import { createPool } from '../src/database/connection-pool.js';
+import { startApplication } from './support/application.js';
 import { createDatabase } from './support/database.js';
+import { hold } from './support/holding.js';
+import { send } from './support/http.js';
 
 it('a connection that ends while it is lent fails the next question on it, nothing else, and is lent no more', async () => {
   const database = await createDatabase();
@@ -17,4 +20,32 @@ it('a connection that ends while it is lent fails the next question on it, nothi
     await pool.end();
     await database.drop();
   }
+});
+
+describe('a small pool', () => {
+  it('leaves connections to readiness and keys while every operation on animals waits for a lock', async () => {
+    const store = await startApplication({ environment: { DATABASE_POOL_SIZE: 10 } });
+    const holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    const waiting: Promise<unknown>[] = [];
+    try {
+      const [{ key }, { key: other }] = [await store.issue(), await store.issue()];
+      expect((await send(`${store.url}/v1/rate-limit`, { key })).status).toBe(200);
+      // Slow batches are joined by others of their operation after 20 ms.
+      for (let round = 0; round < 4; round += 1) {
+        waiting.push(
+          send(`${store.url}/v1/pets`, { key }),
+          send(`${store.url}/v1/pets/1`, { key }),
+          send(`${store.url}/v1/pets`, { method: 'POST', key, body: '{"name":"Rex","categoryId":7}' }),
+          send(`${store.url}/v1/store/orders`, { method: 'POST', key, body: '{"petId":1,"quantity":1}' }),
+        );
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      expect((await send(`${store.url}/readyz`)).status).toBe(200);
+      expect((await send(`${store.url}/v1/rate-limit`, { key: other })).status).toBe(200);
+    } finally {
+      await holder.letGo();
+      await Promise.all(waiting);
+      await store.close();
+    }
+  });
 });

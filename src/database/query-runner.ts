@@ -49,10 +49,16 @@ const RETRY_CONFLICTS_MS = 1000;
 export class QueryRunner {
   private readonly logger = new Logger(QueryRunner.name);
   private readonly pool: pg.Pool;
+  /**
+   * The batches of one operation that may be in flight: two, so that a slow one delays only its own items; one if the two of four
+   * operations would leave no connection to keys and usage.
+   */
+  readonly maxInFlight: number;
   private arePrepared = true;
 
   constructor({ queryPool }: PrismaService) {
     this.pool = queryPool;
+    this.maxInFlight = queryPool.options.max > 2 * 4 ? 2 : 1;
   }
 
   /**

@@ -10,8 +10,6 @@ const CREATE_ONCE = loadSql(import.meta.url, 'create-once').text;
 const KEY_PARAMETERS = 6;
 /** SQLSTATE classes of a value that cannot be stored, or violates a constraint (PostgreSQL, Appendix A). */
 const INVALID_VALUE = /^2[23]...$/;
-/** Of each resource; `poolSizes` leaves connections to keys and usage. */
-const MAX_IN_FLIGHT = 2;
 
 /** What clients create: the records of a table whose `id` comes from the sequence `TABLE_id_seq`. */
 export interface Resource<Input> {
@@ -76,7 +74,7 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
     private readonly queries: QueryRunner,
     private readonly clock: Clock,
   ) {
-    super((creations) => this.createAll(creations), { name: resource.name, maxInFlight: MAX_IN_FLIGHT });
+    super((creations) => this.createAll(creations), { name: resource.name, maxInFlight: queries.maxInFlight });
     this.create = namedStatement(resource.name, statementText(CREATE, resource, 0));
     this.createOnce = namedStatement(
       `${resource.name}-once`,

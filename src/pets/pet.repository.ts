@@ -25,8 +25,6 @@ const PAGES = loadSql(import.meta.url, 'pages-of-pets');
 const PAGES_AT_ONCE = 64;
 /** Up to this limit, a single page is cheaper as one row an animal, joined here, than as one text that PostgreSQL writes. */
 const SHORT_PAGE = 32;
-/** Queries of each kind in flight; `poolSizes` leaves connections to keys and usage. */
-const MAX_IN_FLIGHT = 2;
 
 type Row = [id: string, json: string];
 
@@ -51,15 +49,8 @@ export interface PetPage {
 /** The animals. Requests that arrive together share one query. */
 @Injectable()
 export class PetRepository {
-  private readonly pages = new Batcher((asks: PageRequest[]) => this.readPages(asks), {
-    name: PAGE.name,
-    maxBatch: PAGES_AT_ONCE,
-    maxInFlight: MAX_IN_FLIGHT,
-  });
-  private readonly finds = new Batcher((ids: bigint[]) => this.findAll(ids), {
-    name: FIND.name,
-    maxInFlight: MAX_IN_FLIGHT,
-  });
+  private readonly pages: Batcher<PageRequest, PetPage>;
+  private readonly finds: Batcher<bigint, string | null>;
   private readonly creations: CreationBatcher<NewPet>;
   /** Of each kind of query. */
   readonly batches: BatchMetrics[];
@@ -68,6 +59,13 @@ export class PetRepository {
     private readonly queries: QueryRunner,
     store: IdempotencyStore,
   ) {
+    const { maxInFlight } = queries;
+    this.pages = new Batcher((requests) => this.readPages(requests), {
+      name: PAGE.name,
+      maxBatch: PAGES_AT_ONCE,
+      maxInFlight,
+    });
+    this.finds = new Batcher((ids) => this.findAll(ids), { name: FIND.name, maxInFlight });
     this.creations = store.batcher<NewPet>({
       name: 'add-pets',
       table: 'pets',
