@@ -185,11 +185,24 @@ describe('a body', () => {
     await eventually(async () => expect(slots()).toBe(MAX_SLOTS));
     expect((await send(`${store.url}/v1/pets`, init)).status).toBe(503);
     socket.write(PET.slice(1));
-    await eventually(async () => expect(slots()).toBe(MAX_SLOTS + 1));
+    // Its body has arrived when this later request has its response.
+    expect((await send(`${store.url}/v1/rate-limit`, { key })).status).toBe(200);
+    expect(slots()).toBe(MAX_SLOTS);
     await holder.letGo();
     expect((await Promise.all(others)).map(({ status }) => status)).toEqual([201, 201]);
     expect(parseResponse(await text(socket)).status).toBe(201);
     await eventually(async () => expect(slots()).toBe(0));
+  });
+
+  it.each([
+    ['malformed', '{', '/json', 400],
+    ['of another type', PET, '/xml', 415],
+  ])('that has come whole and is %s leaves its connection open', async (_name, body, type, status) => {
+    const first = head(key)
+      .replace('/json', type)
+      .replace(/(Length: )\d+/, `$1${body.length}`);
+    const socket = open(`${first}${body}${head(key, 'Connection: close')}${PET}`);
+    expect((await text(socket)).match(/HTTP\/1\.1 \d+/g)).toEqual([`HTTP/1.1 ${status}`, 'HTTP/1.1 201']);
   });
 
   it('that has come whole leaves its connection open where its request is shed', async () => {

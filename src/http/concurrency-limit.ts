@@ -90,9 +90,11 @@ export class ConcurrencyLimit {
     slot?.load.slots.delete(slot);
   }
 
-  /** Gives a request its slot back, whether one is free or not, unless its response is made. */
+  /** Gives a request its slot back, unless its response is made; it goes on without one if its bucket would get more than its share. */
   resume({ slot }: FastifyRequest): void {
-    slot?.load.slots.add(slot);
+    if (slot !== undefined && this.hasSlotFor(slot.load, slot)) {
+      slot.load.slots.add(slot);
+    }
   }
 
   /** Frees the slot of a request whose response is made. */

@@ -16,8 +16,6 @@ declare module 'fastify' {
 const BODY_LIMIT_BYTES = 64 * 1024;
 /** The maximum memory of all bodies that have not arrived whole. */
 const MAX_PENDING_BYTES = 64 * 1024 * 1024;
-/** More than any network splits 64 KiB into; each piece costs a callback. */
-const MAX_PIECES = 4096;
 const FIRST_BYTES = 1024;
 const METHODS = new Set(['POST', 'PUT', 'PATCH']);
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
@@ -68,7 +66,6 @@ export class RequestBody {
   isPending = false;
   private buffer = Buffer.alloc(0);
   private length = 0;
-  private pieces = 0;
   private fault: ApiError | null;
   private resolve = () => {};
 
@@ -102,8 +99,7 @@ export class RequestBody {
   /**
    * Returns the JSON of a body that has arrived, or undefined of an empty one, and sets `request.bodyBytes`.
    *
-   * @throws ApiError `payload_too_large`, `unsupported_media_type`, `invalid_request` or `service_unavailable`. All but
-   *   the last close the connection, as the rest of the body is not read.
+   * @throws ApiError `payload_too_large`, `unsupported_media_type`, `invalid_request` or `service_unavailable`.
    */
   json(): unknown {
     if (this.fault !== null) {
@@ -118,7 +114,7 @@ export class RequestBody {
     try {
       return parseJsonBody(bytes);
     } catch (error) {
-      throw bodyError('invalid_request', `The body is not JSON: ${(error as SyntaxError).message}.`);
+      throw new ApiError('invalid_request', `The body is not JSON: ${(error as SyntaxError).message}.`);
     }
   }
 
@@ -136,11 +132,8 @@ export class RequestBody {
 
   private readonly take = (piece: Buffer): void => {
     const needed = this.length + piece.length;
-    this.pieces += 1;
     if (needed > BODY_LIMIT_BYTES) {
       this.end(tooLarge());
-    } else if (this.pieces > MAX_PIECES) {
-      this.end(bodyError('invalid_request', `The body comes in more than ${MAX_PIECES} pieces.`));
     } else {
       if (needed > this.buffer.length) {
         this.grow(needed);
@@ -163,7 +156,7 @@ export class RequestBody {
 
   private readonly finish = (): void => this.end(null);
   private readonly breakOff = (): void =>
-    this.end(bodyError('invalid_request', 'The body did not arrive whole.'));
+    this.end(new ApiError('invalid_request', 'The body did not arrive whole.'));
 }
 
 /** Returns whether a part of the request's body has not arrived. */
@@ -188,23 +181,16 @@ function faultOf(headers: IncomingHttpHeaders): ApiError | null {
   }
   if (!JSON_TYPE.test(type)) {
     const message = 'The body must be JSON, with the header Content-Type: application/json.';
-    return bodyError('unsupported_media_type', message);
+    return new ApiError('unsupported_media_type', message);
   }
   // Besides `identity`, which is none, and empty elements (RFC 9110, section 8.4).
   if (lengthOf(headers) !== 0 && codings.split(',').some((coding) => !/^(identity)?$/i.test(coding.trim()))) {
     const message = 'The body must have no content coding: leave out the header Content-Encoding.';
-    return bodyError('unsupported_media_type', message);
+    return new ApiError('unsupported_media_type', message);
   }
   return null;
 }
 
 function tooLarge(): ApiError {
-  return bodyError('payload_too_large', 'The body is larger than 64 KiB.');
-}
-
-function bodyError(
-  code: 'invalid_request' | 'payload_too_large' | 'unsupported_media_type',
-  message: string,
-): ApiError {
-  return new ApiError(code, message, { headers: { Connection: 'close' } });
+  return new ApiError('payload_too_large', 'The body is larger than 64 KiB.');
 }
