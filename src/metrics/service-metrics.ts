@@ -208,12 +208,7 @@ export class ServiceMetrics {
   }
 
   private addDatabase(metrics: Metrics): void {
-    const all = [
-      this.sharedCounters.batches,
-      this.keys.batches,
-      ...this.pets.batches,
-      this.orders.batches,
-    ];
+    const all = [this.sharedCounters.batches, this.keys.batches, ...this.pets.batches, this.orders.batches];
     metrics.histogram(
       {
         name: `${PREFIX}question_duration_seconds`,
