@@ -7,7 +7,13 @@ import { expectError, expectNoRateLimitHeaders } from './support/expectations.js
 import { send } from './support/http.js';
 
 const PER_MINUTE = 600;
-const DOCUMENTS = ['/openapi.json', '/docs', '/docs/swagger-ui-bundle.js', '/docs/swagger-ui-init.js'];
+const DOCUMENTS = [
+  '/openapi.json',
+  '/admin-openapi.json',
+  '/docs',
+  '/docs/swagger-ui-bundle.js',
+  '/docs/swagger-ui-init.js',
+];
 
 let store: TestApplication;
 

@@ -11,51 +11,91 @@ import { type Answer, send } from './support/http.js';
 // oxlint-disable-next-line typescript/no-explicit-any
 type Json = any;
 
-describe('the OpenAPI document', () => {
+const FILES = ['openapi.json', 'admin-openapi.json'];
+
+describe('the OpenAPI documents', () => {
   let store: TestApplication;
-  let answer: Answer;
-  let document: Json;
+  const served: Record<string, Answer> = {};
+  let documents: { store: Json; administration: Json };
 
   beforeAll(async () => {
     const { PRODUCTION_URL, STAGING_URL } = readEnvironment({});
     store = await startApplication({ environment: { PRODUCTION_URL, STAGING_URL } });
-    answer = await send(`${store.url}/openapi.json`);
-    document = answer.json;
+    for (const file of FILES) {
+      served[file] = await send(`${store.url}/${file}`);
+    }
+    const [publicDocument, administration] = FILES.map((file) => served[file]?.json);
+    documents = { store: publicDocument, administration };
   });
   afterAll(() => store.close());
 
-  it('is served without a key, as JSON', () => {
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
-    expect(document.openapi).toMatch(/^3\.1\./);
+  describe.each(FILES)('/%s', (file) => {
+    it('is served without a key, as JSON', () => {
+      const { status, headers, json } = served[file] ?? {};
+      expect(status).toBe(200);
+      expect(headers?.get('content-type')).toMatch(/^application\/json/);
+      expect(json.openapi).toMatch(/^3\.1\./);
+    });
+
+    it('is the committed file to the letter (if not: npm run documents)', async () => {
+      const committed = await readFile(file, 'utf8');
+      expect(served[file]?.json).toEqual(JSON.parse(committed));
+      expect(served[file]?.text).toBe(committed);
+    });
+
+    it('refers only to what it has, and has only what it refers to', () => {
+      const document = served[file]?.json;
+      const references = referencesIn(document);
+      expect(references.length).toBeGreaterThan(0);
+      expect(references.filter((reference) => resolve(document, reference) === undefined)).toEqual([]);
+      for (const kind of ['schemas', 'headers']) {
+        const unused = Object.keys(document.components[kind]).filter(
+          (name) => !references.includes(`#/components/${kind}/${name}`),
+        );
+        expect([kind, unused]).toEqual([kind, []]);
+      }
+    });
+
+    it('has servers for the whole of it alone, as generators ignore those of single paths', () => {
+      for (const [path, item] of Object.entries<Json>(served[file]?.json.paths)) {
+        expect([path, 'servers' in item]).toEqual([path, false]);
+      }
+    });
+
+    it('has a tag for each operation, and an operation for each tag', () => {
+      const { tags, paths } = served[file]?.json ?? {};
+      const operations = Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));
+      expect(new Set(operations.flatMap((operation) => operation.tags))).toEqual(
+        new Set(tags.map(({ name }: { name: string }) => name)),
+      );
+      expect(operations.filter((operation) => operation.tags.length !== 1)).toEqual([]);
+    });
   });
 
-  it('is the committed openapi.json to the letter (if not: npm run documents)', async () => {
-    const committed = await readFile('openapi.json', 'utf8');
-    expect(document).toEqual(JSON.parse(committed));
-    expect(answer.text).toBe(committed);
+  it('are what docs/deprecations.md is made of (if not: npm run documents)', async () => {
+    expect(await readFile('docs/deprecations.md', 'utf8')).toBe(deprecationsText(Object.values(documents)));
   });
 
-  it('is what docs/deprecations.md is made of (if not: npm run documents)', async () => {
-    expect(await readFile('docs/deprecations.md', 'utf8')).toBe(deprecationsText(document));
-  });
-
-  it('refers only to what it has', () => {
-    const references = referencesIn(document);
-    expect(references.length).toBeGreaterThan(0);
-    expect(references.filter((reference) => resolve(document, reference) === undefined)).toEqual([]);
-  });
-
-  it('lists both environments, and paths relative to them', () => {
-    expect(document.servers.map(({ url }: { url: string }) => url)).toEqual([
+  it('have the public interface in openapi.json, relative to both environments', () => {
+    expect(addressesOf(documents.store)).toEqual([
       'https://api.animal-store.example/v1',
       'https://staging.animal-store.example/v1',
     ]);
-    expect(Object.keys(document.paths)).toEqual([
+    expect(Object.keys(documents.store.paths)).toEqual([
       '/rate-limit',
       '/pets',
       '/pets/{petId}',
       '/store/orders',
+    ]);
+    expect(tagsOf(documents.store)).toEqual(['pets', 'store', 'limits']);
+  });
+
+  it('have administration in admin-openapi.json, beside the version', () => {
+    expect(addressesOf(documents.administration)).toEqual([
+      'https://api.animal-store.example',
+      'https://staging.animal-store.example',
+    ]);
+    expect(Object.keys(documents.administration.paths)).toEqual([
       '/admin/keys',
       '/admin/keys/{id}',
       '/admin/keys/{id}/rotate',
@@ -68,27 +108,7 @@ describe('the OpenAPI document', () => {
       '/admin/deprecations',
       '/admin/audit',
     ]);
-  });
-
-  it('tells of administration beside /v1: with servers of its own, under a tag of its own', () => {
-    for (const [path, { servers, ...operations }] of Object.entries<Json>(document.paths)) {
-      const isAdministrative = path.startsWith('/admin/');
-      expect([path, servers?.map(({ url }: { url: string }) => url)]).toEqual([
-        path,
-        isAdministrative
-          ? ['https://api.animal-store.example', 'https://staging.animal-store.example']
-          : undefined,
-      ]);
-      for (const { tags } of Object.values<Json>(operations)) {
-        expect([path, tags]).toEqual([path, [isAdministrative ? 'administration' : tagOf(path)]]);
-      }
-    }
-    expect(document.tags.map(({ name }: { name: string }) => name)).toEqual([
-      'pets',
-      'store',
-      'limits',
-      'administration',
-    ]);
+    expect(tagsOf(documents.administration)).toEqual(['keys', 'plans', 'usage', 'audit']);
   });
 
   it.each([
@@ -107,7 +127,8 @@ describe('the OpenAPI document', () => {
     ['unbanKey', '/admin/keys/{id}/unban', 'post', [200, 400, 401, 403, 404, 413, 415, 429, 500, 503]],
     ['listPlans', '/admin/plans', 'get', [200, 400, 401, 403, 429, 500, 503]],
     ['listAudit', '/admin/audit', 'get', [200, 400, 401, 403, 429, 500, 503]],
-  ])('tells every status and header of %s', (operationId, path, method, statuses) => {
+  ])('have every status and header of %s', (operationId, path, method, statuses) => {
+    const document = path.startsWith('/admin/') ? documents.administration : documents.store;
     const operation = document.paths[path][method];
     expect(operation.operationId).toBe(operationId);
     expect(Object.keys(operation.responses).map(Number)).toEqual(statuses);
@@ -123,8 +144,8 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('tells the bounds of limit as the number that a client sends', () => {
-    const limit = document.paths['/pets'].get.parameters.find(
+  it('have the bounds of limit as the number that a client sends', () => {
+    const limit = documents.store.paths['/pets'].get.parameters.find(
       ({ name }: { name: string }) => name === 'limit',
     );
     expect(limit).toMatchObject({ in: 'query', required: false });
@@ -132,21 +153,22 @@ describe('the OpenAPI document', () => {
     expect(limit.schema).not.toHaveProperty('pattern');
   });
 
-  it('has 64-bit identifiers, required fields and bounds of an animal', () => {
-    const { NewPet, Pet, PetStatus } = document.components.schemas;
+  it('have 64-bit identifiers, required fields and bounds of an animal', () => {
+    const { NewPet, Pet, PetStatus } = documents.store.components.schemas;
     expect(PetStatus.enum).toEqual(['available', 'pending', 'sold']);
     expect(NewPet.required).toEqual(['name', 'categoryId']);
     expect(NewPet.properties.name).toMatchObject({ type: 'string', minLength: 1, maxLength: 255 });
     expect(NewPet.properties.categoryId).toMatchObject({ type: 'integer', format: 'int64' });
     expect(Pet.required).toEqual(['id', 'name', 'categoryId']);
     expect(Pet.properties.id).toMatchObject({ type: 'integer', format: 'int64' });
-    expect(document.paths['/pets/{petId}'].get.parameters).toMatchObject([
+    expect(documents.store.paths['/pets/{petId}'].get.parameters).toMatchObject([
       { name: 'petId', in: 'path', required: true, schema: { type: 'integer', format: 'int64' } },
       { name: 'If-None-Match', in: 'header', required: false },
     ]);
   });
 
-  it('has the bounds of what administrators send, and shows a key only where it is made', () => {
+  it('have the bounds of what administrators send, and a key only where it is made', () => {
+    const document = documents.administration;
     const { KeyOrder, Rotation, PlanLimits, Key, IssuedKey } = document.components.schemas;
     expect(KeyOrder.required).toEqual(['name', 'plan']);
     expect(KeyOrder.properties.name).toMatchObject({ type: 'string', minLength: 1, maxLength: 255 });
@@ -165,16 +187,21 @@ describe('the OpenAPI document', () => {
     expect(banned).toMatchObject({ in: 'query', required: false, schema: { type: 'boolean' } });
   });
 
-  it('knows exactly three fields of an error', () => {
-    const { properties, required, additionalProperties } = document.components.schemas.Error;
-    expect(Object.keys(properties)).toEqual(['code', 'message', 'status']);
-    expect(required).toEqual(['code', 'message', 'status']);
-    expect(additionalProperties).toBe(false);
+  it('have exactly three fields of an error', () => {
+    for (const { components } of Object.values(documents)) {
+      const { properties, required, additionalProperties } = components.schemas.Error;
+      expect(Object.keys(properties)).toEqual(['code', 'message', 'status']);
+      expect(required).toEqual(['code', 'message', 'status']);
+      expect(additionalProperties).toBe(false);
+    }
   });
 
-  it('asks for a bearer key everywhere, and marks getPet alone as deprecated', () => {
-    expect(document.security).toEqual([{ apiKey: [] }]);
-    expect(document.components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' });
+  it('require a bearer key everywhere, and mark getPet alone as deprecated', () => {
+    for (const { security, components } of Object.values(documents)) {
+      expect(security).toEqual([{ apiKey: [] }]);
+      expect(components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' });
+    }
+    const document = documents.store;
     expect(document.paths['/pets/{petId}'].get).toMatchObject({
       deprecated: true,
       'x-deprecated-since': '2025-12-05',
@@ -187,11 +214,11 @@ describe('the OpenAPI document', () => {
 });
 
 describe('the stability of operations', () => {
-  it('is told of each: orders are beta and experimental, all else is stable', async () => {
-    const document = JSON.parse(await readFile('openapi.json', 'utf8'));
-    const unstable = Object.values<Json>(document.paths)
+  it('is beta or experimental of orders, and stable of all else', async () => {
+    const documents = await Promise.all(FILES.map((file) => readFile(file, 'utf8')));
+    const unstable = documents
+      .flatMap((text) => Object.values<Json>(JSON.parse(text).paths))
       .flatMap((item) => Object.values<Json>(item))
-      .filter(({ operationId }) => operationId !== undefined)
       .map((operation) => [operation.operationId, operation['x-stability']])
       .filter(([, stability]) => stability !== 'stable');
     expect(unstable).toEqual([
@@ -222,13 +249,13 @@ describe('the reference page', () => {
     }
   });
 
-  const FILES: [string, string][] = [
+  const ASSETS: [string, string][] = [
     ['swagger-ui.css', 'text/css; charset=utf-8'],
     ['index.css', 'text/css; charset=utf-8'],
     ['favicon-32x32.png', 'image/png'],
     ['swagger-ui-bundle.js', 'application/javascript; charset=utf-8'],
   ];
-  describe.each(FILES)('/docs/%s', (name, type) => {
+  describe.each(ASSETS)('/docs/%s', (name, type) => {
     let answer: Response;
     const ask = ({
       method = 'GET',
@@ -297,12 +324,15 @@ describe('the reference page', () => {
     expect((await send(`${store.url}${path}`)).status).toBe(404);
   });
 
-  it.each(['/docs', '/openapi.json'])('%s answers GET and HEAD alone', async (path) => {
-    expect((await send(`${store.url}${path}`, { method: 'HEAD' })).status).toBe(200);
-    const refused = await send(`${store.url}${path}`, { method: 'POST' });
-    expect(refused.status).toBe(405);
-    expect(refused.headers.get('allow')).toBe('GET, HEAD');
-  });
+  it.each(['/docs', '/openapi.json', '/admin-openapi.json'])(
+    '%s answers GET and HEAD alone',
+    async (path) => {
+      expect((await send(`${store.url}${path}`, { method: 'HEAD' })).status).toBe(200);
+      const refused = await send(`${store.url}${path}`, { method: 'POST' });
+      expect(refused.status).toBe(405);
+      expect(refused.headers.get('allow')).toBe('GET, HEAD');
+    },
+  );
 });
 
 /** What this process, which the service runs in, has open. */
@@ -312,10 +342,12 @@ function descriptors(): string[] {
   return links.filter((link) => existsSync(link)).map((link) => readlinkSync(link));
 }
 
-/** The tag of a public operation. */
-function tagOf(path: string): string {
-  const tags = { '/pets': 'pets', '/store': 'store' };
-  return Object.entries(tags).find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'limits';
+function addressesOf({ servers }: Json): string[] {
+  return servers.map(({ url }: { url: string }) => url);
+}
+
+function tagsOf({ tags }: Json): string[] {
+  return tags.map(({ name }: { name: string }) => name);
 }
 
 function headersOf(operationId: string, status: number): string[] {

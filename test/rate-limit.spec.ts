@@ -348,7 +348,16 @@ describe("a quota's limits", () => {
     });
   });
 
-  it.each(['/docs', '/openapi.json', '/livez', '/readyz', '/', '/nothing', '/v10/pets'])(
+  it.each([
+    '/docs',
+    '/openapi.json',
+    '/admin-openapi.json',
+    '/livez',
+    '/readyz',
+    '/',
+    '/nothing',
+    '/v10/pets',
+  ])(
     'are no matter of %s: it carries none of their headers and costs nothing, with a key or without',
     async (path) => {
       const issued = await store.issue();

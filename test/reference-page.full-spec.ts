@@ -49,7 +49,7 @@ describeInBrowser('the reference page, in a browser', () => {
     );
     expect(await shown('#operations-pets-listPets .request-url')).toContain(`${store.url}/v1/pets`);
     expect(await page.evaluate(`document.querySelectorAll('.opblock').length`)).toBe(
-      new ApiDocument().operations.length,
+      new ApiDocument(['openapi.json']).operations.length,
     );
     // Its style sheets count: the page is not white, and the buttons are where they belong.
     expect(await page.evaluate(`getComputedStyle(document.body).backgroundColor`)).toBe('rgb(250, 250, 250)');

@@ -47,6 +47,7 @@ describe('every answer forbids a browser to guess its type, to run or to frame i
     ['another method', 405, '/v1/pets', { method: 'DELETE' }],
     ['a body that is too large', 413, '/v1/pets', { method: 'POST', body: 'x'.repeat(100_000) }],
     ['the document', 200, '/openapi.json', {}],
+    ['the document of administration', 200, '/admin-openapi.json', {}],
     ['the process', 200, '/livez', {}],
     ['a script of the page', 200, '/docs/swagger-ui-bundle.js', {}],
     ['a file that is not of the page', 404, '/docs/package.json', {}],

@@ -4,14 +4,13 @@ import type { FastifyReply } from 'fastify';
 import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { pageLinks } from '../http/pagination.js';
-import { ADMINISTRATION_TAG } from '../openapi/about.js';
 import { Answers } from '../openapi/answers.decorator.js';
 import { AuditEntry, AuditQuery } from './audit.schemas.js';
 import { AuditService } from './audit.service.js';
 
 const PATH = '/admin/audit';
 
-@ApiTags(ADMINISTRATION_TAG)
+@ApiTags('audit')
 @AdministratorsOnly()
 @Controller(PATH)
 export class AuditController {

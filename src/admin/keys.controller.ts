@@ -6,7 +6,6 @@ import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { UnusedBody } from '../http/unused-body.decorator.js';
 import { pageLinks } from '../http/pagination.js';
-import { ADMINISTRATION_TAG } from '../openapi/about.js';
 import { Answers } from '../openapi/answers.decorator.js';
 import { KeyId } from './key-id.decorator.js';
 import { IssuedKey, Key, KeyOrder, KeyQuery, PlanChange, Rotation } from './key.schemas.js';
@@ -14,7 +13,7 @@ import { KeyService } from './key.service.js';
 
 const PATH = '/admin/keys';
 
-@ApiTags(ADMINISTRATION_TAG)
+@ApiTags('keys')
 @AdministratorsOnly()
 @Controller(PATH)
 export class KeysController {

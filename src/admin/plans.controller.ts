@@ -5,7 +5,6 @@ import { Administrator } from '../auth/administrator.decorator.js';
 import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { pageLinks } from '../http/pagination.js';
-import { ADMINISTRATION_TAG } from '../openapi/about.js';
 import { Answers } from '../openapi/answers.decorator.js';
 import type { Limits } from './limits.schema.js';
 import { Plan, PlanLimits, PlanQuery } from './plan.schemas.js';
@@ -20,7 +19,7 @@ const PlanName = () =>
     schema: { type: 'string', examples: ['free'] },
   });
 
-@ApiTags(ADMINISTRATION_TAG)
+@ApiTags('plans')
 @AdministratorsOnly()
 @Controller(PATH)
 export class PlansController {

@@ -4,7 +4,6 @@ import type { FastifyReply } from 'fastify';
 import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { pageLinks } from '../http/pagination.js';
-import { ADMINISTRATION_TAG } from '../openapi/about.js';
 import { Answers } from '../openapi/answers.decorator.js';
 import { KeyId } from './key-id.decorator.js';
 import {
@@ -17,7 +16,7 @@ import {
 } from './usage.schemas.js';
 import { UsageService } from './usage.service.js';
 
-@ApiTags(ADMINISTRATION_TAG)
+@ApiTags('usage')
 @AdministratorsOnly()
 @Controller('/admin')
 export class UsageController {

@@ -5,14 +5,20 @@ import { AppModule } from '../app.module.js';
 import { Clock } from '../clock.js';
 import { readEnvironment } from '../environment.js';
 import { deprecationsText } from '../openapi/deprecations.js';
-import { createDocument, documentText } from '../openapi/document.js';
+import { createDocuments, documentText } from '../openapi/document.js';
 
-/** `npm run documents`: writes what follows from the routes' declarations, with default settings. Needs no database. */
+/** `npm run documents`: writes the documents that follow from the routes' declarations, with default settings. Needs no database. */
 const environment = readEnvironment({});
 const app = await NestFactory.create(AppModule.register(environment, new Clock()), new FastifyAdapter(), {
   logger: ['error', 'warn'],
   abortOnError: false,
 });
-const document = createDocument(app, environment);
-await writeFile(new URL('../../openapi.json', import.meta.url), documentText(document));
-await writeFile(new URL('../../docs/deprecations.md', import.meta.url), deprecationsText(document));
+const { store, administration } = createDocuments(app, environment);
+const texts = {
+  'openapi.json': documentText(store),
+  'admin-openapi.json': documentText(administration),
+  'docs/deprecations.md': deprecationsText([store, administration]),
+};
+for (const [path, text] of Object.entries(texts)) {
+  await writeFile(new URL(`../../${path}`, import.meta.url), text);
+}

@@ -1,59 +1,95 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 
-const DESCRIPTION = `The animals of a store: list them, add one, read one.
+const STORE = 'The animals of a store: list them, add one, read one.';
 
-**Keys.** Every request carries an API key: \`Authorization: Bearer <API_KEY>\`. A key is for one environment.
-While a key that expires still works, every response tells until when, in \`X-Api-Key-Expires\`.
+const ADMINISTRATION =
+  'Keys, plans, usage and the audit of the Animal Store. Every request needs an API key whose role is `admin`; other keys get 403.';
 
-**Limits.** Requests are counted per UTC minute and per UTC day. Every response tells where you stand, in
-\`X-RateLimit-*\` and in \`RateLimit\`. Over a limit the answer is 429; wait as \`Retry-After\` tells before you try again, and
-longer each time. A key that goes on without waiting, for as many requests as its limit per minute, is banned for a while.
+const KEYS = `**Keys.** Every request carries an API key: \`Authorization: Bearer <API_KEY>\`. A key is for one environment.
+While a key that expires is still valid, every response has \`X-Api-Key-Expires\`, the time at which it expires.`;
 
-| Plan | Requests per minute | Requests per day |
+const LIMITS = `**Limits.** The service counts requests per UTC minute and per UTC day. Every response reports the limits in
+\`X-RateLimit-*\` and in \`RateLimit\`. A request over a limit gets 429; wait as \`Retry-After\` says before the next attempt, and
+longer each time. A key that keeps sending without waiting, as many requests as its limit per minute, is banned for a while.`;
+
+const PLANS = `| Plan | Requests per minute | Requests per day |
 |---|---|---|
 | Free | 60 | 1,000 |
 | Pro | 300 | 10,000 |
 | Business | 1,000 | 100,000 |
-| Enterprise | custom | custom |
+| Enterprise | custom | custom |`;
 
-**Trying again.** Send a \`POST\` under \`/v1\` with an \`Idempotency-Key\` of your own, new for each: if you get no answer, send the
-same again, within 24 hours. It happens once, and you are given the first answer (\`Idempotent-Replayed: true\`); 409 says that the
-first is still under way, 422 that the key came with another request. Only what succeeded is kept.
+const RETRIES = `**Retries.** Send a \`POST\` under \`/v1\` with a new \`Idempotency-Key\` of your own. If you get no response, send the
+same request again within 24 hours: it is carried out once, and you get the first response (\`Idempotent-Replayed: true\`). 409 means
+that the first request is still in progress, 422 that the key came with another request. Only successful responses are stored.`;
 
-**Asking anew.** Animals, and the lists of animals and of orders, have an \`ETag\`. With \`If-None-Match\` the answer is 304, without a body, while it still holds.
+const REVALIDATION = `**Revalidation.** Animals, and the lists of animals and of orders, have an \`ETag\`. A request with
+\`If-None-Match\` gets 304 without a body while the resource is unchanged.`;
 
-**Lists.** Oldest first. Follow the \`Link\` header with \`rel="next"\` to the next page, as long as there is one.
+const LISTS = `**Lists.** The \`Link\` header with \`rel="next"\` leads to the next page, if there is one. Its \`cursor\` is opaque.`;
 
-**Errors.** Every error has the same three fields: \`code\` for a program, \`message\` for a human, \`status\`. When you ask us about a
-response, tell us its \`X-Request-Id\`.
+const ERRORS = `**Errors.** Every error has the same three fields: \`code\` for a program, \`message\` for a human, \`status\`. Quote the
+\`X-Request-Id\` of a response when you report it.`;
 
-**Integers.** Identifiers are 64-bit. Read them with a parser that keeps all their digits.`;
+const INTEGERS = `**Integers.** Identifiers are 64-bit. Read them with a parser that keeps all their digits.`;
 
-/** The tag of all that needs an administrator's key. */
-export const ADMINISTRATION_TAG = 'administration';
+const OPENAPI = '3.1.0';
+const VERSION = '1.0.0';
+const LICENSE = { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' };
+const SECURITY = [{ apiKey: [] }];
 
-/** What the document says of the interface as a whole. */
+/** What a document says of its interface as a whole. */
+export type About = Pick<OpenAPIObject, 'openapi' | 'info' | 'tags' | 'security'>;
+
+/** Of the public interface. */
 export const about = {
-  openapi: '3.1.0',
+  openapi: OPENAPI,
   info: {
     title: 'Animal Store',
-    version: '1.0.0',
-    description: DESCRIPTION,
-    license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
+    version: VERSION,
+    description: [
+      STORE,
+      KEYS,
+      LIMITS,
+      PLANS,
+      RETRIES,
+      REVALIDATION,
+      `${LISTS} Entries are oldest first.`,
+      ERRORS,
+      INTEGERS,
+    ].join('\n\n'),
+    license: LICENSE,
   },
   tags: [
     { name: 'pets', description: 'The animals that the store offers.' },
     { name: 'store', description: 'Orders of animals.' },
-    { name: 'limits', description: 'Where a key stands.' },
-    {
-      name: ADMINISTRATION_TAG,
-      description: 'Keys, plans, usage and the audit. For keys whose role is `admin`; others are told 403.',
-    },
+    { name: 'limits', description: 'The rate-limit status of a key.' },
   ],
-  security: [{ apiKey: [] }],
-} satisfies Partial<OpenAPIObject>;
+  security: SECURITY,
+} satisfies About;
 
-/** How a client proves who it is; `about.security` asks it of every operation. */
+/** Of administration. */
+export const aboutAdministration = {
+  openapi: OPENAPI,
+  info: {
+    title: 'Animal Store administration',
+    version: VERSION,
+    description: [ADMINISTRATION, KEYS, LIMITS, LISTS, ERRORS].join('\n\n'),
+    license: LICENSE,
+  },
+  tags: [
+    { name: 'keys', description: 'API keys: issue, rotate and revoke them, change their plan, lift a ban.' },
+    { name: 'plans', description: 'Plans and their limits.' },
+    {
+      name: 'usage',
+      description: 'Requests per key and operation, and the callers of deprecated operations.',
+    },
+    { name: 'audit', description: 'What administrators did.' },
+  ],
+  security: SECURITY,
+} satisfies About;
+
+/** How a client authenticates; `security` requires it of every operation. */
 export const securitySchemes = {
   apiKey: {
     type: 'http',

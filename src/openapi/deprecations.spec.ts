@@ -12,12 +12,14 @@ function deprecated(operationId: string, replacement: string) {
   };
 }
 
-test('each deprecated operation has its section, with the method to use instead', () => {
-  const paths: OpenAPIObject['paths'] = {
+test('deprecationsText returns a section for each deprecated operation, with the method to use instead', () => {
+  const store: OpenAPIObject['paths'] = {
     '/pets': { get: { operationId: 'listPets', responses: {} }, post: deprecated('addPet', '/v1/animals') },
+  };
+  const administration: OpenAPIObject['paths'] = {
     '/admin/keys': { get: deprecated('listKeys', '/admin/accounts') },
   };
-  const [, ...sections] = deprecationsText({ paths } as OpenAPIObject).split('\n## ');
+  const [, ...sections] = deprecationsText([{ paths: store }, { paths: administration }]).split('\n## ');
   expect(sections).toEqual([
     expect.stringMatching(
       /^`POST \/v1\/pets`\n[^]*\n\| `addPet` \| 2025-12-05 \| 2030-12-05 \| `POST \/v1\/animals` \|\n$/,

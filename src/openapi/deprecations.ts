@@ -15,9 +15,10 @@ administrator sees in \`animal-store deprecations\` and at \`/admin/deprecations
 [Versioning](versioning.md).
 `;
 
-/** The page `docs/deprecations.md`. */
-export function deprecationsText({ paths }: OpenAPIObject): string {
-  const sections = Object.entries(paths).flatMap(([path, item]) =>
+/** Returns the page `docs/deprecations.md`, which lists the deprecated operations of these documents. */
+export function deprecationsText(documents: Pick<OpenAPIObject, 'paths'>[]): string {
+  const paths = documents.flatMap((document) => Object.entries(document.paths));
+  const sections = paths.flatMap(([path, item]) =>
     Object.entries(item)
       .filter((entry): entry is [string, DeprecatedOperation] => entry[1]?.deprecated === true)
       .map(([method, operation]) => sectionOf(method.toUpperCase(), publicPath(path), operation)),
@@ -34,7 +35,7 @@ function sectionOf(method: string, path: string, operation: DeprecatedOperation)
 `;
 }
 
-/** The document has the version in its servers, but for the paths of administration. */
+/** The public document has the version in its servers. */
 function publicPath(path: string): string {
   return path.startsWith('/admin/') ? path : `/v1${path}`;
 }

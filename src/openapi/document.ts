@@ -3,20 +3,30 @@ import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { z } from 'zod';
 import type { Environment } from '../environment.js';
 import { jsonSchema, namedJsonSchemas } from '../http/json-schema.js';
-import { about, securitySchemes } from './about.js';
+import { about, type About, aboutAdministration, securitySchemes } from './about.js';
+import { referencedComponents } from './components.js';
 import { headers } from './headers.js';
 import { completeOperation } from './operation.js';
 
 const PREFIX = '/v1';
-const ADMINISTRATION = '/admin';
+const ADMINISTRATION_PREFIX = '/admin';
 
-type Servers = Pick<Environment, 'PRODUCTION_URL' | 'STAGING_URL'>;
+type Paths = OpenAPIObject['paths'];
+type Servers = NonNullable<OpenAPIObject['servers']>;
 
-/** The OpenAPI document: the routes that need a key, with the schemas that validate and write their bodies. */
-export function createDocument(
+/** The OpenAPI documents of the service. */
+export interface ApiDocuments {
+  /** Of the public interface; the servers' addresses end in the version, and paths follow it. */
+  store: OpenAPIObject;
+  /** Of administration, which is outside of the version: generators ignore servers of single paths. */
+  administration: OpenAPIObject;
+}
+
+/** Returns the OpenAPI documents: the routes that need a key, with the schemas that validate and write their bodies. */
+export function createDocuments(
   app: INestApplication,
-  { PRODUCTION_URL, STAGING_URL }: Servers,
-): OpenAPIObject {
+  { PRODUCTION_URL, STAGING_URL }: Pick<Environment, 'PRODUCTION_URL' | 'STAGING_URL'>,
+): ApiDocuments {
   const { paths } = SwaggerModule.createDocument(app, about, {
     operationIdFactory: (_controller, method) => method,
     standardSchemaConverter: (schema, { schemaType }) => ({
@@ -27,21 +37,26 @@ export function createDocument(
     { url: PRODUCTION_URL, description: 'Production' },
     { url: STAGING_URL, description: 'Staging, for trying things out; it has keys of its own' },
   ];
+  const roots = servers.map(({ url, description }) => ({ url: url.slice(0, -PREFIX.length), description }));
   return {
-    ...about,
-    servers,
-    paths: { ...publicPaths(paths), ...administrativePaths(paths, servers) },
-    components: {
-      securitySchemes,
-      headers,
-      schemas: namedJsonSchemas((id) => `#/components/schemas/${id}`),
-    },
+    store: documentOf(about, servers, withoutPrefix(pathsUnder(PREFIX, paths))),
+    administration: documentOf(aboutAdministration, roots, pathsUnder(ADMINISTRATION_PREFIX, paths)),
   };
 }
 
-/** The document as it is served and committed. */
+/** Returns a document as it is served and committed. */
 export function documentText(document: OpenAPIObject): string {
   return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+function documentOf(aboutIt: About, servers: Servers, paths: Paths): OpenAPIObject {
+  const schemas = namedJsonSchemas((id) => `#/components/schemas/${id}`);
+  return {
+    ...aboutIt,
+    servers,
+    paths,
+    components: { securitySchemes, ...referencedComponents(paths, { headers, schemas }) },
+  };
 }
 
 /** A named schema is referred to; the library turns `$defs` into components. */
@@ -55,36 +70,22 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): object {
 }
 
 /** The public paths, relative to the servers, whose addresses have the prefix. */
-function publicPaths(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
-  return Object.fromEntries(
-    pathsUnder(PREFIX, paths).map(([path, operations]) => [path.slice(PREFIX.length), operations]),
-  );
+function withoutPrefix(paths: Paths): Paths {
+  return Object.fromEntries(Object.entries(paths).map(([path, item]) => [path.slice(PREFIX.length), item]));
 }
 
-/** The paths of administration, which stand beside the prefix and so have servers of their own. */
-function administrativePaths(
-  paths: OpenAPIObject['paths'],
-  servers: { url: string; description: string }[],
-): OpenAPIObject['paths'] {
-  const roots = servers.map(({ url, description }) => ({ url: url.slice(0, -PREFIX.length), description }));
+function pathsUnder(prefix: string, paths: Paths): Paths {
   return Object.fromEntries(
-    pathsUnder(ADMINISTRATION, paths).map(([path, operations]) => [path, { servers: roots, ...operations }]),
+    Object.entries(paths)
+      .filter(([path]) => path.startsWith(`${prefix}/`))
+      .map(([path, operations]) => [
+        path,
+        Object.fromEntries(
+          Object.entries(operations).map(([method, operation]) => [
+            method,
+            completeOperation(operation, method),
+          ]),
+        ),
+      ]),
   );
-}
-
-function pathsUnder(
-  prefix: string,
-  paths: OpenAPIObject['paths'],
-): [path: string, operations: OpenAPIObject['paths'][string]][] {
-  return Object.entries(paths)
-    .filter(([path]) => path.startsWith(`${prefix}/`))
-    .map(([path, operations]) => [
-      path,
-      Object.fromEntries(
-        Object.entries(operations).map(([method, operation]) => [
-          method,
-          completeOperation(operation, method),
-        ]),
-      ),
-    ]);
 }

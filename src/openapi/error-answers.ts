@@ -1,6 +1,5 @@
 import type { OperationObject, ResponseObject } from '@nestjs/swagger';
 import { type ErrorCode, statusOfCode } from '../errors/catalogue.js';
-import { ADMINISTRATION_TAG } from './about.js';
 import { errorReference } from './error.schema.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
 import { stabilityOf } from './stability.js';
@@ -17,7 +16,6 @@ interface ErrorAnswer {
 const every = () => true;
 /** A body that an operation did not ask for is read too, as it is part of the connection. */
 const readsBody = (_operation: OperationObject, method: string) => method !== 'get';
-const isAdministrative = ({ tags = [] }: OperationObject) => tags.includes(ADMINISTRATION_TAG);
 const takesIdempotencyKey = ({ parameters = [] }: OperationObject) =>
   parameters.some((parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key');
 const takesParameters = (place: 'query' | 'path') => (operation: OperationObject) =>
@@ -47,7 +45,8 @@ const ANSWERS: readonly ErrorAnswer[] = [
   {
     description: 'The API key is valid, but its role is not `admin`.',
     messages: { forbidden: 'This needs an API key whose role is admin.' },
-    isOf: isAdministrative,
+    // `@AdministratorsOnly()` declares it.
+    isOf: ({ responses }) => responses['403'] !== undefined,
   },
   {
     description: 'There is none with this identifier.',

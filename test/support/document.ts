@@ -62,6 +62,7 @@ interface Document {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 const NAME = 'openapi';
+const FILES = ['openapi.json', 'admin-openapi.json'];
 /** What HTTP itself has on a response: no interface says it of each. */
 const OF_HTTP = new Set([
   'connection',
@@ -78,12 +79,14 @@ const OF_EVERY_RESPONSE = new Map(
   Object.entries(SECURITY_HEADERS).map(([name, value]) => [name.toLowerCase(), value]),
 );
 
-/** The committed OpenAPI document, and what it says of requests and responses. */
+/** The committed OpenAPI documents together, and what they say of requests and responses. */
 export class ApiDocument {
-  private readonly document = JSON.parse(readFileSync('openapi.json', 'utf8')) as Document;
+  private readonly document: Document;
   private readonly ajv = new Ajv2020.default({ strict: false, allErrors: true, coerceTypes: false });
 
-  constructor() {
+  /** @param files the documents; both of them when not given. */
+  constructor(files = FILES) {
+    this.document = joined(files.map((file) => JSON.parse(readFileSync(file, 'utf8')) as Document));
     addFormats.default(this.ajv);
     this.ajv.addSchema(closed(this.document), NAME);
   }
@@ -169,6 +172,19 @@ export class ApiDocument {
       ? []
       : (this.ajv.errors ?? []).map(({ instancePath, message }) => `${what}${instancePath} ${message}`);
   }
+}
+
+/** The documents as one. What two of them have under one name is the same. */
+function joined(documents: Document[]): Document {
+  const join = <Value>(of: (document: Document) => Record<string, Value>) =>
+    Object.fromEntries(documents.flatMap((document) => Object.entries(of(document))));
+  return {
+    paths: join(({ paths }) => paths),
+    components: {
+      schemas: join(({ components }) => components.schemas),
+      headers: join(({ components }) => components.headers),
+    },
+  };
 }
 
 /** The same, where an object has no field that is not told: a client may be sent more one day, but nothing by mistake. */
