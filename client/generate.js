@@ -7,6 +7,10 @@ import ts from 'typescript';
 const document = new URL('../openapi.json', import.meta.url);
 const schema = new URL('src/schema.ts', import.meta.url);
 
+/** An int64 that a number may not hold: its bounds, if any, are those of numbers otherwise. */
+const isUnbounded = ({ type, format, maximum = Infinity }) =>
+  type === 'integer' && format === 'int64' && maximum > Number.MAX_SAFE_INTEGER;
+
 /** Not every int64 fits a number. */
 const INT64 = ts.factory.createUnionTypeNode([
   ts.factory.createKeywordTypeNode(ts.SyntaxKind.NumberKeyword),
@@ -14,7 +18,7 @@ const INT64 = ts.factory.createUnionTypeNode([
 ]);
 
 const types = await openapiTS(document, {
-  transform: ({ type, format }) => (type === 'integer' && format === 'int64' ? INT64 : undefined),
+  transform: (schema) => (isUnbounded(schema) ? INT64 : undefined),
 });
 const text = COMMENT_HEADER + astToString(types);
 

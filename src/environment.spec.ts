@@ -135,6 +135,7 @@ describe('the settings', () => {
     ['PRODUCTION_URL', 'https://api.example.com', 'PRODUCTION_URL must end in /v1'],
     ['PRODUCTION_URL', 'https://api.example.com/v1/', 'PRODUCTION_URL must end in /v1'],
     ['STAGING_URL', 'ftp://staging.example.com/v1', 'STAGING_URL must be an http(s) address'],
+    ['CONTACT', 'nobody', 'CONTACT must be an e-mail address or an http(s) address'],
     ['STRANGER_LIMIT', '0', 'STRANGER_LIMIT must be a whole number from 1 to 1000000'],
     ['STRANGER_LIMIT', '1e3', 'STRANGER_LIMIT must be a whole number from 1 to 1000000'],
     ['EXPERIMENTAL', 'yes', 'EXPERIMENTAL must be one of true, false'],

@@ -83,6 +83,11 @@ const baseUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
   .regex(/\/v1$/, 'must end in /v1');
 
+/** Who answers for the service: a page or an e-mail address. */
+const contact = z.union([z.email(), z.url({ protocol: /^https?$/ })], {
+  error: 'must be an e-mail address or an http(s) address',
+});
+
 const wholeNumber = (from: number, to: number) =>
   z
     .string()
@@ -139,6 +144,7 @@ export const settings = z.object({
   SEED_FILE: z.string().optional(),
   PRODUCTION_URL: baseUrl.default('https://api.animal-store.example/v1'),
   STAGING_URL: baseUrl.default('https://staging.animal-store.example/v1'),
+  CONTACT: contact.optional(),
   STRANGER_LIMIT: wholeNumber(1, 1_000_000).default(300),
   BAN_DURATIONS: banDurations.prefault('1m,5m,1h,24h'),
   EXPERIMENTAL: oneOf(['true', 'false']).optional(),

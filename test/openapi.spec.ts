@@ -72,6 +72,25 @@ describe('the OpenAPI documents', () => {
     });
   });
 
+  it('name no contact unless one is set', () => {
+    for (const { info } of Object.values(documents)) {
+      expect(info).not.toHaveProperty('contact');
+    }
+  });
+
+  it('have the stability of each operation in its description', () => {
+    const operations = Object.values(documents)
+      .flatMap(({ paths }) => Object.values<Json>(paths))
+      .flatMap((item) => Object.values<Json>(item));
+    expect(operations.length).toBeGreaterThan(15);
+    for (const { operationId, description, ...operation } of operations) {
+      expect([operationId, description]).toEqual([
+        operationId,
+        expect.stringContaining(`**Stability: ${operation['x-stability']}.**`),
+      ]);
+    }
+  });
+
   it('are what docs/deprecations.md is made of (if not: npm run documents)', async () => {
     expect(await readFile('docs/deprecations.md', 'utf8')).toBe(deprecationsText(Object.values(documents)));
   });
@@ -210,6 +229,19 @@ describe('the OpenAPI documents', () => {
     });
     expect(document.paths['/pets'].get).not.toHaveProperty('deprecated');
     expect(document.paths['/pets'].post).not.toHaveProperty('deprecated');
+  });
+});
+
+describe('the contact', () => {
+  it.each([
+    ['https://animal-store.example/support', { url: 'https://animal-store.example/support' }],
+    ['support@animal-store.example', { email: 'support@animal-store.example' }],
+  ])('is in both documents when it is set: %s', async (CONTACT, contact) => {
+    const store = await startApplication({ environment: { CONTACT } });
+    for (const file of FILES) {
+      expect((await send(`${store.url}/${file}`)).json.info.contact).toEqual(contact);
+    }
+    await store.close();
   });
 });
 

@@ -14,6 +14,8 @@ export interface paths {
         /**
          * Get where the key stands
          * @description Tells the windows of the key and its ban, if any. Takes nothing from them, and answers while banned; it has 60 requests a minute of its own.
+         *
+         *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
          */
         get: operations["getRateLimit"];
         put?: never;
@@ -34,12 +36,16 @@ export interface paths {
         /**
          * List animals
          * @description One page of the animals, oldest first, optionally of one status only.
+         *
+         *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
          */
         get: operations["listPets"];
         put?: never;
         /**
          * Add an animal
          * @description Adds an animal and gives it its identifier.
+         *
+         *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
          */
         post: operations["createPet"];
         delete?: never;
@@ -59,6 +65,8 @@ export interface paths {
          * Get an animal
          * @deprecated
          * @description Removed on 5 December 2030. Use `GET /pets` with the filter `status` instead.
+         *
+         *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
          */
         get: operations["getPet"];
         put?: never;
@@ -79,12 +87,16 @@ export interface paths {
         /**
          * List orders
          * @description One page of the orders placed with keys of your quota, oldest first, optionally of one status only.
+         *
+         *     **Stability: beta.** It may change with a month of notice.
          */
         get: operations["listOrders"];
         put?: never;
         /**
          * Place an order
          * @description Orders an animal of the catalogue.
+         *
+         *     **Stability: experimental.** It may change or go without notice. It is offered only where `EXPERIMENTAL` is on.
          */
         post: operations["createOrder"];
         delete?: never;
@@ -113,10 +125,20 @@ export interface components {
             code: "invalid_request" | "missing_api_key" | "invalid_api_key" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "idempotency_conflict" | "endpoint_removed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limit_exceeded" | "api_key_banned" | "headers_too_large" | "internal_error" | "service_unavailable";
             /** @description Says, for a human, what was wrong and what to do. */
             message: string;
-            /** @description The HTTP status code of the response. */
+            /**
+             * Format: int32
+             * @description The HTTP status code of the response.
+             */
             status: number;
         };
-        /** @description An order to place. */
+        /**
+         * @description An order to place.
+         * @example {
+         *       "petId": 7,
+         *       "quantity": 1,
+         *       "shipDate": "2027-01-01T00:00:00Z"
+         *     }
+         */
         NewOrder: {
             /**
              * Format: int64
@@ -174,7 +196,10 @@ export interface components {
              * @description Identifier of the animal that is ordered.
              */
             petId: number | bigint;
-            /** @description How many are ordered. */
+            /**
+             * Format: int32
+             * @description How many are ordered.
+             */
             quantity: number;
             /**
              * Format: date-time
@@ -251,19 +276,24 @@ export interface components {
                  * @enum {string}
                  */
                 name: "minute" | "day";
-                /** @description Requests allowed in this window. */
+                /**
+                 * Format: int32
+                 * @description Requests allowed in this window.
+                 */
                 limit: number;
-                /** @description Those that remain. */
+                /**
+                 * Format: int32
+                 * @description Those that remain.
+                 */
                 remaining: number;
-                /** @description Unix time, in seconds, at which this window ends. */
+                /**
+                 * Format: int64
+                 * @description Unix time, in seconds, at which this window ends.
+                 */
                 reset: number;
             }[];
             /** @description How many refusals within this minute it takes to be banned; 0 while banned, null where nobody ever is. */
             refusalsUntilBan: number | null;
-            /**
-             * Format: date-time
-             * @description When the ban ends; null where there is none.
-             */
             bannedUntil: string | null;
         };
     };
@@ -295,7 +325,7 @@ export interface components {
          * @description Unix time, in seconds, at which that window ends; while banned, at which the ban does.
          * @example 1764892860
          */
-        "X-RateLimit-Reset": number | bigint;
+        "X-RateLimit-Reset": number;
         /**
          * @description All windows in the form of draft-ietf-httpapi-ratelimit-headers-10: `r` requests remain, the window ends in `t` seconds.
          * @example "minute";r=59;t=31, "day";r=959;t=52310
@@ -641,6 +671,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Biscuit",
+                 *       "categoryId": 3,
+                 *       "status": "available"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewPet"];
             };
         };
@@ -1188,6 +1225,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "petId": 7,
+                 *       "quantity": 1,
+                 *       "shipDate": "2027-01-01T00:00:00Z"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewOrder"];
             };
         };

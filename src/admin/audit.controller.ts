@@ -3,7 +3,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
-import { pageLinks } from '../http/pagination.js';
+import { pageLinks, pageOf } from '../http/pagination.js';
 import { Answers } from '../openapi/answers.decorator.js';
 import { AuditEntry, AuditQuery } from './audit.schemas.js';
 import { AuditService } from './audit.service.js';
@@ -24,7 +24,7 @@ export class AuditController {
   })
   @Answers({
     status: 200,
-    schema: AuditEntry.array(),
+    schema: pageOf(AuditEntry),
     description: 'A page of the audit.',
     headers: ['PageLinks'],
   })

@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import { parseInt64 } from '../http/int64.js';
 import { cursorParameter, limitParameter } from '../http/pagination.js';
+import { dateTime, text } from '../http/text-schemas.js';
 
-const facts = z.record(z.string(), z.unknown());
+const facts = z.record(z.string().max(64), z.unknown());
 
 export const AuditEntry = z
   .object({
-    id: z.string().meta({ description: 'Identifier of the entry.' }),
-    at: z.string().meta({ description: 'When it was done.', format: 'date-time' }),
-    actor: z.string().meta({ description: "Who did it: the id of an administrator's key, or `terminal`." }),
-    action: z.string().meta({ description: 'What was done.' }),
-    subject: z.string().meta({ description: 'On what: `key:ID` or `plan:NAME`.' }),
+    id: text('Identifier of the entry.', 19),
+    at: dateTime('When it was done.'),
+    actor: text("Who did it: the id of an administrator's key, or `terminal`.", 255),
+    action: text('What was done.', 64),
+    subject: text('On what: `key:ID` or `plan:NAME`.', 128),
     before: facts
       .nullable()
       .meta({ description: 'The facts that changed; null where there was nothing before.' }),

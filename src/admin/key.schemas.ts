@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { instant } from '../http/instant.js';
 import { sentAs } from '../http/json-schema.js';
 import { cursorParameter, limitParameter, once } from '../http/pagination.js';
+import { dateTime, text, uuid } from '../http/text-schemas.js';
 import { bothOrNone, ownLimits } from './limits.schema.js';
-import { isPlanName } from './plan-name.js';
+import { isPlanName, PLAN_NAME_MAX_LENGTH } from './plan-name.js';
 
-const NAME_MAX_LENGTH = 255;
+export const NAME_MAX_LENGTH = 255;
+const KEY_MAX_LENGTH = 64;
 const ROLES = ['client', 'admin'] as const;
 /** A year: the longest that a key and its successor may both work. */
 export const OVERLAP_MAX_SECONDS = 31_536_000;
@@ -16,10 +18,10 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Characters that turn the order of what is read, and so can show a name as another. */
 const BIDI_CONTROL = /\p{Bidi_Control}/u;
 
-const text = (error = 'must be a string') =>
+const givenText = (error = 'must be a string') =>
   z.string({ error: ({ input }) => (input === undefined ? 'is required' : error) });
 
-export const keyName = text()
+export const keyName = givenText()
   .refine((name) => name.trim() !== '', 'must not be blank')
   .refine(
     (name) => Array.from(name).length <= NAME_MAX_LENGTH,
@@ -30,7 +32,7 @@ export const keyName = text()
     'must be text without control characters',
   )
   .meta({ description: 'What the key is for.', minLength: 1, maxLength: NAME_MAX_LENGTH });
-const planName = text().meta({ description: 'Name of the plan.' });
+const planName = givenText().meta({ description: 'Name of the plan.', maxLength: PLAN_NAME_MAX_LENGTH });
 const KeyRole = z
   .enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` })
   .meta({ description: 'What the key may do: `admin` may also administer.' });
@@ -97,41 +99,37 @@ export const Rotation = z
   });
 export type Rotation = z.infer<typeof Rotation>;
 
-const when = (description: string) => z.string().meta({ description, format: 'date-time' });
-
 const inForce = (description: string) => z.int32().min(1).nullable().meta({ description });
 
 /** A key as administrators see it: all but the key. */
 export const Key = z
   .object({
-    id: z.string().meta({ description: 'Identifier of the key.', format: 'uuid' }),
+    id: uuid('Identifier of the key.'),
     name: z.string().meta(keyName.meta() ?? {}),
     role: KeyRole,
     state: z.enum(['active', 'expired', 'revoked']).meta({ description: 'Whether the key is valid now.' }),
-    prefix: z.string().meta({ description: 'How the key begins.' }),
-    lastFour: z.string().meta({ description: 'How the key ends.' }),
-    quotaId: z
-      .string()
-      .meta({ description: 'Identifier of its quota. A key and its successor share one.', format: 'uuid' }),
+    prefix: text('How the key begins.', KEY_MAX_LENGTH),
+    lastFour: text('How the key ends.', 4),
+    quotaId: uuid('Identifier of its quota. A key and its successor share one.'),
     plan: planName,
     perMinute: inForce('Requests per UTC minute, in force; null where SQL has left the quota without.'),
     perDay: inForce('Requests per UTC day, in force; null where SQL has left the quota without.'),
     ownLimits: z
       .boolean()
       .meta({ description: "Whether these numbers are the quota's own, not the plan's." }),
-    bannedUntil: when('Until when the quota is banned; null when it is not.').nullable(),
-    createdAt: when('When the key was issued.'),
-    expiresAt: when('When the key expires; null for never.').nullable(),
-    revokedAt: when('When the key was revoked; null when it was not.').nullable(),
-    predecessorId: z.string().nullable().meta({ description: 'The key that this one succeeds, if any.' }),
-    successorId: z.string().nullable().meta({ description: 'The key that succeeds this one, if any.' }),
+    bannedUntil: dateTime('Until when the quota is banned; null when it is not.').nullable(),
+    createdAt: dateTime('When the key was issued.'),
+    expiresAt: dateTime('When the key expires; null for never.').nullable(),
+    revokedAt: dateTime('When the key was revoked; null when it was not.').nullable(),
+    predecessorId: uuid('The key that this one succeeds, if any.').nullable(),
+    successorId: uuid('The key that succeeds this one, if any.').nullable(),
   })
   .meta({ id: 'Key', description: 'An API key, without the key itself.' });
 export type Key = z.infer<typeof Key>;
 
 /** A key as it is shown when it is issued, this once. */
 export const IssuedKey = z
-  .object({ ...Key.shape, key: z.string().meta({ description: 'The key. It is not shown again.' }) })
+  .object({ ...Key.shape, key: text('The key. It is not shown again.', KEY_MAX_LENGTH) })
   .meta({ id: 'IssuedKey', description: 'A new API key.' });
 export type IssuedKey = z.infer<typeof IssuedKey>;
 
@@ -141,7 +139,7 @@ export const KeyQuery = z.object({
     .string(once(PLAN_FAULT))
     .refine(isPlanName, PLAN_FAULT)
     .optional()
-    .meta({ description: 'Only keys on this plan.' }),
+    .meta({ description: 'Only keys on this plan.', maxLength: PLAN_NAME_MAX_LENGTH }),
   banned: sentAs(
     z.boolean(),
     z

@@ -5,7 +5,7 @@ import { Administrator } from '../auth/administrator.decorator.js';
 import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { UnusedBody } from '../http/unused-body.decorator.js';
-import { pageLinks } from '../http/pagination.js';
+import { pageLinks, pageOf } from '../http/pagination.js';
 import { Answers } from '../openapi/answers.decorator.js';
 import { KeyId } from './key-id.decorator.js';
 import { IssuedKey, Key, KeyOrder, KeyQuery, PlanChange, Rotation } from './key.schemas.js';
@@ -22,7 +22,7 @@ export class KeysController {
   @Get()
   @Stability('stable')
   @ApiOperation({ summary: 'List keys', description: 'One page of the keys, oldest first.' })
-  @Answers({ status: 200, schema: Key.array(), description: 'A page of keys.', headers: ['PageLinks'] })
+  @Answers({ status: 200, schema: pageOf(Key), description: 'A page of keys.', headers: ['PageLinks'] })
   async listKeys(
     @Query({ schema: KeyQuery }) { limit, plan, banned, cursor }: KeyQuery,
     @Res({ passthrough: true }) reply: FastifyReply,

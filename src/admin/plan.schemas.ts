@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { cursorParameter, limitParameter } from '../http/pagination.js';
+import { text } from '../http/text-schemas.js';
 import { Limits } from './limits.schema.js';
-import { isPlanName } from './plan-name.js';
+import { isPlanName, PLAN_NAME_MAX_LENGTH } from './plan-name.js';
 
 const NAME_FAULT = 'must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter';
 
@@ -17,7 +18,7 @@ export const PlanLimits = z.object(Limits.shape, { error: 'the body must be a JS
 
 export const Plan = z
   .object({
-    name: z.string().meta({ description: 'Name of the plan.' }),
+    name: text('Name of the plan.', PLAN_NAME_MAX_LENGTH),
     perMinute: z
       .int32()
       .min(1)

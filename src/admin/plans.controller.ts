@@ -4,9 +4,10 @@ import type { FastifyReply } from 'fastify';
 import { Administrator } from '../auth/administrator.decorator.js';
 import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
-import { pageLinks } from '../http/pagination.js';
+import { pageLinks, pageOf } from '../http/pagination.js';
 import { Answers } from '../openapi/answers.decorator.js';
 import type { Limits } from './limits.schema.js';
+import { PLAN_NAME_MAX_LENGTH } from './plan-name.js';
 import { Plan, PlanLimits, PlanQuery } from './plan.schemas.js';
 import { PlanService } from './plan.service.js';
 
@@ -16,7 +17,7 @@ const PlanName = () =>
   ApiParam({
     name: 'plan',
     description: 'Name of the plan.',
-    schema: { type: 'string', examples: ['free'] },
+    schema: { type: 'string', maxLength: PLAN_NAME_MAX_LENGTH, examples: ['free'] },
   });
 
 @ApiTags('plans')
@@ -28,7 +29,7 @@ export class PlansController {
   @Get()
   @Stability('stable')
   @ApiOperation({ summary: 'List plans', description: 'One page of the plans, by name.' })
-  @Answers({ status: 200, schema: Plan.array(), description: 'A page of plans.', headers: ['PageLinks'] })
+  @Answers({ status: 200, schema: pageOf(Plan), description: 'A page of plans.', headers: ['PageLinks'] })
   async listPlans(
     @Query({ schema: PlanQuery }) { limit, cursor }: PlanQuery,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -3,7 +3,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
-import { pageLinks } from '../http/pagination.js';
+import { pageLinks, pageOf } from '../http/pagination.js';
 import { Answers } from '../openapi/answers.decorator.js';
 import { KeyId } from './key-id.decorator.js';
 import {
@@ -28,7 +28,7 @@ export class UsageController {
     summary: 'List usage',
     description: 'One page of what all keys have asked for, newest first. At most a second late.',
   })
-  @Answers({ status: 200, schema: Usage.array(), description: 'A page of usage.', headers: ['PageLinks'] })
+  @Answers({ status: 200, schema: pageOf(Usage), description: 'A page of usage.', headers: ['PageLinks'] })
   async listUsage(
     @Query({ schema: UsageQuery }) { cursor, ...filters }: UsageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -44,7 +44,7 @@ export class UsageController {
     summary: 'List the usage of a key',
     description: 'One page of what a key has asked for, newest first. At most a second late.',
   })
-  @Answers({ status: 200, schema: Usage.array(), description: 'A page of usage.', headers: ['PageLinks'] })
+  @Answers({ status: 200, schema: pageOf(Usage), description: 'A page of usage.', headers: ['PageLinks'] })
   async listUsageOfKey(
     @Param('id') id: string,
     @Query({ schema: UsageQuery }) { cursor, ...filters }: UsageQuery,
@@ -62,7 +62,7 @@ export class UsageController {
   })
   @Answers({
     status: 200,
-    schema: DeprecatedCalls.array(),
+    schema: pageOf(DeprecatedCalls),
     description: 'A page of callers.',
     headers: ['PageLinks'],
   })

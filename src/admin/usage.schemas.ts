@@ -1,14 +1,16 @@
 import { z } from 'zod';
 import { countParameter, cursorParameter, limitParameter, once } from '../http/pagination.js';
 import { sentAs } from '../http/json-schema.js';
+import { dateTime, text, uuid } from '../http/text-schemas.js';
 import { PERIODS } from '../usage/periods.js';
 import type { DeprecatedCallsPosition, UsagePosition } from '../usage/usage.repository.js';
-import { isKeyId } from './key.schemas.js';
+import { isKeyId, NAME_MAX_LENGTH as KEY_NAME_MAX_LENGTH } from './key.schemas.js';
 
 export const DAYS_MAX = 400;
 export const DAYS_DEFAULT = 7;
 const PERIOD_DEFAULT = 'day';
 const SEPARATOR = '|';
+const OPERATION_MAX_LENGTH = 64;
 
 const keyIdPart = z.string().refine(isKeyId);
 const operationPart = z.string().regex(/^\w+$/);
@@ -17,18 +19,17 @@ const usagePlace = z.tuple([z.iso.datetime(), keyIdPart, operationPart, z.enum([
 const callersPlace = z.tuple([operationPart, keyIdPart]);
 
 const count = (description: string) => z.int().min(0).meta({ description });
-const uuid = (description: string) => z.string().meta({ description, format: 'uuid' });
-const when = (description: string) => z.string().meta({ description, format: 'date-time' });
 
 /** What one key has asked of one operation in one UTC minute, hour or day. */
 export const Usage = z
   .object({
-    startsAt: when('When the minute, hour or day began.'),
+    startsAt: dateTime('When the minute, hour or day began.'),
     keyId: uuid('Identifier of the key.'),
     quotaId: uuid('Identifier of its quota.'),
-    operation: z.string().meta({
-      description: 'The operation, as its `operationId`; `none` for requests that met no operation.',
-    }),
+    operation: text(
+      'The operation, as its `operationId`; `none` for requests that met no operation.',
+      OPERATION_MAX_LENGTH,
+    ),
     deprecated: z.boolean().meta({ description: 'Whether the operation was deprecated then.' }),
     requests: count('All requests, whatever their answer.'),
     refusals: count('Those answered 429.'),
@@ -40,7 +41,7 @@ export const Usage = z
         '5xx': count("Those answered with a server's error."),
       })
       .meta({ description: 'Requests by the class of their status.' }),
-    lastAt: when('When the last of them came.'),
+    lastAt: dateTime('When the last of them came.'),
   })
   .meta({
     id: 'Usage',
@@ -82,15 +83,12 @@ function readUsagePosition(text: string): UsagePosition | null {
 /** A key that has called a deprecated operation. */
 export const DeprecatedCalls = z
   .object({
-    operation: z.string().meta({ description: 'The deprecated operation, as its `operationId`.' }),
+    operation: text('The deprecated operation, as its `operationId`.', OPERATION_MAX_LENGTH),
     keyId: uuid('Identifier of the key.'),
-    keyName: z
-      .string()
-      .nullable()
-      .meta({ description: 'What the key is for; null when it was removed by hand.' }),
+    keyName: text('What the key is for; null when it was removed by hand.', KEY_NAME_MAX_LENGTH).nullable(),
     quotaId: uuid('Identifier of its quota.'),
     requests: count('How often it called, in the 400 days that are kept.'),
-    lastAt: when('When it last called.'),
+    lastAt: dateTime('When it last called.'),
   })
   .meta({ id: 'DeprecatedCalls', description: 'A key that has called a deprecated operation.' });
 export type DeprecatedCalls = z.infer<typeof DeprecatedCalls>;

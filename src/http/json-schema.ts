@@ -11,11 +11,24 @@ export function sentAs<Schema extends z.ZodType>(sent: z.ZodType, schema: Schema
 /** JSON Schema, draft 2020-12, which is that of OpenAPI 3.1. */
 export type JsonSchema = Record<string, unknown>;
 
+/** Formats of OpenAPI for those of zod. */
+const INTEGER_FORMATS: Record<string, string> = { int32: 'int32', safeint: 'int64' };
+
 const OPTIONS = {
   unrepresentable: 'any',
   override: ({ zodSchema, jsonSchema: made }) => {
-    if (zodSchema._zod.def.type === 'bigint') {
+    const { def } = zodSchema._zod;
+    if (def.type === 'bigint') {
       Object.assign(made, { type: 'integer', format: made.format ?? 'int64' });
+    }
+    const format = 'format' in def ? INTEGER_FORMATS[String(def.format)] : undefined;
+    if (made.type === 'integer' && format !== undefined) {
+      made.format ??= format;
+    }
+    // Zod drops the examples of a schema that transforms; ours are what a client sends.
+    const examples = z.globalRegistry.get(zodSchema)?.['examples'];
+    if (Array.isArray(examples)) {
+      made.examples ??= examples;
     }
     if (made.format === 'date-time') {
       // The format says it; zod's pattern of all dates there can be says it to nobody.

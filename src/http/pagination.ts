@@ -5,6 +5,8 @@ import { sentAs } from './json-schema.js';
 const CHECKSUM_BYTES = 4;
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 20;
+/** Longer than the cursor of any list. */
+const CURSOR_MAX_LENGTH = 256;
 const CURSOR_FAULT = 'is not one that this service gave: follow the Link header of the page before';
 
 /**
@@ -56,7 +58,7 @@ export const once = (fault: string) => ({
 export function countParameter(max: number, byDefault: number, description: string) {
   const fault = `must be an integer from 1 to ${max}`;
   return sentAs(
-    z.int().min(1).max(max).default(byDefault),
+    z.int32().min(1).max(max).default(byDefault),
     z
       .string(once(fault))
       .regex(/^[1-9]\d{0,9}$/, fault)
@@ -69,6 +71,9 @@ export function countParameter(max: number, byDefault: number, description: stri
 
 /** Returns the schema of the query parameter `limit`, the maximum number of entries of a page. */
 export const limitParameter = (description: string) => countParameter(LIMIT_MAX, LIMIT_DEFAULT, description);
+
+/** Returns the schema of a page of such entries. */
+export const pageOf = <Entry extends z.ZodType>(entry: Entry) => entry.array().max(LIMIT_MAX);
 
 /**
  * Returns the schema of the query parameter `cursor`, whose value is the position after which the page begins.
@@ -90,5 +95,6 @@ export function cursorParameter<Position>(read: (position: string) => Position |
     .optional()
     .meta({
       description: 'Where the page begins, as the `Link` header of the page before gives it. Opaque.',
+      maxLength: CURSOR_MAX_LENGTH,
     });
 }

@@ -17,7 +17,7 @@ export const Revalidated = () =>
       required: false,
       description:
         'The `ETag` of the answer that you have: if it still holds, you are told 304, without a body.',
-      schema: { type: 'string' },
+      schema: { type: 'string', maxLength: 16_384 },
     }),
     ApiResponse({ status: 304, description: 'The answer that you have still holds.' }),
   );

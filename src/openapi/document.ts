@@ -1,5 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
-import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { type OpenAPIObject, type OperationObject, SwaggerModule } from '@nestjs/swagger';
 import { z } from 'zod';
 import type { Environment } from '../environment.js';
 import { jsonSchema, namedJsonSchemas } from '../http/json-schema.js';
@@ -7,11 +7,13 @@ import { about, type About, aboutAdministration, securitySchemes } from './about
 import { referencedComponents } from './components.js';
 import { headers } from './headers.js';
 import { completeOperation } from './operation.js';
+import { withRequestExample } from './request-example.js';
 
 const PREFIX = '/v1';
 const ADMINISTRATION_PREFIX = '/admin';
 
 type Paths = OpenAPIObject['paths'];
+type Schemas = ReturnType<typeof namedJsonSchemas>;
 type Servers = NonNullable<OpenAPIObject['servers']>;
 
 /** The OpenAPI documents of the service. */
@@ -25,7 +27,7 @@ export interface ApiDocuments {
 /** Returns the OpenAPI documents: the routes that need a key, with the schemas that validate and write their bodies. */
 export function createDocuments(
   app: INestApplication,
-  { PRODUCTION_URL, STAGING_URL }: Pick<Environment, 'PRODUCTION_URL' | 'STAGING_URL'>,
+  { PRODUCTION_URL, STAGING_URL, CONTACT }: Pick<Environment, 'PRODUCTION_URL' | 'STAGING_URL' | 'CONTACT'>,
 ): ApiDocuments {
   const { paths } = SwaggerModule.createDocument(app, about, {
     operationIdFactory: (_controller, method) => method,
@@ -33,14 +35,29 @@ export function createDocuments(
       schema: schemaOf(schema as z.ZodType, schemaType),
     }),
   });
+  const schemas = namedJsonSchemas((id) => `#/components/schemas/${id}`);
   const servers = [
-    { url: PRODUCTION_URL, description: 'Production' },
-    { url: STAGING_URL, description: 'Staging, for trying things out; it has keys of its own' },
+    { url: PRODUCTION_URL, description: 'Production', 'x-internal': false },
+    {
+      url: STAGING_URL,
+      description: 'Staging, for trying things out; it has keys of its own',
+      'x-internal': false,
+    },
   ];
-  const roots = servers.map(({ url, description }) => ({ url: url.slice(0, -PREFIX.length), description }));
+  const roots = servers.map(({ url, ...server }) => ({ url: url.slice(0, -PREFIX.length), ...server }));
   return {
-    store: documentOf(about, servers, withoutPrefix(pathsUnder(PREFIX, paths))),
-    administration: documentOf(aboutAdministration, roots, pathsUnder(ADMINISTRATION_PREFIX, paths)),
+    store: documentOf(
+      withContact(about, CONTACT),
+      servers,
+      withoutPrefix(pathsUnder(PREFIX, paths, schemas)),
+      schemas,
+    ),
+    administration: documentOf(
+      withContact(aboutAdministration, CONTACT),
+      roots,
+      pathsUnder(ADMINISTRATION_PREFIX, paths, schemas),
+      schemas,
+    ),
   };
 }
 
@@ -49,8 +66,16 @@ export function documentText(document: OpenAPIObject): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-function documentOf(aboutIt: About, servers: Servers, paths: Paths): OpenAPIObject {
-  const schemas = namedJsonSchemas((id) => `#/components/schemas/${id}`);
+/** Without a contact none is named: none is invented. */
+function withContact(aboutIt: About, contact: string | undefined): About {
+  if (contact === undefined) {
+    return aboutIt;
+  }
+  const address = URL.canParse(contact) ? { url: contact } : { email: contact };
+  return { ...aboutIt, info: { ...aboutIt.info, contact: address } };
+}
+
+function documentOf(aboutIt: About, servers: Servers, paths: Paths, schemas: Schemas): OpenAPIObject {
   return {
     ...aboutIt,
     servers,
@@ -74,16 +99,16 @@ function withoutPrefix(paths: Paths): Paths {
   return Object.fromEntries(Object.entries(paths).map(([path, item]) => [path.slice(PREFIX.length), item]));
 }
 
-function pathsUnder(prefix: string, paths: Paths): Paths {
+function pathsUnder(prefix: string, paths: Paths, schemas: Schemas): Paths {
   return Object.fromEntries(
     Object.entries(paths)
       .filter(([path]) => path.startsWith(`${prefix}/`))
       .map(([path, operations]) => [
         path,
         Object.fromEntries(
-          Object.entries(operations).map(([method, operation]) => [
+          Object.entries(operations).map(([method, operation]: [string, OperationObject]) => [
             method,
-            completeOperation(operation, method),
+            withRequestExample(completeOperation(operation, method), schemas),
           ]),
         ),
       ]),

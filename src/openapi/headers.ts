@@ -1,5 +1,12 @@
 import type { HeadersObject } from '@nestjs/swagger';
 
+const INT32_MAX = 2_147_483_647;
+/** Of `Thu, 05 Dec 2030 00:00:00 GMT`. */
+const HTTP_DATE_LENGTH = 29;
+const FIELD_MAX_LENGTH = 512;
+/** Of two pages, each with its cursor and filters. */
+const LINKS_MAX_LENGTH = 2048;
+
 /** Every response header the document tells of. One that means two things has a name for each, and `HEADER_NAMES`. */
 export const headers = {
   'X-Request-Id': {
@@ -13,39 +20,39 @@ export const headers = {
     description:
       'When your API key stops being valid: an HTTP date (RFC 9110, section 5.6.7), rounded down to the second. Absent where it never does.',
     required: false,
-    schema: { type: 'string' },
+    schema: { type: 'string', maxLength: HTTP_DATE_LENGTH },
     example: 'Thu, 05 Dec 2030 00:00:00 GMT',
   },
   'X-RateLimit-Limit': {
     description: 'The limit of the window with the fewer requests remaining.',
     required: true,
-    schema: { type: 'integer', minimum: 1 },
+    schema: { type: 'integer', format: 'int32', minimum: 1, maximum: INT32_MAX },
     example: 60,
   },
   'X-RateLimit-Remaining': {
     description: 'Requests that remain in that window, after this one.',
     required: true,
-    schema: { type: 'integer', minimum: 0 },
+    schema: { type: 'integer', format: 'int32', minimum: 0, maximum: INT32_MAX },
     example: 59,
   },
   'X-RateLimit-Reset': {
     description: 'Unix time, in seconds, at which that window ends; while banned, at which the ban does.',
     required: true,
-    schema: { type: 'integer', format: 'int64' },
+    schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
     example: 1_764_892_860,
   },
   RateLimit: {
     description:
       'All windows in the form of draft-ietf-httpapi-ratelimit-headers-10: `r` requests remain, the window ends in `t` seconds.',
     required: true,
-    schema: { type: 'string' },
+    schema: { type: 'string', maxLength: FIELD_MAX_LENGTH },
     example: '"minute";r=59;t=31, "day";r=959;t=52310',
   },
   'RateLimit-Policy': {
     description:
       'The limits in the form of draft-ietf-httpapi-ratelimit-headers-10: `q` requests in each window of `w` seconds.',
     required: true,
-    schema: { type: 'string' },
+    schema: { type: 'string', maxLength: FIELD_MAX_LENGTH },
     example: '"minute";q=60;w=60, "day";q=1000;w=86400',
   },
   'X-RateLimit-Degraded': {
@@ -58,19 +65,19 @@ export const headers = {
   'Retry-After': {
     description: 'Whole seconds to wait before the next attempt.',
     required: true,
-    schema: { type: 'integer', minimum: 1 },
+    schema: { type: 'integer', format: 'int32', minimum: 1, maximum: INT32_MAX },
     example: 31,
   },
   'WWW-Authenticate': {
     description: 'The challenge of RFC 6750. It has an `error` only where a key was sent.',
     required: true,
-    schema: { type: 'string' },
+    schema: { type: 'string', maxLength: FIELD_MAX_LENGTH },
     example: 'Bearer realm="animal-store", error="invalid_token", error_description="The API key is unknown"',
   },
   Location: {
     description: 'Path of what was added.',
     required: true,
-    schema: { type: 'string', format: 'uri-reference' },
+    schema: { type: 'string', maxLength: FIELD_MAX_LENGTH, format: 'uri-reference' },
     example: '/v1/pets/7',
   },
   NoStore: {
@@ -89,7 +96,7 @@ export const headers = {
   ETag: {
     description: 'Names this answer, for `If-None-Match`.',
     required: true,
-    schema: { type: 'string' },
+    schema: { type: 'string', maxLength: FIELD_MAX_LENGTH },
     example: '"2jmj7l5rSw0yVb_vlWAYkK_YBwk"',
   },
   'Idempotent-Replayed': {
@@ -103,14 +110,14 @@ export const headers = {
     description:
       'Links of RFC 8288: `rel="first"` to where the list begins, `rel="next"` to the next page, if any.',
     required: true,
-    schema: { type: 'string' },
+    schema: { type: 'string', maxLength: LINKS_MAX_LENGTH },
     example: '</v1/pets?limit=20&cursor=YWZ0ZXI6MjA>; rel="next", </v1/pets?limit=20>; rel="first"',
   },
   DeprecationLinks: {
     description:
       'Links of RFC 8288: `rel="successor-version"` to what to call instead, `rel="deprecation"` to its documentation.',
     required: true,
-    schema: { type: 'string' },
+    schema: { type: 'string', maxLength: LINKS_MAX_LENGTH },
     example:
       '</v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; rel="deprecation"; type="text/html"',
   },
@@ -123,13 +130,13 @@ export const headers = {
   Deprecation: {
     description: 'Since when the operation is deprecated: `@` and a Unix time in seconds (RFC 9745).',
     required: true,
-    schema: { type: 'string', pattern: '^@\\d+$' },
+    schema: { type: 'string', maxLength: FIELD_MAX_LENGTH, pattern: '^@\\d+$' },
     example: '@1764892800',
   },
   Sunset: {
     description: 'When the operation is removed: an HTTP date (RFC 8594).',
     required: true,
-    schema: { type: 'string' },
+    schema: { type: 'string', maxLength: HTTP_DATE_LENGTH },
     example: 'Thu, 05 Dec 2030 00:00:00 GMT',
   },
 } satisfies HeadersObject;
@@ -149,7 +156,7 @@ const PAGE_AND_DEPRECATION_LINKS = {
     'Links of RFC 8288: `rel="first"` to where the list begins, `rel="next"` to the next page, if any, ' +
     '`rel="successor-version"` to what to call instead, `rel="deprecation"` to its documentation.',
   required: true,
-  schema: { type: 'string' },
+  schema: { type: 'string', maxLength: 2 * LINKS_MAX_LENGTH },
   example: `${headers.PageLinks.example}, ${headers.DeprecationLinks.example}`,
 } satisfies HeadersObject[string];
 

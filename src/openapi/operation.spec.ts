@@ -45,7 +45,7 @@ test('a deprecated list tells of both in one header where it answers a page, and
       expect(description).toContain(`rel="${relation}"`);
       expect(example).toContain(`rel="${relation}"`);
     }
-    expect({ schema, required }).toEqual({ schema: { type: 'string' }, required: true });
+    expect({ schema, required }).toMatchObject({ schema: { type: 'string' }, required: true });
   }
   expect(links).toMatchObject({ 401: DEPRECATION_LINKS, 410: DEPRECATION_LINKS, 500: DEPRECATION_LINKS });
 });

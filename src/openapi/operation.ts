@@ -1,7 +1,7 @@
 import type { OperationObject, ResponsesObject } from '@nestjs/swagger';
 import { errorResponses } from './error-answers.js';
 import { type HeaderKey, joinHeaders, referToHeaders } from './headers.js';
-import { stabilityOf } from './stability.js';
+import { stabilityOf, stabilityText } from './stability.js';
 
 const OF_EVERY_RESPONSE: readonly HeaderKey[] = [
   'X-Request-Id',
@@ -20,7 +20,7 @@ const NOT_MODIFIED_STATUS = '304';
 const OF_DEPRECATED: readonly HeaderKey[] = ['Deprecation', 'Sunset', 'DeprecationLinks'];
 const OF_UNSTABLE: readonly HeaderKey[] = ['X-Stability'];
 
-/** Adds to what an operation says of itself what the service answers for all of them: errors and headers. */
+/** Returns the operation with what all of them have: its stability in the description, error responses and headers. */
 export function completeOperation(operation: OperationObject, method: string): OperationObject {
   const responses: ResponsesObject = {};
   for (const [status, response] of Object.entries({
@@ -36,7 +36,8 @@ export function completeOperation(operation: OperationObject, method: string): O
           : { ...response, headers: joinHeaders(own.headers, shared) };
     }
   }
-  return { ...operation, responses };
+  const description = [operation.description, stabilityText(operation)].filter(Boolean).join('\n\n');
+  return { ...operation, description, responses };
 }
 
 function sharedHeaders(operation: OperationObject, status: string): HeaderKey[] {

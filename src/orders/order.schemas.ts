@@ -4,6 +4,7 @@ import { int64, parseInt64 } from '../http/int64.js';
 import { sentAs } from '../http/json-schema.js';
 import { cursorParameter, limitParameter, once } from '../http/pagination.js';
 import { positiveInt32 } from '../http/positive-int32.js';
+import { dateTime } from '../http/text-schemas.js';
 
 const STATUSES = ['placed', 'approved', 'delivered'] as const;
 const STATUS_FAULT = `must be one of ${STATUSES.join(', ')}`;
@@ -36,7 +37,7 @@ export const Order = z
     id: int64.meta({ description: 'Unique identifier, assigned by the service when the order is placed.' }),
     petId,
     quantity: z.int32().min(1).meta({ description: QUANTITY }),
-    shipDate: z.string().optional().meta(SHIP_DATE),
+    shipDate: dateTime(SHIP_DATE.description).optional(),
     status: OrderStatus,
     complete: z.boolean().meta({ description: 'Whether nothing remains to be done for it.' }),
   })

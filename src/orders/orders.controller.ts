@@ -3,7 +3,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { QuotaId } from '../auth/quota-id.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
-import { pageLinks } from '../http/pagination.js';
+import { pageLinks, pageOf } from '../http/pagination.js';
 import { Revalidated } from '../http/revalidated.decorator.js';
 import { Creates } from '../idempotency/creates.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
@@ -31,7 +31,7 @@ export class OrdersController {
   })
   @Answers({
     status: 200,
-    schema: Order.array(),
+    schema: pageOf(Order),
     description: 'A page of orders.',
     headers: ['PageLinks', 'ETag', 'Revalidate'],
   })

@@ -7,7 +7,7 @@ import { ApiError } from '../errors/api-error.js';
 import { entityTag } from '../http/entity-tag.js';
 import { int64, parseInt64 } from '../http/int64.js';
 import { jsonSchema } from '../http/json-schema.js';
-import { pageLinks } from '../http/pagination.js';
+import { pageLinks, pageOf } from '../http/pagination.js';
 import { Revalidated } from '../http/revalidated.decorator.js';
 import { Creates } from '../idempotency/creates.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
@@ -36,7 +36,7 @@ export class PetsController {
   })
   @Answers({
     status: 200,
-    schema: Pet.array(),
+    schema: pageOf(Pet),
     description: 'A page of animals.',
     headers: ['PageLinks', 'ETag', 'Revalidate'],
   })

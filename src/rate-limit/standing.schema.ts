@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { dateTime, text } from '../http/text-schemas.js';
 
 /** Where a quota stands. */
 export const RateLimitStanding = z
   .object({
-    plan: z.string().meta({ description: 'The plan that the quota of the key is on.' }),
+    plan: text('The plan that the quota of the key is on.', 63),
     windows: z
       .object({
         name: z.enum(['minute', 'day']).meta({ description: 'The UTC minute or the UTC day.' }),
@@ -12,15 +13,13 @@ export const RateLimitStanding = z
         reset: z.int().meta({ description: 'Unix time, in seconds, at which this window ends.' }),
       })
       .array()
+      .max(2)
       .meta({ description: 'The windows in force. A request needs room in both.' }),
     refusalsUntilBan: z.int32().min(0).nullable().meta({
       description:
         'How many refusals within this minute it takes to be banned; 0 while banned, null where nobody ever is.',
     }),
-    bannedUntil: z
-      .string()
-      .nullable()
-      .meta({ description: 'When the ban ends; null where there is none.', format: 'date-time' }),
+    bannedUntil: dateTime('When the ban ends; null where there is none.').nullable(),
   })
   .meta({
     id: 'RateLimitStanding',

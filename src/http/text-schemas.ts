@@ -1,0 +1,16 @@
+import { z } from 'zod';
+
+/** Of `2027-03-05T12:34:30.000Z`. */
+const DATE_TIME_LENGTH = 24;
+const UUID_LENGTH = 36;
+
+/** Returns the schema of an instant in a response, written by `Date.toISOString()`. */
+export const dateTime = (description: string) =>
+  z.string().meta({ description, format: 'date-time', maxLength: DATE_TIME_LENGTH });
+
+/** Returns the schema of a UUID in a response. */
+export const uuid = (description: string) =>
+  z.string().meta({ description, format: 'uuid', maxLength: UUID_LENGTH });
+
+/** Returns the schema of another text in a response. */
+export const text = (description: string, maxLength: number) => z.string().meta({ description, maxLength });

@@ -1,0 +1,32 @@
+import type { OperationObject, RequestBodyObject } from '@nestjs/swagger';
+
+const JSON_TYPE = 'application/json';
+
+type Schemas = Record<string, { examples?: unknown }>;
+
+/**
+ * Returns the operation with the first example of its body's schema beside that: what a reader of the reference page sends first. Tools
+ * take an example from there rather than from a schema that is referred to.
+ */
+export function withRequestExample(operation: OperationObject, schemas: Schemas): OperationObject {
+  const { requestBody } = operation;
+  if (requestBody === undefined || '$ref' in requestBody) {
+    return operation;
+  }
+  const content = requestBody.content[JSON_TYPE];
+  const example = exampleOf(content?.schema, schemas);
+  if (example === undefined) {
+    return operation;
+  }
+  const completed: RequestBodyObject = {
+    ...requestBody,
+    content: { ...requestBody.content, [JSON_TYPE]: { ...content, example } },
+  };
+  return { ...operation, requestBody: completed };
+}
+
+function exampleOf(schema: object | undefined, schemas: Schemas): unknown {
+  const name = schema !== undefined && '$ref' in schema ? String(schema.$ref).split('/').at(-1) : undefined;
+  const examples = name === undefined ? undefined : schemas[name]?.examples;
+  return Array.isArray(examples) ? examples[0] : undefined;
+}
