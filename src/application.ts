@@ -79,8 +79,9 @@ function noteRoutes(
     if (isProtectedPath(url)) {
       operations.add(route);
     }
-    // Nobody is told of what is not offered.
-    if (config?.stability !== 'experimental' || EXPERIMENTAL) {
+    // `Allow` does not list what is not offered.
+    const isOffered = config?.stability !== 'experimental' || EXPERIMENTAL;
+    if (isOffered && config?.unlisted !== true) {
       allowedMethods.add(method, url);
     }
   });

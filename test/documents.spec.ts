@@ -12,7 +12,9 @@ const DOCUMENTS = [
   '/admin-openapi.json',
   '/docs',
   '/docs/swagger-ui-bundle.js',
-  '/docs/swagger-ui-init.js',
+  '/docs/show-openapi.js',
+  '/docs/show-admin-openapi.js',
+  '/docs/admin',
 ];
 
 let store: TestApplication;

@@ -281,9 +281,58 @@ describe('the reference page', () => {
     }
   });
 
+  /** The document that a page shows. */
+  async function shown(name: string): Promise<Json> {
+    const { text } = await send(`${store.url}/docs/show-${name}.js`);
+    return JSON.parse(text.replace(/^showReference\(/, '').replace(/\);\n$/, ''));
+  }
+
+  it.each([
+    ['/docs', '/docs/show-openapi.js'],
+    ['/docs/admin', '/docs/show-admin-openapi.js'],
+  ])('has a page for each document, with links to both: %s', async (path, script) => {
+    const { text } = await send(`${store.url}${path}`);
+    for (const address of ['/docs', '/docs/admin', '/openapi.json', '/admin-openapi.json']) {
+      expect(text).toContain(`href="${address}"`);
+    }
+    expect(text).toContain(`src="${script}"`);
+    expect(text).toContain('<meta name="viewport" content="width=device-width, initial-scale=1" />');
+  });
+
+  it('describes the headers of all responses once, and not at each status', async () => {
+    for (const name of ['openapi', 'admin-openapi']) {
+      const { info, paths } = await shown(name);
+      const operations = Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));
+      const listed = operations.flatMap(({ responses }) =>
+        Object.values<Json>(responses).flatMap(({ headers }) => Object.keys(headers)),
+      );
+      for (const header of [
+        'X-Request-Id',
+        'X-Api-Key-Expires',
+        'X-RateLimit-Degraded',
+        ...RATE_LIMIT_HEADERS,
+      ]) {
+        expect(info.description).toContain(`- \`${header}\`: `);
+        expect(listed).not.toContain(header);
+      }
+      expect(listed).toEqual(expect.arrayContaining(['Link', 'Retry-After', 'WWW-Authenticate', 'Location']));
+    }
+  });
+
+  it('describes the headers of a deprecated or unstable operation once, in its description', async () => {
+    const { paths } = await shown('openapi');
+    const { description, responses } = paths['/pets/{petId}'].get;
+    for (const header of ['Deprecation', 'Sunset', 'Link']) {
+      expect(description).toContain(`- \`${header}\`: `);
+    }
+    expect(Object.keys(responses['404'].headers)).toEqual([]);
+    expect(Object.keys(responses['200'].headers)).toEqual(['ETag', 'Cache-Control']);
+    expect(paths['/store/orders'].get.description).toContain('- `X-Stability`: ');
+    expect(paths['/pets'].get.description).not.toContain('Headers of every response');
+  });
+
   const ASSETS: [string, string][] = [
     ['swagger-ui.css', 'text/css; charset=utf-8'],
-    ['index.css', 'text/css; charset=utf-8'],
     ['favicon-32x32.png', 'image/png'],
     ['swagger-ui-bundle.js', 'application/javascript; charset=utf-8'],
   ];
@@ -348,8 +397,9 @@ describe('the reference page', () => {
   });
 
   it('tries operations out on the server it came from', async () => {
-    const { text } = await send(`${store.url}/docs/swagger-ui-init.js`);
-    expect(/"servers": \[\s*\{\s*"url": "([^"]*)"/.exec(text)?.[1]).toBe('/v1');
+    const { servers } = await shown('openapi');
+    expect(servers[0].url).toBe('/v1');
+    expect((await shown('admin-openapi')).servers[0].url).toBe('/');
   });
 
   it.each(['/docs-json', '/docs-yaml'])('has no second document at %s', async (path) => {

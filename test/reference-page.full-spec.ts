@@ -52,7 +52,78 @@ describeInBrowser('the reference page, in a browser', () => {
       new ApiDocument(['openapi.json']).operations.length,
     );
     // Its style sheets count: the page is not white, and the buttons are where they belong.
-    expect(await page.evaluate(`getComputedStyle(document.body).backgroundColor`)).toBe('rgb(250, 250, 250)');
+    expect(await page.evaluate(`getComputedStyle(document.body).backgroundColor`)).toBe('rgba(0, 0, 0, 0)');
+    expect(await page.evaluate(`getComputedStyle(document.documentElement).backgroundColor`)).toBe(
+      'rgb(250, 250, 250)',
+    );
+    expect(page.complaints).toEqual([]);
+  });
+
+  it('keeps the key for the tab alone, on both pages', async () => {
+    const kept = () => page.evaluate(`[sessionStorage.length, localStorage.length]`);
+    const isAuthorized = () => appears('.authorize.locked');
+    expect(await kept()).toEqual([1, 0]);
+    for (const path of ['/docs', '/docs/admin']) {
+      await page.goTo(`${store.url}${path}`);
+      await isAuthorized();
+    }
+    await click('.authorize');
+    await click('.auth-btn-wrapper button:not(.btn-done)');
+    await page.goTo(`${store.url}/docs`);
+    await appears('.authorize.unlocked');
+    expect(page.complaints).toEqual([]);
+  });
+
+  it('shows administration, and links to both documents', async () => {
+    await page.goTo(`${store.url}/docs/admin`);
+    await appears('#operations-keys-issueKey');
+    expect(await page.evaluate(`document.querySelectorAll('.opblock').length`)).toBe(
+      new ApiDocument(['admin-openapi.json']).operations.length,
+    );
+    expect(await shown('.documents [href="/openapi.json"]')).toBe('openapi.json');
+    expect(await shown('.documents [href="/admin-openapi.json"]')).toBe('admin-openapi.json');
+  });
+
+  it('shows which operations are deprecated or not stable', async () => {
+    await page.goTo(`${store.url}/docs`);
+    await appears('#operations-store-createOrder .badge');
+    expect(
+      await page.evaluate(
+        `[...document.querySelectorAll('.badge')].map((badge) => [badge.closest('.opblock').id, badge.textContent])`,
+      ),
+    ).toEqual([
+      ['operations-pets-getPet', 'deprecated, removed on 2030-12-05'],
+      ['operations-store-listOrders', 'beta'],
+      ['operations-store-createOrder', 'experimental'],
+    ]);
+  });
+
+  it('filters operations by the words of their method, path, summary and name', async () => {
+    await page.evaluate(`(() => {
+      const input = document.querySelector('.operation-filter-input');
+      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(input, 'POST order');
+      input.dispatchEvent(new Event('input', { bubbles: true }));
+    })()`);
+    const operations = () =>
+      page.evaluate(`[...document.querySelectorAll('.opblock')].map(({ id }) => id).join()`);
+    await until(async () => (await operations()) === 'operations-store-createOrder');
+  });
+
+  it.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 360],
+    ['dark', 360],
+  ])('follows the colour scheme, and fits the screen: %s, %i pixels', async (scheme, width) => {
+    await page.emulate({ width, scheme });
+    await page.goTo(`${store.url}/docs?${scheme}${width}#/pets/getPet`);
+    await appears('#operations-pets-getPet .responses-table');
+    expect(await page.evaluate(`document.documentElement.classList.contains('dark-mode')`)).toBe(
+      scheme === 'dark',
+    );
+    expect(
+      await page.evaluate(`document.documentElement.scrollWidth - document.documentElement.clientWidth`),
+    ).toBe(0);
     expect(page.complaints).toEqual([]);
   });
 

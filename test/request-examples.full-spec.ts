@@ -13,7 +13,7 @@ const bodies = [
   { file: 'openapi.json', prefix: '/v1' },
   { file: 'admin-openapi.json', prefix: '' },
 ].flatMap(({ file, prefix }) => {
-  const { paths } = JSON.parse(readFileSync(file, 'utf8')) as Json;
+  const { paths } = JSON.parse(readFileSync(file, 'utf8'));
   return Object.entries<Json>(paths).flatMap(([relative, item]) =>
     Object.entries<Json>(item)
       .filter(([, { requestBody }]) => requestBody !== undefined)

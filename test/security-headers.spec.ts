@@ -50,6 +50,7 @@ describe('every answer forbids a browser to guess its type, to run or to frame i
     ['the document of administration', 200, '/admin-openapi.json', {}],
     ['the process', 200, '/livez', {}],
     ['a script of the page', 200, '/docs/swagger-ui-bundle.js', {}],
+    ['the front door', 302, '/', { headers: { Accept: 'text/html' }, redirect: 'manual' }],
     ['a file that is not of the page', 404, '/docs/package.json', {}],
   ])('%s', async (_name, status, target, init) => {
     const answer = await ask(target, init);
@@ -87,7 +88,7 @@ describe('every answer forbids a browser to guess its type, to run or to frame i
 });
 
 describe('the reference page', () => {
-  it.each(['/docs', '/docs/'])(
+  it.each(['/docs', '/docs/', '/docs/admin', '/docs/admin/'])(
     '%s runs its own files alone, nothing within it, and calls the servers of the document alone',
     async (address) => {
       const page = await ask(address, { key: undefined });

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { parseInt64 } from '../http/int64.js';
 import { cursorParameter, limitParameter } from '../http/pagination.js';
-import { dateTime, text } from '../http/text-schemas.js';
+import { dateTime, plainText } from '../http/text-schemas.js';
 
 const facts = z.record(z.string().max(64), z.unknown());
 
 export const AuditEntry = z
   .object({
-    id: text('Identifier of the entry.', 19),
+    id: plainText('Identifier of the entry.', 19),
     at: dateTime('When it was done.'),
-    actor: text("Who did it: the id of an administrator's key, or `terminal`.", 255),
-    action: text('What was done.', 64),
-    subject: text('On what: `key:ID` or `plan:NAME`.', 128),
+    actor: plainText("Who did it: the id of an administrator's key, or `terminal`.", 255),
+    action: plainText('What was done.', 64),
+    subject: plainText('On what: `key:ID` or `plan:NAME`.', 128),
     before: facts
       .nullable()
       .meta({ description: 'The facts that changed; null where there was nothing before.' }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { instant } from '../http/instant.js';
 import { sentAs } from '../http/json-schema.js';
 import { cursorParameter, limitParameter, once } from '../http/pagination.js';
-import { dateTime, text, uuid } from '../http/text-schemas.js';
+import { dateTime, plainText, uuid } from '../http/text-schemas.js';
 import { bothOrNone, ownLimits } from './limits.schema.js';
 import { isPlanName, PLAN_NAME_MAX_LENGTH } from './plan-name.js';
 
@@ -108,8 +108,8 @@ export const Key = z
     name: z.string().meta(keyName.meta() ?? {}),
     role: KeyRole,
     state: z.enum(['active', 'expired', 'revoked']).meta({ description: 'Whether the key is valid now.' }),
-    prefix: text('How the key begins.', KEY_MAX_LENGTH),
-    lastFour: text('How the key ends.', 4),
+    prefix: plainText('How the key begins.', KEY_MAX_LENGTH),
+    lastFour: plainText('How the key ends.', 4),
     quotaId: uuid('Identifier of its quota. A key and its successor share one.'),
     plan: planName,
     perMinute: inForce('Requests per UTC minute, in force; null where SQL has left the quota without.'),
@@ -129,7 +129,7 @@ export type Key = z.infer<typeof Key>;
 
 /** A key as it is shown when it is issued, this once. */
 export const IssuedKey = z
-  .object({ ...Key.shape, key: text('The key. It is not shown again.', KEY_MAX_LENGTH) })
+  .object({ ...Key.shape, key: plainText('The key. It is not shown again.', KEY_MAX_LENGTH) })
   .meta({ id: 'IssuedKey', description: 'A new API key.' });
 export type IssuedKey = z.infer<typeof IssuedKey>;
 

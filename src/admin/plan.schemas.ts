@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cursorParameter, limitParameter } from '../http/pagination.js';
-import { text } from '../http/text-schemas.js';
+import { plainText } from '../http/text-schemas.js';
 import { Limits } from './limits.schema.js';
 import { isPlanName, PLAN_NAME_MAX_LENGTH } from './plan-name.js';
 
@@ -18,7 +18,7 @@ export const PlanLimits = z.object(Limits.shape, { error: 'the body must be a JS
 
 export const Plan = z
   .object({
-    name: text('Name of the plan.', PLAN_NAME_MAX_LENGTH),
+    name: plainText('Name of the plan.', PLAN_NAME_MAX_LENGTH),
     perMinute: z
       .int32()
       .min(1)

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { countParameter, cursorParameter, limitParameter, once } from '../http/pagination.js';
 import { sentAs } from '../http/json-schema.js';
-import { dateTime, text, uuid } from '../http/text-schemas.js';
+import { dateTime, plainText, uuid } from '../http/text-schemas.js';
 import { PERIODS } from '../usage/periods.js';
 import type { DeprecatedCallsPosition, UsagePosition } from '../usage/usage.repository.js';
 import { isKeyId, NAME_MAX_LENGTH as KEY_NAME_MAX_LENGTH } from './key.schemas.js';
@@ -26,7 +26,7 @@ export const Usage = z
     startsAt: dateTime('When the minute, hour or day began.'),
     keyId: uuid('Identifier of the key.'),
     quotaId: uuid('Identifier of its quota.'),
-    operation: text(
+    operation: plainText(
       'The operation, as its `operationId`; `none` for requests that met no operation.',
       OPERATION_MAX_LENGTH,
     ),
@@ -83,9 +83,12 @@ function readUsagePosition(text: string): UsagePosition | null {
 /** A key that has called a deprecated operation. */
 export const DeprecatedCalls = z
   .object({
-    operation: text('The deprecated operation, as its `operationId`.', OPERATION_MAX_LENGTH),
+    operation: plainText('The deprecated operation, as its `operationId`.', OPERATION_MAX_LENGTH),
     keyId: uuid('Identifier of the key.'),
-    keyName: text('What the key is for; null when it was removed by hand.', KEY_NAME_MAX_LENGTH).nullable(),
+    keyName: plainText(
+      'What the key is for; null when it was removed by hand.',
+      KEY_NAME_MAX_LENGTH,
+    ).nullable(),
     quotaId: uuid('Identifier of its quota.'),
     requests: count('How often it called, in the 400 days that are kept.'),
     lastAt: dateTime('When it last called.'),

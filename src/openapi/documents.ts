@@ -5,18 +5,28 @@ import type { Environment } from '../environment.js';
 import { UnsentResponses } from '../http/unsent-responses.js';
 import { DocumentRateLimit } from '../rate-limit/document-rate-limit.js';
 import { createDocuments, documentText } from './document.js';
-import { referencePage } from './reference-page.js';
+import { leadBrowsersTo } from './front-door.js';
+import { referenceDocument } from './reference-document.js';
+import { referencePages } from './reference-page.js';
 import { serveStaticDocument, type StaticDocument } from './static-document.js';
 
-/** Serves the OpenAPI documents, and a page to read and try them at `/docs`. */
+const REFERENCE = '/docs';
+
+/** Serves the OpenAPI documents, and pages to read and try them at `/docs`, where `/` leads browsers. */
 export function serveDocuments(app: NestFastifyApplication, environment: Environment): void {
   const { store, administration } = createDocuments(app, environment);
-  // Requests of the page go to the server that the page came from.
-  const servers = [{ url: '/v1', description: 'This server' }, ...(store.servers ?? [])];
   const documents = [
     documentAt('/openapi.json', store),
     documentAt('/admin-openapi.json', administration),
-    ...referencePage({ ...store, servers }),
+    ...referencePages([
+      { path: REFERENCE, name: 'Store', file: 'openapi.json', document: referenceDocument(store, '/v1') },
+      {
+        path: `${REFERENCE}/admin`,
+        name: 'Administration',
+        file: 'admin-openapi.json',
+        document: referenceDocument(administration, '/'),
+      },
+    ]),
   ];
   const rateLimit = app.get(DocumentRateLimit);
   const unsentResponses = app.get(UnsentResponses);
@@ -26,6 +36,7 @@ export function serveDocuments(app: NestFastifyApplication, environment: Environ
   };
   const fastify = app.getHttpAdapter().getInstance();
   documents.forEach((each) => serveStaticDocument(fastify, { onRequest }, each));
+  leadBrowsersTo(fastify, { onRequest }, REFERENCE);
 }
 
 function documentAt(path: string, document: OpenAPIObject): StaticDocument {

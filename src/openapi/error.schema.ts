@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type ErrorCode, statusOfCode } from '../errors/catalogue.js';
-import { text } from '../http/text-schemas.js';
+import { plainText } from '../http/text-schemas.js';
 
 const ID = 'Error';
 /** A message may quote the path of its request, and Node reads at most 16 KiB of headers. */
@@ -12,7 +12,7 @@ export const ErrorSchema = z
     code: z.enum(Object.keys(statusOfCode) as ErrorCode[]).meta({
       description: 'Machine-readable error code. A code keeps its meaning for good; new ones may be added.',
     }),
-    message: text('Says, for a human, what was wrong and what to do.', MESSAGE_MAX_LENGTH),
+    message: plainText('Says, for a human, what was wrong and what to do.', MESSAGE_MAX_LENGTH),
     status: z.int32().min(400).max(599).meta({ description: 'The HTTP status code of the response.' }),
   })
   .meta({

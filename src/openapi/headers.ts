@@ -162,7 +162,7 @@ const PAGE_AND_DEPRECATION_LINKS = {
 
 /** References to these headers, by the names they have in a response. */
 export function referToHeaders(keys: readonly HeaderKey[]): HeadersObject {
-  return Object.fromEntries(keys.map((key) => [nameOf(key), { $ref: `#/components/headers/${key}` }]));
+  return Object.fromEntries(keys.map((key) => [headerName(key), { $ref: `#/components/headers/${key}` }]));
 }
 
 /** The headers of a response: its own and those it shares with others. Where both have links, one header tells of all. */
@@ -173,9 +173,10 @@ export function joinHeaders(own: HeadersObject = {}, shared: HeadersObject): Hea
 
 /** The names of all of them, each once. */
 export function headerNames(): string[] {
-  return [...new Set((Object.keys(headers) as HeaderKey[]).map(nameOf))];
+  return [...new Set((Object.keys(headers) as HeaderKey[]).map(headerName))];
 }
 
-function nameOf(key: HeaderKey): string {
+/** Returns the name that it has in a response. */
+export function headerName(key: HeaderKey): string {
   return HEADER_NAMES[key] ?? key;
 }

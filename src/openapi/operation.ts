@@ -20,6 +20,11 @@ const NOT_MODIFIED_STATUS = '304';
 const OF_DEPRECATED: readonly HeaderKey[] = ['Deprecation', 'Sunset', 'DeprecationLinks'];
 const OF_UNSTABLE: readonly HeaderKey[] = ['X-Stability'];
 
+/** Of every response of every operation, as far as its key is valid. */
+export const SHARED_HEADERS = [...OF_EVERY_RESPONSE, ...OF_VALID_KEY];
+/** Of every response of an operation that is deprecated or not stable. */
+export const LIFECYCLE_HEADERS = [...OF_DEPRECATED, ...OF_UNSTABLE];
+
 /** Returns the operation with what all of them have: its stability in the description, error responses and headers. */
 export function completeOperation(operation: OperationObject, method: string): OperationObject {
   const responses: ResponsesObject = {};

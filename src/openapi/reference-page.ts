@@ -5,57 +5,82 @@ import type { StaticDocument } from './static-document.js';
 
 const CSS = 'text/css; charset=utf-8';
 const SCRIPT = 'application/javascript; charset=utf-8';
-/** Of Swagger UI's files those that the page loads, with their types; the others would tell its version, and more. */
-const LOADED = [
-  ['swagger-ui.css', CSS],
-  ['index.css', CSS],
-  ['favicon-32x32.png', 'image/png'],
-  ['swagger-ui-bundle.js', SCRIPT],
-] as const;
 const { resolve } = createRequire(import.meta.url);
+const swaggerUi = (name: string) => readFileSync(resolve(`swagger-ui-dist/${name}`));
+const own = (name: string) => readFileSync(new URL(`./browser/${name}`, import.meta.url));
 
-const PAGE = `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8" />
-    <title>Animal Store</title>
-    <link rel="stylesheet" href="/docs/swagger-ui.css" />
-    <link rel="stylesheet" href="/docs/index.css" />
-    <link rel="icon" type="image/png" href="/docs/favicon-32x32.png" sizes="32x32" />
-  </head>
-  <body>
-    <div id="swagger-ui"></div>
-    <script src="/docs/swagger-ui-bundle.js"></script>
-    <script src="/docs/swagger-ui-init.js"></script>
-  </body>
-</html>
-`;
+/** What the pages load. Other files of Swagger UI are not served, as they reveal its version. */
+const ASSETS: StaticDocument[] = [
+  { path: '/docs/swagger-ui.css', type: CSS, content: swaggerUi('swagger-ui.css') },
+  { path: '/docs/reference-page.css', type: CSS, content: own('reference-page.css') },
+  { path: '/docs/favicon-32x32.png', type: 'image/png', content: swaggerUi('favicon-32x32.png') },
+  { path: '/docs/swagger-ui-bundle.js', type: SCRIPT, content: swaggerUi('swagger-ui-bundle.js') },
+  { path: '/docs/reference-page.js', type: SCRIPT, content: own('reference-page.js') },
+];
+
+/** A page that shows one document. */
+export interface ReferencePage {
+  path: string;
+  /** What the pages call it in their links to each other. */
+  name: string;
+  /** The file of the document, at the root. */
+  file: string;
+  /** Its servers are the only ones that the page may call. */
+  document: OpenAPIObject;
+}
 
 /**
- * The page to read and try an OpenAPI document at `/docs`: Swagger UI. Not by `SwaggerModule.setup()`, whose page has styles within
- * it, which a strict policy forbids.
- *
- * @param document whose servers' addresses the page may call, and no others.
+ * Returns pages to read and try OpenAPI documents, by Swagger UI, and the files that they load. `SwaggerModule.setup()` has inline
+ * styles, which a strict policy forbids.
  */
-export function referencePage(document: OpenAPIObject): StaticDocument[] {
-  const page = {
+export function referencePages(pages: ReferencePage[]): StaticDocument[] {
+  return [...ASSETS, ...pages.flatMap((page) => [...pageOf(page, pages), scriptOf(page)])];
+}
+
+function pageOf(page: ReferencePage, pages: ReferencePage[]): StaticDocument[] {
+  const { path, document } = page;
+  const served = {
     type: 'text/html; charset=utf-8',
-    content: Buffer.from(PAGE),
+    content: Buffer.from(htmlOf(page, pages)),
     headers: { 'Content-Security-Policy': policyOf(document), 'Referrer-Policy': 'no-referrer' },
   };
   return [
-    { path: '/docs', ...page },
-    { path: '/docs/', ...page },
-    { path: '/docs/swagger-ui-init.js', type: SCRIPT, content: Buffer.from(scriptOf(document)) },
-    ...LOADED.map(([name, type]) => ({
-      path: `/docs/${name}`,
-      type,
-      content: readFileSync(resolve(`swagger-ui-dist/${name}`)),
-    })),
+    { path, ...served },
+    { path: `${path}/`, ...served },
   ];
 }
 
-/** What the page may load, run and call. Its icons stand in its style sheet, as `data:` addresses. */
+function htmlOf(page: ReferencePage, pages: ReferencePage[]): string {
+  const links = pages.map(({ path, name }) => {
+    const current = path === page.path ? ' aria-current="page"' : '';
+    return `<a href="${path}"${current}>${name}</a>`;
+  });
+  const files = pages.map(({ file }) => `<a class="file" href="/${file}">${file}</a>`);
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <title>${page.document.info.title}</title>
+    <link rel="stylesheet" href="/docs/swagger-ui.css" />
+    <link rel="stylesheet" href="/docs/reference-page.css" />
+    <link rel="icon" type="image/png" href="/docs/favicon-32x32.png" sizes="32x32" />
+    <script src="/docs/reference-page.js"></script>
+  </head>
+  <body>
+    <nav class="documents" aria-label="Documents">
+      ${[...links, ...files].join('\n      ')}
+    </nav>
+    <div id="swagger-ui"></div>
+    <script src="/docs/swagger-ui-bundle.js"></script>
+    <script src="${scriptPath(page)}"></script>
+  </body>
+</html>
+`;
+}
+
+/** What the page may load, run and call. Its icons are `data:` addresses in its style sheet. */
 function policyOf({ servers = [] }: OpenAPIObject): string {
   const origins = servers.filter(({ url }) => URL.canParse(url)).map(({ url }) => new URL(url).origin);
   return [
@@ -70,14 +95,12 @@ function policyOf({ servers = [] }: OpenAPIObject): string {
   ].join('; ');
 }
 
-/** In a file of its own, as nothing within the page may run. */
-function scriptOf(document: OpenAPIObject): string {
-  const options = {
-    dom_id: '#swagger-ui',
-    deepLinking: true,
-    displayRequestDuration: true,
-    validatorUrl: null,
-    spec: document,
-  };
-  return `SwaggerUIBundle(${JSON.stringify(options, null, 2)});\n`;
+/** In a file of its own, as no inline script may run. */
+function scriptOf(page: ReferencePage): StaticDocument {
+  const content = `showReference(${JSON.stringify(page.document, null, 2)});\n`;
+  return { path: scriptPath(page), type: SCRIPT, content: Buffer.from(content) };
+}
+
+function scriptPath({ file }: ReferencePage): string {
+  return `/docs/show-${file.replace(/\.json$/, '.js')}`;
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { dateTime, text } from '../http/text-schemas.js';
+import { dateTime, plainText } from '../http/text-schemas.js';
 
 /** Where a quota stands. */
 export const RateLimitStanding = z
   .object({
-    plan: text('The plan that the quota of the key is on.', 63),
+    plan: plainText('The plan that the quota of the key is on.', 63),
     windows: z
       .object({
         name: z.enum(['minute', 'day']).meta({ description: 'The UTC minute or the UTC day.' }),

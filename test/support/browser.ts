@@ -77,6 +77,14 @@ export class BrowserPage {
     await this.ask('Page.navigate', { url });
   }
 
+  /** Gives the page a screen of this width, and its reader this colour scheme. */
+  async emulate({ width, scheme }: { width: number; scheme: string }): Promise<void> {
+    const metrics = { width, height: 800, deviceScaleFactor: 1, mobile: false };
+    await this.ask('Emulation.setDeviceMetricsOverride', metrics);
+    const features = [{ name: 'prefers-color-scheme', value: scheme }];
+    await this.ask('Emulation.setEmulatedMedia', { features });
+  }
+
   /** What this expression comes to in the page; a promise is waited for. */
   async evaluate(expression: string): Promise<unknown> {
     const { result, exceptionDetails } = await this.ask('Runtime.evaluate', {

@@ -13,6 +13,7 @@ interface Init {
   headers?: Record<string, string>;
   /** Sent as JSON unless it is a text, which is sent as it is. */
   body?: unknown;
+  redirect?: 'manual';
   /** How long to wait for all of the answer, if not for as long as it takes. */
   patienceMs?: number;
 }
@@ -20,7 +21,7 @@ interface Init {
 /** One HTTP request, and all of its answer. */
 export async function send(
   url: string,
-  { method = 'GET', key, headers = {}, body, patienceMs }: Init = {},
+  { method = 'GET', key, headers = {}, body, redirect, patienceMs }: Init = {},
 ): Promise<Answer> {
   const response = await fetch(url, {
     method,
@@ -30,6 +31,7 @@ export async function send(
       ...headers,
     },
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(redirect !== undefined && { redirect }),
     ...(patienceMs !== undefined && { signal: AbortSignal.timeout(patienceMs) }),
   });
   const text = await response.text();

@@ -1,0 +1,88 @@
+import type { HeadersObject, OpenAPIObject, OperationObject, ResponsesObject } from '@nestjs/swagger';
+import { type HeaderKey, headers, headerName } from './headers.js';
+import { LIFECYCLE_HEADERS, SHARED_HEADERS } from './operation.js';
+
+/** Of every error response. */
+const ERROR_HEADER: HeaderKey = 'NoStore';
+
+/**
+ * Returns the document as the reference page shows it: its first server is the one that serves the page, and headers of all
+ * responses are described once, not for each status.
+ *
+ * @param here the address of the paths on this server.
+ */
+export function referenceDocument(document: OpenAPIObject, here: string): OpenAPIObject {
+  const { info, servers = [], paths } = document;
+  return {
+    ...document,
+    info: { ...info, description: [info.description, headersOfAll()].join('\n\n') },
+    servers: [{ url: here, description: 'This server' }, ...servers],
+    paths: Object.fromEntries(
+      Object.entries(paths).map(([path, item]) => [
+        path,
+        Object.fromEntries(
+          Object.entries(item).map(([method, operation]: [string, OperationObject]) => [
+            method,
+            withOwnHeaders(operation),
+          ]),
+        ),
+      ]),
+    ),
+  };
+}
+
+function headersOfAll(): string {
+  return [
+    '**Headers of every response.** The operations below list only what they have beside these.',
+    listOf(SHARED_HEADERS),
+    `Errors also have \`${headerName(ERROR_HEADER)}: ${headers[ERROR_HEADER].example}\`.`,
+  ].join('\n\n');
+}
+
+/** The operation with the headers that only some of its responses have; those of all stand in its description. */
+function withOwnHeaders(operation: OperationObject): OperationObject {
+  const lifecycle = LIFECYCLE_HEADERS.filter((key) =>
+    Object.values(operation.responses).every(
+      (response) => response !== undefined && 'headers' in response && refersTo(response.headers, key),
+    ),
+  );
+  const shared = [...SHARED_HEADERS, ...lifecycle];
+  const responses: ResponsesObject = Object.fromEntries(
+    Object.entries(operation.responses).map(([status, response]) => [
+      status,
+      response === undefined || '$ref' in response
+        ? response
+        : {
+            ...response,
+            headers: without(response.headers, Number(status) >= 400 ? [...shared, ERROR_HEADER] : shared),
+          },
+    ]),
+  );
+  const description =
+    lifecycle.length === 0
+      ? operation.description
+      : [
+          operation.description ?? '',
+          '**Headers of every response of this operation.**',
+          listOf(lifecycle),
+        ].join('\n\n');
+  return { ...operation, ...(description !== undefined && { description }), responses };
+}
+
+function refersTo(listed: HeadersObject = {}, key: HeaderKey): boolean {
+  const header = listed[headerName(key)];
+  return header !== undefined && (!('$ref' in header) || header.$ref === referenceTo(key));
+}
+
+function without(listed: HeadersObject = {}, keys: readonly HeaderKey[]): HeadersObject {
+  const references = new Set(keys.map(referenceTo));
+  return Object.fromEntries(
+    Object.entries(listed).filter(([, header]) => !('$ref' in header && references.has(header.$ref))),
+  );
+}
+
+const referenceTo = (key: HeaderKey) => `#/components/headers/${key}`;
+
+function listOf(keys: readonly HeaderKey[]): string {
+  return keys.map((key) => `- \`${headerName(key)}\`: ${headers[key].description}`).join('\n');
+}
