@@ -6,7 +6,7 @@ interface Locked {
   integrity?: string;
 }
 
-const PACKAGES = ['.', 'client', 'bench'];
+const PACKAGES = ['.', 'client', 'bench', 'test/generators'];
 const EXACT = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
 const REGISTRY = 'https://registry.npmjs.org/';
 const ROOT = path.join(__dirname, '..');
@@ -42,7 +42,13 @@ describe.each(PACKAGES)('the dependencies of %s', (name) => {
 });
 
 it('are installed as they are locked, and run no script of theirs that is not allowed by name', () => {
-  for (const file of ['.ci/run', 'Dockerfile', 'client/install.js', 'bench/install.js']) {
+  for (const file of [
+    '.ci/run',
+    'Dockerfile',
+    'client/install.js',
+    'bench/install.js',
+    'test/generators/install.mjs',
+  ]) {
     const installs = read(file).match(/\bnpm['",[\s]+(?:ci|i|install|add|update)\b/g) ?? [];
     expect([file, installs.map((install) => install.replaceAll(/[^a-z]+/g, ' '))]).toEqual([
       file,

@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { startApplication, type TestApplication } from './support/application.js';
+
+const FOLDER = path.join(__dirname, 'generators');
+const COMPILER = path.join(FOLDER, 'node_modules', 'typescript', 'bin', 'tsc');
+
+/** Runs a script of that folder, and returns what it prints. */
+async function run(script: string, ...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [path.resolve(FOLDER, script), ...args], {
+    cwd: FOLDER,
+  });
+  return stdout;
+}
+
+describe('a client generated from the documents', () => {
+  let store: TestApplication;
+  let key: string;
+
+  beforeAll(async () => {
+    store = await startApplication();
+    ({ key } = await store.issue({ plan: 'business', role: 'admin' }));
+    await run('install.mjs');
+    await run('generate.mjs', store.url);
+  });
+  afterAll(() => store.close());
+
+  it('compiles strictly', async () => {
+    expect(await run(COMPILER, '--project', FOLDER)).toBe('');
+  });
+
+  it.each(['openapi-typescript', 'hey-api', 'orval'])(
+    'calls one operation of each tag of the service: %s',
+    async (generator) => {
+      const statuses = JSON.parse(await run('call.cjs', generator, store.url, key)) as unknown;
+      expect(statuses).toEqual({
+        pets: 200,
+        store: 200,
+        limits: 200,
+        keys: 201,
+        plans: 200,
+        usage: 200,
+        audit: 200,
+      });
+    },
+  );
+});
