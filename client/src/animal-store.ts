@@ -1,12 +1,16 @@
-import createClient, { type Client } from 'openapi-fetch';
-import { deprecationWarning } from './deprecation-warning.js';
+import { Admin } from './admin.js';
+import type { ApiPromise } from './api-promise.js';
+import type { Transport } from './call.js';
+import type { CallOptions } from './call-options.js';
+import { Connection } from './connection.js';
 import { exactNumber } from './exact-number.js';
-import { parseJson, writeJson } from './json.js';
-import { everyItem, nextCursor, type Page } from './pages.js';
+import type { Hooks } from './hooks.js';
+import { Pacer } from './pacer.js';
+import type { PagePromise } from './page-promise.js';
+import { everyItem } from './pages.js';
 import { type Platform, platformOf } from './platform.js';
-import type { NewOrder, NewPet, Order, Pet, RateLimitStanding } from './resources.js';
+import type { NewOrder, NewPet, Order, Pet, RateLimitStatus } from './resources.js';
 import { type Budget, budgetOf } from './retry.js';
-import { retryingFetch } from './retrying-fetch.js';
 import type { operations, paths } from './schema.js';
 
 /** Which animals, and which page of them. */
@@ -14,82 +18,92 @@ export type PetQuery = NonNullable<operations['listPets']['parameters']['query']
 /** Which orders, and which page of them. */
 export type OrderQuery = NonNullable<operations['listOrders']['parameters']['query']>;
 
-/** What a client is made of. */
-export interface AnimalStoreOptions extends Partial<Platform> {
+/** Options of a client. */
+export interface AnimalStoreOptions extends Partial<Platform>, Hooks {
   /** The address of the service with its version, such as `https://api.animal-store.example/v1`. */
   baseUrl: string;
   apiKey: string;
-  /** Where it differs from 6 attempts within 90 seconds, each of 30 seconds at the most. */
+  /** Where it differs from 6 attempts within 90 seconds, each of 30 seconds at most. */
   budget?: Partial<Budget>;
-  /** Is told of deprecated operations that are called, each once per process. `console.warn` when not given. */
+  /** How many requests may be in flight at once. 8 by default. */
+  maxInFlight?: number | undefined;
+  /** Receives a warning for each deprecated operation that is called, once per process. `console.warn` by default. */
   warn?: (message: string) => void;
 }
 
-/** What may be said of any call. */
-export interface CallOptions {
-  /** Ends the call, while it waits too: it then rejects with the signal's reason. */
-  signal?: AbortSignal | null;
-}
-
-/** What may be said of a call that creates something. */
+/** Options of a call that creates something. */
 export interface CreateOptions extends CallOptions {
   /**
-   * Names this creation, so that it happens once. New for each call when not given; give your own where a call must be
-   * made again after your process has ended, within 24 hours and with the same body.
+   * Names this creation, so that it happens once. New for each call by default. Give your own where a call must be
+   * repeated after your process has ended, within 24 hours and with the same body.
    */
-  idempotencyKey?: string;
+  idempotencyKey?: string | undefined;
 }
 
-/** The `limit` of a walk that is given none: the largest page there is takes the fewest requests. */
+/** The `limit` of a walk without one: the largest page takes the fewest requests. */
 const LARGEST_PAGE = 100;
+const MAX_IN_FLIGHT = 8;
 
-/** A line's end is no harm: a key may come from a file. */
+/** Surrounding whitespace is allowed, as a key may come from a file that ends with a line break. */
 const VISIBLE = /^\s*[\x21-\x7e]+\s*$/;
 
-/** The answer to a call, its body as text. */
-interface Answer {
-  data?: string;
-  response: Response;
-}
-
 /**
- * The Animal Store. Every call is tried again where that may help and is safe, waits as the service tells, and throws an
- * `AnimalStoreError` once its budget is used up. An int64 is a number where that holds all its digits, else a bigint; a
- * number that may have lost some is a `RangeError`, and is not sent.
+ * The Animal Store. Calls are paced by the rate limit of the key, sent in the order of their arrival, and repeated where that
+ * may help and is safe. A call throws an `AnimalStoreError` once its budget is used up. An int64 is a number where that holds
+ * all its digits, else a bigint; a number that may have lost some is a `RangeError` and is not sent.
  */
 export class AnimalStore {
-  private readonly client: Client<paths>;
-  private readonly platform: Platform;
-  private readonly budget: Budget;
+  /** The operations of administration, which need a key with the role `admin`. */
+  readonly admin: Admin;
+  private readonly connection: Connection<paths>;
 
+  /** @throws TypeError where `baseUrl` or `apiKey` is missing or malformed. */
   constructor({
     baseUrl,
     apiKey,
     budget,
+    maxInFlight = MAX_IN_FLIGHT,
     // oxlint-disable-next-line no-console
     warn = (message) => console.warn(message),
-    ...own
+    onRequest,
+    onResponse,
+    onRetry,
+    ...platform
   }: AnimalStoreOptions) {
+    if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl)) {
+      throw new TypeError(
+        'baseUrl must be the address of the service, such as https://api.animal-store.example/v1',
+      );
+    }
     if (typeof apiKey !== 'string' || !VISIBLE.test(apiKey)) {
-      // What it is instead is not said: it may be a key with a slip in it.
+      // Not shown, as it may be a key with a typing error.
       throw new TypeError('apiKey is missing, or has a character that no key has');
     }
-    this.platform = platformOf(own);
-    this.budget = budgetOf(budget);
-    this.client = createClient<paths>({
-      baseUrl,
-      headers: { Authorization: `Bearer ${apiKey}` },
-      bodySerializer: writeJson,
-    });
-    this.client.use(deprecationWarning(warn));
+    if (!Number.isInteger(maxInFlight) || maxInFlight < 1) {
+      throw new RangeError('maxInFlight must be an integer of at least 1');
+    }
+    const ownPlatform = platformOf(platform);
+    const transport: Transport = {
+      platform: ownPlatform,
+      budget: budgetOf(budget),
+      hooks: { onRequest, onResponse, onRetry },
+      pacer: new Pacer(ownPlatform, maxInFlight),
+      statusPacer: new Pacer(ownPlatform, maxInFlight),
+    };
+    this.connection = new Connection(baseUrl, apiKey, warn, transport);
+    this.admin = new Admin(new Connection(withoutVersion(baseUrl), apiKey, warn, transport));
   }
 
-  /** One page of the animals, oldest first. */
-  async listPets(query: PetQuery = {}, options: CallOptions = {}): Promise<Page<Pet>> {
-    return pageOf(await this.client.GET('/pets', { params: { query }, ...this.sending(options) }));
+  /** Lists a page of the animals, oldest first. `for await` walks over this page and all after it. */
+  listPets(query: PetQuery = {}, options: CallOptions = {}): PagePromise<Pet> {
+    return this.connection.list(
+      options,
+      (client, sending) => client.GET('/pets', { params: { query }, ...sending }),
+      (cursor) => this.listPets({ ...query, cursor }, options),
+    );
   }
 
-  /** All animals, page after page, oldest first. */
+  /** Walks over all animals, oldest first, by the largest pages. */
   pets(query: PetQuery = {}, options: CallOptions = {}): AsyncGenerator<Pet, void, undefined> {
     return everyItem((from) =>
       this.listPets({ ...query, limit: query.limit ?? LARGEST_PAGE, ...from }, options),
@@ -97,63 +111,63 @@ export class AnimalStore {
   }
 
   /** Adds an animal, once. */
-  async createPet(pet: NewPet, options: CreateOptions = {}): Promise<Pet> {
-    const params = { header: once(options) };
-    return bodyOf(await this.client.POST('/pets', { params, body: pet, ...this.sending(options) })) as Pet;
+  createPet(pet: NewPet, options: CreateOptions = {}): ApiPromise<Pet> {
+    const params = { header: idempotencyHeader(options) };
+    return this.connection.call(options, (client, sending) =>
+      client.POST('/pets', { params, body: pet, ...sending }),
+    );
   }
 
   /**
-   * One animal.
+   * Gets an animal.
    *
    * @deprecated Removed on 5 December 2030. Use `pets()` or `listPets()` with the filter `status` instead.
    */
-  async getPet(petId: number | bigint, options: CallOptions = {}): Promise<Pet> {
-    const params = { path: { petId: exactNumber(petId, 'petId') } };
-    return bodyOf(await this.client.GET('/pets/{petId}', { params, ...this.sending(options) })) as Pet;
+  getPet(petId: number | bigint, options: CallOptions = {}): ApiPromise<Pet> {
+    return this.connection.call(options, async (client, sending) =>
+      client.GET('/pets/{petId}', { params: { path: { petId: exactNumber(petId, 'petId') } }, ...sending }),
+    );
   }
 
-  /** One page of the orders that were placed with keys of the same quota, oldest first. Beta. */
-  async listOrders(query: OrderQuery = {}, options: CallOptions = {}): Promise<Page<Order>> {
-    return pageOf(await this.client.GET('/store/orders', { params: { query }, ...this.sending(options) }));
+  /** Lists a page of the orders placed with keys of the same quota, oldest first. Beta. */
+  listOrders(query: OrderQuery = {}, options: CallOptions = {}): PagePromise<Order> {
+    return this.connection.list(
+      options,
+      (client, sending) => client.GET('/store/orders', { params: { query }, ...sending }),
+      (cursor) => this.listOrders({ ...query, cursor }, options),
+    );
   }
 
-  /** All those orders, page after page, oldest first. Beta. */
+  /** Walks over all those orders, oldest first, by the largest pages. Beta. */
   orders(query: OrderQuery = {}, options: CallOptions = {}): AsyncGenerator<Order, void, undefined> {
     return everyItem((from) =>
       this.listOrders({ ...query, limit: query.limit ?? LARGEST_PAGE, ...from }, options),
     );
   }
 
-  /** Places an order, once. Experimental: where the service does not offer it, the code is `not_found`. */
-  async createOrder(order: NewOrder, options: CreateOptions = {}): Promise<Order> {
-    const params = { header: once(options) };
-    return bodyOf(
-      await this.client.POST('/store/orders', { params, body: order, ...this.sending(options) }),
-    ) as Order;
+  /** Places an order, once. Experimental: a service that does not offer it responds with `not_found`. */
+  createOrder(order: NewOrder, options: CreateOptions = {}): ApiPromise<Order> {
+    const params = { header: idempotencyHeader(options) };
+    return this.connection.call(options, (client, sending) =>
+      client.POST('/store/orders', { params, body: order, ...sending }),
+    );
   }
 
-  /** Where the key stands: its plan, its windows, its ban. Takes nothing from the windows. */
-  async getRateLimit(options: CallOptions = {}): Promise<RateLimitStanding> {
-    return bodyOf(await this.client.GET('/rate-limit', this.sending(options))) as RateLimitStanding;
-  }
-
-  /** How a call is sent: again and again, and its answer taken as text, which has all digits. */
-  private sending({ signal }: CallOptions) {
-    return {
-      fetch: retryingFetch(this.platform, this.budget, signal ?? new AbortController().signal),
-      parseAs: 'text',
-    } as const;
+  /** Gets the rate-limit status of the key: its plan, windows and ban. Does not count against the windows. */
+  getRateLimit(options: CallOptions = {}): ApiPromise<RateLimitStatus> {
+    return this.connection.call(options, (client, sending) => client.GET('/rate-limit', sending), {
+      counted: false,
+    });
   }
 }
 
-function once({ idempotencyKey = crypto.randomUUID() }: CreateOptions): { 'Idempotency-Key': string } {
+function idempotencyHeader({ idempotencyKey = crypto.randomUUID() }: CreateOptions): {
+  'Idempotency-Key': string;
+} {
   return { 'Idempotency-Key': idempotencyKey };
 }
 
-function bodyOf({ data = '' }: Answer): unknown {
-  return parseJson(data);
-}
-
-function pageOf<Item>(answer: Answer): Page<Item> {
-  return { items: bodyOf(answer) as Item[], nextCursor: nextCursor(answer.response.headers) };
+/** Administration stands beside the version, not below it. */
+function withoutVersion(baseUrl: string): string {
+  return baseUrl.replace(/\/v1\/?$/, '');
 }

@@ -1,29 +1,27 @@
-import { retryAfterMs } from './retry-after.js';
-
 /** What is known of a failure beside its message. */
 export interface Failure {
-  /** The HTTP status, or null where no answer came. */
+  /** The HTTP status, or null without a response. */
   status: number | null;
-  /** What it is, for a program: a code of the service, `no_answer` or `unexpected_answer`. */
+  /** For programs: a code of the service, `no_answer`, `unexpected_answer` or `rate_limit_wait`. */
   code: string;
-  /** Names the request in the service's log; tell it when you ask about the error. */
+  /** Names the request in the log of the service. Quote it in a report. */
   requestId: string | null;
-  /** Milliseconds to wait before the next attempt, where the service told. */
+  /** Milliseconds to wait before the next attempt, where they are known. */
   retryAfterMs: number | null;
-  /** The headers of the answer; none where none came. */
+  /** The headers of the response; empty without a response. */
   headers: Headers;
 }
 
-/** A call that did not succeed. */
+/** A call that failed. Its subclasses name the common reasons. */
 export class AnimalStoreError extends Error implements Failure {
-  override readonly name = 'AnimalStoreError';
+  override readonly name: string = 'AnimalStoreError';
   readonly status: number | null;
   readonly code: string;
   readonly requestId: string | null;
   readonly retryAfterMs: number | null;
   readonly headers: Headers;
-  /** How often the call was tried, the first time included. */
-  attempts = 1;
+  /** How many requests were sent for the call: 0 where it failed before the first. */
+  attempts = 0;
 
   constructor(message: string, failure: Failure, options?: ErrorOptions) {
     super(message, options);
@@ -35,59 +33,52 @@ export class AnimalStoreError extends Error implements Failure {
   }
 }
 
-/** The network failed, or the time for one attempt was over. */
-export function noAnswer(cause: unknown): AnimalStoreError {
-  return new AnimalStoreError(
-    `No answer came: ${reasonOf(cause)}`,
-    { status: null, code: 'no_answer', requestId: null, retryAfterMs: null, headers: new Headers() },
-    { cause },
-  );
+/** 429: the key is over its limit. */
+export class RateLimitError extends AnimalStoreError {
+  override readonly name: string = 'RateLimitError';
 }
 
-/** With the cause of the cause: "fetch failed" alone says little. */
-function reasonOf(cause: unknown): string {
-  if (!(cause instanceof Error)) {
-    return String(cause);
-  }
-  const beneath = cause.cause instanceof Error ? cause.cause.message : '';
-  return beneath === '' ? cause.message : `${cause.message} (${beneath})`;
+/** 429 `api_key_banned`: the key is banned until `retryAfterMs` are over. */
+export class BannedError extends RateLimitError {
+  override readonly name = 'BannedError';
 }
 
-/** The service, or what stands before it, answered that the call did not succeed. */
-export function refusal(response: Response, text: string, nowMs: number): AnimalStoreError {
-  const said = errorBody(text);
-  return said === null
-    ? unexpectedAnswer(response, nowMs)
-    : new AnimalStoreError(said.message, { ...failureOf(response, nowMs), code: said.code });
+/** The call would have to wait `retryAfterMs` for the rate limit, which is longer than its time. Nothing was sent. */
+export class RateLimitWaitError extends RateLimitError {
+  override readonly name = 'RateLimitWaitError';
 }
 
-/** The answer is not in the form of the service: somebody between may have given it. */
-export function unexpectedAnswer(
-  response: Response,
-  nowMs: number,
-  options?: ErrorOptions,
-): AnimalStoreError {
-  return new AnimalStoreError(
-    `The answer is not one of the Animal Store: HTTP ${response.status} ${response.statusText}`.trimEnd(),
-    { ...failureOf(response, nowMs), code: 'unexpected_answer' },
-    options,
-  );
+/** 401: the key is missing, unknown, revoked or expired. */
+export class AuthenticationError extends AnimalStoreError {
+  override readonly name = 'AuthenticationError';
 }
 
-function failureOf({ status, headers }: Response, nowMs: number): Omit<Failure, 'code'> {
-  return {
-    status,
-    requestId: headers.get('X-Request-Id'),
-    retryAfterMs: retryAfterMs(headers.get('Retry-After'), nowMs),
-    headers,
-  };
+/** 403: the operation needs a key of another role. */
+export class PermissionDeniedError extends AnimalStoreError {
+  override readonly name = 'PermissionDeniedError';
 }
 
-function errorBody(text: string): { code: string; message: string } | null {
-  try {
-    const { code, message } = JSON.parse(text);
-    return typeof code === 'string' && typeof message === 'string' ? { code, message } : null;
-  } catch {
-    return null;
-  }
+/** 400, 413 or 415: the request is invalid. The message names every invalid field. */
+export class ValidationError extends AnimalStoreError {
+  override readonly name = 'ValidationError';
+}
+
+/** 404: the resource does not exist. */
+export class NotFoundError extends AnimalStoreError {
+  override readonly name = 'NotFoundError';
+}
+
+/** 409 or 422: the request conflicts with the state of the resource, or with an earlier use of its idempotency key. */
+export class ConflictError extends AnimalStoreError {
+  override readonly name = 'ConflictError';
+}
+
+/** No response arrived. `cause` has the reason. */
+export class ConnectionError extends AnimalStoreError {
+  override readonly name: string = 'ConnectionError';
+}
+
+/** The time for an attempt, or for the whole call, was over before a response arrived. */
+export class TimeoutError extends ConnectionError {
+  override readonly name = 'TimeoutError';
 }

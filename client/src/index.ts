@@ -1,13 +1,61 @@
 export {
+  type Admin,
+  type AuditLog,
+  type AuditQuery,
+  type DeprecationQuery,
+  type Deprecations,
+  type KeyQuery,
+  type Keys,
+  type PlanQuery,
+  type Plans,
+  type UsageQuery,
+  type UsageReports,
+} from './admin.js';
+export {
   AnimalStore,
   type AnimalStoreOptions,
-  type CallOptions,
   type CreateOptions,
   type OrderQuery,
   type PetQuery,
 } from './animal-store.js';
-export { AnimalStoreError } from './error.js';
+export type { ApiPromise, ApiResponse } from './api-promise.js';
+export type { CallOptions } from './call-options.js';
+export {
+  AnimalStoreError,
+  AuthenticationError,
+  BannedError,
+  ConflictError,
+  ConnectionError,
+  NotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+  RateLimitWaitError,
+  TimeoutError,
+  ValidationError,
+} from './error.js';
+export type { Hooks, RequestEvent, ResponseEvent, RetryEvent } from './hooks.js';
+export type { PagePromise } from './page-promise.js';
 export type { Page } from './pages.js';
 export type { Platform } from './platform.js';
-export type { NewOrder, NewPet, Order, OrderStatus, Pet, PetStatus, RateLimitStanding } from './resources.js';
+export type { RateLimitWindow } from './rate-limit-headers.js';
+export type {
+  AuditEntry,
+  DeprecatedCalls,
+  IssuedKey,
+  Key,
+  KeyInput,
+  NewOrder,
+  NewPet,
+  Order,
+  OrderStatus,
+  Pet,
+  PetStatus,
+  Plan,
+  PlanChange,
+  PlanLimits,
+  RateLimitStanding,
+  RateLimitStatus,
+  Rotation,
+  Usage,
+} from './resources.js';
 export type { Budget } from './retry.js';

@@ -7,17 +7,17 @@ export interface Page<Item> {
   nextCursor: string | null;
 }
 
-/** The cursor of the next page, as the `Link` header of this one gives it. */
+/** Returns the cursor of the next page, as the `Link` header of this one gives it. */
 export function nextCursor(headers: Headers): string | null {
   const next = linkTarget(headers.get('Link'), 'next');
-  // The target may be relative; of what, does not matter here.
+  // The target may be relative; only its query matters.
   return next === null ? null : new URL(next, 'http://relative').searchParams.get('cursor');
 }
 
 /**
- * Everything on all pages. The next page is asked for when all of this one has been taken.
+ * Yields the items of all pages. Requests a page once all items before it are consumed.
  *
- * @param list asks for the first page, or for the one that a cursor names.
+ * @param list requests the first page, or the one that a cursor names.
  */
 export async function* everyItem<Item>(
   list: (from: { cursor?: string }) => Promise<Page<Item>>,

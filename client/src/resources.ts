@@ -1,6 +1,8 @@
+import type { components as adminComponents } from './admin-schema.js';
 import type { components } from './schema.js';
 
 type Schemas = components['schemas'];
+type AdminSchemas = adminComponents['schemas'];
 
 /** An animal that the store offers. */
 export type Pet = Schemas['Pet'];
@@ -12,7 +14,30 @@ export type PetStatus = Schemas['PetStatus'];
 export type Order = Schemas['Order'];
 /** An order to place. */
 export type NewOrder = Schemas['NewOrder'];
-/** How far an order has come. */
+/** Progress of an order. */
 export type OrderStatus = Schemas['OrderStatus'];
-/** Where a key stands. */
-export type RateLimitStanding = Schemas['RateLimitStanding'];
+/** The plan, windows and ban of a key. */
+export type RateLimitStatus = Schemas['RateLimitStanding'];
+/** @deprecated Use `RateLimitStatus`. */
+export type RateLimitStanding = RateLimitStatus;
+
+/** An API key, without the key itself. */
+export type Key = AdminSchemas['Key'];
+/** A key that was just issued, with the key itself. */
+export type IssuedKey = AdminSchemas['IssuedKey'];
+/** A key to issue. */
+export type KeyInput = AdminSchemas['KeyOrder'];
+/** The plan, and limits of its own, for the quota of a key. */
+export type PlanChange = AdminSchemas['PlanChange'];
+/** How a key is rotated. */
+export type Rotation = AdminSchemas['Rotation'];
+/** A plan and its limits. */
+export type Plan = AdminSchemas['Plan'];
+/** The limits of a plan. */
+export type PlanLimits = AdminSchemas['PlanLimits'];
+/** Requests of a key for an operation in a period. */
+export type Usage = AdminSchemas['Usage'];
+/** Requests of a key for a deprecated operation. */
+export type DeprecatedCalls = AdminSchemas['DeprecatedCalls'];
+/** An audit event. */
+export type AuditEntry = AdminSchemas['AuditEntry'];

@@ -1,16 +1,16 @@
 import type { AnimalStoreError } from './error.js';
 
-/** How often and for how long one call is tried; whichever ends first. */
+/** How often and for how long one call is tried, whichever ends first. */
 export interface Budget {
   /** Attempts, the first included. */
   attempts: number;
-  /** Milliseconds for all attempts and the waits between. */
+  /** Milliseconds for all attempts and the waits before and between them. */
   totalMs: number;
   /** Milliseconds for one attempt. */
   attemptMs: number;
 }
 
-/** What is not given is enough to wait for the next minute when this one's limit is reached; not for the next day. */
+/** Fills in the defaults: enough to wait for the next minute once this one's limit is reached, not for the next day. */
 export function budgetOf({
   attempts = 6,
   totalMs = 90_000,
@@ -23,39 +23,52 @@ const BACKOFF_BASE_MS = 250;
 const BACKOFF_CAP_MS = 10_000;
 
 /** What a call has used of its budget. */
-export interface Spent {
+export interface UsedBudget {
   attempts: number;
   elapsedMs: number;
 }
 
+type Reason = Pick<AnimalStoreError, 'status' | 'code' | 'retryAfterMs'>;
+
 /**
- * Milliseconds to wait before the next attempt, or null where there shall be none: where it would not help, or the budget
- * would not hold it.
+ * Returns the milliseconds to wait at least before an attempt that follows a failed one: as `Retry-After` asks, and never
+ * less than an exponential backoff with full jitter.
  *
- * That an attempt was carried out never forbids another: a GET changes nothing, and every POST of this client carries an
- * `Idempotency-Key`.
- *
+ * @param attempts how many there were.
  * @param random a number from 0 to below 1.
  */
-export function waitBeforeNext(
-  error: Pick<AnimalStoreError, 'status' | 'code' | 'retryAfterMs'>,
-  spent: Spent,
-  budget: Budget,
+export function retryDelayMs(
+  { retryAfterMs }: Pick<Reason, 'retryAfterMs'>,
+  attempts: number,
   random: () => number,
-): number | null {
-  if (!isPassing(error) || spent.attempts >= budget.attempts) {
-    return null;
-  }
-  // Who is told to come back at once does not hammer either.
-  const waitMs = Math.max(error.retryAfterMs ?? 0, backoffMs(spent.attempts, random));
-  return spent.elapsedMs + waitMs < budget.totalMs ? waitMs : null;
+): number {
+  const backoffMs = random() * Math.min(BACKOFF_CAP_MS, BACKOFF_BASE_MS * 2 ** (attempts - 1));
+  return Math.max(retryAfterMs ?? 0, backoffMs);
 }
 
-/** Whether another attempt may end otherwise. */
-function isPassing({ status, code }: Pick<AnimalStoreError, 'status' | 'code'>): boolean {
+/**
+ * Whether another attempt may succeed, and the budget allows it after `delayMs`.
+ *
+ * @param repeatable whether the request may be carried out twice: a GET changes nothing, and a POST with an
+ *   `Idempotency-Key` is carried out once. Any other request is repeated only where the service has denied it.
+ */
+export function mayRetry(
+  reason: Reason,
+  delayMs: number,
+  used: UsedBudget,
+  budget: Budget,
+  repeatable: boolean,
+): boolean {
+  return (
+    (reason.status === 429 || (repeatable && isTemporary(reason))) &&
+    used.attempts < budget.attempts &&
+    used.elapsedMs + delayMs < budget.totalMs
+  );
+}
+
+function isTemporary({ status, code }: Reason): boolean {
   switch (status) {
     case 408:
-    case 429:
     case 500:
     case 502:
     case 503:
@@ -67,9 +80,4 @@ function isPassing({ status, code }: Pick<AnimalStoreError, 'status' | 'code'>):
     default:
       return false;
   }
-}
-
-/** Exponential backoff with full jitter: anything up to a bound that doubles with each attempt. */
-function backoffMs(attempts: number, random: () => number): number {
-  return random() * Math.min(BACKOFF_CAP_MS, BACKOFF_BASE_MS * 2 ** (attempts - 1));
 }

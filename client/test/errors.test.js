@@ -2,7 +2,19 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
-import { AnimalStore, AnimalStoreError } from 'animal-store-client';
+import {
+  AnimalStore,
+  AnimalStoreError,
+  AuthenticationError,
+  BannedError,
+  ConflictError,
+  ConnectionError,
+  NotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+  TimeoutError,
+  ValidationError,
+} from 'animal-store-client';
 import {
   baseUrl,
   connect,
@@ -39,9 +51,8 @@ test('a wrong key is an error at once', async () => {
 
 test('over the limit it has what Retry-After tells, in milliseconds', async () => {
   const { key } = await issueKey({ perMinute: 1, perDay: 1 });
-  const store = new AnimalStore({ baseUrl, apiKey: key, ...ONCE });
-  await store.listPets();
-  const error = await errorOf(store.listPets());
+  await new AnimalStore({ baseUrl, apiKey: key }).listPets();
+  const error = await errorOf(new AnimalStore({ baseUrl, apiKey: key, ...ONCE }).listPets());
   assert.deepEqual([error.status, error.code], [429, 'api_key_banned']);
   assert.equal(error.retryAfterMs, Number(error.headers.get('Retry-After')) * 1000);
   assert.ok(error.retryAfterMs >= 1000);
@@ -116,7 +127,18 @@ test('a key that was read from a file may end with its line', async () => {
 });
 
 test('what is given as undefined is as what is not given', async () => {
-  const names = ['fetch', 'pause', 'random', 'now', 'stopwatch', 'warn'];
+  const names = [
+    'fetch',
+    'pause',
+    'random',
+    'now',
+    'stopwatch',
+    'warn',
+    'maxInFlight',
+    'onRequest',
+    'onResponse',
+    'onRetry',
+  ];
   const store = await connect({
     ...Object.fromEntries(names.map((name) => [name, undefined])),
     budget: { attempts: undefined, totalMs: undefined, attemptMs: undefined },
@@ -133,6 +155,55 @@ for (const status of [200, 502]) {
     assert.match(error.message, new RegExp(String(status)));
   });
 }
+
+for (const { status, code, ErrorClass } of [
+  { status: 400, code: 'invalid_request', ErrorClass: ValidationError },
+  { status: 401, code: 'missing_api_key', ErrorClass: AuthenticationError },
+  { status: 403, code: 'forbidden', ErrorClass: PermissionDeniedError },
+  { status: 404, code: 'not_found', ErrorClass: NotFoundError },
+  { status: 405, code: 'method_not_allowed', ErrorClass: AnimalStoreError },
+  { status: 409, code: 'idempotency_conflict', ErrorClass: ConflictError },
+  { status: 410, code: 'endpoint_removed', ErrorClass: AnimalStoreError },
+  { status: 413, code: 'payload_too_large', ErrorClass: ValidationError },
+  { status: 415, code: 'unsupported_media_type', ErrorClass: ValidationError },
+  { status: 422, code: 'idempotency_key_reused', ErrorClass: ConflictError },
+  { status: 429, code: 'rate_limit_exceeded', ErrorClass: RateLimitError },
+  { status: 429, code: 'api_key_banned', ErrorClass: BannedError },
+  { status: 500, code: 'internal_error', ErrorClass: AnimalStoreError },
+  { status: 503, code: 'service_unavailable', ErrorClass: AnimalStoreError },
+]) {
+  test(`${status} ${code} is of the class ${ErrorClass.name}`, async () => {
+    const store = await connect({
+      fetch: () => errorResponse(status, code, { 'X-Request-Id': 'seven' }),
+      ...ONCE,
+    });
+    const error = await errorOf(store.listPets());
+    assert.equal(error.constructor, ErrorClass);
+    assert.equal(error.name, ErrorClass.name);
+    assert.ok(error instanceof AnimalStoreError);
+    assert.deepEqual([error.status, error.code, error.requestId, error.attempts], [status, code, 'seven', 1]);
+  });
+}
+
+test('without a response the class is ConnectionError, and TimeoutError where the time was over', async () => {
+  const cut = await connect({
+    fetch: () => {
+      throw new TypeError('The line is cut');
+    },
+    ...ONCE,
+  });
+  assert.equal((await errorOf(cut.listPets())).constructor, ConnectionError);
+  const silent = await connect({
+    fetch: ({ signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+      }),
+    budget: { attempts: 1, attemptMs: 20 },
+  });
+  const error = await errorOf(silent.listPets());
+  assert.equal(error.constructor, TimeoutError);
+  assert.ok(error instanceof ConnectionError);
+});
 
 /** One that nobody listens on. */
 async function freePort() {

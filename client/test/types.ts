@@ -1,6 +1,17 @@
 // What the compiler promises. It is compiled, and never run.
 
-import { AnimalStore, type AnimalStoreError, type Order, type Page, type Pet } from 'animal-store-client';
+import {
+  AnimalStore,
+  type AnimalStoreError,
+  type ApiResponse,
+  type Key,
+  type Order,
+  type Page,
+  type Pet,
+  RateLimitError,
+  type RateLimitStanding,
+  type RateLimitStatus,
+} from 'animal-store-client';
 
 type Same<One, Other> = [One, Other] extends [Other, One] ? true : false;
 type Sure<Fact extends true> = Fact;
@@ -14,6 +25,7 @@ export type Facts = [
   Sure<Same<Order['quantity'], number>>,
   Sure<Same<Order['shipDate'], string | undefined>>,
   Sure<Same<AnimalStoreError['status'], number | null>>,
+  Sure<Same<RateLimitStanding, RateLimitStatus>>,
 ];
 
 export async function calls(store: AnimalStore, signal: AbortSignal): Promise<void> {
@@ -23,6 +35,18 @@ export async function calls(store: AnimalStore, signal: AbortSignal): Promise<vo
     const same: Order = order;
     await store.createOrder({ petId: same.petId, quantity: same.quantity });
   }
+  const { data, limits }: ApiResponse<Pet> = await store
+    .createPet({ name: 'x', categoryId: 1 })
+    .withResponse();
+  const remaining: number | undefined = limits.find(({ name }) => name === 'minute')?.remaining;
+  const promised: Promise<Pet> = store.createPet({ name: data.name, categoryId: remaining ?? 1 });
+  await promised.catch((error: unknown) => (error instanceof RateLimitError ? error.retryAfterMs : null));
+  for await (const key of store.admin.keys.list({ banned: true })) {
+    const same: Key = key;
+    await store.admin.keys.unban(same.id, { signal });
+  }
+  // @ts-expect-error: a plan is required
+  await store.admin.keys.issue({ name: 'x' });
   // @ts-expect-error: there is no such status
   store.pets({ status: 'lost' });
   // @ts-expect-error: there is no such filter

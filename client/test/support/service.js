@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 const MAIN = path.join(import.meta.dirname, '..', '..', '..', 'dist', 'main.js');
+const SHIFTABLE_CLOCK = new URL('shiftable-clock.js', import.meta.url).href;
 
 /** Settings of this machine that the service must not inherit. */
 const CLEAN = {
@@ -18,14 +19,17 @@ const CLEAN = {
   PORT: '0',
 };
 
-/** The real service with a PostgreSQL of its own, open to pages of every origin. */
+/**
+ * Starts the real service with a PostgreSQL of its own, open to pages of every origin. `travel` moves its clock on by
+ * milliseconds.
+ */
 export async function startService() {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'animal-store-client-'));
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, ['--import', SHIFTABLE_CLOCK, MAIN], {
     // Where no .env lies.
     cwd: dataDir,
     env: { ...process.env, ...CLEAN, DATA_DIR: path.join(dataDir, 'data'), CORS_ORIGINS: '*' },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const ended = once(child, 'close');
   const stop = async () => {
@@ -33,10 +37,16 @@ export async function startService() {
     await ended;
     await rm(dataDir, { recursive: true });
   };
+  let offsetMs = 0;
+  const travel = async (milliseconds) => {
+    offsetMs += Math.ceil(milliseconds);
+    child.send(offsetMs);
+    await once(child, 'message');
+  };
   try {
     const url = await addressOf(child, ended);
     const keys = JSON.parse(await readFile(path.join(dataDir, 'data', 'demo-keys.json'), 'utf8'));
-    return { url, adminKey: keys.admin, stop };
+    return { url, adminKey: keys.admin, travel, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,0 +1,202 @@
+import type { operations, paths } from './admin-schema.js';
+import type { ApiPromise } from './api-promise.js';
+import type { CallOptions } from './call-options.js';
+import type { Connection } from './connection.js';
+import type { PagePromise } from './page-promise.js';
+import type {
+  AuditEntry,
+  DeprecatedCalls,
+  IssuedKey,
+  Key,
+  KeyInput,
+  Plan,
+  PlanChange,
+  PlanLimits,
+  Rotation,
+  Usage,
+} from './resources.js';
+
+type QueryOf<Operation extends keyof operations> = NonNullable<operations[Operation]['parameters']['query']>;
+
+/** Which keys, and which page of them. */
+export type KeyQuery = QueryOf<'listKeys'>;
+/** Which page of the plans. */
+export type PlanQuery = QueryOf<'listPlans'>;
+/** Which usage, and which page of it. */
+export type UsageQuery = QueryOf<'listUsage'>;
+/** Which page of the audit log. */
+export type AuditQuery = QueryOf<'listAudit'>;
+/** Which page of the calls of deprecated operations. */
+export type DeprecationQuery = QueryOf<'listDeprecatedCalls'>;
+
+type AdminConnection = Connection<paths>;
+
+/** What the service may have carried out is not repeated: a second key would be issued. */
+const ISSUES_A_KEY = { repeatable: false };
+
+/** The operations of administration, by resource. */
+export class Admin {
+  readonly keys: Keys;
+  readonly plans: Plans;
+  readonly usage: UsageReports;
+  readonly deprecations: Deprecations;
+  readonly audit: AuditLog;
+
+  /** @internal */
+  constructor(connection: AdminConnection) {
+    this.keys = new Keys(connection);
+    this.plans = new Plans(connection);
+    this.usage = new UsageReports(connection);
+    this.deprecations = new Deprecations(connection);
+    this.audit = new AuditLog(connection);
+  }
+}
+
+/** API keys. */
+export class Keys {
+  /** @internal */
+  constructor(private readonly connection: AdminConnection) {}
+
+  /** Lists a page of the keys, oldest first. `for await` walks over this page and all after it. */
+  list(query: KeyQuery = {}, options: CallOptions = {}): PagePromise<Key> {
+    return this.connection.list(
+      options,
+      (client, sending) => client.GET('/admin/keys', { params: { query }, ...sending }),
+      (cursor) => this.list({ ...query, cursor }, options),
+    );
+  }
+
+  /** Gets a key, without the key itself. */
+  get(id: string, options: CallOptions = {}): ApiPromise<Key> {
+    return this.connection.call(options, (client, sending) =>
+      client.GET('/admin/keys/{id}', { params: { path: { id } }, ...sending }),
+    );
+  }
+
+  /**
+   * Issues a key on a quota of its own. The key is shown this once. A request without a response is not repeated, as a key
+   * may have been issued.
+   */
+  issue(key: KeyInput, options: CallOptions = {}): ApiPromise<IssuedKey> {
+    return this.connection.call(
+      options,
+      (client, sending) => client.POST('/admin/keys', { body: key, ...sending }),
+      ISSUES_A_KEY,
+    );
+  }
+
+  /** Puts the quota of a key on a plan, with the limits given or those of the plan. */
+  changePlan(id: string, change: PlanChange, options: CallOptions = {}): ApiPromise<Key> {
+    return this.connection.call(options, (client, sending) =>
+      client.PATCH('/admin/keys/{id}', { params: { path: { id } }, body: change, ...sending }),
+    );
+  }
+
+  /** Issues a successor on the same quota. Both keys work until the overlap ends. Repeated no more than `issue`. */
+  rotate(id: string, rotation: Rotation = {}, options: CallOptions = {}): ApiPromise<IssuedKey> {
+    return this.connection.call(
+      options,
+      (client, sending) =>
+        client.POST('/admin/keys/{id}/rotate', { params: { path: { id } }, body: rotation, ...sending }),
+      ISSUES_A_KEY,
+    );
+  }
+
+  /** Revokes a key at once and for good. */
+  revoke(id: string, options: CallOptions = {}): ApiPromise<Key> {
+    return this.connection.call(options, (client, sending) =>
+      client.POST('/admin/keys/{id}/revoke', { params: { path: { id } }, ...sending }),
+    );
+  }
+
+  /** Ends the ban of the quota of a key, if there is one. */
+  unban(id: string, options: CallOptions = {}): ApiPromise<Key> {
+    return this.connection.call(options, (client, sending) =>
+      client.POST('/admin/keys/{id}/unban', { params: { path: { id } }, ...sending }),
+    );
+  }
+
+  /** Lists a page of the usage of a key, newest first. `for await` walks over this page and all after it. */
+  usage(id: string, query: UsageQuery = {}, options: CallOptions = {}): PagePromise<Usage> {
+    return this.connection.list(
+      options,
+      (client, sending) =>
+        client.GET('/admin/keys/{id}/usage', { params: { path: { id }, query }, ...sending }),
+      (cursor) => this.usage(id, { ...query, cursor }, options),
+    );
+  }
+}
+
+/** Plans and their limits. */
+export class Plans {
+  /** @internal */
+  constructor(private readonly connection: AdminConnection) {}
+
+  /** Lists a page of the plans, by name. `for await` walks over this page and all after it. */
+  list(query: PlanQuery = {}, options: CallOptions = {}): PagePromise<Plan> {
+    return this.connection.list(
+      options,
+      (client, sending) => client.GET('/admin/plans', { params: { query }, ...sending }),
+      (cursor) => this.list({ ...query, cursor }, options),
+    );
+  }
+
+  /** Gets the limits of a plan. */
+  get(plan: string, options: CallOptions = {}): ApiPromise<Plan> {
+    return this.connection.call(options, (client, sending) =>
+      client.GET('/admin/plans/{plan}', { params: { path: { plan } }, ...sending }),
+    );
+  }
+
+  /** Sets the limits of a plan, which is created where it does not exist. */
+  set(plan: string, limits: PlanLimits, options: CallOptions = {}): ApiPromise<Plan> {
+    return this.connection.call(options, (client, sending) =>
+      client.PUT('/admin/plans/{plan}', { params: { path: { plan } }, body: limits, ...sending }),
+    );
+  }
+}
+
+/** Usage of all keys. That of one key is `keys.usage`. */
+export class UsageReports {
+  /** @internal */
+  constructor(private readonly connection: AdminConnection) {}
+
+  /** Lists a page of the usage, newest first. `for await` walks over this page and all after it. */
+  list(query: UsageQuery = {}, options: CallOptions = {}): PagePromise<Usage> {
+    return this.connection.list(
+      options,
+      (client, sending) => client.GET('/admin/usage', { params: { query }, ...sending }),
+      (cursor) => this.list({ ...query, cursor }, options),
+    );
+  }
+}
+
+/** Calls of deprecated operations. */
+export class Deprecations {
+  /** @internal */
+  constructor(private readonly connection: AdminConnection) {}
+
+  /** Lists a page of the keys that call deprecated operations. `for await` walks over this page and all after it. */
+  list(query: DeprecationQuery = {}, options: CallOptions = {}): PagePromise<DeprecatedCalls> {
+    return this.connection.list(
+      options,
+      (client, sending) => client.GET('/admin/deprecations', { params: { query }, ...sending }),
+      (cursor) => this.list({ ...query, cursor }, options),
+    );
+  }
+}
+
+/** The record of what administrators do. */
+export class AuditLog {
+  /** @internal */
+  constructor(private readonly connection: AdminConnection) {}
+
+  /** Lists a page of the audit events, newest first. `for await` walks over this page and all after it. */
+  list(query: AuditQuery = {}, options: CallOptions = {}): PagePromise<AuditEntry> {
+    return this.connection.list(
+      options,
+      (client, sending) => client.GET('/admin/audit', { params: { query }, ...sending }),
+      (cursor) => this.list({ ...query, cursor }, options),
+    );
+  }
+}

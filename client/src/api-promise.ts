@@ -1,0 +1,40 @@
+import type { RateLimitWindow } from './rate-limit-headers.js';
+
+/** The result of a call with what its response says beside it. */
+export interface ApiResponse<Result> {
+  data: Result;
+  status: number;
+  headers: Headers;
+  /** Names the request in the log of the service. */
+  requestId: string | null;
+  /** The windows of the key after this request. */
+  limits: RateLimitWindow[];
+  /** How many requests were sent for the call. */
+  attempts: number;
+}
+
+/** The promise of a result, which `withResponse()` gives together with its response. */
+export class ApiPromise<Result> extends Promise<Result> {
+  /** What `then` returns is a plain promise. */
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise;
+  }
+
+  constructor(private readonly pending: Promise<ApiResponse<Result>>) {
+    // Never used: `then`, and with it `await`, `catch` and `finally`, is that of `pending`.
+    super((resolve) => resolve(undefined as never));
+  }
+
+  /** Resolves with the result and the status, headers, request id and limits of its response. */
+  withResponse(): Promise<ApiResponse<Result>> {
+    return this.pending;
+  }
+
+  // oxlint-disable-next-line unicorn/no-thenable
+  override then<Fulfilled = Result, Rejected = never>(
+    onFulfilled?: ((result: Result) => Fulfilled | PromiseLike<Fulfilled>) | null,
+    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
+  ): Promise<Fulfilled | Rejected> {
+    return this.pending.then(({ data }) => data).then(onFulfilled, onRejected);
+  }
+}

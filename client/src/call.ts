@@ -1,0 +1,173 @@
+import { AnimalStoreError } from './error.js';
+import { errorOfResponse, noResponse, unexpectedResponse } from './failures.js';
+import type { Hooks } from './hooks.js';
+import { parseJson } from './json.js';
+import type { Pacer } from './pacer.js';
+import type { Platform } from './platform.js';
+import { rateLimitWindows } from './rate-limit-headers.js';
+import { type Budget, mayRetry, retryDelayMs } from './retry.js';
+import { within } from './time-limit.js';
+
+/** What all calls of a client have in common. */
+export interface Transport {
+  platform: Platform;
+  budget: Budget;
+  hooks: Hooks;
+  /** Paces the calls that count against the windows of the key. */
+  pacer: Pacer;
+  /** Paces the calls that do not. */
+  statusPacer: Pacer;
+}
+
+/** How one call is sent. */
+export interface CallSettings {
+  /** Ends the call, also while it waits. */
+  signal: AbortSignal;
+  /** Whether a request may be repeated although the service may have carried it out. */
+  repeatable: boolean;
+  /** Whether the call counts against the windows of the key. */
+  counted: boolean;
+}
+
+/** One call: sends its request until it succeeds, fails for good, or its budget is used up. */
+export class Call {
+  /** Requests sent so far. */
+  attempts = 0;
+  private readonly startedAtMs: number;
+  private readonly pacer: Pacer;
+  private readonly number: number;
+
+  constructor(
+    private readonly transport: Transport,
+    private readonly settings: CallSettings,
+  ) {
+    this.startedAtMs = transport.platform.stopwatch();
+    this.pacer = settings.counted ? transport.pacer : transport.statusPacer;
+    this.number = this.pacer.newCallNumber();
+  }
+
+  /**
+   * Returns the successful response, its body read.
+   *
+   * @throws AnimalStoreError; the signal's reason where that is aborted.
+   */
+  async send(request: Request): Promise<Response> {
+    let latest: AnimalStoreError | null = null;
+    for (;;) {
+      const sentAtMs = await this.enter(latest);
+      const result = await this.attempt(request, sentAtMs);
+      if (result instanceof Response) {
+        return result;
+      }
+      latest = result.error;
+      await this.waitForRetry(result);
+    }
+  }
+
+  /** Waits until the next attempt may be sent. @returns when, by the clock of the pacer. */
+  private async enter(latest: AnimalStoreError | null): Promise<number> {
+    const { signal } = this.settings;
+    const leftMs = this.leftMs();
+    try {
+      return await within(leftMs, signal, (limited) => this.pacer.enter(this.number, leftMs, limited));
+    } catch (cause) {
+      signal.throwIfAborted();
+      throw latest ?? (cause instanceof AnimalStoreError ? cause : noResponse(cause));
+    }
+  }
+
+  private async attempt(request: Request, sentAtMs: number): Promise<Response | FailedAttempt> {
+    const { signal, counted } = this.settings;
+    const { budget, platform } = this.transport;
+    let headers = new Headers();
+    let holdMs: number | null = null;
+    this.attempts += 1;
+    try {
+      const limitMs = Math.min(budget.attemptMs, this.leftMs());
+      const response = await within(limitMs, signal, (limited) => this.exchange(request, limited));
+      ({ headers } = response);
+      return response;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof AnimalStoreError)) {
+        throw error;
+      }
+      error.attempts = this.attempts;
+      ({ headers } = error);
+      const delayMs = retryDelayMs(error, this.attempts, platform.random);
+      holdMs = error.status === 429 ? delayMs : null;
+      return { error, delayMs };
+    } finally {
+      this.pacer.leave({ sentAtMs, windows: counted ? rateLimitWindows(headers) : [], holdMs });
+    }
+  }
+
+  /** Sends the request once. Reads the response to its end too, so that a broken one is repeated as a whole. */
+  private async exchange(request: Request, signal: AbortSignal): Promise<Response> {
+    const { platform, hooks } = this.transport;
+    const attempt = this.attempts;
+    // The request of the call has no signal: Node would add a listener for each clone, and keep it.
+    const sent = new Request(request.clone(), { signal });
+    hooks.onRequest?.({ request: sent, attempt });
+    const startedAtMs = platform.stopwatch();
+    let response: Response;
+    let text: string;
+    inFlight.add(sent);
+    try {
+      response = await platform.fetch(sent);
+      text = await response.text();
+    } catch (cause) {
+      throw noResponse(signal.aborted ? signal.reason : cause);
+    } finally {
+      inFlight.delete(sent);
+    }
+    const { status, headers } = response;
+    const durationMs = platform.stopwatch() - startedAtMs;
+    hooks.onResponse?.({ request: sent, attempt, status, headers, durationMs });
+    if (!response.ok) {
+      throw errorOfResponse(response, text, platform.now());
+    }
+    // The caller parses it; checked here, the error counts all attempts.
+    try {
+      parseJson(text);
+    } catch (cause) {
+      throw unexpectedResponse(response, platform.now(), { cause });
+    }
+    return new Response(text, response);
+  }
+
+  /** @throws AnimalStoreError the one given, where another attempt would not help or the budget does not allow it. */
+  private async waitForRetry({ error, delayMs }: FailedAttempt): Promise<void> {
+    const { budget, hooks, platform } = this.transport;
+    const used = { attempts: this.attempts, elapsedMs: this.elapsedMs() };
+    if (!mayRetry(error, delayMs, used, budget, this.settings.repeatable)) {
+      throw error;
+    }
+    hooks.onRetry?.({ error, attempt: this.attempts, waitMs: delayMs });
+    // After a 429 the pacer holds all calls of the key, and sends this one first.
+    if (error.status !== 429) {
+      await platform.pause(delayMs, this.settings.signal);
+    }
+    // The pause may have been longer, as where the machine slept meanwhile.
+    if (this.leftMs() <= 0) {
+      throw error;
+    }
+  }
+
+  private elapsedMs(): number {
+    return this.transport.platform.stopwatch() - this.startedAtMs;
+  }
+
+  private leftMs(): number {
+    return this.transport.budget.totalMs - this.elapsedMs();
+  }
+}
+
+interface FailedAttempt {
+  error: AnimalStoreError;
+  /** Milliseconds to wait at least before another attempt. */
+  delayMs: number;
+}
+
+/** Requests without a response yet. Node does not abort a request that nothing refers to once its memory is collected. */
+const inFlight = new Set<Request>();

@@ -1,0 +1,170 @@
+import { CallQueue, type QueuedCall } from './call-queue.js';
+import { rateLimitWait } from './failures.js';
+import { inFlightLimit, type KnownWindow, learn, waitForWindowsMs, windowAt } from './pacing.js';
+import type { Platform } from './platform.js';
+import type { RateLimitWindow } from './rate-limit-headers.js';
+
+/** How a request ended. */
+export interface Outcome {
+  sentAtMs: number;
+  /** The windows that the response reports; none without a response. */
+  windows: RateLimitWindow[];
+  /** Milliseconds for which the response forbids further requests, or null where it allows them. */
+  holdMs: number | null;
+}
+
+/**
+ * Decides when the requests of one key are sent: in the order of the calls, never more at once than `maxInFlight`, and none
+ * while a window is spent. It starts with one request and allows one more in flight with each response. After a 429 it holds
+ * all calls for the time that the response gives, and then starts with one request again.
+ */
+export class Pacer {
+  private readonly queue = new CallQueue();
+  private readonly windows = new Map<string, KnownWindow>();
+  private inFlight = 0;
+  private rampLimit = 1;
+  private heldUntilMs = -Infinity;
+  /** The opening time against which all queued calls were checked last. */
+  private checkedOpeningMs = -Infinity;
+  private wakeAtMs = Infinity;
+  private wake = new AbortController();
+  /** Milliseconds by which pauses ended early, as those of a test do. */
+  private skippedMs = 0;
+  private nextNumber = 0;
+
+  constructor(
+    private readonly platform: Pick<Platform, 'pause' | 'stopwatch'>,
+    private readonly maxInFlight: number,
+  ) {}
+
+  /** Returns the number of a new call, which keeps its place among others for all of its attempts. */
+  newCallNumber(): number {
+    this.nextNumber += 1;
+    return this.nextNumber;
+  }
+
+  /**
+   * Resolves when the next attempt of a call may be sent, with the time by the pacer's clock. `leave` must follow.
+   *
+   * @param budgetMs milliseconds that the call has left.
+   * @throws RateLimitWaitError where it would have to wait longer; the signal's reason where that is aborted.
+   */
+  async enter(number: number, budgetMs: number, signal: AbortSignal): Promise<number> {
+    signal.throwIfAborted();
+    let abort = () => {};
+    try {
+      return await new Promise<number>((resolve, reject) => {
+        const call = { number, deadlineMs: this.now() + budgetMs, resolve, reject };
+        abort = () => this.abandon(call, signal.reason);
+        signal.addEventListener('abort', abort);
+        this.queueCall(call);
+      });
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  private queueCall(call: QueuedCall): void {
+    const ahead = this.queue.add(call);
+    if (this.checkedOpeningMs > this.now()) {
+      this.rejectWhereTooLong(call, ahead);
+    }
+    this.dispatch();
+  }
+
+  private abandon(call: QueuedCall, reason: unknown): void {
+    if (this.queue.remove(call)) {
+      call.reject(reason);
+      this.dispatch();
+    }
+  }
+
+  /** Ends an attempt that `enter` allowed. */
+  leave({ sentAtMs, windows, holdMs }: Outcome): void {
+    const receivedAtMs = this.now();
+    this.inFlight -= 1;
+    for (const window of windows) {
+      this.windows.set(window.name, learn(this.windows.get(window.name), window, { sentAtMs, receivedAtMs }));
+    }
+    if (holdMs === null) {
+      this.rampLimit = Math.min(this.maxInFlight, this.rampLimit + 1);
+    } else {
+      this.rampLimit = 1;
+      this.heldUntilMs = Math.max(this.heldUntilMs, receivedAtMs + holdMs);
+    }
+    this.dispatch();
+  }
+
+  private now(): number {
+    return this.platform.stopwatch() + this.skippedMs;
+  }
+
+  /** Sends as many of the queued calls as may be sent now, and wakes up when the next may be. */
+  private dispatch(nowMs = this.now()): void {
+    for (const [name, window] of this.windows) {
+      this.windows.set(name, windowAt(window, nowMs));
+    }
+    const openingMs = nowMs + this.waitMs(0, nowMs);
+    if (openingMs > nowMs) {
+      this.waitUntil(openingMs, nowMs);
+      return;
+    }
+    const limit = Math.min(this.maxInFlight, this.rampLimit, inFlightLimit(this.windows.values()));
+    while (this.inFlight < limit) {
+      const call = this.queue.shift();
+      if (call === undefined) {
+        break;
+      }
+      this.inFlight += 1;
+      call.resolve(nowMs);
+    }
+  }
+
+  private waitUntil(openingMs: number, nowMs: number): void {
+    if (openingMs > this.checkedOpeningMs) {
+      this.checkedOpeningMs = openingMs;
+      let ahead = 0;
+      for (const call of this.queue) {
+        ahead += this.rejectWhereTooLong(call, ahead) ? 0 : 1;
+      }
+    }
+    if (this.queue.size === 0) {
+      this.stopWaking();
+    } else if (openingMs < this.wakeAtMs) {
+      this.stopWaking();
+      this.wakeAtMs = openingMs;
+      this.platform.pause(openingMs - nowMs, this.wake.signal).then(
+        () => this.resume(openingMs),
+        () => {},
+      );
+    }
+  }
+
+  private resume(openingMs: number): void {
+    this.skippedMs += Math.max(0, openingMs - this.now());
+    this.wakeAtMs = Infinity;
+    this.dispatch(Math.max(openingMs, this.now()));
+  }
+
+  private stopWaking(): void {
+    this.wake.abort();
+    this.wake = new AbortController();
+    this.wakeAtMs = Infinity;
+  }
+
+  /** @returns whether the call would have to wait beyond its time, and has left the queue. */
+  private rejectWhereTooLong(call: QueuedCall, ahead: number): boolean {
+    const nowMs = this.now();
+    const waitMs = this.waitMs(ahead, nowMs);
+    if (nowMs + waitMs < call.deadlineMs || !this.queue.remove(call)) {
+      return false;
+    }
+    call.reject(rateLimitWait(waitMs));
+    return true;
+  }
+
+  /** Returns the milliseconds that a call waits for the limit when `ahead` calls are sent before it. */
+  private waitMs(ahead: number, nowMs: number): number {
+    return Math.max(this.heldUntilMs - nowMs, waitForWindowsMs(this.windows.values(), ahead, nowMs), 0);
+  }
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { describe, it } from 'node:test';
+import { AnimalStore, ConflictError, ConnectionError, PermissionDeniedError } from 'animal-store-client';
+import { baseUrl, connect, errorOf, errorResponse, everyOneOf, recordingFetch } from './support/store.js';
+
+const administrator = (options) =>
+  new AnimalStore({ baseUrl, apiKey: process.env.ANIMAL_STORE_ADMIN_KEY, ...options });
+const { admin } = administrator();
+
+describe('admin.keys', () => {
+  it('issues, gets, changes, rotates, unbans and revokes a key', async () => {
+    const issued = await admin.keys.issue({ name: 'admin test', plan: 'free' });
+    assert.match(issued.key, /^ask_test_/);
+    const { key: _key, ...shown } = issued;
+    assert.deepEqual(await admin.keys.get(issued.id), shown);
+    const changed = await admin.keys.changePlan(issued.id, { plan: 'pro' });
+    assert.deepEqual([changed.plan, changed.perMinute], ['pro', 300]);
+    const successor = await admin.keys.rotate(issued.id, { overlapSeconds: 60 });
+    assert.equal(successor.predecessorId, issued.id);
+    assert.ok((await errorOf(admin.keys.rotate(issued.id))) instanceof ConflictError);
+    assert.equal((await admin.keys.unban(issued.id)).bannedUntil, null);
+    assert.equal((await admin.keys.revoke(successor.id)).state, 'revoked');
+  });
+
+  it('lists keys page after page', async () => {
+    const { items } = await admin.keys.list({ limit: 1 });
+    assert.equal(items.length, 1);
+    const all = await everyOneOf(admin.keys.list({ limit: 2, plan: 'business' }));
+    assert.ok(all.every(({ plan }) => plan === 'business'));
+    assert.ok(all.length >= 1);
+  });
+
+  it('lists the usage of a key', async () => {
+    const store = await connect();
+    await store.listPets({ limit: 1 });
+    const { id } = (await everyOneOf(admin.keys.list({ limit: 100 }))).at(-1);
+    const { status } = await admin.keys.usage(id, { days: 1 }).withResponse();
+    assert.equal(status, 200);
+  });
+
+  it('does not issue a key again where no response arrives', async () => {
+    for (const call of [
+      (keys) => keys.issue({ name: 'twice', plan: 'free' }),
+      (keys) => keys.rotate('00000000-0000-4000-8000-000000000000'),
+    ]) {
+      const { fetch, requests } = recordingFetch(() => {
+        throw new TypeError('The line is cut');
+      });
+      assert.ok((await errorOf(call(administrator({ fetch }).admin.keys))) instanceof ConnectionError);
+      assert.equal(requests.length, 1);
+    }
+  });
+
+  it('repeats what may be carried out twice', async () => {
+    const { fetch, requests } = recordingFetch((_request, attempt) =>
+      attempt === 1 ? errorResponse(503, 'service_unavailable') : undefined,
+    );
+    const { id } = await admin.keys.issue({ name: 'revoked', plan: 'free' });
+    const { state } = await administrator({ fetch, pause: async () => {} }).admin.keys.revoke(id);
+    assert.deepEqual([state, requests.length], ['revoked', 2]);
+  });
+
+  it('rejects with a PermissionDeniedError for a key of another role', async () => {
+    const store = await connect();
+    const error = await errorOf(store.admin.keys.list());
+    assert.ok(error instanceof PermissionDeniedError);
+    assert.deepEqual([error.status, error.code], [403, 'forbidden']);
+  });
+});
+
+describe('admin.plans', () => {
+  it('sets, gets and lists plans', async () => {
+    const plan = { name: 'client-test', perMinute: 7, perDay: 70 };
+    const { data, status } = await admin.plans.set(plan.name, { perMinute: 7, perDay: 70 }).withResponse();
+    assert.deepEqual([data, status], [plan, 201]);
+    assert.deepEqual(await admin.plans.get(plan.name), plan);
+    const plans = await everyOneOf(admin.plans.list({ limit: 2 }));
+    assert.deepEqual(
+      plans.find(({ name }) => name === plan.name),
+      plan,
+    );
+  });
+});
+
+describe('admin.usage, admin.deprecations and admin.audit', () => {
+  it('list their entries', async () => {
+    await admin.keys.issue({ name: 'audited', plan: 'free' });
+    const { items } = await admin.audit.list({ limit: 100 });
+    assert.ok(
+      items.some(({ action }) => action.includes('key')),
+      JSON.stringify(items[0]),
+    );
+    assert.ok(Array.isArray((await admin.usage.list({ period: 'minute', days: 1 })).items));
+    assert.ok(Array.isArray((await admin.deprecations.list()).items));
+  });
+});
+
+describe('admin', () => {
+  it('has a method for every operation of the document', async () => {
+    const document = new URL('../../admin-openapi.json', import.meta.url);
+    const { paths } = JSON.parse(await readFile(document, 'utf8'));
+    const documented = Object.entries(paths).flatMap(([template, item]) =>
+      Object.keys(item)
+        .filter((method) => ['get', 'post', 'put', 'patch', 'delete'].includes(method))
+        .map((method) => `${method} ${template}`),
+    );
+    const { fetch, requests } = recordingFetch(() => errorResponse(404, 'not_found'));
+    const { keys, plans, usage, deprecations, audit } = administrator({ fetch }).admin;
+    const calls = [
+      () => keys.list(),
+      () => keys.get('{id}'),
+      () => keys.issue({}),
+      () => keys.changePlan('{id}', {}),
+      () => keys.rotate('{id}'),
+      () => keys.revoke('{id}'),
+      () => keys.unban('{id}'),
+      () => keys.usage('{id}'),
+      () => plans.list(),
+      () => plans.get('{plan}'),
+      () => plans.set('{plan}', {}),
+      () => usage.list(),
+      () => deprecations.list(),
+      () => audit.list(),
+    ];
+    for (const call of calls) {
+      await errorOf(call());
+    }
+    const called = requests.map(
+      ({ method, url }) => `${method.toLowerCase()} ${decodeURIComponent(new URL(url).pathname)}`,
+    );
+    assert.deepEqual(called.toSorted(), documented.toSorted());
+  });
+});

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { AnimalStore, BannedError, RateLimitError, RateLimitWaitError } from 'animal-store-client';
+import { startService } from './support/service.js';
+import { errorOf, recordingFetch } from './support/store.js';
+
+const BURST = path.join(import.meta.dirname, 'support', 'burst.js');
+const MINUTE_MS = 60_000;
+
+let service;
+let baseUrl;
+let admin;
+/** By how much the clocks of the service and of the clients are ahead. */
+let aheadMs = 0;
+
+before(async () => {
+  service = await startService();
+  baseUrl = `${service.url}/v1`;
+  ({ admin } = new AnimalStore({ baseUrl, apiKey: service.adminKey }));
+});
+after(() => service.stop());
+
+describe('a client with default settings', () => {
+  it('sends 150 parallel calls on plan Free in their order, without a 429, and uses each window up', async () => {
+    const { key } = await admin.keys.issue({ name: 'free', plan: 'free' });
+    const { store, sent, responses } = connect(key);
+    await travelToSecond(40);
+    const names = Array.from({ length: 150 }, (_, index) => `pet ${index}`);
+    const pets = await Promise.all(names.map((name) => store.createPet({ name, categoryId: 1 })));
+    assert.deepEqual(
+      pets.map(({ name }) => name),
+      names,
+    );
+    assert.deepEqual(await sent(), names);
+    assert.deepEqual(allowedByWindow(responses), [60, 60, 30]);
+    assert.equal(deniedOf(responses).length, 0);
+  });
+
+  it('sends no call of 20 at 5 a minute that would have to wait longer than its time', async () => {
+    const { key, id } = await admin.keys.issue({
+      name: 'five',
+      plan: 'enterprise',
+      perMinute: 5,
+      perDay: 100,
+    });
+    const { store, responses } = connect(key);
+    await travelToSecond(40);
+    const results = await Promise.allSettled(Array.from({ length: 20 }, () => store.listPets()));
+    assert.deepEqual(allowedByWindow(responses), [5, 5, 5]);
+    assert.equal(deniedOf(responses).length, 0);
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      [...Array(15).fill('fulfilled'), ...Array(5).fill('rejected')],
+    );
+    assert.ok(results.slice(15).every(({ reason }) => reason instanceof RateLimitWaitError));
+    assert.equal((await admin.keys.get(id)).bannedUntil, null);
+  });
+
+  it('gets one 429 where the window was spent before, and then sends one call before the others', async () => {
+    const { key } = await admin.keys.issue({ name: 'ten', plan: 'enterprise', perMinute: 10, perDay: 100 });
+    await travelToSecond(40);
+    const other = connect(key);
+    await Promise.all(Array.from({ length: 10 }, () => other.store.listPets()));
+    const { store, responses, inFlight } = connect(key);
+    const calls = Array.from({ length: 20 }, (_, index) =>
+      store.createPet({ name: `${index}`, categoryId: 1 }),
+    );
+    const pets = await Promise.all(calls);
+    assert.deepEqual(
+      pets.map(({ name }) => Number(name)),
+      calls.map((_, index) => index),
+    );
+    assert.deepEqual(deniedOf(responses), [429]);
+    assert.deepEqual(inFlight.slice(0, 3), [1, 1, 1]);
+    assert.deepEqual(allowedByWindow(responses), [10, 10]);
+  });
+
+  it('has at most 8 requests in flight', async () => {
+    const { key } = await admin.keys.issue({ name: 'busy', plan: 'business' });
+    const { store, inFlight } = connect(key);
+    await Promise.all(Array.from({ length: 100 }, () => store.listPets({ limit: 1 })));
+    assert.equal(Math.max(...inFlight), 8);
+  });
+});
+
+describe('maxInFlight', () => {
+  it('bounds the requests in flight', async () => {
+    const { key } = await admin.keys.issue({ name: 'busy', plan: 'business' });
+    const { store, inFlight } = connect(key, { maxInFlight: 3 });
+    await Promise.all(Array.from({ length: 30 }, () => store.listPets({ limit: 1 })));
+    assert.equal(Math.max(...inFlight), 3);
+  });
+
+  it('throws a RangeError unless it is an integer of at least 1', () => {
+    for (const maxInFlight of [0, -1, 1.5, NaN]) {
+      assert.throws(() => new AnimalStore({ baseUrl, apiKey: 'key', maxInFlight }), RangeError);
+    }
+  });
+});
+
+describe('the budget of a call', () => {
+  it('fails at once, before anything is sent, where the wait for the limit is longer', async () => {
+    const { key } = await admin.keys.issue({ name: 'one', plan: 'enterprise', perMinute: 1, perDay: 100 });
+    const { store, responses } = connect(key, { budget: { totalMs: 10_000 } });
+    await travelToSecond(20);
+    await store.listPets();
+    const error = await errorOf(store.listPets());
+    assert.ok(error instanceof RateLimitWaitError && error instanceof RateLimitError);
+    assert.deepEqual([error.code, error.status, error.attempts], ['rate_limit_wait', null, 0]);
+    assert.ok(error.retryAfterMs > 30_000 && error.retryAfterMs <= 41_000, String(error.retryAfterMs));
+    assert.match(error.message, /^The call would have to wait (3\d|4[01]) s for the rate limit/);
+    assert.equal(responses.length, 1);
+  });
+
+  it('fails with a BannedError while the key is banned, and sends nothing after that', async () => {
+    const { key } = await admin.keys.issue({ name: 'banned', plan: 'enterprise', perMinute: 1, perDay: 100 });
+    await travelToSecond(20);
+    const headers = { Authorization: `Bearer ${key}` };
+    await fetch(`${baseUrl}/pets`, { headers });
+    await fetch(`${baseUrl}/pets`, { headers });
+    const { store, responses } = connect(key, { budget: { totalMs: 10_000 } });
+    const error = await errorOf(store.listPets());
+    assert.ok(error instanceof BannedError && error instanceof RateLimitError);
+    assert.deepEqual([error.code, error.status, error.attempts], ['api_key_banned', 429, 1]);
+    assert.ok((await errorOf(store.listPets())) instanceof RateLimitWaitError);
+    assert.equal(responses.length, 1);
+    // Needs no room in the windows.
+    assert.notEqual((await store.getRateLimit()).bannedUntil, null);
+  });
+
+  it('ends a call that waits for the limit with its signal', async () => {
+    const { key } = await admin.keys.issue({ name: 'one', plan: 'enterprise', perMinute: 1, perDay: 100 });
+    await travelToSecond(20);
+    const store = new AnimalStore({ baseUrl, apiKey: key });
+    await store.listPets();
+    const controller = new AbortController();
+    const reason = new Error('Enough');
+    setTimeout(() => controller.abort(reason), 20);
+    await assert.rejects(store.listPets({}, { signal: controller.signal }), (error) => error === reason);
+    assert.ok(!process.getActiveResourcesInfo().includes('Timeout'));
+  });
+});
+
+describe('clients of one key in four processes', () => {
+  it('cause no ban and few 429s, and use the windows up', async () => {
+    const { key, id } = await admin.keys.issue({ name: 'shared', plan: 'free' });
+    await travelToSecond(50);
+    const environment = { ...process.env, ANIMAL_STORE_URL: baseUrl, ANIMAL_STORE_KEY: key, CALLS: '28' };
+    const processes = Array.from({ length: 4 }, () =>
+      promisify(execFile)(process.execPath, [BURST], { env: environment }),
+    );
+    const outputs = (await Promise.all(processes)).map(({ stdout }) => JSON.parse(stdout));
+    assert.deepEqual(
+      outputs.flatMap(({ errors }) => errors),
+      [],
+    );
+    const responses = outputs.flatMap((output) => output.responses);
+    assert.deepEqual(allowedByWindow(responses), [60, 52]);
+    const denied = responses.filter(({ status }) => status === 429);
+    assert.ok(denied.length <= 4, `${denied.length} requests got 429`);
+    assert.equal((await admin.keys.get(id)).bannedUntil, null);
+  });
+});
+
+/** A client whose pauses take no time, as they move its clock and that of the service. */
+function connect(apiKey, options = {}) {
+  const { fetch, requests } = recordingFetch();
+  const responses = [];
+  const inFlight = [];
+  let count = 0;
+  const store = new AnimalStore({
+    baseUrl,
+    apiKey,
+    pause: (milliseconds, signal) => {
+      signal.throwIfAborted();
+      return travel(milliseconds);
+    },
+    stopwatch: () => performance.now() + aheadMs,
+    fetch: async (request) => {
+      count += 1;
+      inFlight.push(count);
+      try {
+        return await fetch(request);
+      } finally {
+        count -= 1;
+      }
+    },
+    onResponse: ({ status, headers }) => {
+      responses.push({ status, reset: Number(headers.get('X-RateLimit-Reset')) });
+    },
+    ...options,
+  });
+  const sent = () => Promise.all(requests.map(async (request) => (await request.json()).name));
+  return { store, sent, responses, inFlight };
+}
+
+async function travel(milliseconds) {
+  await service.travel(milliseconds);
+  aheadMs += Math.ceil(milliseconds);
+}
+
+/** Moves the clocks to a second of the next minute, by the clock of the service. */
+async function travelToSecond(second) {
+  const nowMs = Date.now() + aheadMs;
+  await travel((Math.floor(nowMs / MINUTE_MS) + 1) * MINUTE_MS + second * 1000 - nowMs);
+}
+
+/** How many requests each window allowed, in the order of the windows. */
+function allowedByWindow(responses) {
+  const counts = new Map();
+  for (const { status, reset } of responses) {
+    counts.set(reset, (counts.get(reset) ?? 0) + (status < 400 ? 1 : 0));
+  }
+  return [...counts]
+    .toSorted(([one], [other]) => one - other)
+    .map(([, count]) => count)
+    .filter((count) => count > 0);
+}
+
+function deniedOf(responses) {
+  return responses.map(({ status }) => status).filter((status) => status === 429);
+}
