@@ -8,6 +8,7 @@ import type { Hooks } from './hooks.js';
 import { Pacer } from './pacer.js';
 import type { PagePromise } from './page-promise.js';
 import { everyItem } from './pages.js';
+import { pacerOf } from './pacer-registry.js';
 import { type Platform, platformOf } from './platform.js';
 import type { NewOrder, NewPet, Order, Pet, RateLimitStatus } from './resources.js';
 import { type Budget, budgetOf } from './retry.js';
@@ -87,8 +88,9 @@ export class AnimalStore {
       platform: ownPlatform,
       budget: budgetOf(budget),
       hooks: { onRequest, onResponse, onRetry },
-      pacer: new Pacer(ownPlatform, maxInFlight),
-      statusPacer: new Pacer(ownPlatform, maxInFlight),
+      maxInFlight,
+      pacer: pacerOf(baseUrl, apiKey, ownPlatform),
+      statusPacer: new Pacer(ownPlatform),
     };
     this.connection = new Connection(baseUrl, apiKey, warn, transport);
     this.admin = new Admin(new Connection(withoutVersion(baseUrl), apiKey, warn, transport));

@@ -2,6 +2,8 @@
 export interface QueuedCall {
   /** Calls are sent in the order of their numbers, which are given in the order of arrival. */
   number: number;
+  /** It is not sent while so many requests are in flight. */
+  maxInFlight: number;
   /** When its time is over, in milliseconds by the clock of the pacer. */
   deadlineMs: number;
   /** Sends it, at this time by the same clock. */
@@ -31,15 +33,6 @@ export class CallQueue implements Iterable<QueuedCall> {
     const index = later === -1 ? this.returned.length : later;
     this.returned.splice(index, 0, call);
     return index;
-  }
-
-  /** Takes the first call out of the queue. */
-  shift(): QueuedCall | undefined {
-    const [call] = this;
-    if (call !== undefined) {
-      this.remove(call);
-    }
-    return call;
   }
 
   /** @returns whether it was still in the queue. */

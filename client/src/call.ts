@@ -13,6 +13,8 @@ export interface Transport {
   platform: Platform;
   budget: Budget;
   hooks: Hooks;
+  /** How many requests may be in flight at once. */
+  maxInFlight: number;
   /** Paces the calls that count against the windows of the key. */
   pacer: Pacer;
   /** Paces the calls that do not. */
@@ -67,9 +69,11 @@ export class Call {
   /** Waits until the next attempt may be sent. @returns when, by the clock of the pacer. */
   private async enter(latest: AnimalStoreError | null): Promise<number> {
     const { signal } = this.settings;
-    const leftMs = this.leftMs();
+    const { maxInFlight } = this.transport;
+    const budgetMs = this.leftMs();
+    const entry = { number: this.number, budgetMs, maxInFlight };
     try {
-      return await within(leftMs, signal, (limited) => this.pacer.enter(this.number, leftMs, limited));
+      return await within(budgetMs, signal, (limited) => this.pacer.enter(entry, limited));
     } catch (cause) {
       signal.throwIfAborted();
       throw latest ?? (cause instanceof AnimalStoreError ? cause : noResponse(cause));

@@ -13,17 +13,33 @@ export interface Outcome {
   holdMs: number | null;
 }
 
+/** A call that wants to send its next attempt. */
+export interface Entry {
+  /** The number of the call. */
+  number: number;
+  /** Milliseconds that the call has left. */
+  budgetMs: number;
+  /** It is not sent while so many requests are in flight. */
+  maxInFlight: number;
+}
+
+/** A limit that lasts longer is checked again after this time, as an administrator may have lifted it. */
+const RECHECK_MS = 60_000;
+
 /**
- * Decides when the requests of one key are sent: in the order of the calls, never more at once than `maxInFlight`, and none
- * while a window is spent. It starts with one request and allows one more in flight with each response. After a 429 it holds
- * all calls for the time that the response gives, and then starts with one request again.
+ * Decides when the requests of one key are sent: in the order of the calls, never more at once than they allow, and none while
+ * a window is spent. It starts with one request and allows one more in flight with each response. After a 429 it holds all
+ * calls for the time that the response gives, and then starts with one request again.
  */
 export class Pacer {
   private readonly queue = new CallQueue();
   private readonly windows = new Map<string, KnownWindow>();
   private inFlight = 0;
   private rampLimit = 1;
+  private heldSinceMs = -Infinity;
   private heldUntilMs = -Infinity;
+  /** When the latest response with limits arrived. */
+  private knownAtMs = Infinity;
   /** The opening time against which all queued calls were checked last. */
   private checkedOpeningMs = -Infinity;
   private wakeAtMs = Infinity;
@@ -32,10 +48,7 @@ export class Pacer {
   private skippedMs = 0;
   private nextNumber = 0;
 
-  constructor(
-    private readonly platform: Pick<Platform, 'pause' | 'stopwatch'>,
-    private readonly maxInFlight: number,
-  ) {}
+  constructor(private readonly platform: Pick<Platform, 'pause' | 'stopwatch'>) {}
 
   /** Returns the number of a new call, which keeps its place among others for all of its attempts. */
   newCallNumber(): number {
@@ -46,15 +59,14 @@ export class Pacer {
   /**
    * Resolves when the next attempt of a call may be sent, with the time by the pacer's clock. `leave` must follow.
    *
-   * @param budgetMs milliseconds that the call has left.
    * @throws RateLimitWaitError where it would have to wait longer; the signal's reason where that is aborted.
    */
-  async enter(number: number, budgetMs: number, signal: AbortSignal): Promise<number> {
+  async enter({ number, budgetMs, maxInFlight }: Entry, signal: AbortSignal): Promise<number> {
     signal.throwIfAborted();
     let abort = () => {};
     try {
       return await new Promise<number>((resolve, reject) => {
-        const call = { number, deadlineMs: this.now() + budgetMs, resolve, reject };
+        const call = { number, maxInFlight, deadlineMs: this.now() + budgetMs, resolve, reject };
         abort = () => this.abandon(call, signal.reason);
         signal.addEventListener('abort', abort);
         this.queueCall(call);
@@ -66,7 +78,9 @@ export class Pacer {
 
   private queueCall(call: QueuedCall): void {
     const ahead = this.queue.add(call);
-    if (this.checkedOpeningMs > this.now()) {
+    const nowMs = this.now();
+    const isProbe = ahead === 0 && this.isProbeDue(nowMs);
+    if (this.checkedOpeningMs > nowMs && !isProbe) {
       this.rejectWhereTooLong(call, ahead);
     }
     this.dispatch();
@@ -86,11 +100,19 @@ export class Pacer {
     for (const window of windows) {
       this.windows.set(window.name, learn(this.windows.get(window.name), window, { sentAtMs, receivedAtMs }));
     }
-    if (holdMs === null) {
-      this.rampLimit = Math.min(this.maxInFlight, this.rampLimit + 1);
-    } else {
+    if (windows.length > 0 || holdMs !== null) {
+      this.knownAtMs = receivedAtMs;
+    }
+    if (holdMs !== null) {
       this.rampLimit = 1;
+      this.heldSinceMs = receivedAtMs;
       this.heldUntilMs = Math.max(this.heldUntilMs, receivedAtMs + holdMs);
+    } else {
+      this.rampLimit += 1;
+      // A request that is allowed after the 429 ends the hold early.
+      if (windows.length > 0 && sentAtMs >= this.heldSinceMs) {
+        this.heldUntilMs = -Infinity;
+      }
     }
     this.dispatch();
   }
@@ -104,20 +126,32 @@ export class Pacer {
     for (const [name, window] of this.windows) {
       this.windows.set(name, windowAt(window, nowMs));
     }
-    const openingMs = nowMs + this.waitMs(0, nowMs);
-    if (openingMs > nowMs) {
-      this.waitUntil(openingMs, nowMs);
+    const waitMs = this.waitMs(0, nowMs);
+    if (waitMs === 0) {
+      this.checkedOpeningMs = -Infinity;
+      this.send(Math.min(this.rampLimit, inFlightLimit(this.windows.values())), nowMs);
       return;
     }
-    const limit = Math.min(this.maxInFlight, this.rampLimit, inFlightLimit(this.windows.values()));
-    while (this.inFlight < limit) {
-      const call = this.queue.shift();
-      if (call === undefined) {
-        break;
+    if (this.isProbeDue(nowMs)) {
+      this.send(1, nowMs);
+    }
+    this.waitUntil(Math.ceil(nowMs + waitMs), nowMs);
+  }
+
+  private send(limit: number, nowMs: number): void {
+    for (;;) {
+      const [call] = this.queue;
+      if (call === undefined || this.inFlight >= Math.min(limit, call.maxInFlight)) {
+        return;
       }
+      this.queue.remove(call);
       this.inFlight += 1;
       call.resolve(nowMs);
     }
+  }
+
+  private isProbeDue(nowMs: number): boolean {
+    return this.inFlight === 0 && nowMs - this.knownAtMs >= RECHECK_MS;
   }
 
   private waitUntil(openingMs: number, nowMs: number): void {

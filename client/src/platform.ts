@@ -1,26 +1,33 @@
 import { pause as pauseUnder } from './time-limit.js';
 
-/** What the client has of the platform it runs on. Each can be given another, in a test say. */
+/** What the client uses of the platform it runs on. Each can be replaced, in a test say. */
 export interface Platform {
-  /** Sends a request; rejects as soon as the request's signal is aborted, also while the answer is read. */
+  /** Sends a request; rejects as soon as the request's signal is aborted, also while the response is read. */
   fetch: (request: Request) => Promise<Response>;
   /** Resolves after so many milliseconds; rejects with the signal's reason as soon as that is aborted. */
   pause: (ms: number, signal: AbortSignal) => Promise<void>;
   /** A number from 0 to below 1. */
   random: () => number;
-  /** Milliseconds since the beginning of 1970: a date in `Retry-After` is compared with it. */
+  /** Milliseconds since the Unix epoch, with which a date in `Retry-After` is compared. */
   now: () => number;
-  /** Milliseconds since any moment, by a clock that nobody sets: a budget is measured with it. */
+  /** Milliseconds since any moment by a clock that nobody sets, for budgets and windows. */
   stopwatch: () => number;
 }
 
-/** Node, or a browser, as it is where nothing else is given. */
+const monotonicMs = () => performance.now();
+
+/** Fills in the defaults: the functions of the runtime. */
 export function platformOf({
   fetch = (request) => globalThis.fetch(request),
   pause = pauseUnder,
   random = Math.random,
   now = Date.now,
-  stopwatch = () => performance.now(),
+  stopwatch = monotonicMs,
 }: Partial<Platform>): Platform {
   return { fetch, pause, random, now, stopwatch };
+}
+
+/** Whether waits take the time that they take on the platform. */
+export function hasOwnClock({ pause, stopwatch }: Platform): boolean {
+  return pause === pauseUnder && stopwatch === monotonicMs;
 }

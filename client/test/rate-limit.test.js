@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { AnimalStore, BannedError, RateLimitError, RateLimitWaitError } from 'animal-store-client';
 import { startService } from './support/service.js';
@@ -138,9 +139,51 @@ describe('the budget of a call', () => {
     await store.listPets();
     const controller = new AbortController();
     const reason = new Error('Enough');
-    setTimeout(() => controller.abort(reason), 20);
+    void setTimeout(20).then(() => controller.abort(reason));
     await assert.rejects(store.listPets({}, { signal: controller.signal }), (error) => error === reason);
     assert.ok(!process.getActiveResourcesInfo().includes('Timeout'));
+  });
+});
+
+describe('a limit that lasts longer than a minute', () => {
+  it('is checked by one call a minute, as an administrator may lift it', async () => {
+    const { key, id } = await admin.keys.issue({ name: 'day', plan: 'enterprise', perMinute: 60, perDay: 3 });
+    const { store, responses } = connect(key);
+    await Promise.all([store.listPets(), store.listPets(), store.listPets()]);
+    assert.ok((await errorOf(store.listPets())) instanceof RateLimitWaitError);
+    await travel(MINUTE_MS);
+    const [first, second] = await Promise.all([errorOf(store.listPets()), errorOf(store.listPets())]);
+    assert.deepEqual([first.status, first.attempts], [429, 1]);
+    assert.deepEqual([second.status, second.attempts], [null, 0]);
+    await admin.keys.changePlan(id, { plan: 'free' });
+    await setTimeout(1100);
+    assert.ok((await errorOf(store.listPets())) instanceof RateLimitWaitError);
+    assert.equal(responses.length, 4);
+    await travel(MINUTE_MS);
+    await store.listPets();
+    await Promise.all(Array.from({ length: 10 }, () => store.listPets({ limit: 1 })));
+  });
+});
+
+describe('clients of one key in one process', () => {
+  it('are paced together', async () => {
+    const { key } = await admin.keys.issue({
+      name: 'shared',
+      plan: 'enterprise',
+      perMinute: 20,
+      perDay: 1000,
+    });
+    await travelToSecond(55);
+    const responses = [];
+    const onResponse = ({ status, headers }) => {
+      responses.push({ status, reset: Number(headers.get('X-RateLimit-Reset')) });
+    };
+    const calls = Array.from({ length: 30 }, () =>
+      new AnimalStore({ baseUrl, apiKey: key, onResponse }).listPets({ limit: 1 }),
+    );
+    await Promise.all(calls);
+    assert.equal(deniedOf(responses).length, 0);
+    assert.deepEqual(allowedByWindow(responses), [20, 10]);
   });
 });
 
