@@ -6,6 +6,10 @@ import ts from 'typescript';
 
 const SOURCES = { 'openapi.json': 'schema.ts', 'admin-openapi.json': 'admin-schema.ts' };
 
+/** An int64 that a number may not hold: its bounds, if any, are those of numbers otherwise. */
+const isUnbounded = ({ type, format, maximum = Infinity }) =>
+  type === 'integer' && format === 'int64' && maximum > Number.MAX_SAFE_INTEGER;
+
 /** Not every int64 fits a number. */
 const INT64 = ts.factory.createUnionTypeNode([
   ts.factory.createKeywordTypeNode(ts.SyntaxKind.NumberKeyword),
@@ -14,7 +18,7 @@ const INT64 = ts.factory.createUnionTypeNode([
 
 for (const [document, schema] of Object.entries(SOURCES)) {
   const types = await openapiTS(new URL(`../${document}`, import.meta.url), {
-    transform: ({ type, format }) => (type === 'integer' && format === 'int64' ? INT64 : undefined),
+    transform: (definition) => (isUnbounded(definition) ? INT64 : undefined),
   });
   const text = COMMENT_HEADER + astToString(types);
   const file = new URL(`src/${schema}`, import.meta.url);

@@ -2,12 +2,12 @@ import type { Middleware } from 'openapi-fetch';
 import { AnimalStoreError } from './error.js';
 import { linkTarget } from './link-header.js';
 
-/** The operations that were warned of, by whatever client of this process. */
+/** The operations that a client of this process has warned of. */
 const warned = new Set<string>();
 
-/** Warns of each deprecated operation that is called, once, by what the service says on its responses. */
+/** Warns once of each deprecated operation that is called, as the headers of its responses declare it. */
 export function deprecationWarning(warn: (message: string) => void): Middleware {
-  const hear = (operation: string, headers: Headers) => {
+  const warnOnce = (operation: string, headers: Headers) => {
     if (headers.has('Deprecation') && !warned.has(operation)) {
       warned.add(operation);
       warn(warningOf(operation, headers));
@@ -15,16 +15,16 @@ export function deprecationWarning(warn: (message: string) => void): Middleware 
   };
   return {
     onResponse: ({ request, schemaPath, response }) =>
-      hear(`${request.method} ${schemaPath}`, response.headers),
+      warnOnce(`${request.method} ${schemaPath}`, response.headers),
     onError: ({ request, schemaPath, error }) => {
       if (error instanceof AnimalStoreError) {
-        hear(`${request.method} ${schemaPath}`, error.headers);
+        warnOnce(`${request.method} ${schemaPath}`, error.headers);
       }
     },
   };
 }
 
-/** `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the link to the successor, in words. */
+/** Describes `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the link to the successor. */
 function warningOf(operation: string, headers: Headers): string {
   const [, sinceSeconds] = /^@(-?\d+)/.exec(headers.get('Deprecation') ?? '') ?? [];
   const since = dateOf(Number(sinceSeconds) * 1000);

@@ -4,7 +4,7 @@ import { exactNumber } from './exact-number.js';
 const INTEGER = /^-?\d+$/;
 
 /**
- * Parses a JSON text in which integers are exact: a number where that holds all digits, else a bigint.
+ * Parses JSON with exact integers: a number where that holds all digits, else a bigint.
  *
  * @throws SyntaxError
  */
@@ -16,9 +16,9 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Writes JSON, a bigint as its digits.
+ * Returns JSON, with a bigint as its digits.
  *
- * @throws RangeError for a number that may have lost digits.
+ * @throws RangeError for a number that may have been rounded.
  */
 export function writeJson(value: unknown): string {
   return (

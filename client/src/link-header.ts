@@ -1,8 +1,8 @@
-/** `<target>` and all that belongs to it: quoted text may hold anything. */
+/** `<target>` and its parameters, whose quoted text may contain anything. */
 const LINK = /<([^<>]*)>((?:[^<"]|"[^"]*")*)/g;
 const RELATIONS = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,]+))/i;
 
-/** The target of the first link of a relation in a `Link` header (RFC 8288), or null where there is none. */
+/** Returns the target of the first link of a relation in a `Link` header (RFC 8288), or null without one. */
 export function linkTarget(header: string | null, relation: string): string | null {
   for (const [, target = '', parameters = ''] of (header ?? '').matchAll(LINK)) {
     const [, quoted, token] = RELATIONS.exec(parameters) ?? [];

@@ -1,4 +1,4 @@
-/** Milliseconds that a `Retry-After` header (RFC 9110, section 10.2.3) tells to wait, or null where it tells nothing. */
+/** Returns the milliseconds of a `Retry-After` header (RFC 9110, section 10.2.3), or null where it is missing or malformed. */
 export function retryAfterMs(header: string | null, nowMs: number): number | null {
   if (header === null) {
     return null;
@@ -6,7 +6,7 @@ export function retryAfterMs(header: string | null, nowMs: number): number | nul
   if (/^\d+$/.test(header)) {
     return Number(header) * 1000;
   }
-  // Date.parse takes much for a date that is none, such as "-1".
+  // Date.parse accepts much that is no date, such as "-1".
   const atMs = header.endsWith('GMT') ? Date.parse(header) : NaN;
   return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
 }

@@ -1,7 +1,7 @@
-/** A timer of more ends at once. */
+/** A longer timer ends at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Rejects as soon as the signal is aborted, else resolves after so many milliseconds. Leaves neither timer nor listener. */
+/** Resolves after `ms`, or rejects as soon as the signal is aborted. Leaves neither timer nor listener. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
@@ -18,8 +18,8 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Does something under a signal that is aborted with the one given, or when the time is over. Leaves neither timer nor
- * listener, unlike `AbortSignal.timeout` and `AbortSignal.any`: one signal may be given to many calls.
+ * Runs `work` with a signal that is aborted with the one given, or when the time is over. Leaves neither timer nor listener,
+ * unlike `AbortSignal.timeout` and `AbortSignal.any`, as many calls may share one signal.
  */
 export async function within<Result>(
   limitMs: number,
@@ -41,7 +41,7 @@ export async function within<Result>(
   }
 }
 
-/** Rounded up, as a timer takes whole numbers only and would end before a fraction. */
+/** Rounds up, as a timer takes whole numbers only and would end early. */
 function timerMs(ms: number): number {
   return Math.min(Math.ceil(Math.max(ms, 0)), LONGEST_TIMER_MS);
 }

@@ -49,10 +49,14 @@ async function script(address, apiKey) {
   for await (const { id } of store.pets({ limit: 7 })) {
     walked += id === pet.id ? 1 : 0;
   }
+  const parallel = await Promise.all(Array.from({ length: 20 }, () => store.listPets({ limit: 1 })));
+  const { limits } = await store.listPets({ limit: 1 }).withResponse();
   const { requestId, status } = await store.getPet(Number.MAX_SAFE_INTEGER).catch((error) => error);
   return {
     categoryId: String(pet.categoryId),
     walked,
+    parallel: parallel.length,
+    windows: limits.map(({ name }) => name).join(),
     hasRequestId: typeof requestId === 'string',
     status,
     warnings: warnings.length,
@@ -73,6 +77,8 @@ test(
     assert.deepEqual(await whatIsSaidBy(page), {
       categoryId: '9223372036854775807',
       walked: 1,
+      parallel: 20,
+      windows: 'minute,day',
       hasRequestId: true,
       status: 404,
       warnings: 1,

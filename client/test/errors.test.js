@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { test } from 'node:test';
+import { describe, it } from 'node:test';
 import {
   AnimalStore,
   AnimalStoreError,
@@ -25,191 +25,196 @@ import {
   recordingPause,
 } from './support/store.js';
 
-const ONCE = { budget: { attempts: 1 } };
+describe('the error of a call', () => {
+  const ONCE = { budget: { attempts: 1 } };
 
-test('an error of the service has its status, code, message, request id and headers', async () => {
-  const { fetch, requests } = recordingFetch();
-  const store = await connect({ fetch });
-  const error = await errorOf(store.createPet({ name: ' ', categoryId: 1 }));
-  assert.ok(error instanceof AnimalStoreError && error instanceof Error);
-  assert.equal(error.status, 400);
-  assert.equal(error.code, 'invalid_request');
-  assert.match(error.message, /name must not be blank/);
-  assert.equal(error.requestId, error.headers.get('X-Request-Id'));
-  assert.match(error.requestId, /^\S+$/);
-  assert.equal(error.retryAfterMs, null);
-  assert.equal(error.headers.get('X-RateLimit-Limit'), '1000000');
-  assert.equal(requests.length, 1);
-});
-
-test('a wrong key is an error at once', async () => {
-  const { fetch, requests } = recordingFetch();
-  const store = new AnimalStore({ baseUrl, apiKey: 'ask_test_nothing', fetch });
-  const { status, code } = await errorOf(store.getRateLimit());
-  assert.deepEqual([status, code, requests.length], [401, 'invalid_api_key', 1]);
-});
-
-test('over the limit it has what Retry-After tells, in milliseconds', async () => {
-  const { key } = await issueKey({ perMinute: 1, perDay: 1 });
-  await fetch(`${baseUrl}/pets`, { headers: { Authorization: `Bearer ${key}` } });
-  const error = await errorOf(new AnimalStore({ baseUrl, apiKey: key, ...ONCE }).listPets());
-  assert.deepEqual([error.status, error.code], [429, 'api_key_banned']);
-  assert.equal(error.retryAfterMs, Number(error.headers.get('Retry-After')) * 1000);
-  assert.ok(error.retryAfterMs >= 1000);
-});
-
-test('where no answer comes there is no status, and the cause', async () => {
-  const store = new AnimalStore({
-    baseUrl: `http://127.0.0.1:${await freePort()}/v1`,
-    apiKey: 'none',
-    ...ONCE,
+  it('has the status, code, message, request id and headers of the response', async () => {
+    const { fetch, requests } = recordingFetch();
+    const store = await connect({ fetch });
+    const error = await errorOf(store.createPet({ name: ' ', categoryId: 1 }));
+    assert.ok(error instanceof AnimalStoreError && error instanceof Error);
+    assert.equal(error.status, 400);
+    assert.equal(error.code, 'invalid_request');
+    assert.match(error.message, /name must not be blank/);
+    assert.equal(error.requestId, error.headers.get('X-Request-Id'));
+    assert.match(error.requestId, /^\S+$/);
+    assert.equal(error.retryAfterMs, null);
+    assert.equal(error.headers.get('X-RateLimit-Limit'), '1000000');
+    assert.equal(requests.length, 1);
   });
-  const error = await errorOf(store.listPets());
-  assert.deepEqual([error.status, error.code, error.requestId], [null, 'no_answer', null]);
-  assert.equal(error.cause.cause.code, 'ECONNREFUSED');
-  assert.deepEqual([...error.headers], []);
-  assert.ok(error.cause instanceof TypeError);
-  assert.equal(error.message, `No answer came: fetch failed (${error.cause.cause.message})`);
-});
 
-test('it tells how often the call was tried', async () => {
-  const answers = {
-    no_answer: () => {
-      throw new TypeError('The line is cut');
-    },
-    service_unavailable: () => errorResponse(503, 'service_unavailable'),
-    invalid_request: () => errorResponse(400, 'invalid_request'),
-    unexpected_answer: () => new Response('<h1>Proxy</h1>'),
-  };
-  for (const [code, attempts, answer] of [
-    ['no_answer', 3, answers.no_answer],
-    ['service_unavailable', 3, answers.service_unavailable],
-    ['invalid_request', 1, answers.invalid_request],
-    ['unexpected_answer', 1, answers.unexpected_answer],
-    [
-      'unexpected_answer',
-      2,
-      (_request, attempt) => answers[attempt === 1 ? 'no_answer' : 'unexpected_answer'](),
-    ],
-  ]) {
-    const { fetch, requests } = recordingFetch(answer);
-    const store = await connect({ fetch, ...recordingPause(), budget: { attempts: 3 } });
-    const error = await errorOf(store.listPets());
-    assert.deepEqual([error.code, error.attempts, requests.length], [code, attempts, attempts]);
-  }
-});
-
-test('where its time was over it tells what that was', async () => {
-  const hang = ({ signal }) =>
-    new Promise((_resolve, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason));
-    });
-  for (const budget of [{ attemptMs: 20, attempts: 1 }, { totalMs: 20 }]) {
-    const store = await connect({ fetch: hang, stopwatch: () => 0, budget });
-    const { message } = await errorOf(store.listPets());
-    assert.equal(message, 'No answer came: the time of 20 ms is over');
-  }
-});
-
-for (const apiKey of [undefined, '', 'ask_live_\nsecret', 'ask_live_secret…']) {
-  test(`the key ${JSON.stringify(apiKey)} is refused where it is given, and not told`, () => {
-    assert.throws(
-      () => new AnimalStore({ baseUrl, apiKey }),
-      ({ name, message }) => name === 'TypeError' && /apiKey/.test(message) && !/secret/.test(message),
-    );
+  it('is thrown at once for a wrong key', async () => {
+    const { fetch, requests } = recordingFetch();
+    const store = new AnimalStore({ baseUrl, apiKey: 'ask_test_nothing', fetch });
+    const { status, code } = await errorOf(store.getRateLimit());
+    assert.deepEqual([status, code, requests.length], [401, 'invalid_api_key', 1]);
   });
-}
 
-test('a key that was read from a file may end with its line', async () => {
-  const { key } = await issueKey();
-  const store = new AnimalStore({ baseUrl, apiKey: `${key}\n` });
-  assert.equal((await store.getRateLimit()).plan, 'enterprise');
-});
-
-test('what is given as undefined is as what is not given', async () => {
-  const names = [
-    'fetch',
-    'pause',
-    'random',
-    'now',
-    'stopwatch',
-    'warn',
-    'maxInFlight',
-    'onRequest',
-    'onResponse',
-    'onRetry',
-  ];
-  const store = await connect({
-    ...Object.fromEntries(names.map((name) => [name, undefined])),
-    budget: { attempts: undefined, totalMs: undefined, attemptMs: undefined },
+  it('has Retry-After in milliseconds', async () => {
+    const { key } = await issueKey({ perMinute: 1, perDay: 1 });
+    await fetch(`${baseUrl}/pets`, { headers: { Authorization: `Bearer ${key}` } });
+    const error = await errorOf(new AnimalStore({ baseUrl, apiKey: key, ...ONCE }).listPets());
+    assert.deepEqual([error.status, error.code], [429, 'api_key_banned']);
+    assert.equal(error.retryAfterMs, Number(error.headers.get('Retry-After')) * 1000);
+    assert.ok(error.retryAfterMs >= 1000);
   });
-  assert.equal((await store.listPets({ status: undefined }, { signal: undefined })).items.length, 20);
-});
 
-for (const status of [200, 502]) {
-  test(`a page of somebody between, of status ${status}, is no answer of the service`, async () => {
-    const answer = () => new Response('<h1>Proxy</h1>', { status, headers: { 'X-Request-Id': 'seven' } });
-    const store = await connect({ ...recordingFetch(answer), ...ONCE });
-    const error = await errorOf(store.listPets());
-    assert.deepEqual([error.status, error.code, error.requestId], [status, 'unexpected_answer', 'seven']);
-    assert.match(error.message, new RegExp(String(status)));
-  });
-}
-
-for (const { status, code, ErrorClass } of [
-  { status: 400, code: 'invalid_request', ErrorClass: ValidationError },
-  { status: 401, code: 'missing_api_key', ErrorClass: AuthenticationError },
-  { status: 403, code: 'forbidden', ErrorClass: PermissionDeniedError },
-  { status: 404, code: 'not_found', ErrorClass: NotFoundError },
-  { status: 405, code: 'method_not_allowed', ErrorClass: AnimalStoreError },
-  { status: 409, code: 'idempotency_conflict', ErrorClass: ConflictError },
-  { status: 410, code: 'endpoint_removed', ErrorClass: AnimalStoreError },
-  { status: 413, code: 'payload_too_large', ErrorClass: ValidationError },
-  { status: 415, code: 'unsupported_media_type', ErrorClass: ValidationError },
-  { status: 422, code: 'idempotency_key_reused', ErrorClass: ConflictError },
-  { status: 429, code: 'rate_limit_exceeded', ErrorClass: RateLimitError },
-  { status: 429, code: 'api_key_banned', ErrorClass: BannedError },
-  { status: 500, code: 'internal_error', ErrorClass: AnimalStoreError },
-  { status: 503, code: 'service_unavailable', ErrorClass: AnimalStoreError },
-]) {
-  test(`${status} ${code} is of the class ${ErrorClass.name}`, async () => {
-    const store = await connect({
-      fetch: () => errorResponse(status, code, { 'X-Request-Id': 'seven' }),
+  it('has no status, but the cause, without a response', async () => {
+    const store = new AnimalStore({
+      baseUrl: `http://127.0.0.1:${await freePort()}/v1`,
+      apiKey: 'none',
       ...ONCE,
     });
     const error = await errorOf(store.listPets());
-    assert.equal(error.constructor, ErrorClass);
-    assert.equal(error.name, ErrorClass.name);
-    assert.ok(error instanceof AnimalStoreError);
-    assert.deepEqual([error.status, error.code, error.requestId, error.attempts], [status, code, 'seven', 1]);
+    assert.deepEqual([error.status, error.code, error.requestId], [null, 'no_answer', null]);
+    assert.equal(error.cause.cause.code, 'ECONNREFUSED');
+    assert.deepEqual([...error.headers], []);
+    assert.ok(error.cause instanceof TypeError);
+    assert.equal(error.message, `No answer came: fetch failed (${error.cause.cause.message})`);
   });
-}
 
-test('without a response the class is ConnectionError, and TimeoutError where the time was over', async () => {
-  const cut = await connect({
-    fetch: () => {
-      throw new TypeError('The line is cut');
-    },
-    ...ONCE,
+  it('has the number of attempts', async () => {
+    const answers = {
+      no_answer: () => {
+        throw new TypeError('The line is cut');
+      },
+      service_unavailable: () => errorResponse(503, 'service_unavailable'),
+      invalid_request: () => errorResponse(400, 'invalid_request'),
+      unexpected_answer: () => new Response('<h1>Proxy</h1>'),
+    };
+    for (const [code, attempts, answer] of [
+      ['no_answer', 3, answers.no_answer],
+      ['service_unavailable', 3, answers.service_unavailable],
+      ['invalid_request', 1, answers.invalid_request],
+      ['unexpected_answer', 1, answers.unexpected_answer],
+      [
+        'unexpected_answer',
+        2,
+        (_request, attempt) => answers[attempt === 1 ? 'no_answer' : 'unexpected_answer'](),
+      ],
+    ]) {
+      const { fetch, requests } = recordingFetch(answer);
+      const store = await connect({ fetch, ...recordingPause(), budget: { attempts: 3 } });
+      const error = await errorOf(store.listPets());
+      assert.deepEqual([error.code, error.attempts, requests.length], [code, attempts, attempts]);
+    }
   });
-  assert.equal((await errorOf(cut.listPets())).constructor, ConnectionError);
-  const silent = await connect({
-    fetch: ({ signal }) =>
+
+  it('names the time that was over', async () => {
+    const hang = ({ signal }) =>
       new Promise((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason));
-      }),
-    budget: { attempts: 1, attemptMs: 20 },
+      });
+    for (const budget of [{ attemptMs: 20, attempts: 1 }, { totalMs: 20 }]) {
+      const store = await connect({ fetch: hang, stopwatch: () => 0, budget });
+      const { message } = await errorOf(store.listPets());
+      assert.equal(message, 'No answer came: the time of 20 ms is over');
+    }
   });
-  const error = await errorOf(silent.listPets());
-  assert.equal(error.constructor, TimeoutError);
-  assert.ok(error instanceof ConnectionError);
-});
 
-/** One that nobody listens on. */
-async function freePort() {
-  const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address();
-  await once(server.close(), 'close');
-  return port;
-}
+  for (const apiKey of [undefined, '', 'ask_live_\nsecret', 'ask_live_secret…']) {
+    it(`is a TypeError without the key for the apiKey ${JSON.stringify(apiKey)}`, () => {
+      assert.throws(
+        () => new AnimalStore({ baseUrl, apiKey }),
+        ({ name, message }) => name === 'TypeError' && /apiKey/.test(message) && !/secret/.test(message),
+      );
+    });
+  }
+
+  it('is not thrown for a key that ends with a line break', async () => {
+    const { key } = await issueKey();
+    const store = new AnimalStore({ baseUrl, apiKey: `${key}\n` });
+    assert.equal((await store.getRateLimit()).plan, 'enterprise');
+  });
+
+  it('is not thrown for options that are undefined', async () => {
+    const names = [
+      'fetch',
+      'pause',
+      'random',
+      'now',
+      'stopwatch',
+      'warn',
+      'maxInFlight',
+      'onRequest',
+      'onResponse',
+      'onRetry',
+    ];
+    const store = await connect({
+      ...Object.fromEntries(names.map((name) => [name, undefined])),
+      budget: { attempts: undefined, totalMs: undefined, attemptMs: undefined },
+    });
+    assert.equal((await store.listPets({ status: undefined }, { signal: undefined })).items.length, 20);
+  });
+
+  for (const status of [200, 502]) {
+    it(`has the code unexpected_answer for a page of a proxy with status ${status}`, async () => {
+      const answer = () => new Response('<h1>Proxy</h1>', { status, headers: { 'X-Request-Id': 'seven' } });
+      const store = await connect({ ...recordingFetch(answer), ...ONCE });
+      const error = await errorOf(store.listPets());
+      assert.deepEqual([error.status, error.code, error.requestId], [status, 'unexpected_answer', 'seven']);
+      assert.match(error.message, new RegExp(String(status)));
+    });
+  }
+
+  for (const { status, code, ErrorClass } of [
+    { status: 400, code: 'invalid_request', ErrorClass: ValidationError },
+    { status: 401, code: 'missing_api_key', ErrorClass: AuthenticationError },
+    { status: 403, code: 'forbidden', ErrorClass: PermissionDeniedError },
+    { status: 404, code: 'not_found', ErrorClass: NotFoundError },
+    { status: 405, code: 'method_not_allowed', ErrorClass: AnimalStoreError },
+    { status: 409, code: 'idempotency_conflict', ErrorClass: ConflictError },
+    { status: 410, code: 'endpoint_removed', ErrorClass: AnimalStoreError },
+    { status: 413, code: 'payload_too_large', ErrorClass: ValidationError },
+    { status: 415, code: 'unsupported_media_type', ErrorClass: ValidationError },
+    { status: 422, code: 'idempotency_key_reused', ErrorClass: ConflictError },
+    { status: 429, code: 'rate_limit_exceeded', ErrorClass: RateLimitError },
+    { status: 429, code: 'api_key_banned', ErrorClass: BannedError },
+    { status: 500, code: 'internal_error', ErrorClass: AnimalStoreError },
+    { status: 503, code: 'service_unavailable', ErrorClass: AnimalStoreError },
+  ]) {
+    it(`is of the class ${ErrorClass.name} for ${status} ${code}`, async () => {
+      const store = await connect({
+        fetch: () => errorResponse(status, code, { 'X-Request-Id': 'seven' }),
+        ...ONCE,
+      });
+      const error = await errorOf(store.listPets());
+      assert.equal(error.constructor, ErrorClass);
+      assert.equal(error.name, ErrorClass.name);
+      assert.ok(error instanceof AnimalStoreError);
+      assert.deepEqual(
+        [error.status, error.code, error.requestId, error.attempts],
+        [status, code, 'seven', 1],
+      );
+    });
+  }
+
+  it('is a ConnectionError without a response, and a TimeoutError when the time was over', async () => {
+    const cut = await connect({
+      fetch: () => {
+        throw new TypeError('The line is cut');
+      },
+      ...ONCE,
+    });
+    assert.equal((await errorOf(cut.listPets())).constructor, ConnectionError);
+    const silent = await connect({
+      fetch: ({ signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+        }),
+      budget: { attempts: 1, attemptMs: 20 },
+    });
+    const error = await errorOf(silent.listPets());
+    assert.equal(error.constructor, TimeoutError);
+    assert.ok(error instanceof ConnectionError);
+  });
+
+  /** One that nobody listens on. */
+  async function freePort() {
+    const server = createServer();
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address();
+    await once(server.close(), 'close');
+    return port;
+  }
+});

@@ -2,45 +2,45 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, it, test } from 'node:test';
+import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { CLIENT, installPackage } from './support/package.js';
 import { baseUrl, connect, issueKey } from './support/store.js';
 
 const execute = promisify(execFile);
 
-test('nothing that is built imports from Node, or names what only Node has', async () => {
-  const names = (await readdir(path.join(CLIENT, 'dist'))).filter((name) => name.endsWith('.js'));
-  assert.ok(names.includes('index.js'));
-  for (const name of names) {
-    const text = await readFile(path.join(CLIENT, 'dist', name), 'utf8');
-    assert.doesNotMatch(text, /['"]node:|\bprocess\.\w|\bBuffer\b|\brequire\(/, name);
-  }
-});
-
-test('who installs the package is asked to allow no script of it', async () => {
-  const { scripts } = JSON.parse(await readFile(path.join(CLIENT, 'package.json'), 'utf8'));
-  const atInstallation = ['preinstall', 'install', 'postinstall', 'preprepare', 'prepare', 'postprepare'];
-  assert.deepEqual(
-    atInstallation.filter((name) => name in scripts),
-    [],
-  );
-});
-
-test("the README's start runs as it is", async () => {
-  const readme = await readFile(path.join(CLIENT, 'README.md'), 'utf8');
-  const [, start] = /```js\n(.*?)```/s.exec(readme);
-  const { key } = await issueKey();
-  const { stdout } = await execute(process.execPath, ['--input-type=module', '--eval', start], {
-    cwd: CLIENT,
-    env: { ...process.env, ANIMAL_STORE_KEY: key, ANIMAL_STORE_URL: baseUrl },
-  });
-  const lines = stdout.trimEnd().split('\n');
-  assert.match(lines[0], /^added \d+$/);
-  assert.equal(lines.at(-1), `${lines[0].split(' ')[1]} Biscuit`);
-});
-
 describe('the package', () => {
+  it('imports nothing from Node', async () => {
+    const names = (await readdir(path.join(CLIENT, 'dist'))).filter((name) => name.endsWith('.js'));
+    assert.ok(names.includes('index.js'));
+    for (const name of names) {
+      const text = await readFile(path.join(CLIENT, 'dist', name), 'utf8');
+      assert.doesNotMatch(text, /['"]node:|\bprocess\.\w|\bBuffer\b|\brequire\(/, name);
+    }
+  });
+
+  it('has no install scripts', async () => {
+    const { scripts } = JSON.parse(await readFile(path.join(CLIENT, 'package.json'), 'utf8'));
+    const atInstallation = ['preinstall', 'install', 'postinstall', 'preprepare', 'prepare', 'postprepare'];
+    assert.deepEqual(
+      atInstallation.filter((name) => name in scripts),
+      [],
+    );
+  });
+
+  it('runs the start of its README as it is', async () => {
+    const readme = await readFile(path.join(CLIENT, 'README.md'), 'utf8');
+    const [, start] = /```js\n(.*?)```/s.exec(readme);
+    const { key } = await issueKey();
+    const { stdout } = await execute(process.execPath, ['--input-type=module', '--eval', start], {
+      cwd: CLIENT,
+      env: { ...process.env, ANIMAL_STORE_KEY: key, ANIMAL_STORE_URL: baseUrl },
+    });
+    const lines = stdout.trimEnd().split('\n');
+    assert.match(lines[0], /^added \d+$/);
+    assert.equal(lines.at(-1), `${lines[0].split(' ')[1]} Biscuit`);
+  });
+
   for (const [type, module, moduleResolution] of [
     ['module', 'nodenext', 'nodenext'],
     ['commonjs', 'nodenext', 'nodenext'],
@@ -89,15 +89,17 @@ describe('the package', () => {
   });
 });
 
-test('where a key stands is told', async () => {
-  const store = await connect();
-  const { plan, windows, bannedUntil } = await store.getRateLimit();
-  assert.deepEqual([plan, bannedUntil], ['enterprise', null]);
-  assert.deepEqual(
-    windows.map(({ name, limit, remaining }) => [name, limit, remaining]),
-    [
-      ['minute', 1_000_000, 1_000_000],
-      ['day', 1_000_000, 1_000_000],
-    ],
-  );
+describe('getRateLimit', () => {
+  it('returns the plan, the windows and the ban of the key', async () => {
+    const store = await connect();
+    const { plan, windows, bannedUntil } = await store.getRateLimit();
+    assert.deepEqual([plan, bannedUntil], ['enterprise', null]);
+    assert.deepEqual(
+      windows.map(({ name, limit, remaining }) => [name, limit, remaining]),
+      [
+        ['minute', 1_000_000, 1_000_000],
+        ['day', 1_000_000, 1_000_000],
+      ],
+    );
+  });
 });
