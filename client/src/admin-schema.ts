@@ -328,7 +328,7 @@ export interface components {
              * Format: int64
              * @description How often it called, in the 400 days that are kept.
              */
-            requests: number | bigint;
+            requests: number;
             /**
              * Format: date-time
              * @description When it last called.
@@ -579,34 +579,34 @@ export interface components {
              * Format: int64
              * @description All requests, whatever their answer.
              */
-            requests: number | bigint;
+            requests: number;
             /**
              * Format: int64
              * @description Those answered 429.
              */
-            refusals: number | bigint;
+            refusals: number;
             /** @description Requests by the class of their status. */
             statuses: {
                 /**
                  * Format: int64
                  * @description Those that succeeded.
                  */
-                "2xx": number | bigint;
+                "2xx": number;
                 /**
                  * Format: int64
                  * @description Those answered with a redirection, or 304.
                  */
-                "3xx": number | bigint;
+                "3xx": number;
                 /**
                  * Format: int64
                  * @description Those answered with a client's error, refusals too.
                  */
-                "4xx": number | bigint;
+                "4xx": number;
                 /**
                  * Format: int64
                  * @description Those answered with a server's error.
                  */
-                "5xx": number | bigint;
+                "5xx": number;
             };
             /**
              * Format: date-time
@@ -643,7 +643,7 @@ export interface components {
          * @description Unix time, in seconds, at which that window ends; while banned, at which the ban does.
          * @example 1764892860
          */
-        "X-RateLimit-Reset": number | bigint;
+        "X-RateLimit-Reset": number;
         /**
          * @description All windows in the form of draft-ietf-httpapi-ratelimit-headers-10: `r` requests remain, the window ends in `t` seconds.
          * @example "minute";r=59;t=31, "day";r=959;t=52310

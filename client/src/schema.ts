@@ -290,7 +290,7 @@ export interface components {
                  * Format: int64
                  * @description Unix time, in seconds, at which this window ends.
                  */
-                reset: number | bigint;
+                reset: number;
             }[];
             /** @description How many refusals within this minute it takes to be banned; 0 while banned, null where nobody ever is. */
             refusalsUntilBan: number | null;
@@ -325,7 +325,7 @@ export interface components {
          * @description Unix time, in seconds, at which that window ends; while banned, at which the ban does.
          * @example 1764892860
          */
-        "X-RateLimit-Reset": number | bigint;
+        "X-RateLimit-Reset": number;
         /**
          * @description All windows in the form of draft-ietf-httpapi-ratelimit-headers-10: `r` requests remain, the window ends in `t` seconds.
          * @example "minute";r=59;t=31, "day";r=959;t=52310
