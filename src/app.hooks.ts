@@ -56,7 +56,9 @@ export class AppHooks {
       .decorateRequest('denial', null)
       .decorateRequest('ambiguity', undefined)
       .decorateRequest('bodyBytes', null)
-      .decorateRequest('slot', undefined);
+      .decorateRequest('slot', undefined)
+      .decorateRequest('isShed', false)
+      .decorateRequest('reportedWindow', null);
     fastify.addHook('onRequest', (_request, { raw }, done) => {
       inTurn(raw, () => {
         this.connections.closeIfLast(raw);

@@ -11,10 +11,10 @@ import { AllowedMethods } from './http/allowed-methods.js';
 import { Connections } from './http/connections.js';
 import { isProtectedPath } from './http/request-path.js';
 import { RefusedConnections } from './http/refused-connections.js';
-import { RequestLog } from './http/request-log.js';
 import { leaveBodiesUnread, leaveNothingToNode, serverOptions } from './http/server.js';
 import { UnsentResponses } from './http/unsent-responses.js';
-import { createLogger, nestLogger } from './logger.js';
+import { createLogger, nestLogger } from './logging/logger.js';
+import { RequestLog } from './logging/request-log.js';
 import { serveDocuments } from './openapi/documents.js';
 
 /** NestJS on Fastify, without NestJS's own response to what no route has: `NotFoundHandler` stands in its place. */

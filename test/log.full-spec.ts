@@ -1,6 +1,13 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { generateApiKey } from '../src/auth/api-key.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { startDatabaseProxy } from './support/database-proxy.js';
+import { documented } from './support/documented-commands.js';
 import { until } from './support/eventually.js';
 import { freePort } from './support/free-port.js';
 import { send } from './support/http.js';
@@ -16,12 +23,14 @@ const UNSHOWABLE = /[^\P{Cc}\n\x7f]|[\u2028\u2029\u200e\u200f\u202a-\u202e\u2066
 const LONGEST_LINE = 4096;
 
 interface Line {
-  level: number;
+  level: string;
   time: string;
   msg: string;
   requestId?: string;
   path?: string;
   status?: number;
+  decision?: string;
+  userAgent?: string;
 }
 
 let database: TestDatabase;
@@ -61,7 +70,7 @@ describe('whatever is sent, the log has one line for it, which it has not writte
   });
   afterAll(() => service.kill('SIGTERM'));
 
-  const FORGED = '{"level":30,"msg":"forged"}';
+  const FORGED = '{"level":"info","msg":"forged"}';
   const HOSTILE = [
     'a\r\n' + FORGED,
     '\u001b[2J\u001b[31mred',
@@ -69,7 +78,7 @@ describe('whatever is sent, the log has one line for it, which it has not writte
     '\u007f\u0008\u0008',
     `\u2028${FORGED}\u2029`,
     '\u202etxt.exe',
-    '","level":60,"msg":"forged',
+    '","level":"fatal","msg":"forged',
     'x'.repeat(10_000),
   ];
 
@@ -144,7 +153,7 @@ describe('whatever is sent, the log has one line for it, which it has not writte
       await until(async () => service.stdout.includes(id));
       expect(linesOf(service).filter(({ requestId }) => requestId === id)).toEqual([
         {
-          level: 30,
+          level: 'info',
           time: expect.any(String),
           requestId: id,
           status,
@@ -179,6 +188,146 @@ describe('whatever is sent, the log has one line for it, which it has not writte
     await send(`${url}/livez`, { headers: { 'X-Request-Id': 'after-keys' } });
     await until(async () => service.stdout.includes('after-keys'));
     expectNoSecrets(service.stdout + service.stderr, [key, lost]);
+  });
+});
+
+describe('the line of a request', () => {
+  const own = (perMinute: number, perDay: number) =>
+    issueKey(database, { plan: 'enterprise', perMinute, perDay });
+  let service: ServiceProcess;
+  let url: string;
+  /** It has one request a day, and is never banned by its second. */
+  let narrow: IssuedKey;
+  /** Its second request starts a ban. */
+  let narrowest: IssuedKey;
+
+  beforeAll(async () => {
+    narrow = await own(1000, 1);
+    narrowest = await own(1, 1);
+    service = new ServiceProcess('main.js', settings());
+    url = await service.listening();
+  });
+  afterAll(() => service.kill('SIGTERM'));
+
+  /** The line of a request with this key and these headers. */
+  async function lineOf(target: string, key?: string, headers: Record<string, string> = {}): Promise<Line> {
+    const response = await send(url + target, { ...(key !== undefined && { key }), headers });
+    const id = response.headers.get('x-request-id') ?? '';
+    await until(async () => service.stdout.includes(`${id}"`));
+    const line = linesOf(service).find(({ requestId, msg }) => requestId === id && msg === 'request');
+    if (line === undefined) {
+      throw new Error(`The log has no line for request ${id}`);
+    }
+    return line;
+  }
+
+  const callerOf = ({ id, quotaId, plan }: IssuedKey) => ({ keyId: id, quotaId, plan });
+
+  it('has the caller, the operation, the decision, and the window that the response reports', async () => {
+    expect(await lineOf('/v1/pets?limit=3', narrow.key, { 'User-Agent': 'shop/1.2' })).toEqual({
+      level: 'info',
+      time: expect.any(String),
+      requestId: expect.any(String),
+      method: 'GET',
+      path: '/v1/pets',
+      operation: 'listPets',
+      status: 200,
+      ms: expect.any(Number),
+      decision: 'allowed',
+      window: 'day',
+      limit: 1,
+      remaining: 0,
+      ...callerOf(narrow),
+      address: '127.0.0.1',
+      userAgent: 'shop/1.2',
+      msg: 'request',
+    });
+    expect(await lineOf('/v1/pets', narrow.key)).toMatchObject({
+      status: 429,
+      decision: 'denied',
+      window: 'day',
+      limit: 1,
+      remaining: 0,
+      ...callerOf(narrow),
+    });
+    await lineOf('/v1/pets', narrowest.key);
+    expect(await lineOf('/v1/pets', narrowest.key)).toMatchObject({
+      status: 429,
+      decision: 'banned',
+      remaining: 0,
+      ...callerOf(narrowest),
+    });
+    expect(await lineOf('/v1/rate-limit', narrowest.key)).toMatchObject({
+      status: 200,
+      decision: 'uncounted',
+      operation: 'getRateLimit',
+      ...callerOf(narrowest),
+    });
+  });
+
+  it('has no caller for a request without a valid key, and no decision outside of /v1 and /admin', async () => {
+    const anonymous = await lineOf('/v1/pets');
+    expect(anonymous).toMatchObject({ status: 401, decision: 'allowed', window: 'minute', limit: 300 });
+    expect(Object.keys(anonymous)).toEqual(expect.not.arrayContaining(['keyId', 'quotaId', 'plan']));
+    const health = await lineOf('/livez');
+    expect(health).toMatchObject({ status: 200, operation: 'none' });
+    expect(Object.keys(health)).toEqual(expect.not.arrayContaining(['decision', 'limit', 'keyId']));
+  });
+
+  it('has 256 characters of the user agent', async () => {
+    const { userAgent } = await lineOf('/v1/pets', narrow.key, { 'User-Agent': 'x'.repeat(1000) });
+    expect(userAgent).toBe('x'.repeat(256));
+  });
+
+  it('answers who got a 429, and from which limit, by the documented command', async () => {
+    const { time } = await lineOf('/v1/pets', narrow.key);
+    const folder = await mkdtemp(path.join(tmpdir(), 'animal-store-log-'));
+    try {
+      await writeFile(path.join(folder, 'animal-store.log'), service.stdout);
+      const command = documented('observing.md', 'Who got a 429').replace(
+        '2026-11-21T12:00',
+        time.slice(0, 10),
+      );
+      const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', command], {
+        cwd: folder,
+      });
+      const found = stdout.split('\n').map((line) => line.trim().replace(' ', '\t').split('\t'));
+      expect(found).toContainEqual([
+        expect.stringMatching(/^[3-9]$/),
+        narrow.id,
+        'enterprise',
+        'denied',
+        '1 a day',
+      ]);
+      expect(found).toContainEqual(['1', narrowest.id, 'enterprise', 'banned', '1 a day']);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describe('on a terminal', () => {
+  it('a request is one readable line', async () => {
+    const { key, id } = await issueKey(database, { plan: 'free' });
+    const service = new ServiceProcess('main.js', settings(), [], { columns: 200 });
+    try {
+      const url = await service.listening();
+      await send(`${url}/v1/pets`, { key });
+      await send(`${url}/v1/pets?limit=0`, { key });
+      await service.says(/ 400 /);
+    } finally {
+      await service.kill('SIGTERM');
+    }
+    // oxlint-disable-next-line no-control-regex
+    const lines = service.stdout.replace(/\u001b\[\d+m/g, '').split('\r\n');
+    const shown = (status: number, remaining: number) =>
+      new RegExp(
+        `^\\[[\\d:.]+\\] INFO: request GET /v1/pets ${status} in [\\d.]+ ms allowed ${remaining} of 60 a minute left plan free key ${id}$`,
+      );
+    expect(lines.filter((line) => line.includes('request GET'))).toEqual([
+      expect.stringMatching(shown(200, 59)),
+      expect.stringMatching(shown(400, 58)),
+    ]);
   });
 });
 

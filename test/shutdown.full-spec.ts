@@ -204,7 +204,7 @@ describe('a service that shuts down, when seven tenths of SHUTDOWN_GRACE are ove
     expect(code).toBe(0);
     expect(ms).toBeGreaterThan(0.7 * GRACE_MS);
     expect(ms).toBeLessThan(GRACE_MS);
-    expect(stdout).not.toMatch(/"level":[45]0/);
+    expect(stdout).not.toMatch(/"level":"(warn|error)"/);
     expect(await used()).toBe(2);
     expect(await database.query('SELECT 1 FROM pets')).toEqual([]);
     expect(

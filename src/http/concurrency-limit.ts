@@ -8,6 +8,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The slot that `ConcurrencyLimit` gave it; undefined before, and once its response is made. */
     slot: Slot | undefined;
+    /** Whether `ConcurrencyLimit` denied it. */
+    isShed: boolean;
   }
 }
 
@@ -77,6 +79,7 @@ export class ConcurrencyLimit {
     const slot = { load, bucketKeyOf };
     if (!this.hasSlotFor(load, slot)) {
       load.shed += 1;
+      request.isShed = true;
       this.report(load);
       return OVERLOADED;
     }

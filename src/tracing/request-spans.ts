@@ -11,7 +11,7 @@ import {
 } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isProtected } from '../http/request-path.js';
-import { pathToTell } from '../http/request-log.js';
+import { loggablePath } from '../logging/loggable.js';
 import { logSenderTrace, logTrace, parseTraceParent } from '../http/trace-parent.js';
 
 /** Creates a span for each request of a protected path, in its sender's trace if it has one. */
@@ -54,7 +54,7 @@ export class RequestSpans {
     const name = routeOptions.config.operation ?? method;
     const attributes = {
       'http.request.method': method,
-      'url.path': pathToTell(request),
+      'url.path': loggablePath(request),
       'url.scheme': request.protocol,
       'client.address': request.ip,
       'http.response.header.x-request-id': [request.id],

@@ -4,6 +4,7 @@ import { until } from './eventually.js';
 import { send } from './http.js';
 
 const ROOT = path.join(__dirname, '..', '..');
+const PSEUDO_TERMINAL = path.join(__dirname, 'pseudo-terminal.py');
 const PATIENCE_MS = 30_000;
 
 /** What a process said and how it ended. */
@@ -28,6 +29,13 @@ export const CLEAN = {
   LOG_LEVEL: 'info',
 };
 
+/** A terminal that a process runs on. */
+export interface TerminalOptions {
+  columns: number;
+  /** What is typed at each question. */
+  answer?: string;
+}
+
 /** The built service, or one of its commands, as a process. */
 export class ServiceProcess {
   private readonly child: ChildProcess;
@@ -35,18 +43,24 @@ export class ServiceProcess {
   stderr = '';
   readonly ended: Promise<Ended>;
 
-  /** @param script below `dist`. */
-  constructor(script: string, env: Record<string, string>, args: string[] = []) {
-    this.child = spawn(
-      process.execPath,
-      ['--max-old-space-size=512', path.join(ROOT, 'dist', script), ...args],
-      {
-        env: { ...process.env, ...CLEAN, ...env },
-        // A group of its own, as a terminal gives it: Ctrl-C reaches the whole group.
-        detached: true,
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    );
+  /**
+   * @param script below `dist`.
+   * @param terminal where it runs on one; standard output has all that is printed there.
+   */
+  constructor(
+    script: string,
+    env: Record<string, string>,
+    args: string[] = [],
+    terminal: TerminalOptions | null = null,
+  ) {
+    const node = [process.execPath, '--max-old-space-size=512', path.join(ROOT, 'dist', script), ...args];
+    const [command = '', ...rest] = [...(terminal === null ? [] : onTerminal(terminal)), ...node];
+    this.child = spawn(command, rest, {
+      env: { ...process.env, ...CLEAN, ...env },
+      // A group of its own, as a terminal gives it: Ctrl-C reaches the whole group.
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
     this.ended = new Promise((resolve) => {
@@ -101,6 +115,10 @@ export class ServiceProcess {
     process.kill(-this.pid, 'SIGINT');
     return this.ended;
   }
+}
+
+function onTerminal({ columns, answer = '' }: TerminalOptions): string[] {
+  return ['python3', PSEUDO_TERMINAL, String(columns), answer];
 }
 
 /** Runs a command of the service to its end. */

@@ -1,6 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import { pino, type Logger } from 'pino';
-import type { Environment } from './environment.js';
+import type { Environment } from '../environment.js';
+import { TERMINAL_FORMAT } from './terminal-format.js';
 
 /** Lines are gathered until they are this many bytes, or this old: a write for each would be a good part of a request's cost. */
 const GATHERED_BYTES = 4096;
@@ -17,23 +18,18 @@ const standardOutput = pino.destination({
 });
 process.once('exit', () => standardOutput.flushSync());
 
-/** One JSON object a line; readable lines on a terminal, where `pino-pretty` is installed. */
+/** Logs one JSON object a line; on a terminal, where `pino-pretty` is installed, a readable line. */
 export function createLogger(environment: Environment): Logger {
   const options = {
     level: environment.LOG_LEVEL,
     base: null,
+    formatters: { level: (level: string) => ({ level }) },
     timestamp: pino.stdTimeFunctions.isoTime,
     hooks: { streamWrite: showable },
   };
   const isForEyes = process.stdout.isTTY && environment.NODE_ENV !== 'production';
   return isForEyes
-    ? pino({
-        ...options,
-        transport: {
-          target: 'pino-pretty',
-          options: { translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname' },
-        },
-      })
+    ? pino({ ...options, transport: { target: 'pino-pretty', options: TERMINAL_FORMAT } })
     : pino(options, standardOutput);
 }
 

@@ -1,0 +1,48 @@
+import { loggableAddress, loggablePath, loggableUserAgent } from './loggable.js';
+
+describe('loggablePath', () => {
+  it('returns the path without its query', () => {
+    expect(loggablePath({ originalUrl: '/v1/pets?limit=3' })).toBe('/v1/pets');
+  });
+
+  it('returns the first 256 characters of a longer path', () => {
+    expect(loggablePath({ originalUrl: `/${'x'.repeat(300)}` })).toBe(`/${'x'.repeat(255)}…`);
+  });
+
+  it('returns no key', () => {
+    expect(loggablePath({ originalUrl: '/v1/pets/ask_live_abc123' })).toBe('/v1/pets/ask_live_…');
+  });
+});
+
+describe('loggableAddress', () => {
+  it('returns an address, and "unknown" for anything else', () => {
+    expect(loggableAddress({ ip: '2001:db8::1' })).toBe('2001:db8::1');
+    expect(loggableAddress({ ip: 'nonsense here' })).toBe('unknown');
+  });
+});
+
+describe('loggableUserAgent', () => {
+  const shown = (userAgent?: string) => loggableUserAgent({ headers: { 'user-agent': userAgent } });
+
+  it('returns the header as it is', () => {
+    expect(shown('curl/8.5.0')).toBe('curl/8.5.0');
+  });
+
+  it('returns undefined where there is none', () => {
+    expect(shown()).toBeUndefined();
+  });
+
+  it('returns the first 256 characters', () => {
+    expect(shown('x'.repeat(300))).toBe('x'.repeat(256));
+  });
+
+  it('returns no control character', () => {
+    expect(shown('a\tb\u009b31mc\u007fd')).toBe('ab31mcd');
+  });
+
+  it('returns no key, also one with control characters between its letters, or one that is cut', () => {
+    expect(shown('my ask_live_abc123 key')).toBe('my ask_live_… key');
+    expect(shown('ask_\u0080live_abc123')).toBe('ask_live_…');
+    expect(shown(`${'x'.repeat(240)} ask_test_abc123def456`)).toBe(`${'x'.repeat(240)} ask_test_…`);
+  });
+});
