@@ -635,6 +635,7 @@ describe('rotateKey', () => {
     expectRateLimitHeaders(answer);
     expect(await find(old)).toEqual({
       ...shown(old),
+      state: 'rotating',
       expiresAt: new Date(now.getTime() + DAY_MS).toISOString(),
       successorId: answer.json.id,
     });
@@ -668,6 +669,16 @@ describe('rotateKey', () => {
     admin.store.clock.stopAt(new Date(now.getTime() + overlapMs));
     expectError(await use(old.key), 401, 'invalid_api_key', 'The API key has expired.');
     expect((await use(key)).status).toBe(200);
+  });
+
+  it('names the state of the old key rotating until the overlap ends', async () => {
+    const now = inFuture(0);
+    admin.store.clock.stopAt(now);
+    const old = await issue();
+    await rotate(old, { overlapSeconds: 90 });
+    expect((await find(old)).state).toBe('rotating');
+    admin.store.clock.stopAt(new Date(now.getTime() + 90_000));
+    expect((await find(old)).state).toBe('expired');
   });
 
   it('ends the old key at once when the overlap is 0', async () => {

@@ -273,7 +273,7 @@ export interface components {
          * @example {
          *       "id": "12",
          *       "at": "2026-11-21T08:30:00.000Z",
-         *       "actor": "terminal",
+         *       "actor": "terminal:ann",
          *       "action": "plan.changed",
          *       "subject": "plan:free",
          *       "before": {
@@ -294,7 +294,7 @@ export interface components {
              * @description When it was done.
              */
             at: string;
-            /** @description Who did it: the id of an administrator's key, or `terminal`. */
+            /** @description Who did it: the id of an administrator's key; `terminal:NAME` for a person at the terminal; or `terminal`, the service itself. */
             actor: string;
             /** @description What was done. */
             action: string;
@@ -372,10 +372,10 @@ export interface components {
              */
             role: "client" | "admin";
             /**
-             * @description Whether the key is valid now.
+             * @description Whether the key is valid now: `active`; `rotating`, valid until the overlap with its successor ends; `expired` or `revoked`.
              * @enum {string}
              */
-            state: "active" | "expired" | "revoked";
+            state: "active" | "rotating" | "expired" | "revoked";
             /** @description How the key begins. */
             prefix: string;
             /** @description How the key ends. */
@@ -421,10 +421,10 @@ export interface components {
              */
             role: "client" | "admin";
             /**
-             * @description Whether the key is valid now.
+             * @description Whether the key is valid now: `active`; `rotating`, valid until the overlap with its successor ends; `expired` or `revoked`.
              * @enum {string}
              */
-            state: "active" | "expired" | "revoked";
+            state: "active" | "rotating" | "expired" | "revoked";
             /** @description How the key begins. */
             prefix: string;
             /** @description How the key ends. */

@@ -9,7 +9,10 @@ export const AuditEntry = z
   .object({
     id: plainText('Identifier of the entry.', 19),
     at: dateTime('When it was done.'),
-    actor: plainText("Who did it: the id of an administrator's key, or `terminal`.", 255),
+    actor: plainText(
+      "Who did it: the id of an administrator's key; `terminal:NAME` for a person at the terminal; or `terminal`, the service itself.",
+      255,
+    ),
     action: plainText('What was done.', 64),
     subject: plainText('On what: `key:ID` or `plan:NAME`.', 128),
     before: facts
@@ -24,7 +27,7 @@ export const AuditEntry = z
       {
         id: '12',
         at: '2026-11-21T08:30:00.000Z',
-        actor: 'terminal',
+        actor: 'terminal:ann',
         action: 'plan.changed',
         subject: 'plan:free',
         before: { perMinute: 60, perDay: 1000 },

@@ -1,8 +1,13 @@
 import type { Prisma } from '../database/generated/client.js';
 
-/** Who acts: the id of an administrator's key, or the terminal. */
+/** Who acts: the id of an administrator's key; `terminal:NAME` for a person at the terminal; or `terminal`, the service itself. */
 export type Actor = string;
 export const TERMINAL: Actor = 'terminal';
+
+/** Returns the actor of a person at the terminal. */
+export function terminalActor(name: string): Actor {
+  return `${TERMINAL}:${name}`;
+}
 
 /** What can be done, and is written down. */
 export type Action =

@@ -9,6 +9,8 @@ import { isPlanName, PLAN_NAME_MAX_LENGTH } from './plan-name.js';
 export const NAME_MAX_LENGTH = 255;
 const KEY_MAX_LENGTH = 64;
 const ROLES = ['client', 'admin'] as const;
+export const KEY_STATES = ['active', 'rotating', 'expired', 'revoked'] as const;
+export type KeyState = (typeof KEY_STATES)[number];
 /** A year: the longest that a key and its successor may both work. */
 export const OVERLAP_MAX_SECONDS = 31_536_000;
 const OVERLAP_FAULT = `must be an integer from 0 to ${OVERLAP_MAX_SECONDS}, written as digits`;
@@ -107,7 +109,10 @@ export const Key = z
     id: uuid('Identifier of the key.'),
     name: z.string().meta(keyName.meta() ?? {}),
     role: KeyRole,
-    state: z.enum(['active', 'expired', 'revoked']).meta({ description: 'Whether the key is valid now.' }),
+    state: z.enum(KEY_STATES).meta({
+      description:
+        'Whether the key is valid now: `active`; `rotating`, valid until the overlap with its successor ends; `expired` or `revoked`.',
+    }),
     prefix: plainText('How the key begins.', KEY_MAX_LENGTH),
     lastFour: plainText('How the key ends.', 4),
     quotaId: uuid('Identifier of its quota. A key and its successor share one.'),

@@ -14,6 +14,7 @@ import {
   type IssuedKey,
   type Key,
   type KeyOrder,
+  type KeyState,
   OVERLAP_MAX_SECONDS,
   type PlanChange,
 } from './key.schemas.js';
@@ -39,6 +40,9 @@ export interface PageOfKeys {
   after?: string | undefined;
   plan?: string | undefined;
   banned?: boolean | undefined;
+  state?: KeyState | undefined;
+  /** Only keys whose name has this text, in any case, or whose id or key ends with it. */
+  search?: string | undefined;
 }
 
 /**
@@ -94,7 +98,14 @@ export class KeyService {
     return this.view(await findRecord(this.database, id));
   }
 
-  async page({ limit, after, plan, banned }: PageOfKeys): Promise<{ keys: Key[]; more: boolean }> {
+  async page({
+    limit,
+    after,
+    plan,
+    banned,
+    state,
+    search,
+  }: PageOfKeys): Promise<{ keys: Key[]; more: boolean }> {
     const bans = await this.counters.bans();
     const bannedQuotas = [...bans.keys()].flatMap((subject) => quotaIdOf(subject) ?? []);
     // As one array, since there may be more banned quotas than a statement may have parameters.
@@ -105,6 +116,8 @@ export class KeyService {
         ${after === undefined ? Prisma.empty : Prisma.sql`AND k.id > ${after}::uuid`}
         ${plan === undefined ? Prisma.empty : Prisma.sql`AND q.plan = ${plan}`}
         ${banned === undefined ? Prisma.empty : Prisma.sql`AND ${isBanned} = ${banned}`}
+        ${state === undefined ? Prisma.empty : Prisma.sql`AND ${stateAt(this.clock.now())} = ${state}`}
+        ${search === undefined ? Prisma.empty : Prisma.sql`AND ${matches(search)}`}
       ORDER BY k.id
       LIMIT ${limit + 1}`;
     const records = await this.database.apiKey.findMany({
@@ -253,7 +266,7 @@ export class KeyService {
 
   private refuseRotation(key: KeyRecord): void {
     const state = stateOf(key, this.clock.now());
-    if (state !== 'active') {
+    if (state === 'revoked' || state === 'expired') {
       throw new ApiError('conflict', `The key is ${state}, so it cannot be rotated. Issue a new one.`);
     }
     if (key.successor !== null) {
@@ -261,6 +274,25 @@ export class KeyService {
       throw new ApiError('conflict', message);
     }
   }
+}
+
+/** Returns the state of the key `k` at `nowMs`, as `stateOf` does. */
+function stateAt(nowMs: number): Prisma.Sql {
+  return Prisma.sql`CASE
+    WHEN k.revoked_at IS NOT NULL THEN 'revoked'
+    WHEN k.expires_at <= ${new Date(nowMs)} THEN 'expired'
+    WHEN EXISTS (SELECT FROM api_keys successor WHERE successor.predecessor_id = k.id) THEN 'rotating'
+    ELSE 'active'
+  END`;
+}
+
+/** Returns whether the key `k` is one that a person searches for by this text. */
+function matches(search: string): Prisma.Sql {
+  return Prisma.sql`(
+    strpos(lower(k.name), lower(${search})) > 0
+    OR right(k.id::text, ${search.length}::int) = lower(${search})
+    OR right(k.last_four, ${search.length}::int) = ${search}
+  )`;
 }
 
 /** What is kept of a key. */

@@ -1,5 +1,5 @@
 import type { Prisma } from '../database/generated/client.js';
-import type { Key } from './key.schemas.js';
+import type { Key, KeyState } from './key.schemas.js';
 
 /** What a key's record is read with. */
 export const WHOLE = {
@@ -23,12 +23,18 @@ export function limitsInForce({ perMinute, perDay, plan }: NumbersOfQuota): Numb
   return { perMinute: perMinute ?? plan.perMinute, perDay: perDay ?? plan.perDay };
 }
 
-/** Whether a key is valid at `nowMs`. */
-export function stateOf(key: Pick<KeyRecord, 'expiresAt' | 'revokedAt'>, nowMs: number): Key['state'] {
-  if (key.revokedAt !== null) {
+/** Returns the state of a key at `nowMs`. A rotated key is valid until its overlap ends, which is when it expires. */
+export function stateOf(
+  { revokedAt, expiresAt, successor }: Pick<KeyRecord, 'expiresAt' | 'revokedAt' | 'successor'>,
+  nowMs: number,
+): KeyState {
+  if (revokedAt !== null) {
     return 'revoked';
   }
-  return key.expiresAt !== null && key.expiresAt.getTime() <= nowMs ? 'expired' : 'active';
+  if (expiresAt !== null && expiresAt.getTime() <= nowMs) {
+    return 'expired';
+  }
+  return successor === null ? 'active' : 'rotating';
 }
 
 /** A key as administrators see it at `nowMs`. */
