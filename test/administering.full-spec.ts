@@ -63,11 +63,11 @@ describe('docs/administering.md', () => {
       [9999, 9998, 9997].map((remaining) => `"day";r=${remaining}`),
     );
     expect(stdout).toMatch(/ listPets +2 +2 +0 +0 +0 +0 /);
-    expect(stdout.match(/ key\.(issued|rotated|revoked) /g)).toEqual([
-      ' key.revoked ',
-      ' key.rotated ',
-      ' key.issued ',
-      ' key.issued ',
+    expect(stdout.match(/ (issued|rotated|revoked) key "[^"]+"/g)).toEqual([
+      ` revoked key "Ann's shop"`,
+      ` rotated key "Ann's shop"`,
+      ` issued key "Ann's shop"`,
+      ' issued key "administrator"',
     ]);
     expect(stdout).not.toContain('None.');
   });

@@ -1,5 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { generateApiKey, hashApiKey } from '../src/auth/api-key.js';
@@ -121,7 +121,7 @@ describe('the seed', () => {
     });
     expect(await everything()).toBe(before);
     expect(await database.query('SELECT actor, action FROM audit_entries')).toEqual([
-      { actor: 'terminal', action: 'key.issued' },
+      { actor: `terminal:${userInfo().username}`, action: 'key.issued' },
     ]);
   });
 
@@ -276,7 +276,7 @@ keys:
     );
     expect(await database.query('SELECT actor, action FROM audit_entries ORDER BY id')).toEqual(
       ['key.issued', 'plan.created', 'plan.changed', 'key.issued', 'key.issued'].map((action) => ({
-        actor: 'terminal',
+        actor: `terminal:${userInfo().username}`,
         action,
       })),
     );

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { userInfo } from 'node:os';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { readEnvironment } from '../src/environment.js';
@@ -15,6 +16,8 @@ import { animalStore } from './support/terminal.js';
 
 const DAY_MS = 86_400_000;
 const NOBODY = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
+/** Who the audit says did it. */
+const TERMINAL = `terminal:${userInfo().username}`;
 /** The migration that is to be applied once more. */
 const REDONE = '20261121170000_orders_by_quota';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -131,8 +134,8 @@ describe('keys', () => {
     expect(await json('keys', 'list', '--plan', 'nothing-is-on-it')).toEqual([]);
 
     const rowOf = ({ id, role, lastFour }: Record<string, string>, bannedUntil: string) => [
-      id,
       'test',
+      id,
       `ask_live_…${lastFour}`,
       role,
       'listed',
@@ -144,7 +147,7 @@ describe('keys', () => {
     ];
     const table = await done('keys', 'list', '--plan', 'listed');
     expect(rows(table)).toEqual([
-      ['ID', 'NAME', 'KEY', 'ROLE', 'PLAN', 'PER MINUTE', 'PER DAY', 'STATE', 'EXPIRES', 'BANNED UNTIL'],
+      ['NAME', 'ID', 'KEY', 'ROLE', 'PLAN', 'PER MINUTE', 'PER DAY', 'STATE', 'EXPIRES', 'BANNED UNTIL'],
       rowOf(first, '-'),
       rowOf(second, until.toISOString()),
     ]);
@@ -204,7 +207,7 @@ describe('keys', () => {
       audit.map(({ actor, action, subject }: Record<string, string>) => [actor, action, subject]),
     ).toEqual(
       ['key.revoked', 'key.unbanned', 'key.plan_changed', 'key.plan_changed', 'key.issued'].map((action) => [
-        'terminal',
+        TERMINAL,
         action,
         `key:${id}`,
       ]),
@@ -254,7 +257,7 @@ describe('the audit', () => {
     expect(shown.at(-1)).toEqual({
       id: expect.stringMatching(/^\d+$/),
       at: expect.any(String),
-      actor: 'terminal',
+      actor: TERMINAL,
       action: 'plan.changed',
       subject: 'plan:audited',
       before: { perMinute: 1, perDay: 2 },
@@ -262,14 +265,212 @@ describe('the audit', () => {
     });
     expect(rows(await done('audit', '--limit', '21')).at(-1)).toEqual([
       expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
-      'terminal',
-      'plan.created',
-      'plan:audited',
-      '-',
-      '{"perDay":2,"perMinute":1}',
+      userInfo().username,
+      'created plan audited: 1 a minute, 2 a day',
     ]);
     const [stored] = await database.query<{ count: number }>('SELECT count(*)::int FROM audit_entries');
     expect(await json('audit', '--limit', '2147483647')).toHaveLength(stored?.count ?? NaN);
+  });
+});
+
+describe('who does something', () => {
+  it('is recorded by the name of the system, or the one given with --as', async () => {
+    const { id } = await issue('--plan', 'free', '--as', 'Ann');
+    await done('keys', 'revoke', id, '--as', 'Bob');
+    await done('plans', 'set', 'recorded', '--per-minute', '1', '--per-day', '2');
+    const entries: { actor: string; action: string }[] = await json('audit', '--limit', '3');
+    expect(entries.map(({ actor, action }) => [actor, action])).toEqual([
+      [TERMINAL, 'plan.created'],
+      ['terminal:Bob', 'key.revoked'],
+      ['terminal:Ann', 'key.issued'],
+    ]);
+    const shown = rows(await done('audit', '--limit', '3')).map(([, who, what]) => [who, what]);
+    expect(shown).toEqual([
+      ['WHO', 'WHAT'],
+      [userInfo().username, 'created plan recorded: 1 a minute, 2 a day'],
+      ['Bob', `revoked key "test" (${id})`],
+      ['Ann', `issued key "test" (${id}) on plan free (60 a minute, 1000 a day)`],
+    ]);
+  });
+});
+
+describe('keys list', () => {
+  const named = (name: string) => json('keys', 'issue', '--name', name, '--plan', 'pro');
+  const idsOf = async (...filters: string[]) =>
+    (await json('keys', 'list', ...filters)).map(({ id }: { id: string }) => id);
+
+  it('--search returns keys by a part of the name in any case, and by the end of the id or of the key', async () => {
+    const key = await named('Jörg_s 100% SHOP');
+    await named('another');
+    for (const text of ['jörg_s 100% s', key.id, key.id.slice(-9), key.lastFour]) {
+      expect([text, await idsOf('--search', text)]).toEqual([text, [key.id]]);
+    }
+    expect(await idsOf('--search', 'no such name')).toEqual([]);
+  });
+
+  it('--state returns keys by their state: a rotated key is rotating until its overlap ends', async () => {
+    const [active, rotating, expired, revoked] = [
+      await named('state active'),
+      await named('state rotating'),
+      await named('state expired'),
+      await named('state revoked'),
+    ];
+    const successors = [
+      await json('keys', 'rotate', rotating.id),
+      await json('keys', 'rotate', expired.id, '--overlap', '0'),
+    ].map(({ id }) => id);
+    await done('keys', 'revoke', revoked.id);
+    const search = ['--search', 'state ', '--state'];
+    expect(await idsOf(...search, 'active')).toEqual([active.id, ...successors]);
+    expect(await idsOf(...search, 'rotating')).toEqual([rotating.id]);
+    expect(await idsOf(...search, 'expired')).toEqual([expired.id]);
+    expect(await idsOf(...search, 'revoked')).toEqual([revoked.id]);
+    expect(await json('keys', 'show', rotating.id)).toMatchObject({ state: 'rotating' });
+    expect(await json('keys', 'show', expired.id)).toMatchObject({ state: 'expired' });
+    expect(await json('keys', 'revoke', rotating.id)).toMatchObject({ state: 'revoked' });
+  });
+});
+
+describe('keys rotate', () => {
+  it('says 24h in its help, and until when the old key works', async () => {
+    expect(await done('keys', 'rotate', '--help')).toMatch(/--overlap <duration>[^]*\(default: 24h\)/);
+    const { id } = await issue('--plan', 'free');
+    const rotated = await done('keys', 'rotate', id, '--overlap', '24h');
+    const { expiresAt } = await json('keys', 'show', id);
+    expect(rotated).toMatch(new RegExp(`\\nThe old key works until ${expiresAt}\\.\\n$`));
+    const [, next = ''] = /^id +(\S+)$/m.exec(rotated) ?? [];
+    expect(await done('keys', 'rotate', next, '--overlap', '0')).toMatch(
+      /\nThe old key no longer works\.\n$/,
+    );
+  });
+});
+
+describe('usage', () => {
+  it('shows the names of keys before their ids', async () => {
+    const { id, quotaId } = await json('keys', 'issue', '--name', "Ann's shop", '--plan', 'free');
+    await database.query(
+      `INSERT INTO usage (key_id, quota_id, period, starts_at, operation, deprecated,
+         succeeded, redirected, client_errors, server_errors, refusals, last_at)
+       VALUES ($1, $2, 'day', date_trunc('day', now()), 'listPets', false, 5, 0, 2, 0, 1, now())`,
+      [id, quotaId],
+    );
+    const [head, row] = rows(await done('usage', id));
+    expect(head?.slice(0, 5)).toEqual(['FROM', 'NAME', 'KEY', 'OPERATION', 'REQUESTS']);
+    expect(row?.slice(1, 10)).toEqual(["Ann's shop", id, 'listPets', '7', '5', '0', '2', '0', '1']);
+  });
+});
+
+describe('the id of a key', () => {
+  it('is accepted by its end, with and without an ellipsis', async () => {
+    const { id } = await issue('--plan', 'free');
+    for (const end of [id.slice(-8), `…${id.slice(-8)}`, id.slice(-12).toUpperCase()]) {
+      expect(await json('keys', 'show', end)).toMatchObject({ id });
+    }
+    expect(await json('keys', 'plan', id.slice(-8), 'pro')).toMatchObject({ id, plan: 'pro' });
+    expect(await json('usage', id.slice(-8))).toEqual([]);
+    expect(await json('keys', 'rotate', id.slice(-8))).toMatchObject({ predecessorId: id });
+    expect(await json('keys', 'unban', id.slice(-8))).toMatchObject({ id });
+    expect(await json('keys', 'revoke', id.slice(-8))).toMatchObject({ id, state: 'revoked' });
+  });
+
+  it('is refused where several keys have this end, and nothing is done', async () => {
+    const ids = [await issue('--plan', 'free'), await issue('--plan', 'free')].map(({ id }) => id);
+    const twins = ids.map((id) => `${id.slice(0, 24)}aaaaaaaaaaaa`);
+    for (const [index, id] of ids.entries()) {
+      await database.query('UPDATE api_keys SET id = $1 WHERE id = $2', [twins[index], id]);
+    }
+    const before = await everything();
+    expectRefusal(
+      await admin('keys', 'revoke', 'aaaaaaaa'),
+      `Several ids end with "aaaaaaaa": ${twins.toSorted().join(', ')}. Give more of it.`,
+    );
+    expectRefusal(await admin('keys', 'revoke', 'beefbeef'), 'There is no key with the id "beefbeef".');
+    expect(await everything()).toBe(before);
+    await database.query('DELETE FROM api_keys WHERE id = ANY ($1)', [twins]);
+  });
+});
+
+describe('on a terminal', () => {
+  const COLUMNS = 80;
+
+  /** What a command prints there, line by line, where this is typed at its question. */
+  async function typed(answer: string, ...args: string[]): Promise<{ code: number | null; lines: string[] }> {
+    const process = new ServiceProcess('cli/admin.js', settings(), args, { columns: COLUMNS, answer });
+    const { code, stdout } = await process.ended;
+    return { code, lines: stdout.trimEnd().split('\r\n') };
+  }
+
+  it('tables are as wide as it, with the names and the ends of the ids', async () => {
+    const name = 'A shop with a name that is longer than a terminal is wide, as some people want to have it';
+    const { id } = await json('keys', 'issue', '--name', name, '--plan', 'pro');
+    await done('keys', 'plan', id, 'enterprise', '--per-minute', '5000', '--per-day', '1000000');
+    await done('keys', 'rotate', id);
+    for (const command of [
+      ['keys', 'list', '--search', 'A shop with'],
+      ['audit', '--limit', '3'],
+    ]) {
+      const { code, lines } = await typed('', ...command);
+      expect(code).toBe(0);
+      expect(lines.filter((line) => line.length > COLUMNS)).toEqual([]);
+      expect(lines.join('\n')).toContain('A shop with');
+      expect(lines.join('\n')).toContain(`…${id.slice(-8)}`);
+      expect(lines.join('\n')).not.toContain(id);
+    }
+    const { lines } = await typed('', 'keys', 'list', '--search', 'A shop with');
+    expect(lines[0]).toMatch(/^NAME +ID +PLAN /);
+    expect(lines[1]).toMatch(/^A shop with a.*… {2}…[0-9a-f]{8} {2}enterprise .* rotating/);
+    expect(lines.at(-1)).toMatch(/^Left out: key.* \(--json has all\)\.$/);
+    const whole = (await done('keys', 'list', '--search', 'A shop with')).split('\n');
+    expect(whole[1]).toMatch(new RegExp(`^${name} +${id} +ask_live_`));
+  });
+
+  it('revoke and changes of a plan ask first, and change nothing without a yes', async () => {
+    const { id } = await issue('--plan', 'free');
+    await done('plans', 'set', 'asked', '--per-minute', '1', '--per-day', '2');
+    const before = await everything();
+    for (const [question, ...command] of [
+      [`Revoke key "test" (${id}), at once and for good? [y/N] `, 'keys', 'revoke', id],
+      [
+        `Move key "test" (${id}) from plan free, 60 requests per minute, 1000 per day, to plan pro? [y/N] `,
+        'keys',
+        'plan',
+        id,
+        'pro',
+      ],
+      [
+        'Change plan asked from 1 requests per minute, 2 per day, to 3 requests per minute, 4 per day, for all its keys? [y/N] ',
+        'plans',
+        'set',
+        'asked',
+        '--per-minute',
+        '3',
+        '--per-day',
+        '4',
+      ],
+    ] as [string, ...string[]][]) {
+      const { code, lines } = await typed('n', ...command);
+      expect({ command, code }).toEqual({ command, code: 1 });
+      expect(lines.join('').replaceAll(/\s+/g, ' ')).toContain(question.trim());
+      expect(lines.at(-1)).toBe('Nothing was changed.');
+    }
+    // Ctrl-D is no yes either.
+    expect(await typed('\u0004', 'keys', 'revoke', id)).toMatchObject({ code: 1 });
+    expect(await everything()).toBe(before);
+  });
+
+  it('they are done after a yes, and without a question with --yes, or where there is nothing to lose', async () => {
+    const { id } = await issue('--plan', 'free');
+    const moved = await typed('n', 'keys', 'plan', id, 'pro', '--yes');
+    expect(moved.code).toBe(0);
+    expect(moved.lines.join('\n')).not.toContain('[y/N]');
+    expect(await json('keys', 'show', id)).toMatchObject({ plan: 'pro' });
+    expect(await typed('y', 'keys', 'revoke', id)).toMatchObject({ code: 0 });
+    expect(await json('keys', 'show', id)).toMatchObject({ state: 'revoked' });
+    const created = await typed('n', 'plans', 'set', 'unasked', '--per-minute', '1', '--per-day', '2');
+    expect(created).toMatchObject({
+      code: 0,
+      lines: expect.arrayContaining([expect.stringContaining('unasked')]),
+    });
   });
 });
 
@@ -335,7 +536,7 @@ describe('a command', () => {
 
   it('that is refused says why on standard error, with exit code 1, and does nothing', async () => {
     const { id } = await issue('--plan', 'free');
-    const noPlan = /^There is no plan "gold"; the plans are .*business, enterprise, free, .*pro\.\n$/;
+    const noPlan = /^There is no plan "gold"; the plans are .*business, enterprise, free, .*pro.*\.\n$/;
     const noNumbers = 'Plan "enterprise" has no numbers of its own; give those per minute and per day.';
     const noKey = (given: string) => `There is no key with the id "${given}".`;
     const before = await everything();

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
 import { UsageModule } from '../usage/usage.module.js';
 import { AuditService } from './audit.service.js';
+import { KeyLookup } from './key-lookup.service.js';
 import { KeyService } from './key.service.js';
 import { PlanService } from './plan.service.js';
 import { UsageService } from './usage.service.js';
@@ -9,7 +10,7 @@ import { UsageService } from './usage.service.js';
 /** What administrators do: one set of services, for HTTP and for the terminal. */
 @Module({
   imports: [RateLimitModule, UsageModule],
-  providers: [KeyService, PlanService, UsageService, AuditService],
-  exports: [KeyService, PlanService, UsageService, AuditService],
+  providers: [KeyService, KeyLookup, PlanService, UsageService, AuditService],
+  exports: [KeyService, KeyLookup, PlanService, UsageService, AuditService],
 })
 export class AdminServicesModule {}

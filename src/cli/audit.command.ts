@@ -1,8 +1,15 @@
 import { Command } from 'commander';
+import type { INestApplicationContext } from '@nestjs/common';
+import type { AuditEntry } from '../admin/audit.schemas.js';
 import { AuditService } from '../admin/audit.service.js';
 import { positiveInteger } from './arguments.js';
-import { printJson, printTable } from './output.js';
+import { actorText, auditText, idsIn } from './audit-text.js';
+import { keyTexts } from './keys/key-texts.js';
+import type { Column } from './output/fit-columns.js';
+import { instantCell, printJson, printTable } from './output/print.js';
 import { withServices } from './services.js';
+
+const COLUMNS: Column[] = [{ head: 'at' }, { head: 'who', fit: 'cut' }, { head: 'what', fit: 'wrap' }];
 
 /** `audit` */
 export function auditCommand(): Command {
@@ -17,18 +24,24 @@ export function auditCommand(): Command {
         if (json) {
           printJson(entries);
         } else {
-          printTable(
-            ['at', 'who', 'what', 'on', 'before', 'after'],
-            entries.map(({ at, actor, action, subject, before, after }) => [
-              at,
-              actor,
-              action,
-              subject,
-              before && JSON.stringify(before),
-              JSON.stringify(after),
-            ]),
-          );
+          await printEntries(services, entries);
         }
       });
     });
+}
+
+async function printEntries(services: INestApplicationContext, entries: AuditEntry[]): Promise<void> {
+  const { nameOf, idText } = await keyTexts(services, entries.flatMap(idsIn));
+  const keyText = (id: string) => {
+    const name = nameOf(id);
+    return name === null ? id : `"${name}" (${idText(id)})`;
+  };
+  printTable(
+    COLUMNS,
+    entries.map((entry) => [
+      instantCell(entry.at),
+      actorText(entry.actor, keyText),
+      auditText(entry, keyText),
+    ]),
+  );
 }

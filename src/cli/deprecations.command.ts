@@ -1,9 +1,20 @@
+import type { INestApplicationContext } from '@nestjs/common';
 import { Command } from 'commander';
 import type { DeprecatedCalls } from '../admin/usage.schemas.js';
 import { UsageService } from '../admin/usage.service.js';
 import { everyPage } from './every-page.js';
-import { printJson, printTable } from './output.js';
+import { idTexts } from './keys/key-id.js';
+import type { Column } from './output/fit-columns.js';
+import { instantCell, printJson, printTable } from './output/print.js';
 import { withServices } from './services.js';
+
+const COLUMNS: Column[] = [
+  { head: 'operation' },
+  { head: 'name', fit: 'cut' },
+  { head: 'key' },
+  { head: 'requests' },
+  { head: 'last', rank: 1 },
+];
 
 /** `deprecations` */
 export function deprecationsCommand(): Command {
@@ -21,17 +32,25 @@ export function deprecationsCommand(): Command {
         if (json) {
           printJson(calls);
         } else {
-          printTable(
-            ['operation', 'key', 'name', 'requests', 'last'],
-            calls.map(({ operation, keyId, keyName, requests, lastAt }) => [
-              operation,
-              keyId,
-              keyName,
-              requests,
-              lastAt,
-            ]),
-          );
+          await printCalls(services, calls);
         }
       });
     });
+}
+
+async function printCalls(services: INestApplicationContext, calls: DeprecatedCalls[]): Promise<void> {
+  const idText = await idTexts(
+    services,
+    calls.map(({ keyId }) => keyId),
+  );
+  printTable(
+    COLUMNS,
+    calls.map(({ operation, keyId, keyName, requests, lastAt }) => [
+      operation,
+      keyName,
+      idText(keyId),
+      requests,
+      instantCell(lastAt),
+    ]),
+  );
 }

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import { repairIsolation } from '../database/isolation.js';
 import { applyPendingMigrations, type Resolution, resolveMigration } from '../database/migrations.js';
 import { tellFailure } from './failure.js';
-import { printLines } from './output.js';
+import { printLines } from './output/print.js';
 import { databaseEnvironment } from './services.js';
 
 /** The name of a migration under what was made of it; one of them at the most. */

@@ -1,11 +1,24 @@
 import { Command } from 'commander';
-import { TERMINAL } from '../admin/audit.js';
 import type { Plan } from '../admin/plan.schemas.js';
 import { PlanService } from '../admin/plan.service.js';
+import { ApiError } from '../errors/api-error.js';
+import { actorOf, type ActorOptions, withActor } from './actor.js';
 import { positiveInteger } from './arguments.js';
 import { everyPage } from './every-page.js';
-import { printJson, printTable } from './output.js';
+import { limitsText } from './limits-text.js';
+import { confirm } from './output/confirmation.js';
+import type { Column } from './output/fit-columns.js';
+import { printJson, printTable } from './output/print.js';
 import { withServices } from './services.js';
+
+interface SetOptions extends ActorOptions {
+  perMinute: number;
+  perDay: number;
+  yes?: true;
+  json?: true;
+}
+
+const COLUMNS: Column[] = [{ head: 'plan', fit: 'cut' }, { head: 'per minute' }, { head: 'per day' }];
 
 /** `plans …` */
 export function plansCommand(): Command {
@@ -34,35 +47,50 @@ export function plansCommand(): Command {
         }
       });
     });
-  plans
-    .command('set')
+  withActor(plans.command('set'))
     .description('give a plan its numbers, and make it where there is none of this name')
     .argument('<plan>', 'name of the plan')
     .requiredOption('--per-minute <n>', 'requests per minute', positiveInteger)
     .requiredOption('--per-day <n>', 'requests per day', positiveInteger)
+    .option('--yes', 'ask nothing, also on a terminal')
     .option('--json', 'print one JSON object, for a program')
     .addHelpText('after', '\nExample:\n  animal-store plans set startup --per-minute 120 --per-day 3000')
-    .action(
-      async (
-        name: string,
-        { json, perMinute, perDay }: { json?: true; perMinute: number; perDay: number },
-      ) => {
-        await withServices(async (services) => {
-          const { plan } = await services.get(PlanService).set(name, { perMinute, perDay }, TERMINAL);
-          if (json) {
-            printJson(plan);
-          } else {
-            printPlans([plan]);
-          }
-        });
-      },
-    );
+    .action(async (name: string, options: SetOptions) => {
+      const { perMinute, perDay } = options;
+      await withServices(async (services) => {
+        const service = services.get(PlanService);
+        const old = await findPlan(service, name);
+        if (old !== null) {
+          await confirm(
+            `Change plan ${name} from ${limitsText(old)}, to ${limitsText({ perMinute, perDay })}, for all its keys?`,
+            options,
+          );
+        }
+        const { plan } = await service.set(name, { perMinute, perDay }, actorOf(options));
+        if (options.json) {
+          printJson(plan);
+        } else {
+          printPlans([plan]);
+        }
+      });
+    });
   return plans;
+}
+
+async function findPlan(service: PlanService, name: string): Promise<Plan | null> {
+  try {
+    return await service.find(name);
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'not_found') {
+      return null;
+    }
+    throw error;
+  }
 }
 
 function printPlans(plans: Plan[]): void {
   printTable(
-    ['plan', 'per minute', 'per day'],
+    COLUMNS,
     plans.map(({ name, perMinute, perDay }) => [name, perMinute ?? 'custom', perDay ?? 'custom']),
   );
 }

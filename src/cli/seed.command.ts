@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import { Command } from 'commander';
+import type { Actor } from '../admin/audit.js';
 import { KeyService } from '../admin/key.service.js';
 import { PlanService } from '../admin/plan.service.js';
 import { Clock } from '../clock.js';
@@ -11,7 +12,8 @@ import { seedAdministrator } from '../seed/administrator.js';
 import { applySeedFile } from '../seed/apply-seed-file.js';
 import { seedPlans } from '../seed/plans.js';
 import { readSeedFile } from '../seed/seed-file.js';
-import { printLines } from './output.js';
+import { actorOf, type ActorOptions, withActor } from './actor.js';
+import { printLines } from './output/print.js';
 import { withServices } from './services.js';
 
 /** Any number that all processes agree on: who holds this lock may seed. */
@@ -22,14 +24,14 @@ const TRANSACTION = { timeout: 120_000, maxWait: 10_000 };
 
 /** `seed`, and `npx prisma db seed`. */
 export function seedCommand(): Command {
-  return new Command('seed')
+  return withActor(new Command('seed'))
     .description("make the plans and the first administrator's key, as ADMIN_API_KEY and SEED_FILE tell")
     .addHelpText('after', '\nExample:\n  animal-store seed')
-    .action(() => withServices(seed));
+    .action((options: ActorOptions) => withServices((services) => seed(services, actorOf(options))));
 }
 
 /** Plans, the first administrator's key, and what SEED_FILE names. All of it or nothing. */
-async function seed(services: INestApplicationContext): Promise<void> {
+async function seed(services: INestApplicationContext, actor: Actor): Promise<void> {
   const environment = services.get<Environment>(ENVIRONMENT);
   const { SEED_FILE, APP_ENV } = environment;
   const file = SEED_FILE === undefined ? null : await readSeedFile(SEED_FILE, APP_ENV);
@@ -38,8 +40,8 @@ async function seed(services: INestApplicationContext): Promise<void> {
     const keys = services.get(KeyService).within(transaction);
     const plans = services.get(PlanService).within(transaction);
     await seedPlans(transaction);
-    const administrator = await seedAdministrator(transaction, keys, services.get(Clock), environment);
-    const applied = file === null ? [] : await applySeedFile(file, { transaction, keys, plans });
+    const administrator = await seedAdministrator(transaction, keys, services.get(Clock), environment, actor);
+    const applied = file === null ? [] : await applySeedFile(file, { transaction, keys, plans, actor });
     return ['The plans are there.', administrator, ...applied];
   }, TRANSACTION);
   printLines(...lines);

@@ -1,10 +1,14 @@
+import type { INestApplicationContext } from '@nestjs/common';
 import { Command, Option } from 'commander';
 import { DAYS_DEFAULT, DAYS_MAX, type Usage } from '../admin/usage.schemas.js';
 import { UsageService } from '../admin/usage.service.js';
 import { type Period, PERIODS } from '../usage/periods.js';
 import { countArgument } from './arguments.js';
 import { everyPage } from './every-page.js';
-import { printJson, printTable } from './output.js';
+import { keyIdOf } from './keys/key-id.js';
+import { keyTexts } from './keys/key-texts.js';
+import type { Column } from './output/fit-columns.js';
+import { instantCell, printJson, printTable } from './output/print.js';
 import { withServices } from './services.js';
 
 interface UsageOptions {
@@ -12,6 +16,20 @@ interface UsageOptions {
   period: Period;
   json?: true;
 }
+
+const COLUMNS: Column[] = [
+  { head: 'from' },
+  { head: 'name', fit: 'cut' },
+  { head: 'key', rank: 3 },
+  { head: 'operation' },
+  { head: 'requests' },
+  { head: '2xx', rank: 1 },
+  { head: '3xx', rank: 4 },
+  { head: '4xx', rank: 2 },
+  { head: '5xx' },
+  { head: 'refused' },
+  { head: 'last', rank: 5 },
+];
 
 /** `usage` */
 export function usageCommand(): Command {
@@ -29,35 +47,40 @@ export function usageCommand(): Command {
     .action(async (id: string | undefined, { json, days, period }: UsageOptions) => {
       await withServices(async (services) => {
         const service = services.get(UsageService);
+        const keyId = id === undefined ? undefined : await keyIdOf(services, id);
         const usage = await everyPage<Usage>(async (limit, last) => {
-          const order = {
-            days,
-            period,
-            limit,
-            after: last && { ...last, startsAt: new Date(last.startsAt) },
-          };
-          const page = await service.page(order, id);
+          const after = last && { ...last, startsAt: new Date(last.startsAt) };
+          const page = await service.page({ days, period, limit, after }, keyId);
           return { entries: page.usage, more: page.more };
         });
         if (json) {
           printJson(usage);
         } else {
-          printTable(
-            ['from', 'key', 'operation', 'requests', '2xx', '3xx', '4xx', '5xx', 'refused', 'last'],
-            usage.map(({ startsAt, keyId, operation, requests, statuses, refusals, lastAt }) => [
-              startsAt,
-              keyId,
-              operation,
-              requests,
-              statuses['2xx'],
-              statuses['3xx'],
-              statuses['4xx'],
-              statuses['5xx'],
-              refusals,
-              lastAt,
-            ]),
-          );
+          await printUsage(services, usage);
         }
       });
     });
+}
+
+async function printUsage(services: INestApplicationContext, usage: Usage[]): Promise<void> {
+  const { nameOf, idText } = await keyTexts(
+    services,
+    usage.map(({ keyId }) => keyId),
+  );
+  printTable(
+    COLUMNS,
+    usage.map(({ startsAt, keyId, operation, requests, statuses, refusals, lastAt }) => [
+      instantCell(startsAt),
+      nameOf(keyId),
+      idText(keyId),
+      operation,
+      requests,
+      statuses['2xx'],
+      statuses['3xx'],
+      statuses['4xx'],
+      statuses['5xx'],
+      refusals,
+      instantCell(lastAt),
+    ]),
+  );
 }

@@ -1,4 +1,4 @@
-import { TERMINAL } from '../admin/audit.js';
+import type { Actor } from '../admin/audit.js';
 import type { KeyService } from '../admin/key.service.js';
 import { keyFault } from '../auth/api-key.js';
 import type { Clock } from '../clock.js';
@@ -18,6 +18,7 @@ export async function seedAdministrator(
   keys: KeyService,
   clock: Clock,
   { ADMIN_API_KEY: given, APP_ENV }: Pick<Environment, 'ADMIN_API_KEY' | 'APP_ENV'>,
+  actor: Actor,
 ): Promise<string> {
   const fault = given === undefined ? null : keyFault(given, APP_ENV);
   if (fault !== null) {
@@ -43,7 +44,7 @@ export async function seedAdministrator(
       "ADMIN_API_KEY is a client's key, or was revoked or has expired; give one that was never used",
     );
   }
-  const { key } = await keys.issue(ORDER, TERMINAL, given);
+  const { key } = await keys.issue(ORDER, actor, given);
   return given === undefined
     ? `The administrator's key, shown this once: ${key}`
     : "ADMIN_API_KEY is the administrator's key.";

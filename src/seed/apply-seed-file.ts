@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { TERMINAL } from '../admin/audit.js';
+import type { Actor } from '../admin/audit.js';
 import type { KeyService } from '../admin/key.service.js';
 import type { PlanService } from '../admin/plan.service.js';
 import { hashApiKey } from '../auth/api-key.js';
@@ -16,6 +16,7 @@ interface Seeding {
   transaction: Prisma.TransactionClient;
   keys: KeyService;
   plans: PlanService;
+  actor: Actor;
 }
 
 /**
@@ -48,20 +49,20 @@ async function naming<Result>(entry: string, applied: Promise<Result>): Promise<
 
 async function applyPlan(
   { name, ...limits }: PlanEntry,
-  { transaction, plans }: Seeding,
+  { transaction, plans, actor }: Seeding,
 ): Promise<string | null> {
   const subject = `plan:${name}`;
   const seeded = await transaction.seedEntry.findUnique({ where: { subject } });
   if (isDeepStrictEqual(seeded?.content, limits)) {
     return null;
   }
-  await plans.set(name, limits, TERMINAL);
+  await plans.set(name, limits, actor);
   await remember(transaction, subject, limits, null);
   return `Plan ${name}: ${limits.perMinute} requests per minute, ${limits.perDay} per day.`;
 }
 
 async function applyKey(entry: KeyEntry, seeding: Seeding): Promise<string | null> {
-  const { transaction, keys } = seeding;
+  const { transaction, keys, actor } = seeding;
   const subject = `key:${entry.name}`;
   const seeded = await transaction.seedEntry.findUnique({ where: { subject } });
   const [first, ...successors] = await successionFrom(transaction, seeded?.keyId ?? null);
@@ -72,7 +73,7 @@ async function applyKey(entry: KeyEntry, seeding: Seeding): Promise<string | nul
   }
   const last = successors.at(-1) ?? first;
   if (first === undefined || last === undefined || (isNew && !(await isActive(keys, last)))) {
-    const issued = await keys.issue(entry, TERMINAL, entry.key);
+    const issued = await keys.issue(entry, actor, entry.key);
     await remember(transaction, subject, content, issued.id);
     const made = entry.key === undefined ? ` The key, shown this once: ${issued.key}` : '';
     return `Key ${entry.name}: issued, ${issued.id}.${made}`;
@@ -84,12 +85,12 @@ async function applyKey(entry: KeyEntry, seeding: Seeding): Promise<string | nul
   if (changed.includes('role')) {
     throw new ApiError('conflict', 'Its role stays as it was issued. Give it another name.');
   }
-  const { id } = isNew ? await keys.rotate(last.id, entry, TERMINAL) : first;
+  const { id } = isNew ? await keys.rotate(last.id, entry, actor) : first;
   if (changed.includes('expiresAt') && !isNew) {
-    await keys.changeExpiry(last.id, entry.expiresAt ?? null, TERMINAL);
+    await keys.changeExpiry(last.id, entry.expiresAt ?? null, actor);
   }
   if (changed.some((name) => name !== 'expiresAt')) {
-    await keys.changePlan(id, entry, TERMINAL);
+    await keys.changePlan(id, entry, actor);
   }
   await remember(transaction, subject, content, id);
   return `Key ${entry.name}: ${isNew ? 'rotated' : 'changed'}, ${id}.`;

@@ -1,0 +1,31 @@
+import { userInfo } from 'node:os';
+import type { Command } from 'commander';
+import { type Actor, terminalActor } from '../admin/audit.js';
+import { nameArgument } from './arguments.js';
+
+/** Who does what a command does. */
+export interface ActorOptions {
+  as?: string | undefined;
+}
+
+/** Adds the option `--as` to a command that changes something. */
+export function withActor(command: Command): Command {
+  return command.option(
+    '--as <name>',
+    'who does it, for the audit (default: the name of your user on this system)',
+    nameArgument,
+  );
+}
+
+export function actorOf({ as }: ActorOptions): Actor {
+  return terminalActor(as ?? systemUser());
+}
+
+/** Returns the user's name; in a container its number may be all there is. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.()}`;
+  }
+}

@@ -1,0 +1,41 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { isKeyId } from '../../admin/key.schemas.js';
+import { endingOf, KeyLookup } from '../../admin/key-lookup.service.js';
+import { ApiError } from '../../errors/api-error.js';
+import { terminalColumns } from '../output/terminal.js';
+
+/** What stands before the end of an id, in tables and in arguments. */
+const CUT = '…';
+const ENDING = /^…?([0-9a-f-]{4,35})$/i;
+
+/**
+ * Returns the id of the key that `text` is the id of, or the end of it. A text that no key matches is returned as it is.
+ *
+ * @throws ApiError `invalid_request` when several ids end so.
+ */
+export async function keyIdOf(services: INestApplicationContext, text: string): Promise<string> {
+  const ending = ENDING.exec(text)?.[1]?.toLowerCase();
+  if (ending === undefined || isKeyId(text)) {
+    return text;
+  }
+  const ids = await services.get(KeyLookup).idsEndingWith(ending);
+  if (ids.length > 1) {
+    throw new ApiError(
+      'invalid_request',
+      `Several ids end with "${ending}": ${ids.join(', ')}. Give more of it.`,
+    );
+  }
+  return ids[0] ?? text;
+}
+
+/** Returns how ids are shown: on a terminal the end of each that no other key has, else whole. */
+export async function idTexts(
+  services: INestApplicationContext,
+  ids: readonly string[],
+): Promise<(id: string) => string> {
+  if (terminalColumns() === null) {
+    return (id) => id;
+  }
+  const shared = await services.get(KeyLookup).sharedEndings(ids);
+  return (id) => (shared.has(endingOf(id)) ? id : CUT + endingOf(id));
+}

@@ -1,0 +1,19 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { isKeyId } from '../../admin/key.schemas.js';
+import { KeyLookup } from '../../admin/key-lookup.service.js';
+import { idTexts } from './key-id.js';
+
+/** How keys are shown that are known by their ids. */
+export interface KeyTexts {
+  /** Null for a key that was removed by hand. */
+  nameOf: (id: string) => string | null;
+  idText: (id: string) => string;
+}
+
+/** Returns how the keys among these ids are shown. */
+export async function keyTexts(services: INestApplicationContext, ids: string[]): Promise<KeyTexts> {
+  const keyIds = ids.filter(isKeyId);
+  const names = await services.get(KeyLookup).namesOf(keyIds);
+  const idText = await idTexts(services, keyIds);
+  return { nameOf: (id) => names.get(id) ?? null, idText };
+}

@@ -1,0 +1,26 @@
+import { Command } from 'commander';
+import { issueCommand } from './issue.command.js';
+import { listCommand } from './list.command.js';
+import { planCommand } from './plan.command.js';
+import { revokeCommand } from './revoke.command.js';
+import { rotateCommand } from './rotate.command.js';
+import { showCommand } from './show.command.js';
+import { unbanCommand } from './unban.command.js';
+
+/** `keys …` */
+export function keysCommand(): Command {
+  return new Command('keys')
+    .description('API keys')
+    .addHelpText(
+      'after',
+      '\nAn <id> is the id of a key, or the end of it, as tables on a terminal show it.' +
+        '\n\nExamples:\n  animal-store keys issue --name "Ann\'s shop" --plan pro\n  animal-store keys list --banned',
+    )
+    .addCommand(issueCommand())
+    .addCommand(listCommand())
+    .addCommand(showCommand())
+    .addCommand(rotateCommand())
+    .addCommand(revokeCommand())
+    .addCommand(planCommand())
+    .addCommand(unbanCommand());
+}

@@ -1,0 +1,27 @@
+import { Command } from 'commander';
+import { KeyService } from '../../admin/key.service.js';
+import { actorOf, type ActorOptions, withActor } from '../actor.js';
+import { confirm } from '../output/confirmation.js';
+import { withServices } from '../services.js';
+import { keyIdOf } from './key-id.js';
+import { type Format, keyText, printKey } from './key-output.js';
+
+/** `keys revoke` */
+export function revokeCommand(): Command {
+  return withActor(new Command('revoke'))
+    .description('take a key back, at once and for good')
+    .argument('<id>', 'id of the key')
+    .option('--yes', 'ask nothing, also on a terminal')
+    .option('--json', 'print one JSON object, for a program')
+    .addHelpText('after', '\nExample:\n  animal-store keys revoke 019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11')
+    .action(async (id: string, options: Format & ActorOptions & { yes?: true }) => {
+      await withServices(async (services) => {
+        const keys = services.get(KeyService);
+        const key = await keys.find(await keyIdOf(services, id));
+        if (key.revokedAt === null) {
+          await confirm(`Revoke ${keyText(key)}, at once and for good?`, options);
+        }
+        printKey(await keys.revoke(key.id, actorOf(options)), options);
+      });
+    });
+}

@@ -1,0 +1,21 @@
+import { Command } from 'commander';
+import { KeyService } from '../../admin/key.service.js';
+import { actorOf, type ActorOptions, withActor } from '../actor.js';
+import { withServices } from '../services.js';
+import { keyIdOf } from './key-id.js';
+import { type Format, printKey } from './key-output.js';
+
+/** `keys unban` */
+export function unbanCommand(): Command {
+  return withActor(new Command('unban'))
+    .description('end the ban of a key at once')
+    .argument('<id>', 'id of the key')
+    .option('--json', 'print one JSON object, for a program')
+    .addHelpText('after', '\nExample:\n  animal-store keys unban 019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11')
+    .action(async (id: string, options: Format & ActorOptions) => {
+      await withServices(async (services) => {
+        const keyId = await keyIdOf(services, id);
+        printKey(await services.get(KeyService).unban(keyId, actorOf(options)), options);
+      });
+    });
+}

@@ -1,0 +1,73 @@
+/** A column of a table. */
+export interface Column {
+  head: string;
+  /** What a narrow terminal does to it: `cut` shortens its texts, `wrap` breaks them into lines; else they stay whole. */
+  fit?: 'cut' | 'wrap';
+  /** A narrow terminal leaves out the column with the highest rank first. Without a rank, the column stays. */
+  rank?: number;
+}
+
+/** A column that is shown, and the width that its texts get. */
+export interface FittedColumn {
+  /** Its position in the table. */
+  index: number;
+  width: number;
+}
+
+/** Spaces between two columns. */
+export const GAP = '  ';
+/** As narrow as texts are made before a column is left out. */
+const TEXT_MIN_WIDTH = 16;
+
+/**
+ * Returns the columns that fit a terminal, and their widths: texts are narrowed first, then columns are left out. Where even the
+ * columns without a rank are too wide, the table stays too wide.
+ *
+ * @param widths of the columns as they are.
+ */
+export function fitColumns(
+  columns: readonly Column[],
+  widths: readonly number[],
+  terminalWidth: number,
+): FittedColumn[] {
+  let shown = widths.map((width, index) => ({ index, width }));
+  for (;;) {
+    const narrowed = narrowTexts(columns, shown, terminalWidth);
+    const last = lastRanked(columns, shown);
+    if (widthOf(narrowed) <= terminalWidth || last === undefined) {
+      return narrowed;
+    }
+    shown = shown.filter(({ index }) => index !== last.index);
+  }
+}
+
+/** Narrows the widest text, again and again, until the table fits or no text can be narrower. */
+function narrowTexts(
+  columns: readonly Column[],
+  shown: readonly FittedColumn[],
+  terminalWidth: number,
+): FittedColumn[] {
+  const narrowed = shown.map((column) => ({ ...column }));
+  const texts = narrowed.filter(({ index }) => columns[index]?.fit !== undefined);
+  for (let excess = widthOf(narrowed) - terminalWidth; excess > 0; excess -= 1) {
+    const widest = texts.reduce<FittedColumn | undefined>(
+      (other, text) => (other === undefined || text.width > other.width ? text : other),
+      undefined,
+    );
+    if (widest === undefined || widest.width <= TEXT_MIN_WIDTH) {
+      break;
+    }
+    widest.width -= 1;
+  }
+  return narrowed;
+}
+
+function lastRanked(columns: readonly Column[], shown: readonly FittedColumn[]): FittedColumn | undefined {
+  const rankOf = ({ index }: FittedColumn) => columns[index]?.rank ?? 0;
+  const [last] = shown.filter((column) => rankOf(column) > 0).toSorted((a, b) => rankOf(b) - rankOf(a));
+  return last;
+}
+
+function widthOf(columns: readonly FittedColumn[]): number {
+  return columns.reduce((sum, { width }) => sum + width, GAP.length * (columns.length - 1));
+}
