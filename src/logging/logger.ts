@@ -2,6 +2,7 @@ import type { LoggerService } from '@nestjs/common';
 import { pino, type Logger } from 'pino';
 import type { Environment } from '../environment.js';
 import { TERMINAL_FORMAT } from './terminal-format.js';
+import { timestamp } from './timestamp.js';
 
 /** Lines are gathered until they are this many bytes, or this old: a write for each would be a good part of a request's cost. */
 const GATHERED_BYTES = 4096;
@@ -24,7 +25,7 @@ export function createLogger(environment: Environment): Logger {
     level: environment.LOG_LEVEL,
     base: null,
     formatters: { level: (level: string) => ({ level }) },
-    timestamp: pino.stdTimeFunctions.isoTime,
+    timestamp: () => timestamp(),
     hooks: { streamWrite: showable },
   };
   const isForEyes = process.stdout.isTTY && environment.NODE_ENV !== 'production';
