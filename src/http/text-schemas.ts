@@ -13,4 +13,5 @@ export const uuid = (description: string) =>
   z.string().meta({ description, format: 'uuid', maxLength: UUID_LENGTH });
 
 /** Returns the schema of another text in a response. */
-export const plainText = (description: string, maxLength: number) => z.string().meta({ description, maxLength });
+export const plainText = (description: string, maxLength: number) =>
+  z.string().meta({ description, maxLength });

@@ -74,7 +74,10 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
     private readonly queries: QueryRunner,
     private readonly clock: Clock,
   ) {
-    super((creations) => this.createAll(creations), { name: resource.name, maxInFlight: queries.maxInFlight });
+    super((creations) => this.createAll(creations), {
+      name: resource.name,
+      maxInFlight: queries.maxInFlight,
+    });
     this.create = namedStatement(resource.name, statementText(CREATE, resource, 0));
     this.createOnce = namedStatement(
       `${resource.name}-once`,
