@@ -13,7 +13,10 @@ export default {
     {
       name: 'no-orphan',
       severity: 'error',
-      from: { orphan: true, pathNot: ['\\.d\\.m?ts$', '^test/support/.*\\.mjs$', '^src/cli/probe\\.ts$', '^src/openapi/browser/'] },
+      from: {
+        orphan: true,
+        pathNot: ['\\.d\\.m?ts$', '^test/support/.*\\.mjs$', '^src/cli/probe\\.ts$', '^src/openapi/browser/'],
+      },
       to: {},
     },
     {
