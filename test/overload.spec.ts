@@ -244,14 +244,15 @@ describe('a client that pipelines', () => {
     const socket = connect(Number(port), hostname);
     const answer = text(socket);
     const name = `Rex ${client.quotaId}`;
-    const post = (body: string) =>
-      ONE()
-        .replace('GET', 'POST')
-        .replace(
-          '\r\n\r\n',
-          `\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-        );
-    socket.write(post('{nonsense') + post(JSON.stringify({ name, categoryId: 1 })));
+    const body = JSON.stringify({ name, categoryId: 1 });
+    const post = ONE()
+      .replace('GET', 'POST')
+      .replace(
+        '\r\n\r\n',
+        `\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      );
+    // What stands behind two hosts may not be a request.
+    socket.write(ONE().replace(/Host: .*/, 'Host: a,b') + post);
     expect([...(await answer).matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status)).toEqual(['400']);
     // One for the first, one for this.
     expect((await ask('/v1/pets')).headers.get('x-ratelimit-remaining')).toBe('58');

@@ -66,12 +66,16 @@ describe('ConcurrencyLimit', () => {
     expect(take('b', 2).allowed).toBe(1);
   });
 
-  it('gives the slot of a paused request to others, and its own back to it when it resumes', () => {
-    const [paused] = take('a', MAX_SLOTS).requests as [FastifyRequest];
+  it('gives the slot of a paused request to others, and one back to it when it resumes, if one is free', () => {
+    const { requests } = take('a', MAX_SLOTS);
+    const [paused, other] = requests as [FastifyRequest, FastifyRequest];
     limit.pause(paused);
     expect(take('a', 2).allowed).toBe(1);
     limit.resume(paused);
-    expect(limit.all()[0]?.slots.size).toBe(MAX_SLOTS + 1);
+    expect(limit.all()[0]?.slots.size).toBe(MAX_SLOTS);
+    limit.release(other);
+    limit.resume(paused);
+    expect(limit.all()[0]?.slots.size).toBe(MAX_SLOTS);
   });
 
   it('gives no slot back to a request that resumes after its response', () => {
