@@ -14,7 +14,7 @@ const RUN = `use(client, process.env.ANIMAL_STORE_URL, process.env.ANIMAL_STORE_
 const MODULE = `import * as client from 'animal-store-client';\nimport { use } from './use.mjs';\n${RUN}`;
 const COMMON_JS = `const client = require('animal-store-client');\nconst { use } = require('./use.mjs');\n${RUN}`;
 
-/** A runtime that `npm --prefix client/test/runtimes ci` has installed. */
+/** A runtime that `npm --prefix client/test/runtimes install --no-package-lock` has installed. */
 const installed = (name) => path.join(CLIENT, 'test', 'runtimes', 'node_modules', '.bin', name);
 const DENO = ['run', '--no-lock', '--node-modules-dir=manual', '--allow-net', '--allow-env', '--allow-read'];
 
