@@ -1,8 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
-import { pino, type Logger } from 'pino';
+import { type Logger, pino, stdTimeFunctions } from 'pino';
 import type { Environment } from '../environment.js';
 import { TERMINAL_FORMAT } from './terminal-format.js';
-import { timestamp } from './timestamp.js';
 
 /** Lines are gathered until they are this many bytes, or this old: a write for each would be a good part of a request's cost. */
 const GATHERED_BYTES = 4096;
@@ -25,7 +24,7 @@ export function createLogger(environment: Environment): Logger {
     level: environment.LOG_LEVEL,
     base: null,
     formatters: { level: (level: string) => ({ level }) },
-    timestamp: () => timestamp(),
+    timestamp: stdTimeFunctions.isoTime,
     hooks: { streamWrite: showable },
   };
   const isForEyes = process.stdout.isTTY && environment.NODE_ENV !== 'production';

@@ -1,7 +1,7 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { isProtected, operationOf } from '../http/request-path.js';
 import type { Principal } from '../principal.js';
-import { decisionWord } from './decision-word.js';
+import type { RateLimitDecision } from '../rate-limit/rate-limit-decision.js';
 import { loggableAddress, loggablePath, loggableUserAgent } from './loggable.js';
 
 /** Logs one line for each request, when its response is sent. */
@@ -48,4 +48,37 @@ export class RequestLog extends LogController {
 /** Returns whose key the request has: as authenticated, or as last known where it was denied before. */
 function principalOf(request: FastifyRequest): Principal | null {
   return request.authentication === null ? request.lastKnownPrincipal : request.authentication.principal;
+}
+
+/**
+ * How the rate limiter decided on a request, in one word.
+ *
+ * - `allowed`: it took one from each window.
+ * - `denied`: a window was full.
+ * - `banned`: it started or met a ban.
+ * - `local`: this replica allowed it by itself, as the counter store is away.
+ * - `uncounted`: it took nothing, such as `GET /v1/rate-limit`, or a request during a shutdown.
+ * - `shed`: the server was overloaded.
+ */
+export type DecisionWord = 'allowed' | 'denied' | 'banned' | 'local' | 'uncounted' | 'shed';
+
+/** What the word depends on besides the decision, which is null where there was none. */
+interface DecidedRequest {
+  decision: Pick<RateLimitDecision, 'allowed' | 'ban' | 'degraded'> | null;
+  isShed: boolean;
+  /** Whether it requests its rate-limit status, which is counted apart. */
+  isStatus: boolean;
+}
+
+export function decisionWord({ decision, isShed, isStatus }: DecidedRequest): DecisionWord {
+  if (decision === null) {
+    return isShed ? 'shed' : 'uncounted';
+  }
+  if (!decision.allowed) {
+    return decision.ban === null ? 'denied' : 'banned';
+  }
+  if (isStatus) {
+    return 'uncounted';
+  }
+  return decision.degraded ? 'local' : 'allowed';
 }

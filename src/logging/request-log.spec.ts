@@ -1,4 +1,4 @@
-import { decisionWord } from './decision-word.js';
+import { decisionWord } from './request-log.js';
 
 const request = { isShed: false, isStatus: false };
 const allowed = { allowed: true, ban: null, degraded: false };
