@@ -8,7 +8,6 @@ import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
 import type { Clock } from './clock.js';
 import { DatabaseModule } from './database/database.module.js';
-import { DeprecationModule } from './deprecation/deprecation.module.js';
 import { LifecycleHeadersInterceptor } from './deprecation/lifecycle-headers.interceptor.js';
 import type { Environment } from './environment.js';
 import { AmbiguityGuard } from './http/ambiguity.guard.js';
@@ -31,7 +30,6 @@ import { UsageModule } from './usage/usage.module.js';
     DatabaseModule,
     AuthModule,
     RateLimitModule,
-    DeprecationModule,
     IdempotencyModule,
     PetsModule,
     OrdersModule,

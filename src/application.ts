@@ -5,11 +5,9 @@ import { AppHooks } from './app.hooks.js';
 import { AppModule } from './app.module.js';
 import { NotFoundHandler } from './app.not-found.js';
 import { Clock } from './clock.js';
-import { OperationRegistry } from './deprecation/operation-registry.js';
 import type { Environment } from './environment.js';
 import { AllowedMethods } from './http/allowed-methods.js';
 import { Connections } from './http/connections.js';
-import { isProtectedPath } from './http/request-path.js';
 import { RefusedConnections } from './http/refused-connections.js';
 import { leaveBodiesUnread, leaveNothingToNode, serverOptions } from './http/server.js';
 import { UnsentResponses } from './http/unsent-responses.js';
@@ -17,7 +15,7 @@ import { createLogger, nestLogger } from './logging/logger.js';
 import { RequestLog } from './logging/request-log.js';
 import { serveDocuments } from './openapi/documents.js';
 
-/** NestJS on Fastify, without NestJS's own response to what no route has: `NotFoundHandler` stands in its place. */
+/** NestJS on Fastify, with `NotFoundHandler` in place of NestJS's own. */
 class Adapter extends FastifyAdapter {
   override setNotFoundHandler(): FastifyInstance {
     return this.getInstance();
@@ -55,31 +53,25 @@ export async function createApplication(
   app.get(UnsentResponses).watch(fastify.server);
   await app.get(AppHooks).addTo(fastify);
   app.get(NotFoundHandler).addTo(fastify);
-  noteRoutes(fastify, app.get(OperationRegistry), app.get(AllowedMethods), environment);
+  recordMethods(fastify, app.get(AllowedMethods), environment);
   serveDocuments(app, environment);
   try {
     await app.init();
   } catch (error) {
-    // What was opened before would keep the process alive.
+    // Open connections would keep the process alive.
     await app.close();
     throw error;
   }
   return app;
 }
 
-/** Takes note of each route when it is registered: of what it declares, and of the method that its path answers. */
-function noteRoutes(
+/** Records the method of each route when it is registered; `Allow` lists neither hidden nor unoffered routes. */
+function recordMethods(
   fastify: FastifyInstance,
-  operations: OperationRegistry,
   allowedMethods: AllowedMethods,
   { EXPERIMENTAL }: Environment,
 ): void {
-  fastify.addHook('onRoute', (route) => {
-    const { method, url, config } = route;
-    if (isProtectedPath(url)) {
-      operations.add(route);
-    }
-    // `Allow` does not list what is not offered.
+  fastify.addHook('onRoute', ({ method, url, config }) => {
     const isOffered = config?.stability !== 'experimental' || EXPERIMENTAL;
     if (isOffered && config?.unlisted !== true) {
       allowedMethods.add(method, url);

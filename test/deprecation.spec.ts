@@ -1,7 +1,3 @@
-import { Get } from '@nestjs/common';
-import { OrdersController } from '../src/orders/orders.controller.js';
-import { Stability } from '../src/deprecation/stability.decorator.js';
-import { createDatabase } from './support/database.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
 import { type Answer, send } from './support/http.js';
@@ -221,37 +217,5 @@ describe('getPet', () => {
     const nothing = await send(`${store.url}/v1/pets/`, { key });
     expectError(nothing, 404, 'not_found', expect.stringContaining('There is nothing at /v1/pets/.'));
     expectNoDeprecation(nothing);
-  });
-});
-
-describe('a service does not start', () => {
-  const orders = OrdersController.prototype;
-
-  function declare(decorator: MethodDecorator, name: string): void {
-    decorator(orders, name, Object.getOwnPropertyDescriptor(orders, name) as PropertyDescriptor);
-  }
-
-  async function expectNoStart(fault: string): Promise<void> {
-    const database = await createDatabase();
-    await expect(startApplication({ database })).rejects.toThrow(
-      `The declarations of routes do not hold:\n${fault}`,
-    );
-    await database.drop();
-  }
-
-  afterEach(() => {
-    declare(Stability('experimental'), 'createOrder');
-    Reflect.deleteProperty(orders, 'things');
-  });
-
-  it('with an operation whose declaration does not hold, which is named', async () => {
-    declare(Stability(undefined as never), 'createOrder');
-    await expectNoStart('createOrder has no stability');
-  });
-
-  it('with a route that declares nothing, which is named by its method and path', async () => {
-    Object.defineProperty(orders, 'things', { value: () => [], configurable: true });
-    declare(Get('things/:id'), 'things');
-    await expectNoStart('GET /v1/store/orders/things/:id has no stability');
   });
 });

@@ -4,10 +4,7 @@ import { AddRouteConfig } from '../http/route-config.decorator.js';
 import { LifecycleGuard } from './lifecycle.guard.js';
 import type { Deprecation } from './lifecycle.js';
 
-/**
- * Marks a route as deprecated. Fastify's route configuration carries it, as errors that reach no handler need it
- * too. Stands below `@ApiOperation()`, whose description would else be lost.
- */
+/** Marks a route as deprecated. Must stand below `@ApiOperation()`, which would otherwise lose its description. */
 export const Deprecated = (deprecation: Deprecation) =>
   applyDecorators(
     AddRouteConfig({ deprecation }),

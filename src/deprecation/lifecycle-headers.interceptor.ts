@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ResponseInterceptor } from '../http/response-interceptor.js';
-import { lifecycleHeaders } from './headers.js';
+import { lifecycleHeaders } from './lifecycle.js';
 
 /** Adds the deprecation and stability headers of the route; links that the handler has set stay before those of the deprecation. */
 @Injectable()
 export class LifecycleHeadersInterceptor implements ResponseInterceptor {
-  /** By the route's configuration, so that the texts are made once. */
+  /** By the route's configuration, so that each text is made once. */
   private readonly headers = new WeakMap<object, [name: string, value: string][]>();
 
   intercept({ routeOptions: { config } }: Pick<FastifyRequest, 'routeOptions'>, reply: FastifyReply): void {

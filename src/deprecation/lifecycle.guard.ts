@@ -4,7 +4,7 @@ import { Clock } from '../clock.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import { lifecycleError } from './lifecycle.js';
 
-/** Lets pass what is there: not what is experimental where that is not offered, nor what was removed. */
+/** Denies requests to operations that are removed, or experimental and not offered. */
 @Injectable()
 export class LifecycleGuard implements CanActivate {
   constructor(

@@ -1,4 +1,4 @@
-import { lifecycleError } from './lifecycle.js';
+import { lifecycleError, lifecycleHeaders } from './lifecycle.js';
 
 const REMOVAL_MS = Date.parse('2030-12-05T00:00:00Z');
 const DEPRECATION = {
@@ -11,47 +11,84 @@ const DEPRECATION = {
 const errorAt = (nowMs: number, method = 'GET') =>
   lifecycleError({ deprecation: DEPRECATION }, method, nowMs, false);
 
-test('until the last millisecond before its removal an operation answers', () => {
-  expect(errorAt(REMOVAL_MS - 1)).toBeNull();
-});
-
-test.each([0, 1, 1e12])('from the very instant of its removal it is gone: %d ms after', (afterMs) => {
-  expect(errorAt(REMOVAL_MS + afterMs)?.body).toEqual({
-    code: 'endpoint_removed',
-    message: 'This operation was removed on 2030-12-05. Use GET /v1/pets?status=available instead.',
-    status: 410,
+describe('lifecycleError', () => {
+  it('returns null until the last millisecond before the removal', () => {
+    expect(errorAt(REMOVAL_MS - 1)).toBeNull();
   });
-});
 
-test.each([
-  ['GET', 'GET'],
-  ['HEAD', 'GET'],
-  ['POST', 'POST'],
-])('a request by %s names %s in its error', (method, named) => {
-  expect(errorAt(REMOVAL_MS, method)?.message).toBe(
-    `This operation was removed on 2030-12-05. Use ${named} /v1/pets?status=available instead.`,
+  it.each([0, 1, 1e12])('returns 410 from the instant of the removal: %d ms after', (afterMs) => {
+    expect(errorAt(REMOVAL_MS + afterMs)?.body).toEqual({
+      code: 'endpoint_removed',
+      message: 'This operation was removed on 2030-12-05. Use GET /v1/pets?status=available instead.',
+      status: 410,
+    });
+  });
+
+  it.each([
+    ['GET', 'GET'],
+    ['HEAD', 'GET'],
+    ['POST', 'POST'],
+  ])('names the method of the replacement: %s names %s', (method, named) => {
+    expect(errorAt(REMOVAL_MS, method)?.message).toBe(
+      `This operation was removed on 2030-12-05. Use ${named} /v1/pets?status=available instead.`,
+    );
+  });
+
+  it.each(['stable', 'beta'] as const)(
+    'returns null for a %s operation, whether experimental ones are offered or not',
+    (stability) => {
+      expect(lifecycleError({ stability }, 'GET', REMOVAL_MS, false)).toBeNull();
+      expect(lifecycleError({ stability }, 'GET', REMOVAL_MS, true)).toBeNull();
+    },
   );
-});
 
-test.each(['stable', 'beta'] as const)(
-  'what is %s is there, whether experiments are offered or not',
-  (stability) => {
-    expect(lifecycleError({ stability }, 'GET', REMOVAL_MS, false)).toBeNull();
-    expect(lifecycleError({ stability }, 'GET', REMOVAL_MS, true)).toBeNull();
-  },
-);
+  it('returns 404 for an experimental operation, unless experimental ones are offered', () => {
+    expect(lifecycleError({ stability: 'experimental' }, 'GET', REMOVAL_MS, true)).toBeNull();
+    expect(lifecycleError({ stability: 'experimental' }, 'GET', REMOVAL_MS, false)?.body).toEqual({
+      code: 'not_found',
+      message: 'This operation is experimental, and not offered in this environment.',
+      status: 404,
+    });
+  });
 
-test('what is experimental is there where experiments are offered, and not found elsewhere', () => {
-  expect(lifecycleError({ stability: 'experimental' }, 'GET', REMOVAL_MS, true)).toBeNull();
-  expect(lifecycleError({ stability: 'experimental' }, 'GET', REMOVAL_MS, false)?.body).toEqual({
-    code: 'not_found',
-    message: 'This operation is experimental, and not offered in this environment.',
-    status: 404,
+  it('returns 404 rather than 410 for an operation that is not offered', () => {
+    const lifecycle = { stability: 'experimental', deprecation: DEPRECATION } as const;
+    expect(lifecycleError(lifecycle, 'GET', REMOVAL_MS, true)?.code).toBe('endpoint_removed');
+    expect(lifecycleError(lifecycle, 'GET', REMOVAL_MS, false)?.code).toBe('not_found');
   });
 });
 
-test('what is not offered is not found, rather than removed', () => {
-  const lifecycle = { stability: 'experimental', deprecation: DEPRECATION } as const;
-  expect(lifecycleError(lifecycle, 'GET', REMOVAL_MS, true)?.code).toBe('endpoint_removed');
-  expect(lifecycleError(lifecycle, 'GET', REMOVAL_MS, false)?.code).toBe('not_found');
+describe('lifecycleHeaders', () => {
+  it('returns the dates of a deprecation, its replacement and its documentation', () => {
+    expect(lifecycleHeaders({ deprecation: DEPRECATION })).toEqual({
+      Deprecation: '@1764892800',
+      Sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
+      Link: '</v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; rel="deprecation"; type="text/html"',
+    });
+  });
+
+  it('returns whole seconds: Deprecation by RFC 9745 and Sunset by RFC 8594', () => {
+    const headers = lifecycleHeaders({
+      deprecation: {
+        ...DEPRECATION,
+        since: new Date('2024-02-29T23:59:59.999Z'),
+        removal: new Date('2031-01-02T03:04:05.678Z'),
+      },
+    });
+    expect(headers['Deprecation']).toBe('@1709251199');
+    expect(headers['Sunset']).toBe('Thu, 02 Jan 2031 03:04:05 GMT');
+  });
+
+  it('returns none for a stable operation that is not deprecated', () => {
+    expect(lifecycleHeaders({})).toEqual({});
+    expect(lifecycleHeaders({ stability: 'stable' })).toEqual({});
+  });
+
+  it('returns the stability of an operation that is not stable, beside its deprecation', () => {
+    expect(lifecycleHeaders({ stability: 'beta' })).toEqual({ 'X-Stability': 'beta' });
+    expect(lifecycleHeaders({ stability: 'experimental', deprecation: DEPRECATION })).toEqual({
+      'X-Stability': 'experimental',
+      ...lifecycleHeaders({ deprecation: DEPRECATION }),
+    });
+  });
 });

@@ -1,12 +1,12 @@
 import { ApiError } from '../errors/api-error.js';
 
-/** What a client may rely on; `docs/versioning.md` says what each means. */
+/** What a client may rely on; `docs/versioning.md` defines each. */
 export type Stability = 'stable' | 'beta' | 'experimental';
 
-/** A deprecated operation. Headers, the removal and all documents follow from this one declaration. */
+/** A deprecated operation. Its headers, its removal and all documents follow from this one declaration. */
 export interface Deprecation {
   since: Date;
-  /** From this instant, 00:00 UTC of a day, the operation answers 410. */
+  /** From this instant, 00:00 UTC of a day, the operation returns 410. */
   removal: Date;
   /** Path and query of what to call instead, by the method of this operation. */
   replacement: string;
@@ -14,7 +14,7 @@ export interface Deprecation {
   docs: string;
 }
 
-/** What a route declares of the time that it is there for. */
+/** What a route declares of its stability and its removal. */
 export interface Lifecycle {
   stability?: Stability;
   deprecation?: Deprecation;
@@ -24,8 +24,20 @@ declare module 'fastify' {
   interface FastifyContextConfig extends Lifecycle {}
 }
 
+/** Returns `X-Stability` of an operation that is not stable, and `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and their links. */
+export function lifecycleHeaders({ stability, deprecation }: Lifecycle): Record<string, string> {
+  return {
+    ...(stability !== undefined && stability !== 'stable' && { 'X-Stability': stability }),
+    ...(deprecation !== undefined && {
+      Deprecation: `@${Math.floor(deprecation.since.getTime() / 1000)}`,
+      Sunset: deprecation.removal.toUTCString(),
+      Link: `<${deprecation.replacement}>; rel="successor-version", <${deprecation.docs}>; rel="deprecation"; type="text/html"`,
+    }),
+  };
+}
+
 /**
- * Returns why an operation is not there, or null where it is.
+ * Returns the error of a request to an operation that is removed or not offered, else null.
  *
  * @param method of the request.
  * @param nowMs milliseconds since the Unix epoch.
@@ -40,13 +52,10 @@ export function lifecycleError(
   if (stability === 'experimental' && !offersExperimental) {
     return new ApiError('not_found', 'This operation is experimental, and not offered in this environment.');
   }
-  return deprecation === undefined || nowMs < deprecation.removal.getTime()
-    ? null
-    : removalError(deprecation, method);
-}
-
-function removalError({ removal, replacement }: Deprecation, method: string): ApiError {
-  // HEAD is answered as GET is.
+  if (deprecation === undefined || nowMs < deprecation.removal.getTime()) {
+    return null;
+  }
+  const { removal, replacement } = deprecation;
   const successor = `${method === 'HEAD' ? 'GET' : method} ${replacement}`;
   return new ApiError(
     'endpoint_removed',

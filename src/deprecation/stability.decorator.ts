@@ -2,10 +2,10 @@ import { applyDecorators, UseGuards } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
 import { AddRouteConfig } from '../http/route-config.decorator.js';
 import { LifecycleGuard } from './lifecycle.guard.js';
-import type { Lifecycle } from './lifecycle.js';
+import type { Stability as StabilityLevel } from './lifecycle.js';
 
-/** Says how stable an operation is. Each has to say so, or the service does not start. */
-export const Stability = (stability: NonNullable<Lifecycle['stability']>) =>
+/** Declares how stable an operation is; every operation needs one. */
+export const Stability = (stability: StabilityLevel) =>
   applyDecorators(
     AddRouteConfig({ stability }),
     ...(stability === 'experimental' ? [UseGuards(LifecycleGuard)] : []),

@@ -32,11 +32,6 @@ function decodable(segment: string): string {
   }
 }
 
-/** Returns whether requests of this path need an API key and are counted. */
-export function isProtectedPath(path: string): boolean {
-  return PROTECTED.test(path);
-}
-
 /** Returns whether a request needs an API key and is counted, also where it has no route. */
 export function isProtected(request: FastifyRequest): boolean {
   return PROTECTED.test(pathOf(request));
