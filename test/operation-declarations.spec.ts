@@ -1,4 +1,4 @@
-import type { RouteOptions } from 'fastify';
+import type { FastifyInstance, RouteOptions } from 'fastify';
 import FindMyWay, { type HTTPMethod } from 'find-my-way';
 import { AppHooks } from '../src/app.hooks.js';
 import type { Deprecation } from '../src/deprecation/lifecycle.js';
@@ -13,7 +13,7 @@ type Operation = Omit<RouteOptions, 'method'> & { method: HTTPMethod };
 const operations: Operation[] = [];
 
 beforeAll(async () => {
-  const { addTo } = AppHooks.prototype;
+  const addTo = Reflect.get(AppHooks.prototype, 'addTo') as (fastify: FastifyInstance) => Promise<void>;
   jest.spyOn(AppHooks.prototype, 'addTo').mockImplementationOnce(function (this: AppHooks, fastify) {
     fastify.addHook('onRoute', (route) => {
       const methods = [route.method].flat() as HTTPMethod[];
