@@ -1,6 +1,6 @@
 import { namedStatement, QueryRunner } from '../src/database/query-runner.js';
+import { PrismaService } from '../src/database/prisma.service.js';
 import { IdempotencyCleanup } from '../src/idempotency/idempotency.cleanup.js';
-import { IdempotencyStore } from '../src/idempotency/idempotency.store.js';
 import type { IdempotentRequest } from '../src/idempotency/creation-batcher.js';
 import { OrderRepository } from '../src/orders/order.repository.js';
 import { PetRepository } from '../src/pets/pet.repository.js';
@@ -451,17 +451,17 @@ describe('a kept answer', () => {
     store.clock.travel(DAY_MS / 2);
     await attempt('b');
     store.clock.travel(DAY_MS / 2 + 1000);
-    await store.app.get(IdempotencyStore).deleteExpired();
+    await store.app.get(IdempotencyCleanup).deleteExpired();
     expect(await store.database.query('SELECT key FROM idempotent_answers')).toEqual([{ key: 'b' }]);
   });
 
   it('is looked for every minute by the service itself, in parts', async () => {
     fakeIntervals();
     const sweeps = jest
-      .spyOn(IdempotencyStore.prototype, 'deleteExpired')
+      .spyOn(IdempotencyCleanup.prototype, 'deleteExpired')
       .mockResolvedValueOnce(true)
       .mockResolvedValueOnce(false);
-    const sweeper = new IdempotencyCleanup(store.app.get(IdempotencyStore));
+    const sweeper = new IdempotencyCleanup(store.app.get(PrismaService), store.clock);
     sweeper.onModuleInit();
     jest.advanceTimersByTime(60_000);
     await eventually(async () => expect(sweeps).toHaveBeenCalledTimes(2));

@@ -5,7 +5,7 @@ import { SHARED_COUNTER_STORE } from '../src/rate-limit/fallback-counter-store.j
 import type { Environment } from '../src/environment.js';
 import { UsageJournal } from '../src/usage/usage.journal.js';
 import { UsageRepository } from '../src/usage/usage.repository.js';
-import { IdempotencyStore } from '../src/idempotency/idempotency.store.js';
+import { IdempotencyCleanup } from '../src/idempotency/idempotency.cleanup.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { eventually } from './support/eventually.js';
@@ -99,7 +99,7 @@ describe('a service whose role lacks privileges', () => {
     await app.get<PostgresCounterStore>(SHARED_COUNTER_STORE).sweep();
     await app.get(UsageJournal).fold();
     await app.get(UsageRepository).sweep();
-    await app.get(IdempotencyStore).deleteExpired();
+    await app.get(IdempotencyCleanup).deleteExpired();
     expect([...errors.mock.calls, ...warnings.mock.calls]).toEqual([]);
   });
 

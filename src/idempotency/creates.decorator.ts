@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiConflictResponse, ApiHeader, ApiUnprocessableEntityResponse } from '@nestjs/swagger';
 
-/** Describes an operation that responds by `IdempotencyService`: what it takes and responds with an `Idempotency-Key`. */
+/** Documents the `Idempotency-Key` of an operation that responds by `IdempotencyService`. */
 export const Creates = () =>
   applyDecorators(
     ApiHeader({

@@ -10,6 +10,8 @@ const CREATE_ONCE = loadSql(import.meta.url, 'create-once').text;
 const KEY_PARAMETERS = 6;
 /** SQLSTATE classes of a value that cannot be stored, or violates a constraint (PostgreSQL, Appendix A). */
 const INVALID_VALUE = /^2[23]...$/;
+const KEY_REUSED =
+  'This Idempotency-Key came with another request within the last 24 hours. Use a new one for each.';
 
 /** What clients create: the records of a table whose `id` comes from the sequence `TABLE_id_seq`. */
 export interface Resource<Input> {
@@ -94,21 +96,18 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
       if (!(error instanceof pg.DatabaseError && INVALID_VALUE.test(String(error.code)))) {
         throw error;
       }
-      // Nothing was created. Halving finds the creation that the database rejects.
-      return creations.length === 1 ? [new BatchItemError(error)] : this.createHalves(creations);
+      if (creations.length === 1) {
+        return [new BatchItemError(error)];
+      }
+      // Nothing was created. Halving finds the creation that the database rejects; a half that fails leaves the other as it is.
+      const middle = Math.ceil(creations.length / 2);
+      const results: Result[] = [];
+      for (const half of [creations.slice(0, middle), creations.slice(middle)]) {
+        const fail = (reason: unknown) => half.map(() => new BatchItemError(reason));
+        results.push(...(await this.createAll(half).catch(fail)));
+      }
+      return results;
     }
-  }
-
-  /** What one half has created stays, whatever becomes of the other. */
-  private async createHalves(creations: Creation<Input>[]): Promise<Result[]> {
-    const middle = Math.ceil(creations.length / 2);
-    const results: Result[] = [];
-    for (const half of [creations.slice(0, middle), creations.slice(middle)]) {
-      results.push(
-        ...(await this.createAll(half).catch((error: unknown) => half.map(() => new BatchItemError(error)))),
-      );
-    }
-    return results;
   }
 
   private async run(creations: Creation<Input>[]): Promise<Result[]> {
@@ -157,31 +156,22 @@ function statementText<Input>(
     .replaceAll('{is_valid}', condition?.sql ?? 'true');
 }
 
-/** Null when the request does not meet the condition of its resource. */
+/** Returns null when the request does not meet the condition of its resource. */
 function resultOf([id, isValid, isSame, earlierBody, earlierLocation]: OnceRow): Result | null {
   if (id !== null) {
     return BigInt(id);
   }
-  if (isSame === true) {
-    return new StoredResponse(earlierBody as string, earlierLocation);
+  if (isSame === null) {
+    return isValid ? new BatchItemError(conflict()) : null;
   }
-  if (isSame === false) {
-    return new BatchItemError(reused());
-  }
-  return isValid ? new BatchItemError(conflict()) : null;
+  return isSame
+    ? new StoredResponse(earlierBody as string, earlierLocation)
+    : new BatchItemError(new ApiError('idempotency_key_reused', KEY_REUSED));
 }
 
-/** The error of a request whose twin, with the same `Idempotency-Key`, is in flight. */
+/** Returns the error of a request with the `Idempotency-Key` of a request in flight. */
 export function conflict(): ApiError {
-  return new ApiError(
-    'idempotency_conflict',
-    'A request with this Idempotency-Key is still under way. Send the same again shortly for its answer.',
-  );
-}
-
-function reused(): ApiError {
-  return new ApiError(
-    'idempotency_key_reused',
-    'This Idempotency-Key came with another request within the last 24 hours. Use a new one for each.',
-  );
+  const message =
+    'A request with this Idempotency-Key is still under way. Send the same again shortly for its answer.';
+  return new ApiError('idempotency_conflict', message);
 }

@@ -1,13 +1,35 @@
 import { Injectable } from '@nestjs/common';
-import { RecurringWork } from '../database/recurring-work.js';
-import { IdempotencyStore } from './idempotency.store.js';
+import { Clock } from '../clock.js';
+import { PrismaService } from '../database/prisma.service.js';
+import { PeriodicDatabaseTask } from '../database/periodic-database-task.js';
 
 const INTERVAL_MS = 60_000;
+/** Rows that one statement deletes at most. */
+const DELETE_BATCH = 5_000;
 
-/** Deletes expired responses once a minute. */
+/** Deletes stored responses that are older than 24 hours, once a minute. */
 @Injectable()
-export class IdempotencyCleanup extends RecurringWork {
-  constructor(store: IdempotencyStore) {
-    super(INTERVAL_MS, () => store.deleteExpired(), 'Expired responses were not deleted');
+export class IdempotencyCleanup extends PeriodicDatabaseTask {
+  constructor(
+    private readonly prisma: PrismaService,
+    private readonly clock: Clock,
+  ) {
+    super(INTERVAL_MS, () => this.deleteExpired(), 'Expired responses were not deleted');
+  }
+
+  /**
+   * Deletes one batch, by the database's clock, which all replicas share.
+   *
+   * @returns whether there may be more.
+   * @throws the database's error.
+   */
+  async deleteExpired(): Promise<boolean> {
+    const deleted = await this.prisma.$executeRaw`
+      DELETE FROM idempotent_answers WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM idempotent_answers
+         WHERE kept_at <=
+           statement_timestamp() + make_interval(secs => ${this.clock.storeOffsetMs / 1000}::float8) - interval '24 hours'
+         ORDER BY kept_at LIMIT ${DELETE_BATCH} FOR UPDATE SKIP LOCKED))`;
+    return deleted === DELETE_BATCH;
   }
 }

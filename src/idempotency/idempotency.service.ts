@@ -1,27 +1,31 @@
+import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../errors/api-error.js';
+import { targetPath } from '../http/request-path.js';
 import { requirePrincipal } from '../principal.js';
 import { conflict, type CreationResult, type IdempotentRequest, StoredResponse } from './creation-batcher.js';
-import { fingerprintOf, idempotencyKeyOf } from './idempotency-key.js';
 
-/** How the serialized body of a draft begins: every response 201 has its identifier first. */
+/** 1 to 255 visible ASCII characters. Node joins a repeated header with a comma and a space, which is none. */
+const KEY = /^[\x21-\x7e]{1,255}$/;
+/** The start of a draft's serialized body: every response 201 has its identifier first. */
 const ID = '{"id":0';
 
 interface Creation<Draft> {
   /** The body of the response but for its `id`. */
   draft: Draft;
-  /** The path below which the new record is read, for `Location`; none where it cannot be read. */
+  /** The path below which the new record is read, for `Location`; undefined if it cannot be read. */
   path?: string;
-  /** Creates the record; or, where a request with the same key did before, returns the response stored then. */
+  /** Creates the record, or returns the response stored for an earlier request with the same key. */
   create: (idempotent: IdempotentRequest | null) => Promise<CreationResult>;
 }
 
-/** Responds to requests that create a record. Of those with the same `Idempotency-Key` one creates, and all others get its response. */
+/** Responds to requests that create a record. Of those with the same `Idempotency-Key`, one creates; the others get its response. */
 @Injectable()
 export class IdempotencyService {
   /** Responses sent again since the start. */
   replays = 0;
-  /** The quotas and keys that this process is creating for. */
+  /** The quota and key of each creation in flight. */
   private readonly inFlight = new Set<string>();
 
   /**
@@ -72,6 +76,25 @@ export class IdempotencyService {
       this.inFlight.delete(name);
     }
   }
+}
+
+/** @throws ApiError `invalid_request`. */
+function idempotencyKeyOf({ headers }: FastifyRequest): string | null {
+  const key = headers['idempotency-key'];
+  if (key === undefined) {
+    return null;
+  }
+  if (typeof key !== 'string' || !KEY.test(key)) {
+    const message = 'The header Idempotency-Key must be 1 to 255 visible ASCII characters, and given once.';
+    throw new ApiError('invalid_request', message);
+  }
+  return key;
+}
+
+/** Returns the SHA-256 of what requests with the same key must share: method, path, and the bytes of the body. */
+function fingerprintOf({ method, url, bodyBytes }: FastifyRequest): Buffer {
+  const head = Buffer.from(`${method} ${targetPath(url)}\n`);
+  return hash('sha256', Buffer.concat([head, bodyBytes ?? Buffer.alloc(0)]), 'buffer');
 }
 
 function bodyAfterId(reply: FastifyReply, draft: object): string {

@@ -1,16 +1,38 @@
 import { Injectable } from '@nestjs/common';
 import pg from 'pg';
+import type { BatchMetrics } from '../batcher.js';
+import { Clock } from '../clock.js';
 import type { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
+import { QueryRunner } from '../database/query-runner.js';
 import { ApiError } from '../errors/api-error.js';
-import type { CreationBatcher, CreationResult, IdempotentRequest } from '../idempotency/creation-batcher.js';
-import { IdempotencyStore } from '../idempotency/idempotency.store.js';
-import type { BatchMetrics } from '../batcher.js';
+import {
+  CreationBatcher,
+  type CreationResult,
+  type IdempotentRequest,
+  type Resource,
+} from '../idempotency/creation-batcher.js';
 import type { NewOrder, Order, OrderStatus } from './order.schemas.js';
 
 /** The foreign key of an order's animal. */
 const PET_REFERENCE = 'orders_pet_id_fkey';
 const FIELDS = { id: true, petId: true, quantity: true, shipDate: true, status: true, complete: true };
+
+const CREATION: Resource<NewOrder & { quotaId: string }> = {
+  name: 'place-orders',
+  table: 'orders',
+  columns: {
+    quota_id: { type: 'uuid', value: ({ quotaId }) => quotaId },
+    pet_id: { type: 'bigint', value: ({ petId }) => petId },
+    quantity: { type: 'int', value: ({ quantity }) => quantity },
+    ship_date: { type: 'timestamptz', value: ({ shipDate }) => shipDate?.toISOString() ?? null },
+  },
+  // The foreign key alone would fail the whole batch.
+  condition: {
+    sql: '(SELECT pets.id FROM pets WHERE pets.id = request.pet_id) IS NOT NULL',
+    error: unknownPet,
+  },
+};
 
 type Row = Prisma.OrderGetPayload<{ select: typeof FIELDS }>;
 
@@ -28,26 +50,12 @@ export class OrderRepository {
 
   constructor(
     private readonly prisma: PrismaService,
-    store: IdempotencyStore,
+    queries: QueryRunner,
+    clock: Clock,
   ) {
-    this.creations = store.batcher<NewOrder & { quotaId: string }>({
-      name: 'place-orders',
-      table: 'orders',
-      columns: {
-        quota_id: { type: 'uuid', value: ({ quotaId }) => quotaId },
-        pet_id: { type: 'bigint', value: ({ petId }) => petId },
-        quantity: { type: 'int', value: ({ quantity }) => quantity },
-        ship_date: { type: 'timestamptz', value: ({ shipDate }) => shipDate?.toISOString() ?? null },
-      },
-      // The foreign key alone would fail the whole batch.
-      condition: {
-        sql: '(SELECT pets.id FROM pets WHERE pets.id = request.pet_id) IS NOT NULL',
-        error: unknownPet,
-      },
-    });
+    this.creations = new CreationBatcher(CREATION, queries, clock);
   }
 
-  /** All that was asked of the database for many at once. */
   get batches(): BatchMetrics {
     return this.creations.metrics;
   }

@@ -1,16 +1,14 @@
--- The pages that many requests ask for, each from its own place: $1 the numbers of the pages, $2 the identifier after which
--- each begins, $3 the status of its animals or NULL for all, $4 how many animals it has at the most.
+-- One page for each of many requests: $1 the numbers of the pages, $2 the identifier after which each begins, $3 the status of its
+-- animals or NULL for all, $4 its maximum length.
 --
--- The body is written here: to read twenty animals field by field, and to write them again, costs the service more than
--- all else that it does for a page. One animal more is looked for, which tells whether there is a next page; it begins
--- after the last one shown, last_id.
+-- The body is written here, which costs less than reading fields and writing them again. One animal more is read: if it exists, the next
+-- page begins after last_id.
 --
--- Each half is gated by a condition on the page alone, so that the other one is not even begun. A filtered page is found by
--- comparing both columns of the index, as its beginning is there: by status alone its reading would begin with the
--- first animal of that status, and by the primary key it might pass by all animals of others.
+-- A condition on the page alone disables one half of the UNION. A filtered page compares both columns of the index: by status alone it
+-- would start at the first animal of that status, and by the primary key it might pass all animals of others.
 --
--- The arrays are read by SELECTs of their own, which hide their length from the planner: where it sees it, a plan for that
--- length looks cheaper than one for all, and each question is planned anew, which costs twice what its answer does.
+-- The arrays are read by SELECTs of their own, which hide their length from the planner: otherwise it plans each execution anew, which
+-- costs twice as much as the execution.
 SELECT
   page.number,
   '[' || coalesce(array_to_string(animals.texts[:page.size], ','), '') || ']' AS body,

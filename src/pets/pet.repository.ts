@@ -1,9 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Batcher, type BatchMetrics } from '../batcher.js';
+import { Clock } from '../clock.js';
 import { loadSql, namedStatement, QueryRunner } from '../database/query-runner.js';
 import { MIN_INT64 } from '../http/int64.js';
-import type { CreationBatcher, CreationResult, IdempotentRequest } from '../idempotency/creation-batcher.js';
-import { IdempotencyStore } from '../idempotency/idempotency.store.js';
+import {
+  CreationBatcher,
+  type CreationResult,
+  type IdempotentRequest,
+  type Resource,
+} from '../idempotency/creation-batcher.js';
 import type { NewPet, PetStatus } from './pet.schemas.js';
 
 const AS_JSON = loadSql(import.meta.url, 'pets-as-json').text;
@@ -21,9 +26,19 @@ const PAGE_OF_STATUS = namedStatement(
 );
 const PAGES = loadSql(import.meta.url, 'pages-of-pets');
 
+const CREATION: Resource<NewPet> = {
+  name: 'add-pets',
+  table: 'pets',
+  columns: {
+    name: { type: 'text', value: ({ name }) => name },
+    category_id: { type: 'bigint', value: ({ categoryId }) => categoryId },
+    status: { type: 'pet_status', value: ({ status }) => status ?? null },
+  },
+};
+
 /** Pages of one query. */
 const PAGES_AT_ONCE = 64;
-/** Up to this limit, a single page is cheaper as one row an animal, joined here, than as one text that PostgreSQL writes. */
+/** Up to this limit, a single page is cheaper as one row per animal than as one text that PostgreSQL writes. */
 const SHORT_PAGE = 32;
 
 type Row = [id: string, json: string];
@@ -57,7 +72,7 @@ export class PetRepository {
 
   constructor(
     private readonly queries: QueryRunner,
-    store: IdempotencyStore,
+    clock: Clock,
   ) {
     const { maxInFlight } = queries;
     this.pages = new Batcher((requests) => this.readPages(requests), {
@@ -66,15 +81,7 @@ export class PetRepository {
       maxInFlight,
     });
     this.finds = new Batcher((ids) => this.findAll(ids), { name: FIND.name, maxInFlight });
-    this.creations = store.batcher<NewPet>({
-      name: 'add-pets',
-      table: 'pets',
-      columns: {
-        name: { type: 'text', value: ({ name }) => name },
-        category_id: { type: 'bigint', value: ({ categoryId }) => categoryId },
-        status: { type: 'pet_status', value: ({ status }) => status ?? null },
-      },
-    });
+    this.creations = new CreationBatcher(CREATION, queries, clock);
     this.batches = [this.pages.metrics, this.finds.metrics, this.creations.metrics];
   }
 

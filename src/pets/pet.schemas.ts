@@ -24,7 +24,7 @@ const name = z
   .meta({ description: "The animal's name.", minLength: 1, maxLength: NAME_MAX_LENGTH });
 const categoryId = int64.meta({ description: 'Identifier of the category the animal belongs to.' });
 
-/** An animal as a client sends it. Unknown fields are ignored. */
+/** The body of a request to add an animal. Unknown fields are ignored. */
 export const NewPet = z
   .object({ name, categoryId, status: PetStatus.optional() }, { error: 'the body must be a JSON object' })
   .meta({
@@ -34,7 +34,7 @@ export const NewPet = z
   });
 export type NewPet = z.infer<typeof NewPet>;
 
-/** An animal as it is answered. */
+/** An animal in a response. */
 export const Pet = z
   .object({
     id: int64.meta({ description: 'Unique identifier, assigned by the service on creation.' }),

@@ -1,4 +1,3 @@
--- Animals as JSON text, for a WHERE and an ORDER BY to follow: to read them field by field and write them again would cost the service
--- more. pages-of-pets.sql writes the same text.
+-- Animals as JSON text, for a WHERE and an ORDER BY to follow; pages-of-pets.sql writes the same text.
 SELECT id, format('{"id":%s,"name":%s,"categoryId":%s%s}', id, to_json(name), category_id, ',"status":"' || status || '"')
 FROM pets

@@ -16,7 +16,7 @@ import { PetRepository } from './pet.repository.js';
 import { NewPet, Pet, PetQuery } from './pet.schemas.js';
 
 const PATH = '/v1/pets';
-/** Named where the body is text, which is no JSON to Fastify. */
+/** Fastify does not take a text for JSON. */
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 @ApiTags('pets')
@@ -45,7 +45,7 @@ export class PetsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const page = await this.pets.page({ limit, status, after: cursor });
-    // The same for all who wait for the same page.
+    // Once for all requests that share the page.
     page.links ??= pageLinks(PATH, { limit, status }, page.lastId);
     page.tag ??= entityTag(page.body, page.links);
     reply.type(JSON_TYPE).header('Link', page.links).header('ETag', page.tag);
