@@ -1,17 +1,34 @@
-import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  createParamDecorator,
+  type ExecutionContext,
+  Get,
+  HttpCode,
+  Param,
+  Patch,
+  Post,
+  Query,
+  Res,
+} from '@nestjs/common';
 import { ApiBody, ApiConflictResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
-import { Administrator } from '../auth/administrator.decorator.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
-import { UnusedBody } from '../http/unused-body.decorator.js';
 import { pageLinks, pageOf } from '../http/pagination.js';
 import { Answers } from '../openapi/answers.decorator.js';
+import type { Principal } from '../principal.js';
 import { KeyId } from './key-id.decorator.js';
 import { IssuedKey, Key, KeyOrder, KeyQuery, PlanChange, Rotation } from './key.schemas.js';
 import { KeyService } from './key.service.js';
 
 const PATH = '/admin/keys';
+
+/** Injects the body of an operation that uses none, as a body that is sent must be JSON all the same. */
+const UnusedBody = createParamDecorator(
+  (_data: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<FastifyRequest>().body,
+);
 
 @ApiTags('keys')
 @AdministratorsOnly()
@@ -46,7 +63,7 @@ export class KeysController {
   })
   async issueKey(
     @Body({ schema: KeyOrder }) order: KeyOrder,
-    @Administrator() actor: string,
+    @CurrentPrincipal() { keyId: actor }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<IssuedKey> {
     return shownOnce(await this.keys.issue(order, actor), reply);
@@ -72,7 +89,7 @@ export class KeysController {
   changePlan(
     @Param('id') id: string,
     @Body({ schema: PlanChange }) change: PlanChange,
-    @Administrator() actor: string,
+    @CurrentPrincipal() { keyId: actor }: Principal,
   ): Promise<Key> {
     return this.keys.changePlan(id, change, actor);
   }
@@ -95,7 +112,7 @@ export class KeysController {
   async rotateKey(
     @Param('id') id: string,
     @Body({ schema: Rotation.prefault({}) }) { overlapSeconds, expiresAt }: Rotation,
-    @Administrator() actor: string,
+    @CurrentPrincipal() { keyId: actor }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<IssuedKey> {
     const overlapMs = overlapSeconds === undefined ? undefined : overlapSeconds * 1000;
@@ -111,7 +128,7 @@ export class KeysController {
   revokeKey(
     @Param('id') id: string,
     @UnusedBody() _body: unknown,
-    @Administrator() actor: string,
+    @CurrentPrincipal() { keyId: actor }: Principal,
   ): Promise<Key> {
     return this.keys.revoke(id, actor);
   }
@@ -128,7 +145,7 @@ export class KeysController {
   unbanKey(
     @Param('id') id: string,
     @UnusedBody() _body: unknown,
-    @Administrator() actor: string,
+    @CurrentPrincipal() { keyId: actor }: Principal,
   ): Promise<Key> {
     return this.keys.unban(id, actor);
   }

@@ -1,11 +1,12 @@
 import { Body, Controller, Get, HttpStatus, Param, Put, Query, Res } from '@nestjs/common';
 import { ApiConflictResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Administrator } from '../auth/administrator.decorator.js';
+import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { pageLinks, pageOf } from '../http/pagination.js';
 import { Answers } from '../openapi/answers.decorator.js';
+import type { Principal } from '../principal.js';
 import type { Limits } from './limits.schema.js';
 import { PLAN_NAME_MAX_LENGTH } from './plan-name.js';
 import { Plan, PlanLimits, PlanQuery } from './plan.schemas.js';
@@ -62,7 +63,7 @@ export class PlansController {
   async setPlan(
     @Param('plan') name: string,
     @Body({ schema: PlanLimits }) limits: Limits,
-    @Administrator() actor: string,
+    @CurrentPrincipal() { keyId: actor }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Plan> {
     const { plan, created } = await this.plans.set(name, limits, actor);

@@ -1,6 +1,25 @@
-import { applyDecorators, UseGuards } from '@nestjs/common';
+import {
+  applyDecorators,
+  type CanActivate,
+  type ExecutionContext,
+  Injectable,
+  UseGuards,
+} from '@nestjs/common';
 import { ApiForbiddenResponse } from '@nestjs/swagger';
-import { RoleGuard } from './role.guard.js';
+import type { FastifyRequest } from 'fastify';
+import { ApiError } from '../errors/api-error.js';
+import { requirePrincipal } from '../principal.js';
 
-/** Marks a route, or all of a controller, as one that serves administrators' keys alone. */
+@Injectable()
+class RoleGuard implements CanActivate {
+  /** @throws ApiError `forbidden`. */
+  canActivate(context: ExecutionContext): boolean {
+    if (requirePrincipal(context.switchToHttp().getRequest<FastifyRequest>()).role !== 'admin') {
+      throw new ApiError('forbidden', 'This needs an API key whose role is admin.');
+    }
+    return true;
+  }
+}
+
+/** Allows only administrators' keys, once they are authenticated and counted. */
 export const AdministratorsOnly = () => applyDecorators(UseGuards(RoleGuard), ApiForbiddenResponse());

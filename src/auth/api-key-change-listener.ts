@@ -9,7 +9,7 @@ import { ENVIRONMENT, type Environment } from '../environment.js';
 /** The triggers on keys, quotas and plans notify this channel of each committed change. */
 const CHANNEL = 'animal_store_keys';
 const ECHO_INTERVAL_MS = 300;
-/** A change must apply within a second; the rest of it is for the last request that is served from the cache. */
+/** A change must apply within a second; the rest of it is for the last request served from the cache. */
 const ECHO_LIFE_MS = 800;
 const CONNECT_TIMEOUT_MS = 2000;
 const RETRY_INTERVAL_MS = 1000;
@@ -25,7 +25,7 @@ const RETRY_INTERVAL_MS = 1000;
 export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown {
   /** Grows with each change, and with each new connection, since changes before it were missed. */
   generation = 0;
-  /** Until when what was read in this generation holds, by the monotonic clock. Plain fields, as every request compares both. */
+  /** Until when what was read in this generation holds, by the monotonic clock. A plain field, as every request compares it. */
   currentUntilMs = -Infinity;
   private readonly logger = new Logger(ApiKeyChangeListener.name);
   private readonly stopping = new AbortController();

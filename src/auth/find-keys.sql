@@ -1,4 +1,4 @@
--- The keys of these hashes, with the numbers in force for their quotas: its own, else its plan's.
+-- The keys of these hashes, with the limits in force for their quotas: its own, else its plan's.
 SELECT
   k.hash, k.id, k.role, k.expires_at, k.revoked_at IS NOT NULL, k.quota_id, q.plan,
   coalesce(q.per_minute, p.per_minute),

@@ -2,5 +2,5 @@ import { SetMetadata } from '@nestjs/common';
 
 export const PUBLIC = 'public';
 
-/** A route, or all of a controller, that asks for no API key. It is not counted either: `@SkipThrottle()`. */
+/** Marks a route or a controller that needs no API key; it needs `@SkipThrottle()` too. */
 export const Public = () => SetMetadata(PUBLIC, true);

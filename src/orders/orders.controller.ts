@@ -1,13 +1,14 @@
 import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { QuotaId } from '../auth/quota-id.decorator.js';
+import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { pageLinks, pageOf } from '../http/pagination.js';
 import { Revalidated } from '../http/revalidated.decorator.js';
 import { Creates } from '../idempotency/creates.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { Answers } from '../openapi/answers.decorator.js';
+import type { Principal } from '../principal.js';
 import { OrderRepository, placedOrder } from './order.repository.js';
 import { NewOrder, Order, OrderQuery } from './order.schemas.js';
 
@@ -37,10 +38,10 @@ export class OrdersController {
   })
   async listOrders(
     @Query({ schema: OrderQuery }) { limit, status, cursor }: OrderQuery,
-    @QuotaId() quotaId: string,
+    @CurrentPrincipal() { quota }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Order[]> {
-    const { orders, more } = await this.orders.page(quotaId, { limit, status, after: cursor });
+    const { orders, more } = await this.orders.page(quota.id, { limit, status, after: cursor });
     const lastId = more ? String(orders.at(-1)?.id) : null;
     reply.header('Link', pageLinks(PATH, { limit, status }, lastId));
     return orders;
@@ -58,13 +59,13 @@ export class OrdersController {
   })
   createOrder(
     @Body({ schema: NewOrder }) order: NewOrder,
-    @QuotaId() quotaId: string,
+    @CurrentPrincipal() { quota }: Principal,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Order | string> {
     return this.idempotency.respond(request, reply, {
       draft: placedOrder(order),
-      create: (idempotent) => this.orders.create(quotaId, order, idempotent),
+      create: (idempotent) => this.orders.create(quota.id, order, idempotent),
     });
   }
 }
