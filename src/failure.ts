@@ -6,10 +6,10 @@ import { InvalidEnvironmentError } from './environment.js';
 import { ApiError } from './errors/api-error.js';
 import { CounterStoreError } from './rate-limit/counter-store.js';
 
-/** What Prisma and PostgreSQL say of a table or a column that is not there. */
+/** Codes of Prisma and PostgreSQL for a missing table or column. */
 const NOT_MIGRATED = /^(P2021|P2022|42P01|42703)$/;
 
-/** Why a process ends: one line for what a person can mend, else the whole error, as it is a defect. */
+/** Returns why a process ends: one line for what an operator can mend, else the stack of a defect. */
 export function reasonOf(error: unknown): string {
   if (error instanceof InvalidEnvironmentError) {
     return `The settings are wrong:\n${error.message}`;
@@ -22,7 +22,7 @@ export function reasonOf(error: unknown): string {
     return error.message;
   }
   if (error instanceof CounterStoreError) {
-    // Where PostgreSQL counts, who administers is told its own error.
+    // With counters in PostgreSQL, the error is PostgreSQL's own.
     return `${error.message} (check COUNTER_STORE)`;
   }
   if (error instanceof Error && 'code' in error && NOT_MIGRATED.test(String(error.code))) {

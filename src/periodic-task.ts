@@ -1,12 +1,12 @@
-/** Does work from time to time: one bout after the other, each for as long as there is more to do. */
+/** Runs work at an interval, one run at a time, each for as long as there is more to do. */
 export class PeriodicTask {
   private timer: NodeJS.Timeout | undefined;
-  private ended = false;
-  private underWay: Promise<void> | null = null;
+  private isStopped = false;
+  private running: Promise<void> | null = null;
 
   /**
-   * @param work does a part, and tells whether there is more.
-   * @param failed is told why a bout ended early, but for one that was to end.
+   * @param work does a part, and returns whether there is more.
+   * @param failed receives the error of a run, unless the task is stopped.
    */
   constructor(
     private readonly intervalMs: number,
@@ -16,27 +16,27 @@ export class PeriodicTask {
 
   start(): void {
     this.timer = setInterval(() => {
-      this.underWay ??= this.bout().finally(() => {
-        this.underWay = null;
+      this.running ??= this.run().finally(() => {
+        this.running = null;
       });
     }, this.intervalMs).unref();
   }
 
-  /** Settles when nothing is under way any more: a statement after Prisma is disconnected would connect it again. */
+  /** Resolves when no run is in flight: a later query would connect Prisma again. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
-    this.ended = true;
-    await this.underWay;
+    this.isStopped = true;
+    await this.running;
   }
 
-  private async bout(): Promise<void> {
+  private async run(): Promise<void> {
     try {
       let more = true;
-      while (more && !this.ended) {
+      while (more && !this.isStopped) {
         more = await this.work();
       }
     } catch (error) {
-      if (!this.ended) {
+      if (!this.isStopped) {
         this.failed(error);
       }
     }

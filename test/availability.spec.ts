@@ -1,5 +1,5 @@
 import { isDatabaseUnavailable } from '../src/database/availability.js';
-import { atomically } from '../src/database/atomically.js';
+import { inTransaction } from '../src/database/in-transaction.js';
 import { PrismaService } from '../src/database/prisma.service.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 
@@ -35,7 +35,7 @@ it('a transaction that met another, and has to begin anew, may succeed later: it
 it('a transaction of the service that met another is run again', async () => {
   await prisma.$executeRaw`SET default_transaction_isolation = 'repeatable read'`;
   let runs = 0;
-  const changed = await atomically(prisma, async (transaction) => {
+  const changed = await inTransaction(prisma, async (transaction) => {
     runs += 1;
     await transaction.pet.count();
     if (runs === 1) {

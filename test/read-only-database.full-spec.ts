@@ -1,6 +1,6 @@
 import { PrismaService } from '../src/database/prisma.service.js';
 import { namedStatement, QueryRunner } from '../src/database/query-runner.js';
-import { atomically } from '../src/database/atomically.js';
+import { inTransaction } from '../src/database/in-transaction.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { eventually } from './support/eventually.js';
@@ -79,9 +79,9 @@ describe('a connection whose session may only read', () => {
       const [row] = await prisma.$queryRaw<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
       return row?.pid;
     };
-    const inTransaction = () =>
-      atomically(prisma, (transaction) => transaction.$executeRawUnsafe(insert.text));
-    for (const write of [() => prisma.$executeRawUnsafe(insert.text), inTransaction]) {
+    const writeInTransaction = () =>
+      inTransaction(prisma, (transaction) => transaction.$executeRawUnsafe(insert.text));
+    for (const write of [() => prisma.$executeRawUnsafe(insert.text), writeInTransaction]) {
       await prisma.$executeRawUnsafe(READ_ONLY);
       const readOnly = await pid();
       await expect(write()).rejects.toThrow(/read-only transaction/);
@@ -90,7 +90,7 @@ describe('a connection whose session may only read', () => {
     }
     // Any other refusal leaves the connection where it is.
     const before = await pid();
-    const mistaken = atomically(prisma, (transaction) => transaction.$executeRaw`SELECT 1 / 0`);
+    const mistaken = inTransaction(prisma, (transaction) => transaction.$executeRaw`SELECT 1 / 0`);
     await expect(mistaken).rejects.toThrow(/division by zero/);
     expect(await pid()).toBe(before);
     await prisma.onApplicationShutdown();

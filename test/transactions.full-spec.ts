@@ -1,4 +1,4 @@
-import { atomically } from '../src/database/atomically.js';
+import { inTransaction } from '../src/database/in-transaction.js';
 import { PrismaService } from '../src/database/prisma.service.js';
 import { createDatabase } from './support/database.js';
 import { startDatabaseProxy } from './support/database-proxy.js';
@@ -12,7 +12,7 @@ it('a transaction that the network has cut off in silence holds its locks no lon
     const [row] = await database.query<{ free: boolean }>('SELECT pg_try_advisory_xact_lock(7) AS free');
     return row?.free;
   };
-  const lost = atomically(prisma, async (transaction) => {
+  const lost = inTransaction(prisma, async (transaction) => {
     await transaction.$executeRaw`SELECT pg_advisory_xact_lock(7)`;
     expect(await isFree()).toBe(false);
     proxy.hang();

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { generateApiKey, hashApiKey, keyHints } from '../auth/api-key.js';
 import { Clock } from '../clock.js';
-import { atomically, type Database } from '../database/atomically.js';
+import { inTransaction, type Database } from '../database/in-transaction.js';
 import { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
@@ -73,7 +73,7 @@ export class KeyService {
   async issue(order: KeyOrder, actor: Actor, key = this.newKey()): Promise<IssuedKey> {
     const { name, role = 'client', expiresAt = null } = order;
     this.refuseThePast(expiresAt);
-    const record = await atomically(this.database, async (transaction) => {
+    const record = await inTransaction(this.database, async (transaction) => {
       const quota = await planForQuota(transaction, order);
       const issued = await transaction.apiKey.create({
         data: { name, role, expiresAt, ...stored(key), quota: { create: quota } },
@@ -143,7 +143,7 @@ export class KeyService {
     }
     this.refuseThePast(order.expiresAt ?? null);
     const bans = await this.counters.bans();
-    const record = await atomically(this.database, async (transaction) => {
+    const record = await inTransaction(this.database, async (transaction) => {
       const old = await lockRecord(transaction, id);
       this.refuseRotation(old);
       const expiresAt = order.expiresAt ?? old.expiresAt;
@@ -174,7 +174,7 @@ export class KeyService {
    */
   async revoke(id: string, actor: Actor): Promise<Key> {
     const bans = await this.counters.bans();
-    const record = await atomically(this.database, async (transaction) => {
+    const record = await inTransaction(this.database, async (transaction) => {
       const old = await lockRecord(transaction, id);
       if (old.revokedAt !== null) {
         return old;
@@ -195,7 +195,7 @@ export class KeyService {
    */
   async changeExpiry(id: string, expiresAt: Date | null, actor: Actor): Promise<void> {
     this.refuseThePast(expiresAt);
-    await atomically(this.database, async (transaction) => {
+    await inTransaction(this.database, async (transaction) => {
       const old = await lockRecord(transaction, id);
       await transaction.apiKey.update({ where: { id }, data: { expiresAt } });
       const [before, after] = [{ expiresAt: textOf(old.expiresAt) }, { expiresAt: textOf(expiresAt) }];
@@ -210,7 +210,7 @@ export class KeyService {
    */
   async changePlan(id: string, change: PlanChange, actor: Actor): Promise<Key> {
     const bans = await this.counters.bans();
-    const record = await atomically(this.database, async (transaction) => {
+    const record = await inTransaction(this.database, async (transaction) => {
       const old = await lockRecord(transaction, id);
       const data = await planForQuota(transaction, change);
       await transaction.quota.update({ where: { id: old.quotaId }, data });
@@ -230,7 +230,7 @@ export class KeyService {
    * @throws ApiError `not_found`.
    */
   async unban(id: string, actor: Actor): Promise<Key> {
-    const record = await atomically(this.database, async (transaction) => {
+    const record = await inTransaction(this.database, async (transaction) => {
       const locked = await lockRecord(transaction, id);
       const subject = quotaBucketKey(locked.quotaId);
       const bannedUntil = (await this.counters.bans()).get(subject);

@@ -1,4 +1,4 @@
-import type { Database } from '../database/atomically.js';
+import type { Database } from '../database/in-transaction.js';
 import { ApiError } from '../errors/api-error.js';
 import type { Limits } from './limits.schema.js';
 import { isPlanName } from './plan-name.js';

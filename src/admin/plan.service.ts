@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { atomically, type Database } from '../database/atomically.js';
+import { inTransaction, type Database } from '../database/in-transaction.js';
 import type { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../errors/api-error.js';
@@ -45,7 +45,7 @@ export class PlanService {
    */
   async set(name: string, limits: Limits, actor: Actor): Promise<{ plan: Plan; created: boolean }> {
     refuseName(name);
-    return atomically(this.database, async (transaction) => {
+    return inTransaction(this.database, async (transaction) => {
       // Two who set the same plan take turns, also where there is none to lock yet.
       await transaction.$executeRaw`LOCK TABLE plans IN SHARE ROW EXCLUSIVE MODE`;
       const old = await transaction.plan.findUnique({ where: { name } });

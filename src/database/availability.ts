@@ -1,26 +1,25 @@
-/**
- * SQLSTATEs that say "not now" rather than "not so" (PostgreSQL, Appendix A): connection lost or refused, resources
- * exhausted, shutdown, statement or lock timed out, login refused, database gone or closed to connections; and that two
- * transactions met, which one of them has to begin anew. Also that the role lacks a privilege, which its administrator may grant.
- */
-const UNAVAILABLE_SQLSTATE = /^(08...|28...|40001|40P01|42501|53...|57P0.|57014|55P03|3D000|55000|25006)$/;
-const UNAVAILABLE_SYSTEM_CODE =
-  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
-/** Node's codes of a server whose certificate is not to be trusted, or that fails at TLS. Both may be mended there. */
-const UNAVAILABLE_TLS_CODE =
-  /^(CERT_|CRL_|DEPTH_ZERO_|ERR_SSL_|ERR_TLS_|HOSTNAME_MISMATCH|INVALID_CA|SELF_SIGNED_|UNABLE_TO_)/;
-/**
- * Prisma's codes for: pool timed out, transaction could not start in time, transactions met. The rest it tells by the driver's
- * error.
- */
-const UNAVAILABLE_PRISMA_CODE = /^(P2024|P2028|P2034)$/;
-/** What Prisma's adapter makes of a socket's errors. */
-const UNAVAILABLE_KIND = /^(DatabaseNotReachable|SocketTimeout|ConnectionClosed|TlsConnectionError)$/;
-/** What `pg` says without a code. */
+/** Codes of an unavailable database: those that say "not now" rather than "not so". */
+const UNAVAILABLE_CODES = [
+  // SQLSTATEs (PostgreSQL, Appendix A): connection lost or refused, resources exhausted, shutdown, timeout, login rejected, database
+  // gone or read-only, conflicting transactions; and a missing privilege, which an administrator may grant.
+  /^(08...|28...|40001|40P01|42501|53...|57P0.|57014|55P03|3D000|55000|25006)$/,
+  // Of the operating system.
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/,
+  // Of Node, for a certificate that is not trusted, or a failure of TLS.
+  /^(CERT_|CRL_|DEPTH_ZERO_|ERR_SSL_|ERR_TLS_|HOSTNAME_MISMATCH|INVALID_CA|SELF_SIGNED_|UNABLE_TO_)/,
+  // Of Prisma: no connection or transaction in time, conflicting transactions.
+  /^(P2024|P2028|P2034)$/,
+  // Of Prisma's adapter, for errors of a socket.
+  /^(DatabaseNotReachable|SocketTimeout|ConnectionClosed|TlsConnectionError)$/,
+];
+/** Messages of `pg` without a code. */
 const UNAVAILABLE_MESSAGE =
   /Connection terminated|server does not support SSL|error establishing an SSL connection|timeout exceeded when trying to connect|Query read timeout|timeout expired|Client was closed|not queryable|Cannot use a pool after calling end/;
+/** SQLSTATEs, and Prisma's code, of conflicting transactions, of which one was rolled back and may be retried at once. */
+const CONFLICT = /^(40001|40P01|P2034)$/;
+const PERMISSION_DENIED = /^42501$/;
 
-/** The parts of an error of `pg`, of Prisma, or of its adapter that tell what the database said. */
+/** What an error of `pg`, of Prisma, or of its adapter may have. */
 interface DatabaseFailure {
   code?: unknown;
   message?: unknown;
@@ -31,52 +30,42 @@ interface DatabaseFailure {
   errors?: unknown[];
 }
 
-/** SQLSTATEs, and Prisma's code, of transactions that met: one was rolled back whole, and may be run again at once. */
-const CONFLICT = /^(40001|40P01|P2034)$/;
-const PERMISSION_DENIED = /^42501$/;
-
-/** Whether an error of Prisma or `pg` means that transactions met, and this one was rolled back. */
+/** Returns whether an error of Prisma or `pg` means that transactions conflicted, and this one was rolled back. */
 export function isConflict(error: unknown): boolean {
-  return hasCode(error, CONFLICT);
+  return someFailure(error, hasCode(CONFLICT));
 }
 
-/** Whether an error of Prisma or `pg` means that the role lacks a privilege. */
+/** Returns whether an error of Prisma or `pg` means that the role lacks a privilege. */
 export function isPermissionDenied(error: unknown): boolean {
-  return hasCode(error, PERMISSION_DENIED);
+  return someFailure(error, hasCode(PERMISSION_DENIED));
 }
 
-function hasCode(error: unknown, codes: RegExp): boolean {
-  if (typeof error !== 'object' || error === null) {
-    return false;
-  }
-  const { code, cause, originalCode, meta } = error as DatabaseFailure;
-  return (
-    codes.test(String(originalCode ?? code)) ||
-    [cause, meta?.driverAdapterError].some((inner) => hasCode(inner, codes))
-  );
-}
-
-/** Whether an error of Prisma or `pg` means that the database is away or overloaded, so that a later try may succeed. */
+/** Returns whether an error of Prisma or `pg` means that the database is unavailable, so that a later try may succeed. */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null) {
-    return false;
-  }
-  const { code, message, cause, kind, originalCode, meta, errors } = error as DatabaseFailure;
-  return (
-    UNAVAILABLE_SQLSTATE.test(String(originalCode ?? code)) ||
-    UNAVAILABLE_SYSTEM_CODE.test(String(code)) ||
-    UNAVAILABLE_TLS_CODE.test(String(code)) ||
-    UNAVAILABLE_PRISMA_CODE.test(String(code)) ||
-    UNAVAILABLE_KIND.test(String(kind)) ||
-    UNAVAILABLE_MESSAGE.test(String(message)) ||
-    [cause, meta?.driverAdapterError, ...(errors ?? [])].some(isDatabaseUnavailable)
+  return someFailure(
+    error,
+    (failure) =>
+      UNAVAILABLE_CODES.some((codes) => hasCode(codes)(failure)) ||
+      UNAVAILABLE_MESSAGE.test(String(failure.message)),
   );
 }
 
-/**
- * What happened, on one line, of an error of Prisma or `pg`. Prisma's messages begin with the code around the call; a
- * refused connection to a name of several addresses has a code, but no message.
- */
+const hasCode =
+  (codes: RegExp) =>
+  ({ code, originalCode, kind }: DatabaseFailure) =>
+    [originalCode ?? code, code, kind].some((each) => codes.test(String(each)));
+
+/** Returns whether an error, or one of its causes, matches. */
+function someFailure(error: unknown, matches: (failure: DatabaseFailure) => boolean): boolean {
+  if (typeof error !== 'object' || error === null) {
+    return false;
+  }
+  const { cause, meta, errors = [] }: DatabaseFailure = error;
+  const causes = [cause, meta?.driverAdapterError, ...errors];
+  return matches(error) || causes.some((each) => someFailure(each, matches));
+}
+
+/** Returns, on one line, why a query failed. Prisma's messages start with the code around the call; some errors have only a code. */
 export function databaseReason(error: unknown): string {
   const { message, code } = error as { message?: string; code?: string };
   return message?.trimEnd().split('\n').at(-1) || code || String(error);

@@ -5,43 +5,15 @@ import type { Environment } from '../environment.js';
 import { configureOnConnect } from './session.js';
 
 const CONNECT_TIMEOUT_MS = 2000;
-/**
- * More than a migration may wait for a lock that requests wait behind (docs/operating.md), and little enough that a client
- * is answered by then: with a second behind another question at the most (`Batcher`), within five or so.
- */
+/** Longer than a migration waits for a lock that requests queue behind (docs/operating.md). A client waits a second more (`Batcher`). */
 const STATEMENT_TIMEOUT_MS = 3500;
 /** Longer than the server's own timeout, for a server that does not respond. */
 const SILENCE_TIMEOUT_MS = 4000;
 const IDLE_TIMEOUT_MS = 30_000;
 /** A connection is replaced after this time, in case its address leads to another server by then. */
 const LIFETIME_SECONDS = 600;
-/** The SQLSTATE of a write to a server, or in a session, that may only be read. */
+/** The SQLSTATE of a write to a read-only server or session. */
 const READ_ONLY = '25006';
-/** Three of ten. */
-const PRISMA_SHARE = 0.3;
-
-export type PoolSettings = Pick<Environment, 'DATABASE_URL' | 'DATABASE_POOL_SIZE'>;
-
-/**
- * Returns the sizes of Prisma's pool and of the pool of the busiest operations' statements. They are apart because a transaction may
- * wait for a lock, which then delays neither keys nor animals.
- */
-export function poolSizes(connections: number): { prisma: number; statements: number } {
-  const prisma = Math.max(1, Math.floor(connections * PRISMA_SHARE));
-  return { prisma, statements: connections - prisma };
-}
-
-/** The current connections of a pool, and how many queries wait for one. */
-export interface PoolState {
-  max: number;
-  open: number;
-  idle: number;
-  waiting: number;
-}
-
-export function stateOf({ options, totalCount, idleCount, waitingCount }: pg.Pool): PoolState {
-  return { max: options.max, open: totalCount, idle: idleCount, waiting: waitingCount };
-}
 
 /** Returns a pool of up to `max` connections, where waiting for one fails after two seconds. */
 export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, max: number): pg.Pool {
@@ -66,10 +38,7 @@ export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, 
   return pool;
 }
 
-/**
- * Closes each connection that has refused a write, since its address may lead to another server after a failover. The pool does so
- * after a failed query of its own, but a transaction returns its connection as if nothing had happened.
- */
+/** Closes each connection that has rejected a write: after a failover, its address may lead to another server. The pool keeps those of transactions. */
 function leaveReadOnly(pool: pg.Pool): void {
   pool.on('connect', (client) => {
     const end = (_error: unknown, released: pg.PoolClient) => {
@@ -91,10 +60,7 @@ function leaveReadOnly(pool: pg.Pool): void {
   });
 }
 
-/**
- * Closes each connection with an overdue query. The driver's `query_timeout` does not close that of a transaction, and what it keeps of
- * each query survives young garbage collections: a scavenge then takes several times as long.
- */
+/** Closes each connection with an overdue query. The driver's `query_timeout` leaves that of a transaction open, and burdens the garbage collector. */
 function leaveSilent(pool: pg.Pool): void {
   pool.on('connect', (client) => {
     // Not among the types of pg.

@@ -20,12 +20,10 @@ interface DefaultIsolation {
 }
 
 /**
- * Makes read committed the default isolation of the role behind a pooler, where the service cannot set it for its sessions. Changes
- * nothing where the connection is direct.
+ * Makes read committed the default isolation of a role behind a pooler, where the service cannot set it for its sessions.
  *
- * @param connectionString an address that the service connects to. Every role may change its own defaults.
- * @returns what was done, or why nothing could be checked, a line each; none where all is well.
- * @throws the driver's error, unless the address cannot be reached.
+ * @returns a line on what was changed, or on why nothing could be checked; none if nothing was to do.
+ * @throws the driver's error, unless the database is unavailable.
  */
 export async function repairIsolation(connectionString: string): Promise<string[]> {
   const client = new pg.Client({
@@ -33,7 +31,7 @@ export async function repairIsolation(connectionString: string): Promise<string[
     connectionTimeoutMillis: TIMEOUT_MS,
     query_timeout: TIMEOUT_MS,
   });
-  // A connection lost between two queries is an event, which would end the process; the next query rejects as well.
+  // A connection lost between two queries is an event, which would end the process.
   client.on('error', () => {});
   try {
     await client.connect();

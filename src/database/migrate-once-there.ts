@@ -4,11 +4,7 @@ import { applyPendingMigrations } from './migrations.js';
 
 const RETRY_INTERVAL_MS = 500;
 
-/**
- * Applies the pending migrations if the database is there.
- *
- * @returns whether it is.
- */
+/** Applies the pending migrations; returns false if the database is unavailable. */
 export async function migrateIfThere(connectionString: string): Promise<boolean> {
   try {
     await applyPendingMigrations(connectionString);
@@ -21,7 +17,7 @@ export async function migrateIfThere(connectionString: string): Promise<boolean>
   }
 }
 
-/** Applies the pending migrations as soon as the database is there, unless it is told to stop before. */
+/** Applies the pending migrations once the database is available, unless `stop` is aborted before. */
 export async function migrateOnceThere(connectionString: string, stop: AbortSignal): Promise<void> {
   while (!stop.aborted && !(await migrateIfThere(connectionString))) {
     await pause(RETRY_INTERVAL_MS, undefined, { signal: stop }).catch(() => {});

@@ -1,10 +1,10 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import type pg from 'pg';
 
-/** Tells who listens of every query of the pools that say so, from the wait for a connection to the answer. */
+/** The diagnostics channel of a pool's queries, each from the wait for a connection to its result. */
 export const QUERIES = 'animal-store.query';
 
-/** What is told of a query. Its values are told to nobody. */
+/** What the channel publishes of a query: never its values. */
 export interface QueryNotice {
   text: string;
 }
@@ -13,17 +13,17 @@ type Query = (...args: unknown[]) => unknown;
 
 const queries = tracingChannel<unknown, QueryNotice>(QUERIES);
 
-/** Has this pool tell of its queries, those within transactions too. */
-export function tellQueries(pool: pg.Pool): void {
-  tellOf(pool);
-  pool.on('connect', tellOf);
+/** Publishes the queries of this pool, those in transactions too. */
+export function publishQueries(pool: pg.Pool): void {
+  publishOf(pool);
+  pool.on('connect', publishOf);
 }
 
-function tellOf(target: pg.Pool | pg.PoolClient): void {
+function publishOf(target: pg.Pool | pg.PoolClient): void {
   const query: Query = (...args) =>
     (Object.getPrototypeOf(target) as { query: Query }).query.apply(target, args);
-  const told: Query = (...args) => {
-    // A pool asks its clients with a callback, and has told of that itself.
+  const published: Query = (...args) => {
+    // A pool queries its clients with a callback, and has published that query itself.
     if (!queries.hasSubscribers || typeof args.at(-1) === 'function') {
       return query(...args);
     }
@@ -31,5 +31,5 @@ function tellOf(target: pg.Pool | pg.PoolClient): void {
     const text = typeof first === 'string' ? first : first.text;
     return queries.tracePromise(() => query(...args) as Promise<unknown>, { text });
   };
-  target.query = told as typeof target.query;
+  target.query = published as typeof target.query;
 }

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { isConflict } from './availability.js';
 import { PrismaService } from './prisma.service.js';
 
-/** A statement written by hand, under a name of its own. */
+/** A statement of SQL with a name, for metrics and traces. */
 export interface Statement {
   name: string;
   text: string;
@@ -14,45 +14,33 @@ export interface Statement {
 }
 
 /**
- * A statement of this text. Its prepared name carries a hash of the text: behind a pooler two releases share sessions, and each must
- * run its own text.
+ * Returns a statement of this text. Its prepared name has a hash of the text, since two releases may share a pooler's sessions.
  *
- * @param name at most 50 bytes: with the hash PostgreSQL keeps 63.
+ * @param name at most 50 bytes, as PostgreSQL keeps 63 with the hash.
  */
 export function namedStatement(name: string, text: string): Statement {
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 12);
   return { name, text, preparedName: `${name}-${hash}` };
 }
 
-/**
- * The statement of the file `NAME.sql`.
- *
- * @param module the URL of the module beside which the file lies.
- */
+/** Returns the statement of the file `NAME.sql` beside the module of this URL. */
 export function loadSql(module: string, name: string): Statement {
   return namedStatement(name, readFileSync(new URL(`./${name}.sql`, module), 'utf8'));
 }
 
-/** SQLSTATEs of a prepared statement that is not there, or there already (PostgreSQL, Appendix A). */
+/** SQLSTATEs of a prepared statement that is missing, or already exists (PostgreSQL, Appendix A). */
 const PREPARED_ELSEWHERE = /^(26000|42P05)$/;
-/** Of one whose columns the schema has changed since. Its connection is not used again. */
+/** Of one whose columns a migration has changed. Its connection is not used again. */
 const PREPARED_BEFORE = '0A000';
 
-/** A request's transaction that conflicts with others is retried for this long. */
 const RETRY_CONFLICTS_MS = 1000;
 
-/**
- * Runs the statements of the busiest operations, on connections apart from Prisma's. PostgreSQL parses and plans each once for
- * a connection, by its prepared name.
- */
+/** Runs the statements of the busiest operations, on connections apart from Prisma's. PostgreSQL plans each once per connection. */
 @Injectable()
 export class QueryRunner {
   private readonly logger = new Logger(QueryRunner.name);
   private readonly pool: pg.Pool;
-  /**
-   * The batches of one operation that may be in flight: two, so that a slow one delays only its own items; one if the two of four
-   * operations would leave no connection to keys and usage.
-   */
+  /** The maximum of an operation's batches in flight: two, unless those of four operations would leave no connection to keys and usage. */
   readonly maxInFlight: number;
   private arePrepared = true;
 
@@ -62,7 +50,7 @@ export class QueryRunner {
   }
 
   /**
-   * @param timeoutMs when to give up a statement that is under way, if sooner than others.
+   * @param timeoutMs the maximum time of the statement, if shorter than that of others.
    * @throws the error of `pg`.
    */
   run<Row extends unknown[]>(statement: Statement, values: unknown[], timeoutMs?: number): Promise<Row[]> {
@@ -83,13 +71,13 @@ export class QueryRunner {
         if (!this.isOfPreparing(error)) {
           throw error;
         }
-        // Nothing was carried out.
+        // The statement was not executed.
       }
     }
     return (await this.pool.query<Row>(query)).rows;
   }
 
-  /** Whether the statement itself may well succeed. */
+  /** Returns whether the statement failed only because of how it was prepared. */
   private isOfPreparing(error: unknown): boolean {
     const code = error instanceof pg.DatabaseError ? String(error.code) : '';
     const isPooled = PREPARED_ELSEWHERE.test(code);
@@ -102,9 +90,9 @@ export class QueryRunner {
 }
 
 /**
- * Runs work that is one transaction, again after every conflict with another one.
+ * Runs work that is one transaction, and retries it after conflicts.
  *
- * @param endMs the time after which a conflict is not followed by another try, by the monotonic clock.
+ * @param endMs the end of the retries, by the monotonic clock.
  * @throws the error of the last try.
  */
 export async function retryConflicts<Result>(

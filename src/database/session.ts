@@ -4,10 +4,10 @@ const READ_COMMITTED = { default_transaction_isolation: 'read committed' };
 const TIMEOUT_MS = 2000;
 
 /**
- * Sets read committed as the isolation of a new connection's transactions, whatever the database's default is, and further
- * settings. Sets nothing behind a pooler, which would lend the session to others: there the defaults of the role count.
+ * Sets read committed as the isolation of a new connection's transactions, and further settings; nothing behind a pooler, which lends
+ * the session to others.
  *
- * @returns whether the connection is direct: the server process is the one that the connection was opened to.
+ * @returns whether the connection is direct: its server process is the one that it was opened to.
  * @throws the driver's error.
  */
 export async function configureSession(
@@ -26,5 +26,5 @@ export async function configureSession(
   return (await client.query(query)).rowCount !== 0;
 }
 
-/** `configureSession` for the option `onConnect` of a pool, which waits for it; its types do not say so. */
+/** `configureSession` as the option `onConnect` of a pool, which waits for it, though its type does not say so. */
 export const configureOnConnect = configureSession as (client: pg.ClientBase) => void;

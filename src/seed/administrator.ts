@@ -2,7 +2,7 @@ import type { Actor } from '../admin/audit.js';
 import type { KeyService } from '../admin/key.service.js';
 import { keyFault } from '../auth/api-key.js';
 import type { Clock } from '../clock.js';
-import type { Database } from '../database/atomically.js';
+import type { Database } from '../database/in-transaction.js';
 import { type Environment, InvalidEnvironmentError } from '../environment.js';
 
 const ORDER = { name: 'administrator', plan: 'business', role: 'admin' } as const;

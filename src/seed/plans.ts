@@ -1,4 +1,4 @@
-import type { Database } from '../database/atomically.js';
+import type { Database } from '../database/in-transaction.js';
 
 /** The plans and their numbers (interface, section 8.2). Enterprise is custom: each of its quotas has its own. */
 const PLANS = [

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { RecurringWork } from '../database/recurring-work.js';
+import { PeriodicDatabaseTask } from '../database/periodic-database-task.js';
 import { UsageJournal } from './usage.journal.js';
 
 /** How long after its end a minute is folded at the latest: by the replica that looks first. */
@@ -7,7 +7,7 @@ const LOOK_INTERVAL_MS = 5000;
 
 /** Has the journal folded, minute by minute, also when nobody reads usage. */
 @Injectable()
-export class UsageFolder extends RecurringWork {
+export class UsageFolder extends PeriodicDatabaseTask {
   constructor(journal: UsageJournal) {
     super(LOOK_INTERVAL_MS, () => journal.foldSome('this minute'), 'Usage stays in the journal for now');
   }

@@ -2,16 +2,14 @@ import type { Prisma } from './generated/client.js';
 import { PrismaService } from './prisma.service.js';
 import { retryConflicts } from './query-runner.js';
 
-/** The database, or a transaction in it that somebody else ends. */
+/** The database, or an open transaction. */
 export type Database = PrismaService | Prisma.TransactionClient;
 
 /**
- * Does all of `work` or nothing: in the transaction that is open, else in one of its own. That waits a second at the most
- * for what others have locked, as the connections that wait are wanted by requests; and the server ends it of itself when it
- * hears nothing more of us, which the network may see to, so that what it has locked is not locked for hours. A transaction of its
- * own that meets another is run again, so `work` changes nothing but the database.
+ * Runs `work` in the open transaction, else in one of its own, which is retried after a conflict: so `work` changes nothing but the
+ * database. It waits for locks for a second, as requests need its connection; the server ends it if the network loses it.
  */
-export function atomically<Result>(
+export function inTransaction<Result>(
   database: Database,
   work: (transaction: Prisma.TransactionClient) => Promise<Result>,
 ): Promise<Result> {
