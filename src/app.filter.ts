@@ -5,7 +5,7 @@ import { ApiError } from './errors/api-error.js';
 import { RefusedConnections } from './http/refused-connections.js';
 import { CounterStoreError } from './rate-limit/counter-store.js';
 
-/** Responds to whatever is thrown on the request path, with the one error body. */
+/** Responds to whatever is thrown on the request path. */
 @Catch()
 @Injectable()
 export class AppFilter implements ExceptionFilter {
@@ -15,8 +15,8 @@ export class AppFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
-    // Where its body was late or malformed, the client has its response already, and this is for the records alone.
-    const error = this.refusedConnections.toldOn(request.raw.socket) ?? exception;
+    // The client of a late or malformed body has its response already; this one is for the log and the metrics.
+    const error = this.refusedConnections.sentOn(request.raw.socket) ?? exception;
     void reply.send(formatError(error, request, reply));
   }
 }
@@ -33,7 +33,7 @@ export function formatError(exception: unknown, request: FastifyRequest, reply: 
   return JSON.stringify(error.body);
 }
 
-/** An unavailable service is no defect, and every request logs it while it lasts: so without a stack. Without a cause, it is logged where it is thrown. */
+/** Logs an unavailable service without a stack, as it is no defect; without a cause, it is logged where it is thrown. */
 function logError(error: ApiError, { log }: FastifyRequest): void {
   if (error.code === 'service_unavailable') {
     if (error.cause instanceof Error) {
@@ -48,19 +48,12 @@ function apiErrorOf(exception: unknown, { id }: FastifyRequest): ApiError {
   if (exception instanceof ApiError) {
     return exception;
   }
-  const away = whatIsAway(exception);
-  if (away !== null) {
-    const message = `${away} away or overloaded. Try again shortly.`;
+  const isUncounted = exception instanceof CounterStoreError;
+  if (isUncounted || isDatabaseUnavailable(exception)) {
+    const subject = isUncounted ? 'The counters, which know the bans, are' : 'The database is';
+    const message = `${subject} away or overloaded. Try again shortly.`;
     return new ApiError('service_unavailable', message, { cause: exception });
   }
   const message = `Something went wrong on our side. Tell us the request id ${id} if it goes on.`;
   return new ApiError('internal_error', message, { cause: exception });
-}
-
-/** What a response could not be made without, with its verb; null where nothing is away. */
-function whatIsAway(exception: unknown): string | null {
-  if (exception instanceof CounterStoreError) {
-    return 'The counters, which know the bans, are';
-  }
-  return isDatabaseUnavailable(exception) ? 'The database is' : null;
 }

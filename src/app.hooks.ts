@@ -7,7 +7,7 @@ import type { ApiError } from './errors/api-error.js';
 import { ambiguityOf } from './http/ambiguity.guard.js';
 import { ConcurrencyLimit } from './http/concurrency-limit.js';
 import { Connections, SHUTTING_DOWN } from './http/connections.js';
-import { type Sharing, sharingWith } from './http/cors.js';
+import { type Cors, corsOf } from './http/cors.js';
 import { revalidate } from './http/entity-tag.js';
 import { inTurn } from './http/pipelining.js';
 import { isProtected } from './http/request-path.js';
@@ -20,13 +20,13 @@ import { RateLimiter } from './rate-limit/rate-limiter.js';
 import { traceRequests } from './tracing/tracing.js';
 import { UsageRecorder } from './usage/usage.recorder.js';
 
-/** From here on a body is sent as a `Buffer`: Node copies a text twice for as long as its client has not read it. */
+/** A longer body is sent as a `Buffer`: Node keeps two copies of an unread text. */
 const LARGE_BODY_LENGTH = 16 * 1024;
 
-/** What every request passes before its guards, and every response behind its handler. */
+/** The steps of every request before its guards, and of every response after its handler. */
 @Injectable()
 export class AppHooks {
-  private readonly share: Sharing;
+  private readonly addCorsHeaders: Cors;
 
   constructor(
     @Inject(ENVIRONMENT) private readonly environment: Environment,
@@ -39,7 +39,8 @@ export class AppHooks {
     private readonly usage: UsageRecorder,
     private readonly metrics: RequestMetrics,
   ) {
-    this.share = sharing(environment.CORS_ORIGINS);
+    // `Allow` is not in the document.
+    this.addCorsHeaders = corsOf(environment.CORS_ORIGINS, [...headerNames(), 'Allow']);
   }
 
   /** Adds the hooks, in the order of a request. */
@@ -75,13 +76,13 @@ export class AppHooks {
       if (error === null) {
         done();
       } else if (isUnread(request.raw)) {
-        // A body that has come with the headers is read first, so that its connection can stay.
+        // A body that arrived with the headers is read first, so that its connection can stay.
         setImmediate(done, error);
       } else {
         done(error);
       }
     });
-    // Not async: its promise would keep the text of a large response for as long as the client has not read the response.
+    // Not async, as its promise would keep the text of an unread response in memory.
     fastify.addHook('onSend', (request, reply, payload: unknown, done) => {
       if (request.denial === null) {
         done(null, this.finish(request, reply, payload));
@@ -98,7 +99,7 @@ export class AppHooks {
   /** Adds the headers that every response has from the start; returns true for a preflight, which has its response then. */
   private addHeaders(request: FastifyRequest, reply: FastifyReply): boolean {
     reply.header('X-Request-Id', request.id).headers(SECURITY_HEADERS);
-    return this.share(request, reply);
+    return this.addCorsHeaders(request, reply);
   }
 
   /** Returns the error of a request that is not started: as the server shuts down, or has no slot for it. */
@@ -147,9 +148,4 @@ export class AppHooks {
     this.metrics.record(request, reply);
     return typeof body === 'string' && body.length >= LARGE_BODY_LENGTH ? Buffer.from(body) : body;
   }
-}
-
-/** Returns the CORS rules: pages that may read a response may read all headers of the document, and `Allow`, which the document lacks. */
-function sharing(origins: Environment['CORS_ORIGINS']): Sharing {
-  return origins === undefined ? () => false : sharingWith(origins, [...headerNames(), 'Allow']);
 }

@@ -24,7 +24,7 @@ import { RateLimitModule } from './rate-limit/rate-limit.module.js';
 import { SettingsModule } from './settings.module.js';
 import { UsageModule } from './usage/usage.module.js';
 
-/** The whole service. The providers stand in the order in which a request passes them. */
+/** The whole service. Its providers are in the order of a request. */
 @Module({
   imports: [
     DatabaseModule,
@@ -39,16 +39,16 @@ import { UsageModule } from './usage/usage.module.js';
     MetricsModule,
   ],
   providers: [
-    // Around all that follows.
+    // The hooks before and after all others.
     AppHooks,
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
     { provide: APP_GUARD, useClass: AmbiguityGuard },
-    // Then the guards that a controller or an operation declares: of its role, of its removal.
+    // Then the guards of a controller or an operation: its role, its removal.
     { provide: APP_PIPE, useClass: ValidationPipe },
-    // Then the handler of the controller; where none is found:
+    // Then the handler of a controller; without a route:
     NotFoundHandler,
-    // Whatever was thrown.
+    // Errors of all steps:
     { provide: APP_FILTER, useClass: AppFilter },
     RateLimitHeadersInterceptor,
     LifecycleHeadersInterceptor,

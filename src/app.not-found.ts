@@ -8,10 +8,7 @@ import { ApiError } from './errors/api-error.js';
 import { AllowedMethods } from './http/allowed-methods.js';
 import { isAdministrative, isProtected, targetPath } from './http/request-path.js';
 
-/**
- * The handler of requests that no route has, whatever their method and path. It stands behind the same guards as all handlers, so
- * that a request under a protected path is authenticated and counted before it gets 404 or 405.
- */
+/** Handles requests without a route, behind the guards of all handlers: under a protected path they are counted before 404 or 405. */
 @Injectable()
 export class NotFoundHandler {
   constructor(
@@ -19,13 +16,11 @@ export class NotFoundHandler {
     private readonly contexts: ExternalContextCreator,
   ) {}
 
-  /** Has Fastify call it where its router finds no route, and NestJS where a parameter is empty, as in `/v1/pets/`. */
+  /** Fastify calls it if its router finds no route, and NestJS if a parameter is empty, as in `/v1/pets/`. */
   addTo(fastify: FastifyInstance): void {
-    const [underPublic, underV1, underAdmin] = [
-      this.guarded('underPublic'),
-      this.guarded('underV1'),
-      this.guarded('underAdmin'),
-    ];
+    const underPublic = this.guarded('underPublic');
+    const underV1 = this.guarded('underV1');
+    const underAdmin = this.guarded('underAdmin');
     fastify.setNotFoundHandler((request, reply) => {
       if (!isProtected(request)) {
         return underPublic(request, reply);
@@ -60,7 +55,7 @@ export class NotFoundHandler {
   private errorOf({ method, url, originalUrl }: FastifyRequest): ApiError {
     const methods = this.allowedMethods.of(targetPath(url));
     const path = targetPath(originalUrl);
-    // A route of many files answers the method, and still has nothing at this path.
+    // The route of static files has the method, but not this file.
     if (methods.length === 0 || methods.includes(method)) {
       return new ApiError('not_found', `There is nothing at ${path}. The operations are listed at /docs.`);
     }

@@ -32,7 +32,7 @@ export async function createApplication(
     ...serverOptions(environment),
     loggerInstance: logger,
     logController: new RequestLog(),
-    clientErrorHandler: (error, socket) => app.get(RefusedConnections).answer(error, socket),
+    clientErrorHandler: (error, socket) => app.get(RefusedConnections).respondTo(error, socket),
     skipMiddie: true,
   });
   const app = await NestFactory.create<NestFastifyApplication>(

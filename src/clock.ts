@@ -1,6 +1,6 @@
-/** Time as this service is given it, so that a test can travel in it. */
+/** The source of the time, which tests replace. */
 export class Clock {
-  /** Milliseconds to add to the counter store's own clock, the one clock of all windows. */
+  /** Milliseconds to add to the counter store's clock, which all windows use. */
   readonly storeOffsetMs: number = 0;
 
   /** This process's time, in milliseconds since the Unix epoch. */
@@ -9,10 +9,7 @@ export class Clock {
   }
 }
 
-/**
- * The counter store's time while the store is away: the last time that it returned, and what this process's monotonic clock
- * has measured since. Until then it is this process's own time.
- */
+/** The counter store's time by its last response and this process's monotonic clock; this process's time before the first. */
 export class ServerClock {
   private aheadOfMonotonicMs: number;
   private lastClockMs = Number.NaN;
@@ -21,9 +18,9 @@ export class ServerClock {
     this.aheadOfMonotonicMs = clock.now() - clock.storeOffsetMs - performance.now();
   }
 
-  /** @param clockMs what the store's clock showed, as its response has it, in milliseconds since the Unix epoch. */
+  /** @param clockMs the store's time in its response, in milliseconds since the Unix epoch. */
   observe(clockMs: number): void {
-    // All decisions of one batch have the same time, of which the first is the most exact.
+    // All decisions of a batch have the same time; the first is the most exact.
     if (clockMs !== this.lastClockMs) {
       this.lastClockMs = clockMs;
       this.aheadOfMonotonicMs = clockMs - this.clock.storeOffsetMs - performance.now();

@@ -1,6 +1,6 @@
 /** Counts values by bucket, as a Prometheus histogram does. */
 export class Histogram {
-  /** For each bound the values up to it and above the bound before; last, the values above all bounds. */
+  /** The values up to each bound, but above the one before; last, those above all bounds. */
   readonly counts: number[];
   sum = 0;
 

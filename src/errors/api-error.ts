@@ -7,10 +7,7 @@ export interface ErrorBody {
   status: number;
 }
 
-/**
- * An error as its client may read it. `message` says what was wrong and what to do; what only the log may
- * know goes into `cause`. One that passes by itself has `Retry-After`.
- */
+/** An error as its client may read it: `message` says what was wrong and what to do; `cause` is for the log alone. */
 export class ApiError extends Error {
   readonly headers: Readonly<Record<string, string>>;
 
@@ -21,7 +18,8 @@ export class ApiError extends Error {
   ) {
     super(message, { cause: options.cause });
     this.name = 'ApiError';
-    this.headers = { ...retryAfter(code), ...options.headers };
+    const seconds = retrySecondsOfCode[code];
+    this.headers = { ...(seconds !== undefined && { 'Retry-After': String(seconds) }), ...options.headers };
   }
 
   get status(): number {
@@ -31,9 +29,4 @@ export class ApiError extends Error {
   get body(): ErrorBody {
     return { code: this.code, message: this.message, status: this.status };
   }
-}
-
-function retryAfter(code: ErrorCode): Record<string, string> {
-  const seconds = retrySecondsOfCode[code];
-  return seconds === undefined ? {} : { 'Retry-After': String(seconds) };
 }

@@ -1,7 +1,4 @@
-/**
- * Every error code a client can receive, and its HTTP status. A code that is retired is never used again,
- * as clients may still branch on it.
- */
+/** The HTTP status of every error code. A retired code is never reused, as clients may still branch on it. */
 export const statusOfCode = {
   invalid_request: 400,
   missing_api_key: 401,
@@ -25,7 +22,7 @@ export const statusOfCode = {
 
 export type ErrorCode = keyof typeof statusOfCode;
 
-/** Of what passes by itself: after how many seconds it is worth another attempt, where nothing more is known. */
+/** The seconds after which a retry may succeed, of errors that pass by themselves. */
 export const retrySecondsOfCode: Partial<Record<ErrorCode, number>> = {
   idempotency_conflict: 1,
   service_unavailable: 1,

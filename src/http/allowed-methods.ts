@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import FindMyWay from 'find-my-way';
 import { ROUTER_OPTIONS } from './server.js';
 
-/** The methods that each path answers, told by the routes themselves as they are registered. */
+/** The methods of each path's routes. */
 @Injectable()
 export class AllowedMethods {
-  /** Fastify's own router, so that a path is the same path here and there. */
+  /** Of Fastify's own kind, so that paths match alike. */
   private readonly router = FindMyWay(ROUTER_OPTIONS);
   private readonly methods = new Set<FindMyWay.HTTPMethod>();
 
@@ -16,14 +16,13 @@ export class AllowedMethods {
     }
   }
 
-  /** The methods of this path, in alphabetical order; none when no route has it. */
+  /** Returns the methods of this path, in alphabetical order; none when no route has it. */
   of(path: string): string[] {
-    return [...this.methods].filter((method) => this.answers(method, path)).toSorted();
-  }
-
-  /** NestJS takes no empty parameter: `/v1/pets/` is not `/v1/pets/:petId`. */
-  private answers(method: FindMyWay.HTTPMethod, path: string): boolean {
-    const route = this.router.find(method, path);
-    return route !== null && Object.values(route.params).every((value) => value !== '');
+    const matches = (method: FindMyWay.HTTPMethod) => {
+      const route = this.router.find(method, path);
+      // NestJS takes no empty parameter: `/v1/pets/` is not `/v1/pets/:petId`.
+      return route !== null && !Object.values(route.params).includes('');
+    };
+    return [...this.methods].filter(matches).toSorted();
   }
 }

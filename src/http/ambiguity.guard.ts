@@ -10,10 +10,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * `uri-host [":" port]` of RFC 9110, section 7.2, without the comma, which joins two `Host` headers, and with escapes for
- * characters outside ASCII only: an escaped ASCII character is either needless or none that a host can have.
- */
+/** `uri-host [":" port]` (RFC 9110, section 7.2), without the comma that joins two `Host` headers, and with escapes outside ASCII only. */
 const AUTHORITY = /^(?:\[([\da-f:.]+)\]|(?:[\w.~!$&'()*+;=-]|%[89a-f][\da-f])+)(?::(\d*))?$/i;
 const PORT_MAX = 65_535;
 
@@ -30,15 +27,9 @@ export class AmbiguityGuard implements CanActivate {
   }
 }
 
-/**
- * Returns the error of a request that Node accepts but a proxy in front of the service may have read differently, else undefined. Its
- * connection closes, since the bytes behind it may not be a request.
- */
-export function ambiguityOf({
-  headers,
-  originalUrl,
-  raw: { httpVersion },
-}: FastifyRequest): ApiError | undefined {
+/** Returns the error of such a request, else undefined. Its connection closes, since the bytes behind it may not be a request. */
+export function ambiguityOf({ headers, originalUrl, raw }: FastifyRequest): ApiError | undefined {
+  const { httpVersion } = raw;
   if (httpVersion === '1.1' && headers.host === undefined) {
     return ambiguous('An HTTP/1.1 request needs the header Host.');
   }

@@ -105,7 +105,7 @@ export class Connections {
     this.refuse((socket) => socket.bytesRead > 0 && pendingResponses(socket).length === 0);
   }
 
-  /** Ends connections, with 503 where a part of a request's headers has arrived. */
+  /** Ends connections, with 503 if a part of a request has arrived. */
   private refuse(isDue: (socket: Socket) => boolean): void {
     for (const socket of [...this.sockets].filter(isDue)) {
       if (socket.bytesRead > 0) {

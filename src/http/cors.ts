@@ -3,33 +3,35 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 const PREFLIGHT_HEADERS = {
   'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, PATCH',
   'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id',
-  /** Seconds for which a browser need not ask again. */
   'Access-Control-Max-Age': '600',
 };
 
-/** Has an answer say whose pages may read it. True where the request was a preflight, and is answered. */
-export type Sharing = (request: FastifyRequest, reply: FastifyReply) => boolean;
+/** Adds the CORS headers of a response; returns true for a preflight, which has its response then. */
+export type Cors = (request: FastifyRequest, reply: FastifyReply) => boolean;
 
 /**
- * Lets pages of these origins read answers (Fetch, section 3.3), or of all where one is `*`. A preflight carries no key, and is not
- * counted; any other OPTIONS is a method like any other.
+ * Returns the CORS rules (Fetch, section 3.3) for pages of these origins, or of all if one is `*`. Not a plugin, as none runs for a
+ * request that the router rejects.
  *
- * A function and not a plugin, as no plugin sees what the router itself refuses, and a page must be able to read that too.
- *
+ * @param origins undefined for no rules.
  * @param exposedHeaders the response headers that those pages may read.
  */
-export function sharingWith(origins: readonly string[], exposedHeaders: readonly string[]): Sharing {
+export function corsOf(origins: readonly string[] | undefined, exposedHeaders: readonly string[]): Cors {
+  if (origins === undefined) {
+    return () => false;
+  }
   const exposed = exposedHeaders.join(', ');
   const allowed = (origin: string | undefined) =>
     origins.includes('*') ? '*' : origins.find((each) => each === origin);
   return (request, reply) => {
-    // Also where nobody is allowed: a cache must not give this answer to a page that is.
+    const { method, headers } = request;
+    // Also where no origin is allowed, so that a cache does not give this response to a page of an allowed one.
     reply.header('Vary', 'Origin');
-    const origin = allowed(request.headers.origin);
+    const origin = allowed(headers.origin);
     if (origin !== undefined) {
       reply.headers({ 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': exposed });
     }
-    if (!isPreflight(request)) {
+    if (method !== 'OPTIONS' || !headers.origin || !headers['access-control-request-method']) {
       return false;
     }
     if (origin !== undefined) {
@@ -38,8 +40,4 @@ export function sharingWith(origins: readonly string[], exposedHeaders: readonly
     void reply.status(204).send();
     return true;
   };
-}
-
-function isPreflight({ method, headers }: FastifyRequest): boolean {
-  return method === 'OPTIONS' && Boolean(headers.origin) && Boolean(headers['access-control-request-method']);
 }

@@ -1,16 +1,15 @@
 import { z } from 'zod';
 
-/** The least int64. */
 export const MIN_INT64 = -(2n ** 63n);
 const MAX = 2n ** 63n - 1n;
 const FAULT = `must be an integer from ${MIN_INT64} to ${MAX}, written as digits`;
 
-/** An int64 of a JSON body, where integers are bigints. */
+/** The schema of an int64 of a JSON body, where integers are bigints. */
 export const int64 = z
   .bigint({ error: ({ input }) => (input === undefined ? 'is required' : FAULT) })
   .refine((value) => value >= MIN_INT64 && value <= MAX, FAULT);
 
-/** An int64 written as text, or null when the text is none. */
+/** Returns the int64 of a text, or null when the text is none. */
 export function parseInt64(text: string): bigint | null {
   if (!/^-?\d{1,19}$/.test(text)) {
     return null;

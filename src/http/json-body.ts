@@ -4,8 +4,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 const INTEGER = /^-?\d+$/;
 
 /**
- * Parses a JSON text in which integers are exact: each becomes a bigint, every other number a number. Of a
- * repeated key the last value counts, and `__proto__` is a key like any other, as with `JSON.parse`.
+ * Parses a JSON text: integers become bigints, other numbers numbers. As with `JSON.parse`, the last value of a repeated key counts,
+ * and `__proto__` is a key like any other.
  *
  * @throws SyntaxError when the bytes are not UTF-8 or not JSON.
  */
@@ -16,7 +16,7 @@ export function parseJsonBody(bytes: Buffer): unknown {
       onDuplicateKey: ({ newValue }) => newValue,
     });
   } catch (cause) {
-    // Too deep a nesting ends in a RangeError, bad UTF-8 in a TypeError: all mean the same to the client.
+    // Deep nesting is a RangeError, bad UTF-8 a TypeError.
     throw new SyntaxError(cause instanceof SyntaxError ? cause.message : 'not UTF-8, or nested too deeply', {
       cause,
     });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const sentSchemas = new WeakMap<z.ZodType, z.ZodType>();
 
-/** `schema`, which reads the text of a query parameter, described by what a client is told to send. */
+/** Documents `schema`, which reads the text of a query parameter, as `sent`. */
 export function sentAs<Schema extends z.ZodType>(sent: z.ZodType, schema: Schema): Schema {
   sentSchemas.set(schema, sent);
   return schema;
@@ -25,19 +25,19 @@ const OPTIONS = {
     if (made.type === 'integer' && format !== undefined) {
       made.format ??= format;
     }
-    // Zod drops the examples of a schema that transforms; ours are what a client sends.
+    // Zod drops the examples of a schema that transforms.
     const examples = z.globalRegistry.get(zodSchema)?.['examples'];
     if (Array.isArray(examples)) {
       made.examples ??= examples;
     }
     if (made.format === 'date-time') {
-      // The format says it; zod's pattern of all dates there can be says it to nobody.
+      // The format says it, and zod's pattern is unreadable.
       delete made.pattern;
     }
   },
 } satisfies z.core.ToJSONSchemaParams;
 
-/** JSON Schema of a zod schema; a bigint is an int64. Schemas with an `id` stand in its `$defs`. */
+/** Returns the JSON Schema of a zod schema; a bigint is an int64. Schemas with an `id` are in its `$defs`. */
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const { $schema: _schema, ...converted } = z.toJSONSchema(io === 'input' ? asSent(schema) : schema, {
     ...OPTIONS,
@@ -46,16 +46,12 @@ export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchem
   return converted;
 }
 
-/**
- * JSON Schemas of all zod schemas that have an `id`, by that.
- *
- * @param pathOf the address by which they refer to each other.
- */
+/** Returns the JSON Schemas of all zod schemas with an `id`, by that; they refer to each other by `pathOf`. */
 export function namedJsonSchemas(pathOf: (id: string) => string): Record<string, JsonSchema> {
   const { schemas } = z.toJSONSchema(z.globalRegistry, { ...OPTIONS, io: 'input', uri: pathOf });
   return Object.fromEntries(
     Object.entries(schemas)
-      // By name, as the order that they are declared in is that of the imports.
+      // By name, as the order of declaration is that of the imports.
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
       .map(([id, { $schema: _schema, $id: _id, ...converted }]) => [id, converted]),
   );

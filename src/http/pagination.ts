@@ -5,14 +5,10 @@ import { sentAs } from './json-schema.js';
 const CHECKSUM_BYTES = 4;
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 20;
-/** Longer than the cursor of any list. */
 const CURSOR_MAX_LENGTH = 256;
 const CURSOR_FAULT = 'is not one that this service gave: follow the Link header of the page before';
 
-/**
- * Returns the cursor of the page that begins after this position, in base64url. It is opaque, so that its content may change, and has a
- * checksum, so that one copied in part is refused instead of showing another page.
- */
+/** Returns the opaque cursor of the page after this position, with a checksum, so that one copied in part is rejected. */
 export function encodeCursor(position: string): string {
   const text = Buffer.from(position);
   const checksum = Buffer.alloc(CHECKSUM_BYTES);
@@ -29,9 +25,8 @@ export function decodeCursor(cursor: string): string | null {
 /**
  * Returns the `Link` header of a page (RFC 8288): the first page, and the next one if there is one.
  *
- * @param path of the list.
- * @param filters query parameters that every page of this list has; undefined ones are left out.
- * @param lastPosition position of the page's last entry, or null when nothing follows.
+ * @param filters query parameters of every page of this list; undefined ones are left out.
+ * @param lastPosition position of the page's last entry, or null on the last page.
  */
 export function pageLinks(
   path: string,

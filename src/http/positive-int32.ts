@@ -3,7 +3,7 @@ import { z } from 'zod';
 const MAX = 2_147_483_647;
 const FAULT = `must be an integer from 1 to ${MAX}, written as digits`;
 
-/** A positive int32 of a JSON body, where integers are bigints. */
+/** Returns the schema of a positive int32 of a JSON body, where integers are bigints. */
 export const positiveInt32 = (description: string) =>
   z
     .bigint({ error: ({ input }) => (input === undefined ? 'is required' : FAULT) })

@@ -43,10 +43,10 @@ export class RefusedConnections {
     });
   }
 
-  /** Responds to an error of Node's HTTP parser, or closes the connection where a response would be misread. */
-  answer(error: Error & { code?: string }, socket: Socket): void {
+  /** Responds to an error of Node's HTTP parser. */
+  respondTo(error: Error & { code?: string }, socket: Socket): void {
     const refusal = PARSER_ERRORS[error.code ?? ''] ?? NOT_HTTP;
-    // What follows a request that waits is not read, so it may have been sent in time.
+    // Bytes behind a waiting request are not read, so they may have been sent in time.
     const isUnread = refusal === LATE && (pipelines.get(socket)?.turns.length ?? 0) > 1;
     // The parser fails again on all that follows.
     if (!socket.destroyed && !isUnread && !this.unparsable.has(socket)) {
@@ -73,8 +73,8 @@ export class RefusedConnections {
     }
   }
 
-  /** Returns what a client got before its request had arrived whole, so that this is the request's outcome. */
-  toldOn(socket: Socket): ApiError | undefined {
+  /** Returns the error that a client got before its request had arrived whole. */
+  sentOn(socket: Socket): ApiError | undefined {
     return this.errors.get(socket);
   }
 

@@ -12,7 +12,6 @@ declare module 'fastify' {
   }
 }
 
-/** The maximum length of a body. */
 const BODY_LIMIT_BYTES = 64 * 1024;
 /** The maximum memory of all bodies that have not arrived whole. */
 const MAX_PENDING_BYTES = 64 * 1024 * 1024;
@@ -20,7 +19,7 @@ const FIRST_BYTES = 1024;
 const METHODS = new Set(['POST', 'PUT', 'PATCH']);
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 
-/** Collects the bodies of requests while the guards run, and bounds the memory of those that have not arrived whole. */
+/** Collects bodies while the guards run, and bounds the memory of those that have not arrived whole. */
 @Injectable()
 export class RequestBodies {
   private readonly pending = new Set<RequestBody>();
@@ -33,7 +32,7 @@ export class RequestBodies {
     }
   }
 
-  /** Counts memory that a body takes; over the maximum, ends the oldest bodies, so that slow clients take nothing from others. */
+  /** Counts memory that a body takes; over the maximum, ends the oldest bodies. */
   grow(bytes: number): void {
     this.pendingBytes += bytes;
     for (const body of this.pending) {
@@ -59,9 +58,7 @@ export class RequestBodies {
   }
 }
 
-/**
- * A body that arrives, in one `Buffer`: a list of one-byte pieces would take 150 times the memory. Its faults are thrown by `json()`.
- */
+/** An arriving body, in one `Buffer`: a list of one-byte pieces would take 150 times the memory. `json()` throws its faults. */
 export class RequestBody {
   isPending = false;
   private buffer = Buffer.alloc(0);
@@ -87,7 +84,7 @@ export class RequestBody {
     return this.buffer.length;
   }
 
-  /** Resolves once the body has arrived or ended; first sends 100 Continue to a client that waits for it. */
+  /** Resolves once the body has arrived or failed; first sends 100 Continue to a client that waits for it. */
   arrival(): Promise<void> {
     const { headers, raw } = this.request;
     if (raw.httpVersion === '1.1' && /^100-continue$/i.test(headers.expect ?? '')) {

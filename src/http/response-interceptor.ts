@@ -1,12 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/**
- * Adds headers to every response, made by a handler, a guard, the filter or the shutdown. `app.module.ts` lists the
- * interceptors, and one hook of Fastify runs them in that order. NestJS's own run only where a handler is reached.
- */
+/** Adds headers to every response, errors included; an interceptor of NestJS runs only if a handler does. `app.module.ts` lists them. */
 export interface ResponseInterceptor {
   intercept(request: FastifyRequest, reply: FastifyReply): void;
 }
 
-/** Dependency-injection token of the list of `ResponseInterceptor`s. */
+/** Injection token of the list of `ResponseInterceptor`s. */
 export const RESPONSE_INTERCEPTORS = Symbol('response interceptors');

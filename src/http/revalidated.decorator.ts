@@ -8,7 +8,7 @@ declare module 'fastify' {
   }
 }
 
-/** Marks an operation whose answer a client may keep, and ask anew whether it still holds: `ETag`, `If-None-Match`, 304. */
+/** Marks an operation with conditional requests: `ETag`, `If-None-Match`, 304. */
 export const Revalidated = () =>
   applyDecorators(
     AddRouteConfig({ revalidated: true }),

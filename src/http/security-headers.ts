@@ -1,4 +1,4 @@
-/** What every answer tells a browser: it is nothing but what its type says, loads and runs nothing, and stands in no frame. */
+/** Headers of every response: a browser must not guess its type, load anything for it, or show it in a frame. */
 export const SECURITY_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",

@@ -28,7 +28,7 @@ export function logTrace(
   request.log = request.log.child({ trace_id: traceId, span_id: spanId });
 }
 
-/** Fastify's `onRequest` hook that adds the identifiers of the sender's span, if there is one, to every log line of the request. */
+/** An `onRequest` hook that adds the identifiers of the sender's span, if any, to every log line of the request. */
 export function logSenderTrace(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   const sender = parseTraceParent(request.headers['traceparent']);
   if (sender !== null) {

@@ -4,7 +4,7 @@ import { Injectable, Logger } from '@nestjs/common';
 
 /** The maximum memory of all responses that their clients have not read. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
-/** Connections are closed down to this, so that the next response does not start the search again. */
+/** Connections are closed down to this, so that the next response does not repeat the search. */
 const ENOUGH_BYTES = 0.75 * MAX_UNSENT_BYTES;
 /** Bytes that every client is taken to have read in the second before, so that a new one is not the slowest. */
 const HEAD_START_BYTES = 64 * 1024;
@@ -37,7 +37,7 @@ export class UnsentResponses {
   closedConnections = 0;
   private readonly logger = new Logger(UnsentResponses.name);
   private readonly unsent = new Map<ServerResponse, UnsentResponse>();
-  /** The readings of earlier responses, by connection. */
+  /** Of earlier responses, by connection. */
   private readonly readings = new WeakMap<Socket, Reading>();
   /** Responses whose body is shared by all clients. */
   private readonly shared = new WeakSet<ServerResponse>();

@@ -54,7 +54,9 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     this.server = createServer(NODE_OPTIONS, (request, response) =>
       inTurn(response, () => void this.answer(registry, request, response)),
     );
-    this.server.on('clientError', (error, socket) => this.refusedConnections.answer(error, socket as Socket));
+    this.server.on('clientError', (error, socket) =>
+      this.refusedConnections.respondTo(error, socket as Socket),
+    );
     this.server.setTimeout(STANDSTILL_TIMEOUT_MS);
     leaveNothingToNode(this.server);
     this.refusedConnections.watch(this.server);
