@@ -567,6 +567,62 @@ describe('listKeys', () => {
     expect((await walk('?limit=3&plan=filtered')).map(({ length }) => length)).toEqual([3, 2]);
   });
 
+  describe('search', () => {
+    const found = async (search: string) => {
+      const answer = await ask(`GET /admin/keys?limit=100&search=${encodeURIComponent(search)}`);
+      expect(answer.status).toBe(200);
+      return idsOf(answer);
+    };
+
+    it('returns keys by a part of the name in any case, and by the end of the id or of the key', async () => {
+      const key = await issue({ name: 'Jörg_s 100% ÄPFEL & 🐕' });
+      await issue({ name: 'Jorgas 100 apples' });
+      for (const text of ['jörg_s', '100%', 'äpfel & 🐕', key.name, key.id, key.id.slice(-9).toUpperCase()]) {
+        expect([text, await found(text)]).toEqual([text, [key.id]]);
+      }
+      expect(await found(key.key.slice(-4))).toContain(key.id);
+      expect(await found(key.key.slice(-4).repeat(2))).toEqual([]);
+    });
+
+    it('takes up to 64 characters, and keeps them in links that the document allows', async () => {
+      const name = '🐈'.repeat(64);
+      const keys = [await issue({ name }), await issue({ name })];
+      const pages = await walk(
+        `?limit=1&plan=free&banned=false&state=active&search=${encodeURIComponent(name)}`,
+      );
+      expect(pages).toEqual(keys.map(({ id }) => [id]));
+      const answer = await ask(
+        `GET /admin/keys?limit=1&plan=free&banned=false&state=active&search=${encodeURIComponent(name)}`,
+      );
+      expect(answer.headers.get('link')?.length).toBeLessThanOrEqual(2048);
+    });
+  });
+
+  it('returns keys by their state: a rotated key is rotating until its overlap ends', async () => {
+    const name = 'by state';
+    const [active, rotating, expired, revoked, expiring] = [
+      await issue({ name }),
+      await issue({ name }),
+      await issue({ name }),
+      await issue({ name }),
+      await issue({ name, expiresAt: inFuture(HOUR_MS).toISOString() }),
+    ];
+    const successors = [
+      (await rotate(rotating, { overlapSeconds: 3600 })).json.id,
+      (await rotate(expired, { overlapSeconds: 0 })).json.id,
+    ];
+    await revoke(revoked);
+    const inState = async (state: string) =>
+      idsOf(await ask(`GET /admin/keys?search=by%20state&state=${state}`));
+    expect(await inState('active')).toEqual([active.id, expiring.id, ...successors]);
+    expect(await inState('rotating')).toEqual([rotating.id]);
+    expect(await inState('expired')).toEqual([expired.id]);
+    expect(await inState('revoked')).toEqual([revoked.id]);
+    admin.store.clock.stopAt(inFuture(HOUR_MS));
+    expect(await inState('rotating')).toEqual([]);
+    expect(await inState('expired')).toEqual([rotating.id, expired.id, expiring.id]);
+  });
+
   it('tells no next page when this one is exactly full', async () => {
     await makePlan('full');
     await issueMany(3, { plan: 'full' });
@@ -581,6 +637,9 @@ describe('listKeys', () => {
     const LIMIT = 'limit must be an integer from 1 to 100';
     const CURSOR = 'cursor is not one that this service gave: follow the Link header of the page before';
     const BANNED = 'banned must be true or false';
+    const STATE = 'state must be one of active, rotating, expired, revoked';
+    const SEARCH = 'search must have 1 to 64 characters';
+    const CONTROLS = 'search must be text without control characters';
     const of = (position: string) => `cursor=${encodeCursor(position)}`;
 
     it.each([
@@ -598,7 +657,13 @@ describe('listKeys', () => {
         `plan=${plan}`,
         'plan must be the name of a plan',
       ]),
+      ...['', 'Active', 'banned', 'active%00', 'active,revoked'].map((state) => [`state=${state}`, STATE]),
+      ...['', 'x'.repeat(65)].map((search) => [`search=${search}`, SEARCH]),
+      ...['%00', 'a%1Bb', '%C2%9B', '%E2%80%AE'].map((search) => [`search=${search}`, CONTROLS]),
+      ['search', SEARCH],
       ['banned=true&banned=true', 'banned must be given once'],
+      ['search=a&search=a', 'search must be given once'],
+      ['state=active&state=active', 'state must be given once'],
       ['plan=free&plan=pro', 'plan must be given once'],
       ['limit=5&limit=5', 'limit must be given once'],
       ['cursor=x&cursor=x', 'cursor must be given once'],

@@ -163,6 +163,20 @@ describe('the OpenAPI documents', () => {
     }
   });
 
+  it('have every filter of listKeys that the terminal has', () => {
+    const { parameters } = documents.administration.paths['/admin/keys'].get;
+    expect(parameters.map(({ name }: { name: string }) => name)).toEqual([
+      'limit',
+      'plan',
+      'search',
+      'state',
+      'banned',
+      'cursor',
+    ]);
+    expect(parameters[2].schema).toMatchObject({ type: 'string', minLength: 1, maxLength: 64 });
+    expect(parameters[3].schema).toMatchObject({ enum: ['active', 'rotating', 'expired', 'revoked'] });
+  });
+
   it('have the bounds of limit as the number that a client sends', () => {
     const limit = documents.store.paths['/pets'].get.parameters.find(
       ({ name }: { name: string }) => name === 'limit',

@@ -675,7 +675,7 @@ export interface components {
          */
         Location: string;
         /**
-         * @description Nobody may keep this response.
+         * @description This response must not be stored.
          * @example no-store
          */
         NoStore: "no-store";
@@ -696,6 +696,10 @@ export interface operations {
                 limit?: number;
                 /** @description Only keys on this plan. */
                 plan?: string;
+                /** @description Only keys whose name has this text, in any case, or whose id or key ends with it. */
+                search?: string;
+                /** @description Only keys in this state. */
+                state?: "active" | "rotating" | "expired" | "revoked";
                 /** @description Only keys whose quota is banned now, or only those whose is not. */
                 banned?: boolean;
                 /** @description Where the page begins, as the `Link` header of the page before gives it. Opaque. */

@@ -31,6 +31,23 @@ describe('admin.keys', () => {
     assert.ok(all.length >= 1);
   });
 
+  it('lists keys by a part of their name, and by their state', async () => {
+    const { id, name } = await admin.keys.issue({ name: 'Ünique & sought', plan: 'free' });
+    await admin.keys.issue({ name, plan: 'free' });
+    await admin.keys.revoke(id);
+    const search = 'ünique & s';
+    const found = await everyOneOf(admin.keys.list({ limit: 1, search }));
+    assert.deepEqual(
+      found.map(({ state }) => state),
+      ['revoked', 'active'],
+    );
+    const { items } = await admin.keys.list({ search, state: 'revoked' });
+    assert.deepEqual(
+      items.map((key) => key.id),
+      [id],
+    );
+  });
+
   it('lists the usage of a key', async () => {
     const store = await connect();
     await store.listPets({ limit: 1 });

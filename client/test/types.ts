@@ -41,7 +41,7 @@ export async function calls(store: AnimalStore, signal: AbortSignal): Promise<vo
   const remaining: number | undefined = limits.find(({ name }) => name === 'minute')?.remaining;
   const promised: Promise<Pet> = store.createPet({ name: data.name, categoryId: remaining ?? 1 });
   await promised.catch((error: unknown) => (error instanceof RateLimitError ? error.retryAfterMs : null));
-  for await (const key of store.admin.keys.list({ banned: true })) {
+  for await (const key of store.admin.keys.list({ banned: true, state: 'rotating', search: 'shop' })) {
     const same: Key = key;
     await store.admin.keys.unban(same.id, { signal });
   }

@@ -8,13 +8,18 @@ import { isPlanName, PLAN_NAME_MAX_LENGTH } from './plan-name.js';
 
 export const NAME_MAX_LENGTH = 255;
 const KEY_MAX_LENGTH = 64;
+/** In characters. Encoded, they stand twice in the `Link` header of a page. */
+const SEARCH_MAX_LENGTH = 64;
 const ROLES = ['client', 'admin'] as const;
 export const KEY_STATES = ['active', 'rotating', 'expired', 'revoked'] as const;
 export type KeyState = (typeof KEY_STATES)[number];
+const STATE_FAULT = `must be one of ${KEY_STATES.join(', ')}`;
+const SEARCH_FAULT = `must have 1 to ${SEARCH_MAX_LENGTH} characters`;
 /** A year: the longest that a key and its successor may both work. */
 export const OVERLAP_MAX_SECONDS = 31_536_000;
 const OVERLAP_FAULT = `must be an integer from 0 to ${OVERLAP_MAX_SECONDS}, written as digits`;
 const PLAN_FAULT = 'must be the name of a plan';
+const TEXT_FAULT = 'must be text without control characters';
 const BODY_FAULT = { error: 'the body must be a JSON object' };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Characters that turn the order of what is read, and so can show a name as another. */
@@ -29,10 +34,7 @@ export const keyName = givenText()
     (name) => Array.from(name).length <= NAME_MAX_LENGTH,
     `must have at most ${NAME_MAX_LENGTH} characters`,
   )
-  .refine(
-    (name) => name.isWellFormed() && !/\p{Cc}/u.test(name) && !BIDI_CONTROL.test(name),
-    'must be text without control characters',
-  )
+  .refine(isPlainText, TEXT_FAULT)
   .meta({ description: 'What the key is for.', minLength: 1, maxLength: NAME_MAX_LENGTH });
 const planName = givenText().meta({ description: 'Name of the plan.', maxLength: PLAN_NAME_MAX_LENGTH });
 const KeyRole = z
@@ -138,6 +140,16 @@ export const IssuedKey = z
   .meta({ id: 'IssuedKey', description: 'A new API key.' });
 export type IssuedKey = z.infer<typeof IssuedKey>;
 
+export const keySearch = z
+  .string(once(SEARCH_FAULT))
+  .refine((text) => text !== '' && Array.from(text).length <= SEARCH_MAX_LENGTH, SEARCH_FAULT)
+  .refine(isPlainText, TEXT_FAULT)
+  .meta({
+    description: 'Only keys whose name has this text, in any case, or whose id or key ends with it.',
+    minLength: 1,
+    maxLength: SEARCH_MAX_LENGTH,
+  });
+
 export const KeyQuery = z.object({
   limit: limitParameter('Maximum number of keys returned.'),
   plan: z
@@ -145,6 +157,8 @@ export const KeyQuery = z.object({
     .refine(isPlanName, PLAN_FAULT)
     .optional()
     .meta({ description: 'Only keys on this plan.', maxLength: PLAN_NAME_MAX_LENGTH }),
+  search: keySearch.optional(),
+  state: z.enum(KEY_STATES, once(STATE_FAULT)).optional().meta({ description: 'Only keys in this state.' }),
   banned: sentAs(
     z.boolean(),
     z
@@ -161,4 +175,9 @@ export type KeyQuery = z.infer<typeof KeyQuery>;
 /** Whether a text can be the id of a key: a UUID. */
 export function isKeyId(value: string): boolean {
   return UUID.test(value);
+}
+
+/** Whether a text has no control characters, and none that turn the order of what is read. */
+function isPlainText(text: string): boolean {
+  return text.isWellFormed() && !/\p{Cc}/u.test(text) && !BIDI_CONTROL.test(text);
 }

@@ -41,11 +41,11 @@ export class KeysController {
   @ApiOperation({ summary: 'List keys', description: 'One page of the keys, oldest first.' })
   @Answers({ status: 200, schema: pageOf(Key), description: 'A page of keys.', headers: ['PageLinks'] })
   async listKeys(
-    @Query({ schema: KeyQuery }) { limit, plan, banned, cursor }: KeyQuery,
+    @Query({ schema: KeyQuery }) { limit, cursor, ...filters }: KeyQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Key[]> {
-    const { keys, more } = await this.keys.page({ limit, plan, banned, after: cursor });
-    reply.header('Link', pageLinks(PATH, { limit, plan, banned }, more ? (keys.at(-1)?.id ?? null) : null));
+    const { keys, more } = await this.keys.page({ ...filters, limit, after: cursor });
+    reply.header('Link', pageLinks(PATH, { limit, ...filters }, more ? (keys.at(-1)?.id ?? null) : null));
     return keys;
   }
 

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
-import { keyName } from '../admin/key.schemas.js';
+import { keyName, keySearch } from '../admin/key.schemas.js';
 import { parseDuration } from '../duration.js';
 import { instant } from '../http/instant.js';
 
@@ -11,6 +11,10 @@ export const EXIT_USAGE = 2;
 
 export function nameArgument(text: string): string {
   return checked(keyName, text);
+}
+
+export function searchArgument(text: string): string {
+  return checked(keySearch, text);
 }
 
 /** A whole number from 1 to `max`. */

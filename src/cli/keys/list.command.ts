@@ -2,6 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { Command, Option } from 'commander';
 import { KEY_STATES, type Key, type KeyState } from '../../admin/key.schemas.js';
 import { KeyService } from '../../admin/key.service.js';
+import { searchArgument } from '../arguments.js';
 import { everyPage } from '../every-page.js';
 import type { Column } from '../output/fit-columns.js';
 import { instantCell, printJson, printTable } from '../output/print.js';
@@ -37,6 +38,7 @@ export function listCommand(): Command {
     .option(
       '--search <text>',
       'only those whose name has this text, in any case, or whose id or key ends with it',
+      searchArgument,
     )
     .addOption(new Option('--state <state>', 'only those in this state').choices(KEY_STATES))
     .option('--banned', 'only those that are banned now')
