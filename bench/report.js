@@ -25,7 +25,7 @@ export function report(results, goals) {
   const compared = before ? `, before: ${before}` : '';
   return [
     `Measured on ${date}, commit ${commit}${compared}; ${machine}; Node ${node}. Contestants run on core 0; PostgreSQL, Redis and load on core 1.`,
-    `Slices of one second in turn, ratios within each round. Cells are medians with quartiles; a number in brackets tells of fewer than ${ROUNDS} rounds.`,
+    `Slices of one second in turn, ratios within each round. Cells are medians with quartiles; a number in brackets is the count of rounds where there are fewer than ${ROUNDS}.`,
     '### Goals',
     goalTable(goals),
     '### Speed',

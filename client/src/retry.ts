@@ -31,7 +31,7 @@ export interface UsedBudget {
 type Reason = Pick<AnimalStoreError, 'status' | 'code' | 'retryAfterMs'>;
 
 /**
- * Returns the milliseconds to wait at least before an attempt that follows a failed one: as `Retry-After` asks, and never
+ * Returns the milliseconds to wait at least before an attempt that follows a failed one: as `Retry-After` says, and never
  * less than an exponential backoff with full jitter.
  *
  * @param attempts how many there were.

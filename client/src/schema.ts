@@ -12,8 +12,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get where the key stands
-         * @description Tells the windows of the key and its ban, if any. Takes nothing from them, and answers while banned; it has 60 requests a minute of its own.
+         * Get the rate-limit status
+         * @description Returns the windows of the key and its ban, if any. It takes nothing from them, and works while the key is banned; it has a limit of its own, 60 requests a minute.
          *
          *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
          */
@@ -357,17 +357,17 @@ export interface components {
          */
         Location: string;
         /**
-         * @description Nobody may keep this response.
+         * @description This response must not be stored.
          * @example no-store
          */
         NoStore: "no-store";
         /**
-         * @description You alone may keep this response, and ask with `If-None-Match` whether it still holds before you use it again.
+         * @description You alone may store this response. Revalidate it with `If-None-Match` before you use it again.
          * @example private, no-cache
          */
         Revalidate: "private, no-cache";
         /**
-         * @description Names this answer, for `If-None-Match`.
+         * @description Identifies this response, for `If-None-Match`.
          * @example "2jmj7l5rSw0yVb_vlWAYkK_YBwk"
          */
         ETag: string;
@@ -415,7 +415,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Where the key stands. */
+            /** @description The rate-limit status of the key. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -519,7 +519,7 @@ export interface operations {
                 cursor?: string;
             };
             header?: {
-                /** @description The `ETag` of the answer that you have: if it still holds, you are told 304, without a body. */
+                /** @description The `ETag` of the response that you have. While it is current, the response is 304 without a body. */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -547,7 +547,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pet"][];
                 };
             };
-            /** @description The answer that you have still holds. */
+            /** @description The response that you have is current. */
             304: {
                 headers: {
                     Link: components["headers"]["PageLinks"];
@@ -663,7 +663,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Any text of your own that is new for each request. Whoever sends the same request with the same key within 24 hours is given the first answer again, and nothing is created twice. */
+                /** @description Any text of your own that is new for each request. The same request with the same key within 24 hours gets the first response again, and nothing is created twice. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -872,7 +872,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the answer that you have: if it still holds, you are told 304, without a body. */
+                /** @description The `ETag` of the response that you have. While it is current, the response is 304 without a body. */
                 "If-None-Match"?: string;
             };
             path: {
@@ -905,7 +905,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pet"];
                 };
             };
-            /** @description The answer that you have still holds. */
+            /** @description The response that you have is current. */
             304: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -1066,7 +1066,7 @@ export interface operations {
                 cursor?: string;
             };
             header?: {
-                /** @description The `ETag` of the answer that you have: if it still holds, you are told 304, without a body. */
+                /** @description The `ETag` of the response that you have. While it is current, the response is 304 without a body. */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -1095,7 +1095,7 @@ export interface operations {
                     "application/json": components["schemas"]["Order"][];
                 };
             };
-            /** @description The answer that you have still holds. */
+            /** @description The response that you have is current. */
             304: {
                 headers: {
                     Link: components["headers"]["PageLinks"];
@@ -1217,7 +1217,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Any text of your own that is new for each request. Whoever sends the same request with the same key within 24 hours is given the first answer again, and nothing is created twice. */
+                /** @description Any text of your own that is new for each request. The same request with the same key within 24 hours gets the first response again, and nothing is created twice. */
                 "Idempotency-Key"?: string;
             };
             path?: never;

@@ -44,7 +44,7 @@ describe('a failed attempt', () => {
     );
   });
 
-  it('is repeated as Retry-After asks when that is an HTTP date', async () => {
+  it('is repeated as Retry-After says when that is an HTTP date', async () => {
     const nowMs = Date.parse('2030-01-01T00:00:00Z');
     const { pause, waits } = recordingPause();
     const answers = ['Tue, 01 Jan 2030 00:00:07 GMT', 'Mon, 31 Dec 2029 23:59:00 GMT'];

@@ -16,8 +16,8 @@ export const Revalidated = () =>
       name: 'If-None-Match',
       required: false,
       description:
-        'The `ETag` of the answer that you have: if it still holds, you are told 304, without a body.',
+        'The `ETag` of the response that you have. While it is current, the response is 304 without a body.',
       schema: { type: 'string', maxLength: 16_384 },
     }),
-    ApiResponse({ status: 304, description: 'The answer that you have still holds.' }),
+    ApiResponse({ status: 304, description: 'The response that you have is current.' }),
   );

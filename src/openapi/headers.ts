@@ -81,20 +81,20 @@ export const headers = {
     example: '/v1/pets/7',
   },
   NoStore: {
-    description: 'Nobody may keep this response.',
+    description: 'This response must not be stored.',
     required: true,
     schema: { type: 'string', enum: ['no-store'] },
     example: 'no-store',
   },
   Revalidate: {
     description:
-      'You alone may keep this response, and ask with `If-None-Match` whether it still holds before you use it again.',
+      'You alone may store this response. Revalidate it with `If-None-Match` before you use it again.',
     required: true,
     schema: { type: 'string', enum: ['private, no-cache'] },
     example: 'private, no-cache',
   },
   ETag: {
-    description: 'Names this answer, for `If-None-Match`.',
+    description: 'Identifies this response, for `If-None-Match`.',
     required: true,
     schema: { type: 'string', maxLength: FIELD_MAX_LENGTH },
     example: '"2jmj7l5rSw0yVb_vlWAYkK_YBwk"',

@@ -15,7 +15,7 @@ const OF_EVERY_RESPONSE: readonly HeaderKey[] = [
 /** Of every response to a valid key; those of this status are to none. */
 const OF_VALID_KEY: readonly HeaderKey[] = ['X-Api-Key-Expires'];
 const NO_VALID_KEY_STATUS = '401';
-/** It tells what the answer would that still holds (RFC 9110, section 15.4.5). */
+/** It has the headers of the response that is current (RFC 9110, section 15.4.5). */
 const NOT_MODIFIED_STATUS = '304';
 const OF_DEPRECATED: readonly HeaderKey[] = ['Deprecation', 'Sunset', 'DeprecationLinks'];
 const OF_UNSTABLE: readonly HeaderKey[] = ['X-Stability'];

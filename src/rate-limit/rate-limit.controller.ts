@@ -16,12 +16,12 @@ export class RateLimitController {
   @Inquiry(INQUIRIES_PER_MINUTE)
   @Stability('stable')
   @ApiOperation({
-    summary: 'Get where the key stands',
+    summary: 'Get the rate-limit status',
     description:
-      `Tells the windows of the key and its ban, if any. Takes nothing from them, and answers while banned; it has ` +
-      `${INQUIRIES_PER_MINUTE} requests a minute of its own.`,
+      `Returns the windows of the key and its ban, if any. It takes nothing from them, and works while the key is banned; it has ` +
+      `a limit of its own, ${INQUIRIES_PER_MINUTE} requests a minute.`,
   })
-  @Answers({ status: 200, schema: RateLimitStanding, description: 'Where the key stands.' })
+  @Answers({ status: 200, schema: RateLimitStanding, description: 'The rate-limit status of the key.' })
   getRateLimit(@Req() request: FastifyRequest): RateLimitStanding {
     const { quota } = requirePrincipal(request);
     const { decision } = request;
