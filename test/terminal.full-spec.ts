@@ -453,8 +453,21 @@ describe('on a terminal', () => {
       expect(lines.join('').replaceAll(/\s+/g, ' ')).toContain(question.trim());
       expect(lines.at(-1)).toBe('Nothing was changed.');
     }
-    // Ctrl-D is no yes either.
-    expect(await typed('\u0004', 'keys', 'revoke', id)).toMatchObject({ code: 1 });
+    expect(await everything()).toBe(before);
+  });
+
+  it.each([
+    ['Ctrl-C', '\u0003'],
+    ['Ctrl-C after a yes', 'yes\u0003'],
+    ['Ctrl-D', '\u0004'],
+  ])('%s at a question changes nothing, and says so', async (_name, answer) => {
+    const { id } = await issue('--plan', 'free');
+    const before = await everything();
+    const { code, lines } = await typed(answer, 'keys', 'revoke', id);
+    expect(code).toBe(1);
+    expect(lines.at(-1)).toBe('Nothing was changed.');
+    // The question may take two lines.
+    expect(lines.length).toBeLessThanOrEqual(3);
     expect(await everything()).toBe(before);
   });
 

@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { createInterface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
 import { DeclinedError } from '../failure.js';
 import { escapeControls } from './escape-controls.js';
 import { isInteractive } from './terminal.js';
@@ -13,14 +12,24 @@ export async function confirm(question: string, { yes }: { yes?: true }): Promis
   if (yes || !isInteractive()) {
     return;
   }
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const closed = once(terminal, 'close').then(() => '');
-    const answer = await Promise.race([terminal.question(`${escapeControls(question)} [y/N] `), closed]);
-    if (!/^y(es)?$/i.test(answer.trim())) {
-      throw new DeclinedError('Nothing was changed.');
-    }
-  } finally {
-    terminal.close();
+  const answer = await answerTo(`${escapeControls(question)} [y/N] `);
+  if (answer === null) {
+    // The cursor is still behind the question.
+    process.stderr.write('\n');
   }
+  if (!/^y(es)?$/i.test(answer?.trim() ?? '')) {
+    throw new DeclinedError('Nothing was changed.');
+  }
+}
+
+/** Resolves with the line that is typed, or null for Ctrl-C and Ctrl-D, which close the interface. */
+function answerTo(question: string): Promise<string | null> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  return new Promise((resolve) => {
+    terminal.once('close', () => resolve(null));
+    terminal.question(question, (line) => {
+      resolve(line);
+      terminal.close();
+    });
+  });
 }
