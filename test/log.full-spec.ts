@@ -285,7 +285,7 @@ describe('the line of a request', () => {
     try {
       await writeFile(path.join(folder, 'animal-store.log'), service.stdout);
       const command = documented('observing.md', 'Who got a 429').replace(
-        '2026-11-21T12:00',
+        '$(date -u +%F)T12:00',
         time.slice(0, 10),
       );
       const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', command], {

@@ -9,7 +9,7 @@ import type { Column } from './output/fit-columns.js';
 import { instantCell, printJson, printTable } from './output/print.js';
 import { withServices } from './services.js';
 
-const COLUMNS: Column[] = [{ head: 'at' }, { head: 'who', fit: 'cut' }, { head: 'what', fit: 'wrap' }];
+const COLUMNS: Column[] = [{ head: 'at' }, { head: 'who', fit: 'wrap' }, { head: 'what', fit: 'wrap' }];
 
 /** `audit` */
 export function auditCommand(): Command {
