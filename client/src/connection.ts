@@ -74,16 +74,20 @@ export class Connection<Paths extends {}> {
   }
 
   private async perform<Result>(
-    { signal }: CallOptions,
+    { signal, timeoutMs = this.transport.budget.totalMs }: CallOptions,
     { repeatable = true, counted = true }: OperationTraits,
     send: (client: Client<Paths>, sending: Sending) => Promise<TextResponse>,
     read: (body: unknown, headers: Headers) => Result,
   ): Promise<ApiResponse<Result>> {
-    const call = new Call(this.transport, {
-      signal: signal ?? new AbortController().signal,
-      repeatable,
-      counted,
-    });
+    const budget = { ...this.transport.budget, totalMs: timeoutMs };
+    const call = new Call(
+      { ...this.transport, budget },
+      {
+        signal: signal ?? new AbortController().signal,
+        repeatable,
+        counted,
+      },
+    );
     const sending = { fetch: (request: Request) => call.send(request), parseAs: 'text' } as const;
     const { data = '', response } = await send(this.client, sending);
     const { status, headers } = response;

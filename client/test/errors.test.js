@@ -105,9 +105,13 @@ describe('the error of a call', () => {
       new Promise((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason));
       });
-    for (const budget of [{ attemptMs: 20, attempts: 1 }, { totalMs: 20 }]) {
+    for (const [budget, options] of [
+      [{ attemptMs: 20, attempts: 1 }],
+      [{ totalMs: 20 }],
+      [{}, { timeoutMs: 20 }],
+    ]) {
       const store = await connect({ fetch: hang, stopwatch: () => 0, budget });
-      const { message } = await errorOf(store.listPets());
+      const { message } = await errorOf(store.listPets({}, options));
       assert.equal(message, 'No answer came: the time of 20 ms is over');
     }
   });

@@ -116,6 +116,21 @@ describe('the budget of a call', () => {
     assert.equal(responses.length, 1);
   });
 
+  it('is its own timeoutMs where that is given', async () => {
+    const { key } = await admin.keys.issue({
+      name: 'timeout',
+      plan: 'enterprise',
+      perMinute: 1,
+      perDay: 100,
+    });
+    const { store, responses } = connect(key);
+    await travelToSecond(20);
+    await store.listPets();
+    const error = await errorOf(store.listPets({}, { timeoutMs: 10_000 }));
+    assert.ok(error instanceof RateLimitWaitError);
+    assert.equal(responses.length, 1);
+  });
+
   it('fails with a BannedError while the key is banned, and sends nothing after that', async () => {
     const { key } = await admin.keys.issue({ name: 'banned', plan: 'enterprise', perMinute: 1, perDay: 100 });
     await travelToSecond(20);
