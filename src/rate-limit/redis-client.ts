@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { Cluster, Command, Redis, type RedisOptions } from 'ioredis';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { InvalidEnvironmentError } from '../environment.js';
 import type { RedisAddress } from '../redis-address.js';
 import { withinDeadline } from './deadline.js';
-import { NotConnectedError, nullOnReplyError, type OutageLog } from './redis-failure.js';
+import { nullOnReplyError } from './redis-failure.js';
 
 /** Short, as the address may lead to another server at the next attempt. */
 const SERVER_TIMEOUT_MS = 1000;
@@ -27,70 +27,22 @@ export type ScriptName = keyof typeof SCRIPTS;
 export type RedisClient = Redis | Cluster;
 
 /**
- * Returns a connected client of a server or a Cluster, as detected at the first address that responds.
+ * Returns a connected client of a server, or of a Cluster if the first address that responds belongs to one.
  *
  * @throws InvalidEnvironmentError when COUNTER_STORE does not fit the server, or a master evicts keys; ioredis' error
  *   when no address responds, or one master of the Cluster does not.
  */
-export async function openClient(
-  addresses: readonly RedisAddress[],
-  outages: OutageLog,
-): Promise<RedisClient> {
-  const { server, isCluster } = await openFirst(addresses);
-  if (!isCluster) {
-    return server;
-  }
-  server.disconnect();
-  const cluster = newCluster(addresses, outages);
-  await open(cluster, () => Promise.all(cluster.nodes('master').map(expectNoEviction)), CLUSTER_TIMEOUT_MS);
-  return cluster;
-}
-
-/** Returns a function that finds the connection to the master of a key: undefined while that is not connected. */
-export function masterFinder(client: RedisClient): (key: string) => Redis | undefined {
-  if (!(client instanceof Cluster)) {
-    return () => client;
-  }
-  const connections = connectionsOf(client);
-  return (key) => {
-    const [address = ''] = client.slots[new Command('exists', [key]).getSlot()] ?? [];
-    const master = connections.get(address);
-    return master?.status === 'ready' ? master : undefined;
-  };
-}
-
-/**
- * Returns the connections to all masters that have slots, and so keys.
- *
- * @throws NotConnectedError when the connection to one of them was lost.
- */
-export function mastersOf(client: RedisClient): Redis[] {
-  if (!(client instanceof Cluster)) {
-    return [client];
-  }
-  const connections = connectionsOf(client);
-  return [...new Set(client.slots.flatMap(([master]) => master ?? []))].map((address) => {
-    const master = connections.get(address);
-    if (master === undefined) {
-      throw new NotConnectedError();
-    }
-    return master;
-  });
-}
-
-function connectionsOf(cluster: Cluster): Map<string, Redis> {
-  return new Map(cluster.nodes('master').map((node) => [addressOf(node), node]));
-}
-
-const addressOf = ({ options }: Redis) => `${options.host}:${options.port}`;
-
-async function openFirst(addresses: readonly RedisAddress[]): Promise<{ server: Redis; isCluster: boolean }> {
+export async function openClient(addresses: readonly RedisAddress[]): Promise<RedisClient> {
   let failure: unknown;
   for (const address of addresses) {
     const server = newServer(address);
     try {
-      const isCluster = await open(server, () => checkServer(server, addresses), SERVER_TIMEOUT_MS);
-      return { server, isCluster };
+      const isCluster = await connect(server, () => checkServer(server, addresses), SERVER_TIMEOUT_MS);
+      if (!isCluster) {
+        return server;
+      }
+      server.disconnect();
+      return await openCluster(addresses);
     } catch (error) {
       if (error instanceof InvalidEnvironmentError) {
         throw error;
@@ -101,10 +53,22 @@ async function openFirst(addresses: readonly RedisAddress[]): Promise<{ server: 
   throw failure;
 }
 
+/** Returns the connections to all masters that have slots, and so keys. */
+export function mastersOf(client: RedisClient): Redis[] {
+  return client instanceof Cluster ? client.nodes('master') : [client];
+}
+
+async function openCluster(addresses: readonly RedisAddress[]): Promise<Cluster> {
+  const cluster = newCluster(addresses);
+  await connect(cluster, () => Promise.all(mastersOf(cluster).map(expectNoEviction)), CLUSTER_TIMEOUT_MS);
+  return cluster;
+}
+
 /** Connects the client and runs the check; disconnects it when either fails. */
-async function open<T>(client: RedisClient, check: () => Promise<T>, timeoutMs: number): Promise<T> {
+async function connect<T>(client: RedisClient, check: () => Promise<T>, timeoutMs: number): Promise<T> {
   let reason: unknown;
   client.on('error', (error) => (reason = error));
+  client.on('node error', (error) => (reason = error));
   try {
     return await withinDeadline(client.connect().then(check), timeoutMs);
   } catch (error) {
@@ -132,6 +96,21 @@ async function checkServer(server: Redis, addresses: readonly RedisAddress[]): P
   return isCluster;
 }
 
+/** @throws InvalidEnvironmentError when the server evicts counts and bans once its memory is full. */
+async function expectNoEviction(server: Redis): Promise<void> {
+  const shown = /^maxmemory_policy:(\S+)/m.exec((await nullOnReplyError(server.info('memory'))) ?? '')?.[1];
+  // Some providers do not show it there.
+  const policy = shown ?? (await nullOnReplyError(server.config('GET', 'maxmemory-policy')))?.[1];
+  if (policy !== 'noeviction') {
+    const { host, port } = server.options;
+    throw new InvalidEnvironmentError(
+      policy === undefined
+        ? `COUNTER_STORE: ${host}:${port} shows its maxmemory-policy neither by INFO nor by CONFIG GET; allow one of them`
+        : `COUNTER_STORE: ${host}:${port} has the maxmemory-policy ${policy}, by which counts and bans are forgotten when memory is full; set maxmemory-policy to noeviction`,
+    );
+  }
+}
+
 function newServer(address: RedisAddress): Redis {
   const { host, port, db } = address;
   return new Redis({
@@ -148,9 +127,9 @@ function newServer(address: RedisAddress): Redis {
   });
 }
 
-function newCluster(addresses: readonly RedisAddress[], outages: OutageLog): Cluster {
+function newCluster(addresses: readonly RedisAddress[]): Cluster {
   const redisOptions = connectionOptions(addresses[0] as RedisAddress);
-  const cluster = new Cluster(
+  return new Cluster(
     addresses.map(({ host, port }) => ({ host, port })),
     {
       redisOptions,
@@ -164,16 +143,6 @@ function newCluster(addresses: readonly RedisAddress[], outages: OutageLog): Clu
       ...('tls' in redisOptions && { dnsLookup: (name, done) => done(null, name) }),
     },
   );
-  const nameOf = (address: string) => `The node ${address} of the Redis Cluster`;
-  cluster.on('node error', (error: unknown, address: string) => outages.away(nameOf(address), error));
-  cluster.on('+node', (node: Redis) => {
-    node.once('ready', () => outages.back(nameOf(addressOf(node))));
-    // A master is used once it is connected. Before the Cluster is ready, this would fail its own ready check.
-    if (cluster.status === 'ready' && node.status === 'wait') {
-      withinDeadline(node.connect(), CLUSTER_TIMEOUT_MS).catch(() => node.disconnect());
-    }
-  });
-  return cluster;
 }
 
 function connectionOptions({ tls, username, password }: RedisAddress) {
@@ -186,18 +155,4 @@ function connectionOptions({ tls, username, password }: RedisAddress) {
     // A server that hangs does not respond to an orderly end either.
     disconnectTimeout: 0,
   } satisfies RedisOptions;
-}
-
-/** @throws InvalidEnvironmentError when the server evicts counts and bans once its memory is full. */
-async function expectNoEviction(server: Redis): Promise<void> {
-  const shown = /^maxmemory_policy:(\S+)/m.exec((await nullOnReplyError(server.info('memory'))) ?? '')?.[1];
-  // Some providers do not show it there.
-  const policy = shown ?? (await nullOnReplyError(server.config('GET', 'maxmemory-policy')))?.[1];
-  if (policy !== 'noeviction') {
-    throw new InvalidEnvironmentError(
-      policy === undefined
-        ? `COUNTER_STORE: ${addressOf(server)} shows its maxmemory-policy neither by INFO nor by CONFIG GET; allow one of them`
-        : `COUNTER_STORE: ${addressOf(server)} has the maxmemory-policy ${policy}, by which counts and bans are forgotten when memory is full; set maxmemory-policy to noeviction`,
-    );
-  }
 }

@@ -1,11 +1,13 @@
 import { Logger } from '@nestjs/common';
-import { Cluster, type Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
+import { LRUCache } from 'lru-cache';
+import { databaseReason } from '../database/availability.js';
 import { InvalidEnvironmentError } from '../environment.js';
 import type { RedisAddress } from '../redis-address.js';
 import { CounterStoreError, type FailureKind } from './counter-store.js';
 import { DeadlineError, withinDeadline } from './deadline.js';
-import { masterFinder, mastersOf, openClient, type RedisClient, type ScriptName } from './redis-client.js';
-import { explain, NotConnectedError, nullOnReplyError, OutageLog, unusable } from './redis-failure.js';
+import { mastersOf, openClient, type RedisClient, type ScriptName } from './redis-client.js';
+import { notConnected, nullOnReplyError, redisFailure } from './redis-failure.js';
 
 /**
  * For one reply; later, the outcome is unknown. Not the `commandTimeout` of ioredis, which would expire while this process
@@ -16,31 +18,27 @@ const REPLY_DEADLINE_MS = 500;
 const RETRY_INTERVAL_MS = 500;
 /** Keys that one SCAN passes, about: counting waits behind it. */
 const SCAN_COUNT = 1000;
+const MAX_LOGGED = 1000;
 
 /** The key and the values of a script. */
 export type Call = [key: string, ...values: (string | number)[]];
 type Scripts = Record<ScriptName, (...call: Call) => Promise<unknown>>;
 
-/** A field of one hash, and the time of its server in milliseconds since the Unix epoch. */
-export interface Field {
-  key: string;
-  value: string | null;
-  nowMs: number;
-}
-
 /**
- * The connection to a Redis or Valkey server or Cluster. It is opened anew whenever it is lost, not reconnected by ioredis:
- * the address may lead to another server by then, which has to be checked first.
+ * The connection to a Redis or Valkey server, or to all masters of a Cluster: if one of them is lost, nothing is sent to the
+ * others. It is opened anew, not reconnected by ioredis: the address may lead to another server by then, which has to be
+ * checked first.
  */
 export class RedisConnection {
   private readonly logger = new Logger(RedisConnection.name);
-  private readonly outages = new OutageLog((line) => this.closed || this.logger.warn(line));
+  /** Each line is logged once until Redis is there again, however often a request or an attempt to connect fails. */
+  private readonly logged = new LRUCache<string, true>({ max: MAX_LOGGED });
   /** Null while no server is connected and checked. */
   private client: RedisClient | null = null;
   private retry: NodeJS.Timeout | undefined;
-  private closed = false;
+  private isClosed = false;
   /** Why it is not connected. */
-  private fault: unknown = new NotConnectedError();
+  private fault: unknown = new Error('it is not connected');
 
   constructor(private readonly addresses: readonly RedisAddress[]) {}
 
@@ -61,7 +59,7 @@ export class RedisConnection {
   }
 
   close(): void {
-    this.closed = true;
+    this.isClosed = true;
     clearTimeout(this.retry);
     this.client?.disconnect();
     this.client = null;
@@ -74,146 +72,141 @@ export class RedisConnection {
    */
   async run(script: ScriptName, calls: readonly Call[]): Promise<unknown[]> {
     const { client } = this;
-    if (client?.status !== 'ready') {
-      const error = this.notConnected();
+    if (client === null) {
+      const error = notConnected(this.fault);
       return calls.map(() => error);
     }
     const scripts = client as unknown as Scripts;
-    const findMaster = masterFinder(client);
-    const masters = calls.map(([key]) => findMaster(key));
-    // Without a connected master, the errors of ioredis leave open whether the call was sent.
-    const replies = calls.map((call, index) =>
-      masters[index] ? scripts[script](...call) : Promise.reject(new NotConnectedError()),
-    );
+    const replies = calls.map((call) => scripts[script](...call).catch(redisFailure));
     // One timer for all of them.
-    const deadline = inTime(Promise.allSettled(replies));
-    const outcomes = await Promise.allSettled(replies.map((reply) => Promise.race([reply, deadline])));
-    const errors = new Map<FailureKind, CounterStoreError>();
-    const silent = new Set<Redis>();
-    const results = outcomes.map((outcome, index) => {
-      if (outcome.status === 'fulfilled') {
-        return outcome.value;
-      }
-      const { reason } = outcome;
-      const error = explain(reason, client instanceof Cluster);
-      const master = masters[index];
-      if (master && reason instanceof DeadlineError) {
-        silent.add(master);
-      }
-      if (error.kind === 'wrongType') {
-        this.outages.away(`What Redis has at ${calls[index]?.[0]}`, new Error('it is no counter'));
-      }
-      errors.set(error.kind, errors.get(error.kind) ?? error);
-      return errors.get(error.kind);
+    const late = inTime(Promise.all(replies)).catch((error: unknown) => {
+      // A server that replies to this is only slow. Else `ping` gives up the connection, and logs why.
+      this.ping().catch(() => {});
+      return redisFailure(error);
     });
-    silent.forEach((master) => void pingOrDisconnect(master).catch(() => {}));
-    if (client instanceof Cluster && masters.includes(undefined)) {
-      client.refreshSlotsCache();
-    }
-    errors.forEach((error) => (error.query = errors));
-    return results;
+    const outcomes = await Promise.all(replies.map((reply) => Promise.race([reply, late])));
+    const errors = new Map<FailureKind, CounterStoreError>();
+    return outcomes.map((outcome, index) => {
+      if (!(outcome instanceof CounterStoreError)) {
+        return outcome;
+      }
+      if (outcome.kind === 'wrongType') {
+        const key = calls[index]?.[0];
+        this.logOnce(`What Redis has at ${key} cannot be used, and is tried again: it is no counter`);
+      }
+      const error = errors.get(outcome.kind) ?? outcome;
+      error.query = errors;
+      errors.set(error.kind, error);
+      return error;
+    });
   }
 
   /**
-   * Pings every master.
+   * Pings every master, and gives up the connection when one does not reply in time.
    *
    * @throws CounterStoreError when one of them does not reply.
    */
-  async ping(): Promise<void> {
-    await this.use(async (client) => {
-      if (client instanceof Cluster) {
-        // Finds masters again whose connection was lost. A failure shows in the pings.
-        await inTime(new Promise((done) => client.refreshSlotsCache(done))).catch(() => {});
+  ping(): Promise<void> {
+    return this.use(async (client) => {
+      try {
+        await inTime(Promise.all(mastersOf(client).map((master) => master.ping())));
+      } catch (error) {
+        if (error instanceof DeadlineError) {
+          this.replace(client, error);
+        }
+        throw error;
       }
-      await Promise.all(mastersOf(client).map(pingOrDisconnect));
     });
   }
 
   /**
-   * Returns a field of every hash whose key matches a pattern, of all masters: null where a key holds no hash. A key may
-   * appear twice.
+   * Returns the ends of all bans in force, by key, in milliseconds since the Unix epoch.
    *
+   * @param pattern of the keys.
+   * @param offsetMs milliseconds to add to each server's clock.
    * @throws CounterStoreError when one of the masters does not reply.
    */
-  fields(pattern: string, field: string): Promise<Field[]> {
+  bans(pattern: string, offsetMs: number): Promise<Map<string, number>> {
     return this.use(async (client) => {
-      const found = await Promise.all(
-        mastersOf(client).map(async (master) => {
-          const values: { key: string; value: string | null }[] = [];
-          let cursor = '0';
-          do {
-            const [next, keys] = await inTime(master.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT));
-            // By the client, as a key may be moving to another master of the Cluster just now.
-            const read = async (key: string) =>
-              values.push({ key, value: await nullOnReplyError(client.hget(key, field), 'wrongType') });
-            await inTime(Promise.all(keys.map(read)));
-            cursor = next;
-          } while (cursor !== '0');
-          const [seconds, microseconds] = await inTime(master.time());
-          const nowMs = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
-          return values.map((each) => ({ ...each, nowMs }));
-        }),
-      );
-      return found.flat();
+      const bans = new Map<string, number>();
+      const findOn = async (master: Redis) => {
+        const [seconds, microseconds] = await inTime(master.time());
+        const nowMs = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000) + offsetMs;
+        const read = async (key: string) => {
+          // By the client, as a key may be moving to another master of the Cluster just now.
+          const untilMs = Number(await nullOnReplyError(client.hget(key, 'bannedUntil'), 'wrongType'));
+          if (untilMs > nowMs) {
+            bans.set(key, untilMs);
+          }
+        };
+        let cursor = '0';
+        do {
+          const [next, keys] = await inTime(master.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT));
+          await inTime(Promise.all(keys.map(read)));
+          cursor = next;
+        } while (cursor !== '0');
+      };
+      await Promise.all(mastersOf(client).map(findOn));
+      return bans;
     });
   }
 
   private async use<T>(query: (client: RedisClient) => Promise<T>): Promise<T> {
-    const { client } = this;
-    if (client?.status !== 'ready') {
-      throw this.notConnected();
+    if (this.client === null) {
+      throw notConnected(this.fault);
     }
     try {
-      return await query(client);
+      return await query(this.client);
     } catch (error) {
-      throw explain(error, client instanceof Cluster);
+      throw redisFailure(error);
     }
   }
 
   private async open(): Promise<void> {
-    const client = await openClient(this.addresses, this.outages);
-    if (this.closed) {
+    const client = await openClient(this.addresses);
+    if (this.isClosed) {
       client.disconnect();
       return;
     }
     let fault: unknown = new Error('the connection was closed');
     client.on('error', (error) => (fault = error));
-    client.once('end', () => {
-      this.client = null;
-      this.openLater(fault);
-    });
+    client.on('node error', (error) => (fault = error));
+    client.once('close', () => this.replace(client, fault));
+    // A master of a Cluster. To one that is not connected, ioredis would queue calls, and not tell whether it sent them.
+    client.on('-node', ({ options }: Redis) => options.readOnly || this.replace(client, fault));
     this.client = client;
-    this.outages.back('Redis');
+    if (this.logged.size > 0) {
+      this.logged.clear();
+      this.logger.warn('Redis is there again');
+    }
+  }
+
+  /** Gives up the client, and opens another. The outcome of calls in flight is unknown. */
+  private replace(client: RedisClient, fault: unknown): void {
+    if (this.client === client) {
+      this.client = null;
+      client.disconnect();
+      this.openLater(fault);
+    }
   }
 
   private openLater(fault: unknown, delayMs = RETRY_INTERVAL_MS): void {
-    if (this.closed) {
+    if (this.isClosed) {
       return;
     }
     this.fault = fault;
-    this.outages.away('Redis', fault);
+    this.logOnce(`Redis cannot be used, and is tried again: ${databaseReason(fault)}`);
     this.retry = setTimeout(() => {
       const nextMs = performance.now() + RETRY_INTERVAL_MS;
       this.open().catch((error: unknown) => this.openLater(error, nextMs - performance.now()));
     }, delayMs).unref();
   }
 
-  private notConnected(): CounterStoreError {
-    return new CounterStoreError('noConnection', unusable(this.fault));
-  }
-}
-
-/** Pings a server, and disconnects it when it does not reply in time. */
-async function pingOrDisconnect(server: Redis): Promise<void> {
-  try {
-    await inTime(server.ping());
-  } catch (error) {
-    if (error instanceof DeadlineError) {
-      // The listeners of lost connections log the reason.
-      server.emit('error', error);
-      server.disconnect();
+  private logOnce(line: string): void {
+    if (!this.logged.has(line)) {
+      this.logged.set(line, true);
+      this.logger.warn(line);
     }
-    throw error;
   }
 }
 

@@ -36,7 +36,7 @@ type Reply = [
 
 /**
  * Counts in Redis or Valkey, exactly across replicas. Requests that arrive while a batch is in flight go in the next one,
- * which has one call of consume.lua for each subject.
+ * which has one call of consume.lua for each bucket.
  */
 @Injectable()
 export class RedisCounterStore extends CounterStore implements OnModuleInit, OnApplicationShutdown {
@@ -83,13 +83,11 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     });
     const replies = await this.connection.run('reconcileUsage', calls);
     // Nothing can ever be added to a key of the wrong type.
-    const failures = replies.map((reply) => (isFailure(reply) && reply.kind !== 'wrongType' ? reply : null));
-    const failure = failures.find((error) => error !== null);
-    if (failure) {
-      const isNotAdded = (error?: CounterStoreError | null) => error && error.kind !== 'outcomeUnknown';
+    const failures = replies.filter(isFailure).filter(({ kind }) => kind !== 'wrongType');
+    if (failures[0] !== undefined) {
       throw new PartialReconcileError(
-        failure,
-        taken.filter((_usage, index) => isNotAdded(failures[index])),
+        failures[0],
+        taken.filter((_usage, index) => isNotAdded(replies[index])),
       );
     }
   }
@@ -98,15 +96,12 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     if (this.environment.BAN_DURATIONS.length === 0) {
       return new Map();
     }
-    const fields = await this.connection.fields(this.keyOf(quotaBucketKey('*')), 'bannedUntil');
-    const lasting = fields.filter(
-      ({ value, nowMs }) => value !== null && Number(value) > nowMs + this.clock.storeOffsetMs,
-    );
-    return new Map(lasting.map(({ key, value }) => [this.subjectOf(key), new Date(Number(value))]));
+    const bans = await this.connection.bans(this.keyOf(quotaBucketKey('*')), this.clock.storeOffsetMs);
+    return new Map(Array.from(bans, ([key, untilMs]) => [this.bucketKeyOf(key), new Date(untilMs)]));
   }
 
-  async liftBan(subject: string): Promise<Date | null> {
-    const untilMs = await this.runOne('liftBan', [this.keyOf(subject), this.clock.storeOffsetMs]);
+  async liftBan(bucketKey: string): Promise<Date | null> {
+    const untilMs = await this.runOne('liftBan', [this.keyOf(bucketKey), this.clock.storeOffsetMs]);
     return untilMs === null ? null : new Date(untilMs as number);
   }
 
@@ -118,9 +113,9 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
       // Requests queued behind this batch have waited as long already.
       this.batcher.rejectQueued(new CounterStoreError('notSent', replies[0]));
     }
-    const outcomes = [...batch.buckets.keys()].map((subject, index) => {
+    const outcomes = [...batch.buckets.keys()].map((bucketKey, index) => {
       const reply = replies[index];
-      return [subject, isFailure(reply) ? new BatchItemError(reply) : countedOf(reply as Reply)] as const;
+      return [bucketKey, isFailure(reply) ? new BatchItemError(reply) : countedOf(reply as Reply)] as const;
     });
     return decisionsFor(batch, new Map(outcomes), this.environment.BAN_DURATIONS);
   }
@@ -140,15 +135,19 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     return [this.keyOf(bucketKey), count, perMinute, perDay ?? '', clock.storeOffsetMs, ...banDurations];
   }
 
-  /** Production and staging may share a Redis. The braces keep all keys of a subject on one master of a Cluster. */
-  private keyOf(subject: string): string {
-    return `animal-store:${this.environment.APP_ENV}:{${subject}}`;
+  /** Production and staging may share a Redis. The braces keep all keys of a bucket on one master of a Cluster. */
+  private keyOf(bucketKey: string): string {
+    return `animal-store:${this.environment.APP_ENV}:{${bucketKey}}`;
   }
 
-  private subjectOf(key: string): string {
+  private bucketKeyOf(key: string): string {
     return key.slice(this.keyOf('').length - 1, -1);
   }
 }
+
+/** Whether a report may be sent again, and is to be. */
+const isNotAdded = (reply: unknown) =>
+  isFailure(reply) && reply.kind !== 'wrongType' && reply.kind !== 'outcomeUnknown';
 
 const isFailure = (reply: unknown): reply is CounterStoreError => reply instanceof CounterStoreError;
 

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { databaseReason } from '../database/availability.js';
 import { CounterStoreError, type FailureKind } from './counter-store.js';
 
@@ -8,39 +7,15 @@ const NOT_SENT = /enableOfflineQueue/;
 const REDIRECTED = /^Too many Cluster redirections/;
 /** Of a server or a script, for a key that is no counter. Old servers put it inside an error of the script. */
 const WRONG_TYPE = /WRONGTYPE/;
-/** How many unavailable components the log remembers. */
-const MAX_AWAY = 1000;
 
-/** The server of a call is not connected, so the call was not sent. */
-export class NotConnectedError extends Error {
-  constructor() {
-    super('it is not connected');
-  }
+/** Returns the error for a caller, with what is certain about the outcome. */
+export function redisFailure(error: unknown): CounterStoreError {
+  return new CounterStoreError(kindOf(error as Error), unusable(error));
 }
 
-/**
- * Returns the error for a caller, with what is certain about the outcome.
- *
- * @param isCluster whether other masters may still be connected.
- */
-export function explain(error: unknown, isCluster: boolean): CounterStoreError {
-  return new CounterStoreError(kindOf(error as Error, isCluster), unusable(error));
-}
-
-function kindOf(error: Error, isCluster: boolean): FailureKind {
-  const { name, message } = error;
-  if (error instanceof NotConnectedError || NOT_SENT.test(message)) {
-    return isCluster ? 'failed' : 'noConnection';
-  }
-  if (name === 'ReplyError') {
-    return WRONG_TYPE.test(message) ? 'wrongType' : 'failed';
-  }
-  return REDIRECTED.test(message) ? 'failed' : 'outcomeUnknown';
-}
-
-/** Returns the error that says why Redis cannot be used. */
-export function unusable(cause: unknown): Error {
-  return new Error(`Redis cannot be used: ${databaseReason(cause)}`, { cause });
+/** Returns the error for a caller while there is no connection, for this reason. */
+export function notConnected(reason: unknown): CounterStoreError {
+  return new CounterStoreError('noConnection', unusable(reason));
 }
 
 /** Returns null instead when the server replies with an error, by default any. */
@@ -48,32 +23,26 @@ export async function nullOnReplyError<T>(reply: Promise<T>, kind?: FailureKind)
   try {
     return await reply;
   } catch (error) {
-    const isReply = error instanceof Error && error.name === 'ReplyError';
-    if (isReply && (kind === undefined || kindOf(error, false) === kind)) {
+    if (isReply(error as Error) && (kind === undefined || kindOf(error as Error) === kind)) {
       return null;
     }
     throw error;
   }
 }
 
-/** Logs each reason why a component cannot be used once, however often that is tried again, until it is there again. */
-export class OutageLog {
-  private readonly reasons = new LRUCache<string, Set<string>>({ max: MAX_AWAY });
-
-  constructor(private readonly log: (line: string) => void) {}
-
-  away(component: string, error: unknown): void {
-    const reasons = this.reasons.get(component) ?? new Set();
-    const reason = databaseReason(error);
-    if (!reasons.has(reason)) {
-      this.reasons.set(component, reasons.add(reason));
-      this.log(`${component} cannot be used, and is tried again: ${reason}`);
-    }
-  }
-
-  back(component: string): void {
-    if (this.reasons.delete(component)) {
-      this.log(`${component} is there again`);
-    }
-  }
+function unusable(cause: unknown): Error {
+  return new Error(`Redis cannot be used: ${databaseReason(cause)}`, { cause });
 }
+
+/** What the server has not surely rejected, nor ioredis kept, may have been counted. */
+function kindOf(error: Error): FailureKind {
+  if (isReply(error)) {
+    return WRONG_TYPE.test(error.message) ? 'wrongType' : 'failed';
+  }
+  if (NOT_SENT.test(error.message)) {
+    return 'noConnection';
+  }
+  return REDIRECTED.test(error.message) ? 'failed' : 'outcomeUnknown';
+}
+
+const isReply = ({ name }: Error) => name === 'ReplyError';
