@@ -22,7 +22,7 @@ export class DocumentRateLimit {
   /** @returns the error of a request over the limit of its address, else null. */
   check({ ip }: Pick<FastifyRequest, 'ip'>): ApiError | null {
     const limits = { perMinute: REQUESTS_PER_MINUTE, perDay: null };
-    const { allowed, windows, nowMs } = this.counters.consumeNow({
+    const { allowed, windows, nowMs } = this.counters.consume({
       bucketKey: addressBucketKey(networkOf(ip)),
       ...limits,
     });

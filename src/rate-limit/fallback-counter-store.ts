@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock, ServerClock } from '../clock.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
+import { PeriodicTask } from '../periodic-task.js';
 import { Breaker, type BreakerState } from './breaker.js';
 import {
   CounterStore,
@@ -47,13 +48,11 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
   private reporting: Promise<void> | null = null;
   /** Requests that this replica decided by itself. */
   decidedLocally = 0;
-  private lastFailure: CounterStoreError | null = null;
-  /** The time of the first failure since the store last responded, by this process's clock. */
-  private failingSinceMs: number | null = null;
+  /** The first and the last failure since the store last responded; null if there was none. */
+  private failing: { since: Date; error: CounterStoreError } | null = null;
   /** The queries whose failure is recorded: each of their requests fails with an error of its own. */
   private readonly failedQueries = new WeakSet<object>();
-  private prober: NodeJS.Timeout | undefined;
-  private isProbing = false;
+  private prober: PeriodicTask | null = null;
   /** When a window that is ahead was last logged, by this process's clock. */
   private aheadLoggedMs = Number.NEGATIVE_INFINITY;
 
@@ -68,7 +67,7 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
   }
 
   onApplicationShutdown(): void {
-    clearInterval(this.prober);
+    void this.prober?.stop();
   }
 
   /** `open` while the shared store is away, `half-open` until it is certain that it counts again. */
@@ -82,10 +81,7 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
    * @throws CounterStoreError when the counts changed under every try.
    */
   async consume(request: RateLimitRequest): Promise<RateLimitDecision> {
-    const decision = await this.query(
-      () => this.shared.consume(request),
-      (isUncounted) => this.consumeLocally(request, isUncounted),
-    );
+    const decision = await this.query('consume', request);
     if (!decision.degraded) {
       this.learn(request, decision);
     }
@@ -94,12 +90,12 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
 
   /** Whether a request would be allowed, by what this replica last knew. */
   mayAllow(request: RateLimitRequest): boolean {
-    return this.local.peekNow(request).allowed;
+    return this.local.peek(request).allowed;
   }
 
   /** Returns what this replica last knew, for the response to a request that is not counted, and so not denied either. */
   lastKnown(request: RateLimitRequest): RateLimitDecision {
-    return { ...this.peekLocally(request), allowed: true };
+    return { ...this.local.peek(request), degraded: true, allowed: true };
   }
 
   /**
@@ -108,10 +104,7 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
    * @throws CounterStoreError when the counts changed under every try.
    */
   peek(request: RateLimitRequest): Promise<RateLimitDecision> {
-    return this.query(
-      () => this.shared.peek(request),
-      () => this.peekLocally(request),
-    );
+    return this.query('peek', request);
   }
 
   reconcile(taken: UnreportedUsage[]): Promise<void> {
@@ -128,10 +121,7 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
         this.fail(error);
       }
     }
-    return {
-      since: new Date(this.failingSinceMs ?? this.clock.now()),
-      reason: this.lastFailure?.message ?? 'there was no answer',
-    };
+    return this.failing && { since: this.failing.since, reason: this.failing.error.message };
   }
 
   async bans(): Promise<Map<string, Date>> {
@@ -142,50 +132,65 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
   async liftBan(bucketKey: string): Promise<Date | null> {
     this.throwWhileAway();
     const until = await this.shared.liftBan(bucketKey);
-    await this.local.liftBan(bucketKey);
+    this.local.liftBan(bucketKey);
     return until;
   }
 
   /**
    * Queries the shared store, once all is reported; while it is away, or where that fails, decides locally.
    *
-   * @param decideLocally `isUncounted` says whether the store has surely not counted the request.
    * @throws CounterStoreError for a conflict: the store is there, and others count in it at this moment.
    */
-  private async query(
-    send: () => Promise<RateLimitDecision>,
-    decideLocally: (isUncounted: boolean) => RateLimitDecision,
-  ): Promise<RateLimitDecision> {
+  private async query(kind: 'consume' | 'peek', request: RateLimitRequest): Promise<RateLimitDecision> {
     let isSent = false;
     try {
       while (this.unreported !== null && this.breaker.state !== 'open') {
         await this.report(this.unreported);
       }
       if (this.breaker.state === 'open') {
-        return decideLocally(true);
+        return this.decideLocally(kind, request, true);
       }
       isSent = true;
-      return await send();
+      return await this.shared[kind](request);
     } catch (error) {
       if (error instanceof CounterStoreError && error.kind === 'conflict') {
         throw error;
       }
       this.fail(error);
-      return decideLocally(!isSent || wasNotCounted(error));
+      return this.decideLocally(kind, request, !isSent || wasNotCounted(error));
     }
+  }
+
+  /** @param isUncounted whether the shared store has surely not counted the request. */
+  private decideLocally(
+    kind: 'consume' | 'peek',
+    request: RateLimitRequest,
+    isUncounted: boolean,
+  ): RateLimitDecision {
+    const decision = { ...this.local[kind](request), degraded: true };
+    if (kind === 'consume') {
+      this.decidedLocally += 1;
+      if (isUncounted && decision.allowed) {
+        this.unreported ??= new UnreportedUsageLog(MAX_UNREPORTED_BUCKETS);
+        this.unreported.add(request, decision);
+      }
+    }
+    return decision;
   }
 
   private learn(request: RateLimitRequest, decision: RateLimitDecision): void {
     // While open the response is to a query that was sent before.
-    if (this.failingSinceMs !== null && this.breaker.state !== 'open') {
-      this.failingSinceMs = null;
+    if (this.failing !== null && this.breaker.state !== 'open') {
+      this.failing = null;
       if (this.breaker.succeeded()) {
         this.logger.warn('The counter store is back, and has been told what this replica allowed meanwhile');
       }
     }
     this.time.observe(decision.clockMs);
     this.local.learn(request, decision);
-    this.warnOfWindowAhead(request, decision);
+    if (decision.nowMs > decision.clockMs) {
+      this.warnOfWindowAhead(request, decision);
+    }
     if (decision.ban?.started === true) {
       this.logger.warn(
         `${request.bucketKey} is banned until ${new Date(decision.ban.untilMs).toISOString()}`,
@@ -206,20 +211,6 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
       `The ${ahead.name} window of ${bucketKey} begins ${aheadSeconds} s after the current time of the counter store, ` +
         'and stays in force until its end: see "After a clock was ahead" in docs/operating.md',
     );
-  }
-
-  private peekLocally(request: RateLimitRequest): RateLimitDecision {
-    return { ...this.local.peekNow(request), degraded: true };
-  }
-
-  private consumeLocally(request: RateLimitRequest, isUncounted: boolean): RateLimitDecision {
-    this.decidedLocally += 1;
-    const decision = { ...this.local.consumeNow(request), degraded: true };
-    if (isUncounted && decision.allowed) {
-      this.unreported ??= new UnreportedUsageLog(MAX_UNREPORTED_BUCKETS);
-      this.unreported.add(request, decision);
-    }
-    return decision;
   }
 
   /**
@@ -252,53 +243,50 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
   }
 
   /** Records the failure of a query that says that the store is away, once for all its requests. */
-  private fail(error: unknown): void {
-    const failure = error instanceof CounterStoreError ? error : defect(error);
-    const { kind, message, query } = failure;
+  private fail(failure: unknown): void {
+    const error = failure instanceof CounterStoreError ? failure : defect(failure);
+    const { kind, message, query } = error;
     if (['notSent', 'wrongType', 'conflict'].includes(kind) || this.failedQueries.has(query)) {
       return;
     }
     this.failedQueries.add(query);
-    this.lastFailure = failure;
-    this.failingSinceMs ??= this.clock.now();
+    this.failing = { since: this.failing?.since ?? new Date(this.clock.now()), error };
     if (this.breaker.failed(kind === 'noConnection')) {
       this.logger.warn(`The counter store is away, so this replica counts by itself: ${message}`);
     } else if (this.breaker.state !== 'open') {
       this.logger.debug(`A query to the counter store failed: ${message}`);
     }
-    if (this.breaker.state === 'open') {
-      this.prober ??= setInterval(() => void this.probe(), PROBE_INTERVAL_MS).unref();
+    if (this.breaker.state === 'open' && this.prober === null) {
+      this.prober = new PeriodicTask(
+        PROBE_INTERVAL_MS,
+        () => this.probe(),
+        (reason) => this.fail(reason),
+      );
+      this.prober.start();
     }
   }
 
   /**
    * Checks whether the store responds again, and if so reports to it. Whether it counts too is left to the next requests: a store
-   * that is out of memory or read-only, or has a locked row, responds and does not count. Never rejects.
+   * that is out of memory or read-only, or has a locked row, responds and does not count.
+   *
+   * @throws CounterStoreError when it does not respond.
    */
-  private async probe(): Promise<void> {
-    if (this.isProbing) {
-      return;
+  private async probe(): Promise<boolean> {
+    // Nothing at first: a report whose outcome is unknown is never sent again.
+    await this.shared.reconcile([]);
+    if (this.unreported !== null) {
+      await this.report(this.unreported);
     }
-    this.isProbing = true;
-    try {
-      // Nothing at first: a report whose outcome is unknown is never sent again.
-      await this.shared.reconcile([]);
-      if (this.unreported !== null) {
-        await this.report(this.unreported);
-      }
-      clearInterval(this.prober);
-      this.prober = undefined;
-      this.breaker.halfOpen();
-    } catch (error) {
-      this.fail(error);
-    } finally {
-      this.isProbing = false;
-    }
+    void this.prober?.stop();
+    this.prober = null;
+    this.breaker.halfOpen();
+    return false;
   }
 
   private throwWhileAway(): void {
     if (this.breaker.state === 'open') {
-      throw this.lastFailure;
+      throw this.failing?.error;
     }
   }
 }

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import { CounterStore, type UnreportedUsage } from './counter-store.js';
 import {
   type BucketState,
   decisionFor,
@@ -19,7 +18,7 @@ interface Counter extends Omit<BucketState, 'nowMs' | 'clockMs'> {
 }
 
 /** Counts in the memory of this process, for this process alone, by the rules of the shared stores. */
-export class LocalCounterStore extends CounterStore {
+export class LocalCounterStore {
   private readonly counters: BucketCache<Counter>;
 
   /**
@@ -32,17 +31,11 @@ export class LocalCounterStore extends CounterStore {
     private readonly banDurations: readonly number[],
     maxBuckets = MAX_BUCKETS,
   ) {
-    super();
     this.counters = new BucketCache(maxBuckets);
   }
 
-  /** Never rejects. */
-  async consume(request: RateLimitRequest): Promise<RateLimitDecision> {
-    return this.consumeNow(request);
-  }
-
-  /** As `consume`, without a promise. Counts as `consume.sql` does. */
-  consumeNow(request: RateLimitRequest): RateLimitDecision {
+  /** Counts one request as `consume.sql` does. */
+  consume(request: RateLimitRequest): RateLimitDecision {
     const { perMinute, perDay } = request;
     const { counter, ...times } = this.read(request);
     let [allowed, denied] = [0, 0];
@@ -60,13 +53,8 @@ export class LocalCounterStore extends CounterStore {
     return decisionFor({ ...counter, ...times, allowed, denied }, request, 0, this.banDurations);
   }
 
-  /** Never rejects. */
-  async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
-    return this.peekNow(request);
-  }
-
-  /** As `peek`, without a promise. */
-  peekNow(request: RateLimitRequest): RateLimitDecision {
+  /** Returns the decision that a request would get now. */
+  peek(request: RateLimitRequest): RateLimitDecision {
     const { counter, ...times } = this.read(request);
     return previewOf({ ...counter, ...times }, request, this.banDurations);
   }
@@ -89,34 +77,8 @@ export class LocalCounterStore extends CounterStore {
     });
   }
 
-  /** Never rejects. Adds as `reconcile.sql` does. */
-  async reconcile(taken: UnreportedUsage[]): Promise<void> {
-    const nowMs = Math.floor(this.now());
-    for (const usage of taken) {
-      const before = this.counters.get(usage) ?? newCounter(0);
-      // A window that begins only later is taken for the one that is open.
-      const minute = Math.min(usage.minute, Math.max(minuteOf(nowMs), before.minute));
-      const day = Math.min(usage.day, Math.max(dayOf(nowMs), before.day));
-      const counter = rollOver(before, minute, day);
-      counter.minuteUsed += minute === counter.minute ? usage.minuteUsed : 0;
-      counter.dayUsed += day === counter.day ? usage.dayUsed : 0;
-      this.counters.set(usage, counter);
-    }
-  }
-
-  /** Never rejects. */
-  async bans(): Promise<Map<string, Date>> {
-    const bans = new Map<string, Date>();
-    for (const [bucketKey, counter] of this.counters.quotas.entries()) {
-      if (this.isBanned(counter, this.now())) {
-        bans.set(bucketKey, counter.bannedUntil);
-      }
-    }
-    return bans;
-  }
-
-  /** Never rejects. */
-  async liftBan(bucketKey: string): Promise<Date | null> {
+  /** Returns when the ban that it ends would have ended, or null when there was none. */
+  liftBan(bucketKey: string): Date | null {
     const counter = this.counters.quotas.get(bucketKey);
     if (counter === undefined || !this.isBanned(counter, this.now())) {
       return null;

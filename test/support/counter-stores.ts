@@ -1,6 +1,6 @@
 import { readEnvironment } from '../../src/environment.js';
 import type { CounterStore } from '../../src/rate-limit/counter-store.js';
-import { LocalCounterStore } from '../../src/rate-limit/local-counter-store.js';
+import { type BucketCache, LocalCounterStore } from '../../src/rate-limit/local-counter-store.js';
 import { PostgresCounterStore } from '../../src/rate-limit/postgres-counter-store.js';
 import { RedisCounterStore } from '../../src/rate-limit/redis-counter-store.js';
 import type { TestClock } from './clock.js';
@@ -123,15 +123,24 @@ async function redisHome(): Promise<CounterHome> {
   };
 }
 
-/** One memory, which in truth is one replica's alone. */
+/** One memory, which in truth is one replica's alone. Nothing is reported to it. */
 async function localHome(): Promise<CounterHome> {
   const forgetful = () => new LocalCounterStore(() => 0, []);
   let home = forgetful();
   return {
     open: async (clock, BAN_DURATIONS = LADDER) => {
-      const ladder = readEnvironment({ BAN_DURATIONS }).BAN_DURATIONS;
-      const store = new LocalCounterStore(timeOfTurn(clock), ladder);
-      return Object.assign(store, { counters: home['counters'] });
+      const banDurations = readEnvironment({ BAN_DURATIONS }).BAN_DURATIONS;
+      const now = timeOfTurn(clock);
+      const counters = home['counters'];
+      const store = new LocalCounterStore(now, banDurations);
+      Object.assign(store, { counters });
+      return {
+        consume: async (request) => store.consume(request),
+        peek: async (request) => store.peek(request),
+        reconcile: async () => {},
+        bans: async () => bansIn(counters, banDurations.length > 0 ? now() : Number.POSITIVE_INFINITY),
+        liftBan: async (bucketKey) => store.liftBan(bucketKey),
+      };
     },
     counterOf: async (subject) => {
       const counters = home['counters'];
@@ -143,6 +152,17 @@ async function localHome(): Promise<CounterHome> {
     },
     stop: async () => {},
   };
+}
+
+/** The ends of the bans that last beyond a time. */
+function bansIn({ quotas }: BucketCache<StoredCounter>, nowMs: number): Map<string, Date> {
+  const bans = new Map<string, Date>();
+  for (const [bucketKey, { bannedUntil }] of quotas.entries()) {
+    if (bannedUntil !== null && bannedUntil.getTime() > nowMs) {
+      bans.set(bucketKey, bannedUntil);
+    }
+  }
+  return bans;
 }
 
 /**
