@@ -12,8 +12,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the rate-limit status
-         * @description Returns the windows of the key and its ban, if any. It takes nothing from them, and works while the key is banned; it has a limit of its own, 60 requests a minute.
+         * Get the rate-limit status of the key
+         * @description Returns the windows of the key and its ban, if any, also while it is banned. It takes nothing from the windows, and has a limit of its own: 60 requests a minute.
          *
          *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
          */
@@ -245,7 +245,7 @@ export interface components {
          */
         PetStatus: "available" | "pending" | "sold";
         /**
-         * @description Where a key stands.
+         * @description The rate-limit status of a key.
          * @example {
          *       "plan": "free",
          *       "windows": [

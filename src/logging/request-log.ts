@@ -19,7 +19,7 @@ export class RequestLog extends LogController {
     reply: FastifyReply,
   ): void {
     const { decision, isShed, reportedWindow } = request;
-    const isStatus = request.routeOptions.config.inquiriesPerMinute !== undefined;
+    const isStatus = request.routeOptions.config.statusRequestsPerMinute !== undefined;
     const isLimited = decision !== null || isProtected(request);
     const principal = isLimited ? principalOf(request) : null;
     request.log.info(

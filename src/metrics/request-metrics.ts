@@ -53,7 +53,7 @@ export class RequestMetrics {
 
   private addDecision({ authentication, routeOptions }: FastifyRequest, decision: RateLimitDecision): void {
     const principal = authentication?.principal;
-    const isStatus = Boolean(principal) && routeOptions.config.inquiriesPerMinute !== undefined;
+    const isStatus = Boolean(principal) && routeOptions.config.statusRequestsPerMinute !== undefined;
     if (isStatus && decision.allowed) {
       // It consumed nothing of the quota.
       return;

@@ -1,4 +1,5 @@
-import { rateLimitHeaders } from './headers.js';
+import { reportOf } from './headers.js';
+import type { RateLimitDecision } from './rate-limit-decision.js';
 import { type WindowState, windowState } from './windows.js';
 
 const nowMs = Date.UTC(2027, 2, 5, 12, 34, 29, 500);
@@ -9,6 +10,8 @@ const secondsOfDayLeft = Date.UTC(2027, 2, 6) / 1000 - Math.floor(nowMs / 1000);
 const minute = (limit: number, used: number) =>
   windowState('minute', Math.floor(nowMs / 60_000), limit, used);
 const day = (limit: number, used: number) => windowState('day', Math.floor(nowMs / 86_400_000), limit, used);
+
+const rateLimitHeaders = (decision: RateLimitDecision) => reportOf(decision).headers;
 
 /** The headers of a request that met no ban. */
 const headersOf = (allowed: boolean, windows: WindowState[]) =>

@@ -2,25 +2,26 @@ import type { RateLimitDecision } from './rate-limit-decision.js';
 import { banEndSeconds, secondsToBanEnd, windowsWhileBanned } from './ban.js';
 import { retryAfterSeconds, secondsToReset, tightestWindow, type WindowState } from './windows.js';
 
-/** Returns the window that `X-RateLimit-*` describe: the one that a client meets first. */
-export function reportedWindow(decision: RateLimitDecision): WindowState {
-  return tightestWindow(windowsOf(decision));
+/** The rate-limit headers of a response, and the window that `X-RateLimit-*` describe: the one that a client meets first. */
+interface RateLimitReport {
+  headers: Record<string, string>;
+  tightest: WindowState;
 }
 
 /**
- * The rate-limit headers of a response: `X-RateLimit-*` for the window that a client meets first, and all
- * windows in the form of draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4. A refusal also tells
- * when to come back (RFC 9110, section 10.2.3). While banned, nothing remains in any window and `X-RateLimit-Reset`
- * is the ban's end. `X-RateLimit-Degraded` tells that the numbers are this replica's own, as the store is away.
- *
- * @param tightest the reported window.
+ * Returns what a response reports of a decision: `X-RateLimit-*`, all windows in the form of
+ * draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4, and `Retry-After` on a denial (RFC 9110, section 10.2.3).
+ * While banned, nothing remains in any window, and `X-RateLimit-Reset` is the end of the ban.
  */
-export function rateLimitHeaders(
-  decision: RateLimitDecision,
-  tightest = reportedWindow(decision),
-): Record<string, string> {
-  const { allowed, ban, nowMs } = decision;
-  const windows = windowsOf(decision);
+export function reportOf({
+  allowed,
+  ban,
+  degraded,
+  nowMs,
+  windows: own,
+}: RateLimitDecision): RateLimitReport {
+  const windows = ban === null ? own : windowsWhileBanned(own, ban);
+  const tightest = tightestWindow(windows);
   const headers: Record<string, string> = {
     'X-RateLimit-Limit': String(tightest.limit),
     'X-RateLimit-Remaining': String(tightest.remaining),
@@ -32,7 +33,7 @@ export function rateLimitHeaders(
       .map((window) => `"${window.name}";r=${window.remaining};t=${secondsToReset(window, nowMs)}`)
       .join(', '),
   };
-  if (decision.degraded) {
+  if (degraded) {
     headers['X-RateLimit-Degraded'] = 'true';
   }
   if (!allowed) {
@@ -40,10 +41,5 @@ export function rateLimitHeaders(
       ban === null ? retryAfterSeconds(windows, nowMs) : secondsToBanEnd(ban, nowMs),
     );
   }
-  return headers;
-}
-
-/** Returns the windows as the client meets them: nothing remains while it is banned. */
-function windowsOf({ windows, ban }: RateLimitDecision): readonly WindowState[] {
-  return ban === null ? windows : windowsWhileBanned(windows, ban);
+  return { headers, tightest };
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isProtected } from '../http/request-path.js';
 import type { ResponseInterceptor } from '../http/response-interceptor.js';
-import { rateLimitHeaders, reportedWindow } from './headers.js';
+import { reportOf } from './headers.js';
 import type { RateLimitDecision } from './rate-limit-decision.js';
 import { RateLimiter } from './rate-limiter.js';
 import type { WindowState } from './windows.js';
@@ -14,7 +14,7 @@ declare module 'fastify' {
   }
 }
 
-/** Adds the rate-limit headers: of the request's decision, else, where it was not counted, of what is last known. */
+/** Adds the rate-limit headers: of the request's decision, or of what is last known if the request was not counted. */
 @Injectable()
 export class RateLimitHeadersInterceptor implements ResponseInterceptor {
   constructor(private readonly rateLimiter: RateLimiter) {}
@@ -22,12 +22,13 @@ export class RateLimitHeadersInterceptor implements ResponseInterceptor {
   intercept(request: FastifyRequest, reply: FastifyReply): void {
     const decision = request.decision ?? this.lastKnown(request, reply);
     if (decision !== null) {
-      request.reportedWindow = reportedWindow(decision);
-      reply.headers(rateLimitHeaders(decision, request.reportedWindow));
+      const { headers, tightest } = reportOf(decision);
+      request.reportedWindow = tightest;
+      reply.headers(headers);
     }
   }
 
-  /** Of what is not counted only a preflight of CORS succeeds, and has no limits. */
+  /** The only request that succeeds without being counted is a CORS preflight, which has no limits. */
   private lastKnown(request: FastifyRequest, { statusCode }: FastifyReply): RateLimitDecision | null {
     return statusCode >= 400 && isProtected(request) ? this.rateLimiter.lastKnown(request) : null;
   }

@@ -4,25 +4,25 @@ import type { FastifyRequest } from 'fastify';
 import { requirePrincipal } from '../principal.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { Answers } from '../openapi/answers.decorator.js';
-import { Inquiry } from './inquiry.decorator.js';
-import { RateLimitStanding } from './standing.schema.js';
+import { RateLimitStatus } from './rate-limit-status.schema.js';
+import { StatusRoute } from './status-route.decorator.js';
 
-const INQUIRIES_PER_MINUTE = 60;
+const REQUESTS_PER_MINUTE = 60;
 
 @ApiTags('limits')
 @Controller('/v1/rate-limit')
 export class RateLimitController {
   @Get()
-  @Inquiry(INQUIRIES_PER_MINUTE)
+  @StatusRoute(REQUESTS_PER_MINUTE)
   @Stability('stable')
   @ApiOperation({
     summary: 'Get the rate-limit status',
     description:
-      `Returns the windows of the key and its ban, if any. It takes nothing from them, and works while the key is banned; it has ` +
-      `a limit of its own, ${INQUIRIES_PER_MINUTE} requests a minute.`,
+      `Returns the windows of the key and its ban, if any, also while it is banned. It takes nothing from the windows, and has ` +
+      `a limit of its own: ${REQUESTS_PER_MINUTE} requests a minute.`,
   })
-  @Answers({ status: 200, schema: RateLimitStanding, description: 'The rate-limit status of the key.' })
-  getRateLimit(@Req() request: FastifyRequest): RateLimitStanding {
+  @Answers({ status: 200, schema: RateLimitStatus, description: 'The rate-limit status of the key.' })
+  getRateLimit(@Req() request: FastifyRequest): RateLimitStatus {
     const { quota } = requirePrincipal(request);
     const { decision } = request;
     if (decision === null) {

@@ -34,11 +34,11 @@ export class RateLimiter {
    */
   async authorize(request: FastifyRequest, authentication: AuthenticationResult): Promise<void> {
     const { principal } = authentication;
-    const { inquiriesPerMinute } = request.routeOptions.config;
+    const { statusRequestsPerMinute } = request.routeOptions.config;
     request.decision =
-      inquiriesPerMinute === undefined || principal === null
+      statusRequestsPerMinute === undefined || principal === null
         ? await this.store.consume(this.rateLimitRequestOf(request, principal))
-        : await this.peek(principal.quota, inquiriesPerMinute);
+        : await this.peek(principal.quota, statusRequestsPerMinute);
     if (!request.decision.allowed) {
       throw rateLimitError(request.decision, authentication);
     }
@@ -53,7 +53,7 @@ export class RateLimiter {
   async authorizeRead(request: FastifyRequest, authentication: AuthenticationResult): Promise<void> {
     const { principal } = authentication;
     // A handler that responds with the decision itself needs it first.
-    const needsDecision = request.routeOptions.config.inquiriesPerMinute !== undefined;
+    const needsDecision = request.routeOptions.config.statusRequestsPerMinute !== undefined;
     const overlaps = principal !== null && !needsDecision && this.store.mayAllow(principal.quota);
     const decided = this.authorize(request, authentication);
     if (overlaps) {
@@ -79,12 +79,12 @@ export class RateLimiter {
   /** Returns the rate-limit status of a quota, or a denial where it was requested too often within this minute. */
   private async peek(quota: Quota, perMinute: number): Promise<RateLimitDecision> {
     const bucketKey = statusBucketKey(quota.id);
-    const inquiry = await this.store.consume({ bucketKey, perMinute, perDay: null });
-    if (!inquiry.allowed) {
-      return inquiry;
+    const counted = await this.store.consume({ bucketKey, perMinute, perDay: null });
+    if (!counted.allowed) {
+      return counted;
     }
     // A request that has waited for a store that is away does not wait for it again.
-    return inquiry.degraded
+    return counted.degraded
       ? this.store.lastKnown(quota)
       : { ...(await this.store.peek(quota)), allowed: true };
   }

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { dateTime, plainText } from '../http/text-schemas.js';
+import { PLAN_NAME_MAX_LENGTH } from './plan-name.js';
 
-/** Where a quota stands. */
-export const RateLimitStanding = z
+/** The rate-limit status of a quota. */
+export const RateLimitStatus = z
   .object({
-    plan: plainText('The plan that the quota of the key is on.', 63),
+    plan: plainText('The plan that the quota of the key is on.', PLAN_NAME_MAX_LENGTH),
     windows: z
       .object({
         name: z.enum(['minute', 'day']).meta({ description: 'The UTC minute or the UTC day.' }),
@@ -22,8 +23,9 @@ export const RateLimitStanding = z
     bannedUntil: dateTime('When the ban ends; null where there is none.').nullable(),
   })
   .meta({
+    // Generated clients have this name.
     id: 'RateLimitStanding',
-    description: 'Where a key stands.',
+    description: 'The rate-limit status of a key.',
     examples: [
       {
         plan: 'free',
@@ -36,4 +38,4 @@ export const RateLimitStanding = z
       },
     ],
   });
-export type RateLimitStanding = z.infer<typeof RateLimitStanding>;
+export type RateLimitStatus = z.infer<typeof RateLimitStatus>;
