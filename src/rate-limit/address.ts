@@ -1,12 +1,11 @@
 import ipaddr from 'ipaddr.js';
 
-/** What some proxies write: an IPv4 address with a port, or an IPv6 address in brackets. */
+/** As some proxies write addresses: IPv4 with a port, or IPv6 in brackets. */
 const WITH_PORT = /^(?:\[(?<v6>[^\]]+)\]|(?<v4>[\d.]+))(?::\d+)?$/;
 
 /**
- * The text that stands for a client's network: an IPv4 address, also one mapped into IPv6, or the /64 of an
- * IPv6 address, since whoever has one address of a /64 has all of it. What is no address is `unknown`: one
- * network for all, so that nobody can invent networks.
+ * Returns a client's network: the IPv4 address, also one mapped into IPv6, or the /64 of an IPv6 address, since a client that has
+ * one address of a /64 has all of it. Returns `unknown` for what is no address, so that nobody can invent networks.
  */
 export function networkOf(address = ''): string {
   const { v4, v6 } = WITH_PORT.exec(address)?.groups ?? {};

@@ -1,10 +1,8 @@
 -- Allows all requests of each bucket whose two windows have room for all of them, unless a ban is in force. Returns a row for each such
--- bucket, and leaves the others as they were, for consume.sql to decide about: that could decide about these too, but costs PostgreSQL half
--- as much again.
+-- bucket, and leaves the others to consume.sql. That could decide about these too, but costs PostgreSQL half as much again.
 --
--- $1 bucket keys, $2 the number of requests for each, $3 its limit per minute, $4 its limit per day or NULL,
--- $5 milliseconds to add to the server's clock, as in consume.sql. The store replaces the word with a colon below by a table
--- expression of $1 to $4: arrays of many buckets, or the plain values of one.
+-- $1 bucket keys, $2 the number of requests for each, $3 its limit per minute, $4 its limit per day or NULL, $5 as in consume.sql.
+-- The store replaces the word with a colon by a table expression of $1 to $4: arrays for many buckets, plain values for one.
 --
 -- Rows are locked in the order of their keys, as in consume.sql. DO UPDATE reads a row only once it has the lock.
 INSERT INTO rate_limit_counters AS stored (
@@ -34,7 +32,7 @@ WHERE
   stored.minute <= EXCLUDED.minute
   AND stored.day <= EXCLUDED.day
   AND (stored.minute < EXCLUDED.minute OR stored.minute_used <= EXCLUDED.minute_limit - EXCLUDED.asked)
-  -- Without a limit per day the count stops at the largest value of its column, which consume.sql sees to.
+  -- Without a limit per day consume.sql stops the count at the largest value of its column.
   AND (stored.day < EXCLUDED.day OR stored.day_used <= coalesce(EXCLUDED.day_limit, 2147483647) - EXCLUDED.asked)
   AND (
     stored.banned_until IS NULL

@@ -1,27 +1,21 @@
--- Takes requests from the windows of one subject, in one atomic step; counts what it refuses, and starts a ban where
--- there is too much of that. The same rules as consume.sql, and the same specification tests.
+-- Decides about the requests of one bucket, in one atomic step: allows them, counts refusals, starts a ban. The same rules as
+-- consume.sql, under the same specification tests.
 --
--- KEYS[1] the subject's hash. ARGV: 1 how many requests are asked for (0 looks and changes nothing), 2 the limit per
--- minute, 3 the limit per day or '' for a stranger, 4 milliseconds to add to the server's clock (0 in production; tests
--- travel in time with it), 5 and on the ladder: milliseconds that the first ban lasts, the next, and so on; none where
--- bans are off.
+-- KEYS[1] the bucket's hash. ARGV: 1 the number of requests (0 reads and changes nothing), 2 the limit per minute, 3 the limit
+-- per day or '' for an anonymous client, 4 milliseconds to add to the server's clock (0 in production; tests shift the time), from 5
+-- on the ban durations in milliseconds; none where bans are off.
 --
--- The requests are judged one by one. The first are admitted, as many as there is room for (granted). Of the rest each
--- counts as a refusal (refused), up to the one that makes as many within the minute as the limit per minute: it starts
--- a ban, which those after it meet.
---
--- Lua has doubles alone: milliseconds since 1970 need 41 bits of their 53, so every number here is exact. The hash is
--- replicated by its effects, so a replica never asks its own clock (Redis 5 and later).
+-- Lua has only doubles: milliseconds since 1970 need 41 bits of their 53, so every number here is exact. The hash is
+-- replicated by its effects, so a replica never reads its own clock (Redis 5 and later).
 local MINUTE_MS, DAY_MS = 60000, 86400000
--- A stranger's hash is kept ten minutes longer than its window, a quota's a day: a window must not go back to one that was
--- forgotten, should a replica with a slower clock become the master.
-local STRANGER_MARGIN_MS, QUOTA_MARGIN_MS = 10 * MINUTE_MS, DAY_MS
+-- How long a hash is kept after its window: if a replica with a slower clock becomes the master, no window may open again.
+local ADDRESS_MARGIN_MS, QUOTA_MARGIN_MS = 10 * MINUTE_MS, DAY_MS
 
--- The largest count of consume.sql, and the time up to which that can number minutes.
+-- The largest count of consume.sql, and the last time whose minute it can number.
 local MAX_COUNT = 2147483647
 local MAX_MS = MAX_COUNT * MINUTE_MS
 
--- A field that is absent comes as false, of which tonumber makes nil. In this order the result is never NaN.
+-- An absent field is false, which tonumber makes nil. In this order the result is never NaN.
 local function count(field)
   return math.max(0, math.min(MAX_COUNT, tonumber(field) or 0))
 end
@@ -30,8 +24,8 @@ local key = KEYS[1]
 local asked, minute_limit, day_limit = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
 local now_ms = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[4]
-local first_step, steps = 5, #ARGV - 4
-local can_be_banned = day_limit ~= nil and steps > 0
+local first_duration, levels = 5, #ARGV - 4
+local can_be_banned = day_limit ~= nil and levels > 0
 
 local stored =
   redis.call('HMGET', key, 'minute', 'minuteUsed', 'day', 'dayUsed', 'refusals', 'bannedUntil', 'banStep')
@@ -52,11 +46,11 @@ end
 if now_day > day then
   day, day_used = now_day, 0
 end
--- When the requests are judged: never before their windows began.
+-- The time of the decision: never before its windows began.
 local at_ms = math.max(now_ms, minute * MINUTE_MS, day * DAY_MS)
 
 local granted, refused = 0, 0
-local ban_lasts = steps > 0 and banned_until ~= nil and banned_until > at_ms
+local ban_lasts = levels > 0 and banned_until ~= nil and banned_until > at_ms
 if not ban_lasts then
   local room = minute_limit - minute_used
   if day_limit then
@@ -64,14 +58,15 @@ if not ban_lasts then
   end
   granted = math.max(0, math.min(asked, room))
   refused = asked - granted
-  -- Which of the refusals to come starts a ban. Where the limit was lowered below what was refused already, the next.
+  -- The number of further refusals that starts a ban. If the limit was lowered below what was refused already, the next one
+  -- starts it.
   local threshold = math.max(1, minute_limit - refusals)
   if can_be_banned and refused >= threshold then
     refused = threshold
-    -- One step above the last ban's, which falls by one for each full 24 hours since it ended; the last step repeats.
+    -- One level above that of the last ban, which falls by one for each full 24 hours since it ended; the last level repeats.
     local fallen = banned_until and math.floor((at_ms - banned_until) / DAY_MS) or 0
-    ban_step = math.min(steps, 1 + math.max(0, ban_step - fallen))
-    banned_until = at_ms + ARGV[first_step + ban_step - 1]
+    ban_step = math.min(levels, 1 + math.max(0, ban_step - fallen))
+    banned_until = at_ms + ARGV[first_duration + ban_step - 1]
     refusals = 0
   else
     refusals = refusals + refused
@@ -83,10 +78,10 @@ if asked > 0 then
   redis.call('HSET', key,
     'minute', minute, 'minuteUsed', minute_used, 'day', day, 'dayUsed', day_used, 'refusals', refusals)
   local keep_until = day_limit and (day + 1) * DAY_MS + QUOTA_MARGIN_MS
-    or (minute + 1) * MINUTE_MS + STRANGER_MARGIN_MS
+    or (minute + 1) * MINUTE_MS + ADDRESS_MARGIN_MS
   if banned_until then
     redis.call('HSET', key, 'bannedUntil', banned_until, 'banStep', ban_step)
-    -- Until the ladder has fallen to the ground.
+    -- Until the ban level is back to zero.
     keep_until = math.max(keep_until, banned_until + ban_step * DAY_MS)
   end
   redis.call('PEXPIRE', key, keep_until - now_ms)

@@ -1,16 +1,16 @@
--- Takes requests from the windows of many subjects at once, each subject's in one atomic step; counts what it refuses,
--- and starts a ban where there is too much of that. Asked where allow.sql found no room for all requests of a subject.
+-- Decides about the requests of many buckets, each bucket in one atomic step: allows them, counts refusals, starts bans. Runs when
+-- allow.sql found no room for all requests of a bucket.
 --
--- $1 subjects, $2 how many requests each asks for, $3 its limit per minute, $4 its limit per day or NULL,
--- $5 milliseconds to add to the server's clock (0 in production; tests travel in time with it),
--- $6 the ladder: milliseconds that the first ban lasts, the next, and so on; empty where bans are off.
+-- $1 bucket keys, $2 the number of requests for each, $3 its limit per minute, $4 its limit per day or NULL,
+-- $5 milliseconds to add to the server's clock (0 in production; tests shift the time), $6 the ban durations in milliseconds; empty
+-- where bans are off.
 --
--- The requests of a subject are judged one by one. The first are admitted, as many as there is room for (granted). Of the
--- rest each counts as a refusal (refused), up to the one that makes as many within the minute as the limit per
--- minute: it starts a ban, which those after it meet. A subject without a day window is a stranger, and never banned.
+-- The requests of a bucket are decided one by one. The first are allowed, as many as there is room for (granted). Each of the
+-- rest counts as a refusal (refused), up to the one that makes as many within the minute as the limit per minute: it starts
+-- a ban, which denies those after it. A bucket without a day window belongs to an anonymous client, and is never banned.
 --
--- Rows are written in the order of their subjects, so that two replicas never wait for each other in a circle. The asks are
--- sorted before rows are made of them, which is cheaper.
+-- Rows are locked in the order of their keys, so that two replicas never deadlock. Requests are sorted before rows are made of
+-- them, which is cheaper.
 WITH clock AS MATERIALIZED (
   SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint + $5::bigint AS now_ms
 ),
@@ -20,7 +20,7 @@ asks AS (
     clock.now_ms,
     (clock.now_ms / 60000)::int AS minute,
     (clock.now_ms / 86400000)::int AS day,
-    -- What a subject is granted that nobody has counted yet: a new row is held to the limits too. least() ignores NULL.
+    -- What a new row may use: the limits hold for it too. least() ignores NULL.
     room.granted,
     ask.asked - room.granted >= ask.minute_limit
       AND ask.day_limit IS NOT NULL
@@ -50,7 +50,7 @@ ON CONFLICT (subject) DO UPDATE SET
       win.minute,
       win.minute_used + room.granted,
       win.day,
-      -- Without a limit per day this count has no other end, and 2147483647 is the largest that its column holds.
+      -- Without a limit per day only the type of the column bounds this count.
       least(win.day_used::bigint + room.granted, 2147483647),
       room.granted,
       refusal.refused,
@@ -62,8 +62,8 @@ ON CONFLICT (subject) DO UPDATE SET
       END,
       CASE WHEN refusal.refused = ban.threshold THEN ladder.step ELSE stored.ban_step END
     FROM
-      -- The statement's time is fixed before it waits for a row's lock. Who held the lock may have opened a
-      -- later window meanwhile, and a window never goes back: hence the greater of the stored and the asked.
+      -- The statement's time is fixed before it waits for a row's lock. Another statement may have opened a later window
+      -- meanwhile, and a window never goes back.
       (SELECT
         greatest(stored.minute, EXCLUDED.minute) AS minute,
         CASE WHEN EXCLUDED.minute > stored.minute THEN 0 ELSE stored.minute_used END AS minute_used,
@@ -71,25 +71,24 @@ ON CONFLICT (subject) DO UPDATE SET
         greatest(stored.day, EXCLUDED.day) AS day,
         CASE WHEN EXCLUDED.day > stored.day THEN 0 ELSE stored.day_used END AS day_used
       ) AS win,
-      -- When the requests are judged: never before their windows began.
+      -- The time of the decision: never before its windows began.
       LATERAL (SELECT
         greatest((SELECT now_ms FROM clock), win.minute * 60000::bigint, win.day * 86400000::bigint) AS at_ms
       ) AS moment,
       LATERAL (SELECT
-        -- A ban that somebody started while this statement waited ends after its time, and so is met here too: it is
-        -- neither started twice nor shortened. Most were never banned, and are told so by the first comparison.
+        -- True also for a ban that another statement started while this one waited. The first comparison settles most rows.
         stored.banned_until IS NOT NULL
           AND cardinality($6::bigint[]) > 0
           AND stored.banned_until > to_timestamp(moment.at_ms / 1000::float8) AS lasts,
-        -- Which of the refusals to come starts a ban, or NULL. Where the limit was lowered below what was refused
-        -- already, it is the next.
+        -- The number of further refusals that starts a ban, or NULL. If the limit was lowered below what was refused already,
+        -- the next one starts it.
         CASE
           WHEN EXCLUDED.day_limit IS NOT NULL AND cardinality($6::bigint[]) > 0
             THEN greatest(1, EXCLUDED.minute_limit - win.refusals)
         END AS threshold
       ) AS ban,
-      -- All windows grant the same number, or less. OFFSET 0 here and below: computed once, where the planner would
-      -- write it out at each of its uses and make the whole statement twice as dear.
+      -- OFFSET 0 here and below has the value computed once. The planner would else repeat it at each use, which doubles the
+      -- cost of the statement.
       LATERAL (SELECT
         CASE
           WHEN ban.lasts THEN 0
@@ -105,7 +104,7 @@ ON CONFLICT (subject) DO UPDATE SET
         CASE WHEN ban.lasts THEN 0 ELSE least(EXCLUDED.asked - room.granted, ban.threshold) END AS refused
         OFFSET 0
       ) AS refusal,
-      -- One step above the last ban's, which falls by one for each full 24 hours since it ended; the last step repeats.
+      -- One level above that of the last ban, which falls by one for each full 24 hours since it ended; the last level repeats.
       LATERAL (SELECT
         least(
           cardinality($6::bigint[]),
@@ -129,6 +128,6 @@ RETURNING
   minute_used AS "minuteUsed",
   day,
   day_used AS "dayUsed",
-  -- Never before the window that was counted in, so that no response tells more seconds than a window has.
+  -- Never before the window that was counted in, so that no response has more seconds to go than a window is long.
   greatest((SELECT now_ms FROM clock), minute * 60000::bigint, day * 86400000::bigint)::float8 AS "nowMs",
   (SELECT now_ms FROM clock)::float8 AS "clockMs"

@@ -1,21 +1,19 @@
 const STEPS = 3;
 
-/** There was no answer in time. It has the code of a socket that timed out. */
+/** No result came in time. It has the code of a socket that timed out. */
 export class DeadlineError extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
 /**
- * Waits for an answer, but not for ever.
+ * Waits for a result, at most until the deadline.
  *
- * The time passes in three steps, each begun by the event loop when the last was over. A replica that was stopped itself, by
- * the machine or by work of its own, so loses one step however long it was stopped. After the last, the sockets are
- * read once more: an answer that lay there all the time is an answer.
+ * The time passes in three timers, one after the other: a process that was stopped loses one of them, however long it was stopped.
+ * After the last, the sockets are read once more, as the result may lie there already.
  *
- * @param deadlineMs how long to wait.
- * @throws DeadlineError when that was not long enough; else as the answer does.
+ * @throws DeadlineError after the deadline; else as the promise does.
  */
-export function withinDeadline<T>(answer: Promise<T>, deadlineMs: number): Promise<T> {
+export function withinDeadline<T>(result: Promise<T>, deadlineMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout;
     const wait = (step: number) => {
@@ -29,6 +27,6 @@ export function withinDeadline<T>(answer: Promise<T>, deadlineMs: number): Promi
       }, deadlineMs / STEPS);
     };
     wait(1);
-    answer.then(resolve, reject).finally(() => clearTimeout(timer));
+    result.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

@@ -10,7 +10,7 @@ import { retryAfterSeconds } from './windows.js';
 /** For each address, in each process. */
 const REQUESTS_PER_MINUTE = 600;
 
-/** Limits the requests for documents, which need no key. Counts in memory, as documents are served without a database too. */
+/** Limits requests for documents, which need no key. Counts in memory, as documents are served without a database too. */
 @Injectable()
 export class DocumentRateLimit {
   private readonly counters: LocalCounterStore;
@@ -19,12 +19,12 @@ export class DocumentRateLimit {
     this.counters = new LocalCounterStore(() => clock.now(), []);
   }
 
-  /** @returns the error of a request over the limit of its address, else null. */
+  /** Returns the error of a request over the limit of its address, else null. */
   check({ ip }: Pick<FastifyRequest, 'ip'>): ApiError | null {
-    const limits = { perMinute: REQUESTS_PER_MINUTE, perDay: null };
     const { allowed, windows, nowMs } = this.counters.consume({
       bucketKey: addressBucketKey(networkOf(ip)),
-      ...limits,
+      perMinute: REQUESTS_PER_MINUTE,
+      perDay: null,
     });
     if (allowed) {
       return null;

@@ -1,10 +1,10 @@
--- Ends a subject's ban now, and forgets its refusals; the step of the ladder stays. No row where there is no ban.
--- $1 as $5 of consume.sql, $2 the subject.
+-- Ends a bucket's ban now, and forgets its refusals; the ban level stays. No row where there is no ban.
+-- $1 as $5 of consume.sql, $2 the bucket key.
 --
--- The end is rounded down to the millisecond: consume.sql reads it in milliseconds, and the very next request is free.
--- The row is locked before it is read, so that RETURNING tells the ban that is ended, whatever else is under way. Who holds
--- it is waited for half a second, for this statement alone; rows are locked after all of the join below is known, patience too.
-WITH patience AS MATERIALIZED (
+-- The end is rounded down to the millisecond, the precision of consume.sql, so that the next request meets no ban.
+-- The row is locked before it is read, so that RETURNING has the ban that is ended. The lock timeout applies to this statement alone; it
+-- is set before the row is locked, as rows are locked after the join.
+WITH timeout AS MATERIALIZED (
   SELECT set_config('lock_timeout', '500ms', true)
 ),
 ban AS (
@@ -12,7 +12,7 @@ ban AS (
     subject,
     banned_until,
     date_trunc('milliseconds', statement_timestamp() + make_interval(secs => $1::float8 / 1000)) AS lifted_at
-  FROM rate_limit_counters CROSS JOIN patience
+  FROM rate_limit_counters CROSS JOIN timeout
   WHERE subject = $2 AND banned_until > statement_timestamp() + make_interval(secs => $1::float8 / 1000)
   FOR UPDATE OF rate_limit_counters
 )

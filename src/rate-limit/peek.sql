@@ -1,6 +1,6 @@
 -- Returns a bucket's windows, refusals and ban as they are now. $1 as $5 of consume.sql, $2 the bucket key.
 --
--- A window that is stored may be later than this statement's time, and never goes back.
+-- A stored window may be later than this statement's time, and never goes back.
 WITH clock AS (
   SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint + $1::bigint AS now_ms
 ),

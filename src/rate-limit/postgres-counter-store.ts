@@ -33,13 +33,13 @@ const SWEEP = loadSql(import.meta.url, 'sweep');
 const SWEEP_INTERVAL_MS = 60_000;
 /** Rows that one statement removes at most, so that counting never waits long behind it. */
 const SWEEP_BATCH = 5_000;
-/** The server gives up before the deadline, and says so: then it is certain that nothing was counted. */
+/** Before the deadline, so that the server reports it: then nothing was counted. */
 const STATEMENT_TIMEOUT_MS = 500;
-/** For a query, and the connection where there is none yet. */
+/** For a query, and for the connection if there is none yet. */
 const DEADLINE_MS = 750;
-/** A conflict is followed by another try until so long before the deadline, so that the last try ends in time. */
+/** No try starts later than this before the deadline, so that the last one ends in time. */
 const LAST_TRY_MS = 250;
-/** The SQLSTATE of a statement that took too long: no fault of its connection. */
+/** The SQLSTATE of a statement that took too long, which its connection survives. */
 const QUERY_CANCELED = '57014';
 /** There may be tens of thousands of bans. */
 const BANS_TIMEOUT_MS = 3000;
@@ -70,9 +70,9 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   /** Settles once all queries so far are over: the connection has one at a time. */
   private turn: Promise<unknown> = Promise.resolve();
   private isClosed = false;
-  /** Buckets that the last batch found without room for all its requests: theirs go straight to the statement that can deny. */
+  /** Buckets that lacked room in the last batch: their requests go straight to the statement that can deny. */
   private readonly exhausted = new Set<string>();
-  /** Two connections for bans, so that neither counting nor the other waits for one that waits for a row. */
+  /** Two connections, so that neither counting nor another query of bans waits for one that waits for a row. */
   private readonly bansPool: pg.Pool;
   private readonly sweeping: PeriodicTask;
   /** The connection of the sweep in flight. */
@@ -183,7 +183,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     return decisionsFor(batch, await this.consumeAll(batch.buckets), this.environment.BAN_DURATIONS);
   }
 
-  /** Allows by the cheap statement what it can, which mostly is all, and has the full one decide about the rest. */
+  /** Allows by the cheap statement what it can, mostly all, and decides about the rest by the full one. */
   private async consumeAll(
     buckets: Map<string, BucketRequests>,
   ): Promise<Map<string, CountedBucket | BatchItemError>> {
@@ -201,7 +201,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
       if (rest.length > 0) {
         const leftMs = endMs - performance.now();
         if (leftMs < STATEMENT_TIMEOUT_MS) {
-          // The server would give up too late: nobody would know whether it has counted.
+          // The server would give up after the deadline, and the outcome would be unknown.
           throw new CounterStoreError('failed', new DeadlineError('The counter store is slow'));
         }
         const values = [...columnsOf(rest), this.clock.storeOffsetMs, this.environment.BAN_DURATIONS];
@@ -235,8 +235,8 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   /**
-   * Runs a statement once those before it are over, within the deadline for both. So one that waits behind a statement which
-   * hangs was surely not sent.
+   * Runs a statement once those before it are over, within one deadline for both. A statement that waits behind a hung one was
+   * surely not sent.
    *
    * @throws CounterStoreError whose kind says whether it may have been carried out.
    */
@@ -272,8 +272,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
       }
       const isServerError = error instanceof pg.DatabaseError && error.severity !== 'FATAL';
       if (progress.connection !== null && !(isServerError && error.code === QUERY_CANCELED)) {
-        // A statement in flight would hold up the next one; and a server that is read-only, as its name leads to another by now,
-        // would refuse that too.
+        // A statement in flight would delay the next one, and after a failover the name may lead to another server.
         this.forget(progress.connection);
         progress.connection.then(
           (client) => client.end(),
@@ -289,7 +288,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
 
   private connection(): Promise<pg.Client> {
     if (this.isClosed) {
-      // A connection for a request that the shutdown has cut off would outlive the service.
+      // A new connection would outlive the service.
       return Promise.reject(new Error('The service is ending'));
     }
     this.client ??= this.connect();
@@ -304,11 +303,11 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   /**
-   * Opens a connection for counting alone, with `synchronous_commit = off`: that makes counting several times faster and risks
-   * the counts of a crashed server's last moments, but on a shared connection would risk animals too.
+   * Opens a connection for counting alone, with `synchronous_commit = off`: counting is several times faster, and risks only the
+   * counts of a crashed server's last moments. On a shared connection it would risk animals too.
    */
   private connect(): Promise<pg.Client> {
-    // It can be destroyed, where an orderly end would wait for a server that may be gone.
+    // It can be destroyed; an orderly end would wait for a server that may be gone.
     const socket = new net.Socket();
     const client = new pg.Client({
       connectionString: directUrl(this.environment),
@@ -336,10 +335,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 }
 
-/**
- * Runs a query by callback: what the driver keeps of a query by promise survives young garbage collections, and a scavenge takes several
- * times as long.
- */
+/** Runs a query by callback: what the driver keeps of a query by promise makes garbage collections take several times as long. */
 function rowsOf<Row extends pg.QueryResultRow>(client: pg.Client, query: pg.QueryConfig): Promise<Row[]> {
   return new Promise((resolve, reject) => {
     client.query<Row>(query, (error, result) => (error ? reject(error) : resolve(result.rows)));
@@ -387,7 +383,7 @@ function optionsOf(environment: Environment, name: string, timeoutMs: number): p
   };
 }
 
-/** Returns the URL past a pooler, which would share the connection that counts, with its settings and prepared statements. */
+/** Returns the URL past a pooler: behind one, settings and prepared statements would not belong to the connection. */
 function directUrl({ DIRECT_DATABASE_URL, DATABASE_URL }: Environment): string | undefined {
   return DIRECT_DATABASE_URL ?? DATABASE_URL;
 }

@@ -27,8 +27,7 @@ export class RateLimiter {
   ) {}
 
   /**
-   * Counts the request against its client's quota, else its address; by itself while the store is away. Keeps the decision
-   * on the request.
+   * Counts the request against its client's quota, else its address. Keeps the decision on the request.
    *
    * @throws ApiError `rate_limit_exceeded` or `api_key_banned`; CounterStoreError when the counts changed under every try.
    */
@@ -45,8 +44,8 @@ export class RateLimiter {
   }
 
   /**
-   * Starts to count a read, which its handler may serve meanwhile: its response waits for `request.denial`. So a client that is denied
-   * costs a read, once: from then on its bucket is known to be empty or banned, and the read waits.
+   * Starts to count a read, which its handler may serve meanwhile: the response waits for `request.denial`. A denied client costs one
+   * such read: from then on its bucket is known to be empty or banned, and the read waits.
    *
    * @throws ApiError, CounterStoreError as `authorize`, where it waits.
    */
@@ -66,7 +65,7 @@ export class RateLimiter {
     }
   }
 
-  /** Returns what this replica last knew of the client's quota, else of the address: for a request that is not counted. */
+  /** Returns what this replica last knew of the client's quota, else of its address: for a request that is not counted. */
   lastKnown(request: FastifyRequest): RateLimitDecision {
     return this.store.lastKnown(this.rateLimitRequestOf(request, request.lastKnownPrincipal));
   }

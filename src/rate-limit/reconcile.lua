@@ -1,14 +1,12 @@
--- Adds requests that were admitted elsewhere to the windows of one subject, whether or not these have room. A window that
--- is over adds nothing, a later one than the stored takes its place: none goes back. One that begins only later by the
--- clock of this server is taken for the one that is open here. A count stops at the largest of reconcile.sql. The same rules as
--- reconcile.sql.
+-- Adds requests that a replica allowed by itself to the windows of one bucket, also beyond the limits. A window that is over adds
+-- nothing; a later one than the stored replaces it; one that begins only later by this server's clock counts in the one
+-- that is open or stored here. The same rules as reconcile.sql.
 --
--- KEYS[1] the subject's hash. ARGV: 1 number of the minute (since 1970), 2 how many requests it had, 3 number of the day,
--- 4 how many requests it had, 5 '1' for a quota and '' for a stranger, 6 milliseconds to add to the server's clock, as in
--- consume.lua.
+-- KEYS[1] the bucket's hash. ARGV: 1 number of the minute (since 1970), 2 its requests, 3 number of the day, 4 its requests,
+-- 5 '1' for a quota and '' for an anonymous client, 6 milliseconds to add to the server's clock, as in consume.lua.
 local MINUTE_MS, DAY_MS = 60000, 86400000
 -- As in consume.lua.
-local STRANGER_MARGIN_MS, QUOTA_MARGIN_MS = 10 * MINUTE_MS, DAY_MS
+local ADDRESS_MARGIN_MS, QUOTA_MARGIN_MS = 10 * MINUTE_MS, DAY_MS
 local MAX_COUNT = 2147483647
 local MAX_MS = MAX_COUNT * MINUTE_MS
 
@@ -23,7 +21,7 @@ if math.max(stored_number('minute') * MINUTE_MS, stored_number('day') * DAY_MS, 
   return redis.error_reply('WRONGTYPE The hash has a time that no counter has')
 end
 
--- Adds to the window of these fields, which is open since it was stored, or by now; and forgets what belonged to an earlier.
+-- Adds to the window of these fields; removes the forgotten field if the window is new. Returns the number of the window.
 local function add(number_field, used_field, claimed, now, used, forgotten_field)
   local stored = stored_number(number_field)
   local number = math.min(claimed, math.max(now, stored))
@@ -43,8 +41,8 @@ local minute = add('minute', 'minuteUsed', tonumber(ARGV[1]), now_minute, tonumb
 local day = add('day', 'dayUsed', tonumber(ARGV[3]), now_day, tonumber(ARGV[4]))
 
 local keep_until = ARGV[5] ~= '' and (day + 1) * DAY_MS + QUOTA_MARGIN_MS
-  or (minute + 1) * MINUTE_MS + STRANGER_MARGIN_MS
--- Whatever is kept longer already is kept for a ban. What is over all the same goes within a minute.
+  or (minute + 1) * MINUTE_MS + ADDRESS_MARGIN_MS
+-- A longer expiry is that of a ban. A hash whose windows are over expires within a minute.
 local keep_ms = math.max(keep_until - now_ms, MINUTE_MS)
 if redis.call('PTTL', key) < keep_ms then
   redis.call('PEXPIRE', key, keep_ms)

@@ -1,16 +1,15 @@
--- Adds what a replica admitted while it could not count here, also beyond the limits. A window that is newer than the stored
--- one takes its place, with its own count; one that is older is over, and adds nothing.
+-- Adds what a replica allowed while it could not count here, also beyond the limits. A window that is newer than the stored
+-- one replaces it; one that is older adds nothing.
 --
--- The numbers of windows are the replica's, whose clock may be ahead where it was never told the time here. None opens a
--- window that begins only later by the clock of this server: such a one would hold for every replica until its end. It is
--- taken for the one that is open here, which may be later than now, as a window never goes back.
+-- The replica numbers windows by its own clock, which may be ahead of this server's. A window that begins only later by this
+-- server's clock would hold for every replica until its end, so it counts in the one that is open or stored here.
 --
--- $1 subjects, each once, $2 number of the minute, $3 requests of that minute, $4 limit per minute, $5 number of the day,
+-- $1 bucket keys, each once, $2 number of the minute, $3 requests of that minute, $4 limit per minute, $5 number of the day,
 -- $6 requests of that day, $7 limit per day or NULL, $8 as $5 of consume.sql.
 --
--- A count stops at 2147483647, the largest that its column holds: else one such row would fail the whole batch, for ever.
+-- A count stops at 2147483647, the largest that its column holds: else one such row would fail every report.
 --
--- Rows are written in the order of their subjects, as consume.sql does.
+-- Rows are locked in the order of their keys, as in consume.sql.
 WITH clock AS (
   SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint + $8::bigint AS now_ms
 ),
@@ -20,7 +19,7 @@ now AS (
 taken AS (
   SELECT
     ask.subject,
-    -- greatest() ignores the NULL of who is not stored.
+    -- greatest() ignores the NULL of a bucket that is not stored.
     least(ask.minute, greatest(now.minute, known.minute)) AS minute,
     least(ask.minute_used, 2147483647) AS minute_used,
     ask.minute_limit,

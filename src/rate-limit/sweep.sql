@@ -1,7 +1,6 @@
--- Removes rows whose windows are all over: strangers' after ten minutes, quotas' after two days. The margin
--- keeps a row whose statement is still waiting. A row with a ban, or with a step of the ladder that has not yet
--- fallen to the ground, is kept. Rows that somebody is counting on are skipped, not waited for, so that the sweep can
--- never be part of a deadlock. $1 as $5 of consume.sql, $2 how many rows at the most.
+-- Removes rows whose windows are all over: those of anonymous clients after ten minutes, of quotas after two days, so that no
+-- statement still waits for one. A row with a ban, or with a ban level above zero by now, is kept. Locked rows are skipped, so that
+-- the sweep never waits. $1 as $5 of consume.sql, $2 the maximum number of rows.
 DELETE FROM rate_limit_counters
 WHERE subject IN (
   SELECT subject

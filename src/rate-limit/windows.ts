@@ -1,4 +1,4 @@
-/** A fixed window of UTC time. Windows are numbered since the Unix epoch: number × length is its start. */
+// Windows are fixed, in UTC, and numbered since the Unix epoch: number × length is the start of one.
 const MINUTE_SECONDS = 60;
 const DAY_SECONDS = 86_400;
 export const MINUTE_MS = MINUTE_SECONDS * 1000;
