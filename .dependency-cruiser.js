@@ -72,7 +72,7 @@ export default {
       to: {
         path: '^src/(auth|rate-limit|deprecation|idempotency|pets|orders|operations|seed|cli)/',
         pathNot:
-          '\\.decorator\\.ts$|^src/auth/api-key\\.ts$|^src/rate-limit/(counter-store|bucket-key|plan-name|rate-limit\\.module)\\.ts$',
+          '\\.decorator\\.ts$|^src/auth/api-key\\.ts$|^src/rate-limit/(stores/counter-store|rules/(bucket-key|plan-name)|rate-limit\\.module)\\.ts$',
       },
     },
     {
@@ -92,7 +92,7 @@ export default {
       comment: 'What decides needs neither framework nor database.',
       severity: 'error',
       from: {
-        path: '^src/(auth/api-key|rate-limit/(windows|headers|address|rate-limit-decision|ban|bucket-key|plan-name|breaker|deadline|local-counter-store|unreported-usage-log|redis-failure)|deprecation/lifecycle|http/(pagination|trace-parent)|usage/(periods|tally)|admin/key\\.view|clock|histogram|duration|redis-address|secret-files)\\.ts$',
+        path: '^src/(auth/api-key|rate-limit/(rules/[^/]+|stores/(local-counter-store|unreported-usage-log|redis-failure))|deprecation/lifecycle|http/(pagination|trace-parent)|usage/(periods|tally)|admin/key\\.view|clock|histogram|duration|redis-address|secret-files)\\.ts$',
       },
       to: { path: 'node_modules/(@nestjs|@prisma|fastify|ioredis|pg)/', dependencyTypesNot: ['type-only'] },
     },

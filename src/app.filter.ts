@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseUnavailable } from './database/availability.js';
 import { ApiError } from './errors/api-error.js';
 import { RefusedConnections } from './http/refused-connections.js';
-import { CounterStoreError } from './rate-limit/counter-store.js';
+import { CounterStoreError } from './rate-limit/stores/counter-store.js';
 
 /** Responds to whatever is thrown on the request path. */
 @Catch()

@@ -4,7 +4,7 @@ import { HOW_TO_MIGRATE, MigrationError } from './database/migrations.js';
 import { EmbeddedPostgresError } from './embedded-postgres/embedded-postgres-error.js';
 import { InvalidEnvironmentError } from './environment.js';
 import { ApiError } from './errors/api-error.js';
-import { CounterStoreError } from './rate-limit/counter-store.js';
+import { CounterStoreError } from './rate-limit/stores/counter-store.js';
 
 /** Codes of Prisma and PostgreSQL for a missing table or column. */
 const NOT_MIGRATED = /^(P2021|P2022|42P01|42703)$/;

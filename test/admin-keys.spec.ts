@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IssuedKey, Key } from '../src/admin/key.schemas.js';
 import { KeyService } from '../src/admin/key.service.js';
 import { encodeCursor } from '../src/http/pagination.js';
-import { CounterStore, CounterStoreError } from '../src/rate-limit/counter-store.js';
+import { CounterStore, CounterStoreError } from '../src/rate-limit/stores/counter-store.js';
 import { type Administration, startAdministration } from './support/administration.js';
 import { ban, bannedUntil } from './support/bans.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
-import type { RateLimitDecision, RateLimitRequest } from '../src/rate-limit/rate-limit-decision.js';
-import type { CounterStore } from '../src/rate-limit/counter-store.js';
+import type { RateLimitDecision, RateLimitRequest } from '../src/rate-limit/rules/rate-limit-decision.js';
+import type { CounterStore } from '../src/rate-limit/stores/counter-store.js';
 import { TestClock } from './support/clock.js';
 import { type CounterHome, counterStores } from './support/counter-stores.js';
 

@@ -1,6 +1,6 @@
 import { generateApiKey, hashApiKey, keyHints } from '../src/auth/api-key.js';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
-import { CounterStore } from '../src/rate-limit/counter-store.js';
+import { CounterStore } from '../src/rate-limit/stores/counter-store.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import pg from 'pg';
-import { CounterStore } from '../src/rate-limit/counter-store.js';
-import { SHARED_COUNTER_STORE } from '../src/rate-limit/fallback-counter-store.js';
+import { CounterStore } from '../src/rate-limit/stores/counter-store.js';
+import { SHARED_COUNTER_STORE } from '../src/rate-limit/stores/fallback-counter-store.js';
 import { until } from './support/eventually.js';
 import { hold } from './support/holding.js';
 import {

@@ -1,9 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { readEnvironment } from '../src/environment.js';
-import { CounterStoreError, type FailureKind } from '../src/rate-limit/counter-store.js';
-import type { RateLimitRequest } from '../src/rate-limit/rate-limit-decision.js';
-import { FallbackCounterStore } from '../src/rate-limit/fallback-counter-store.js';
-import { RedisCounterStore } from '../src/rate-limit/redis-counter-store.js';
+import { CounterStoreError, type FailureKind } from '../src/rate-limit/stores/counter-store.js';
+import type { RateLimitRequest } from '../src/rate-limit/rules/rate-limit-decision.js';
+import { FallbackCounterStore } from '../src/rate-limit/stores/fallback-counter-store.js';
+import { RedisCounterStore } from '../src/rate-limit/stores/redis-counter-store.js';
 import { TestClock } from './support/clock.js';
 
 const MINUTE_MS = 60_000;

@@ -1,8 +1,8 @@
 import { Logger } from '@nestjs/common';
 import { readEnvironment } from '../src/environment.js';
-import type { RateLimitDecision, RateLimitRequest } from '../src/rate-limit/rate-limit-decision.js';
-import { LocalCounterStore } from '../src/rate-limit/local-counter-store.js';
-import { PostgresCounterStore } from '../src/rate-limit/postgres-counter-store.js';
+import type { RateLimitDecision, RateLimitRequest } from '../src/rate-limit/rules/rate-limit-decision.js';
+import { LocalCounterStore } from '../src/rate-limit/stores/local-counter-store.js';
+import { PostgresCounterStore } from '../src/rate-limit/stores/postgres-counter-store.js';
 import { TestClock } from './support/clock.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 

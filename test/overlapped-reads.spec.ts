@@ -1,6 +1,6 @@
 import { ApiError } from '../src/errors/api-error.js';
 import { PetRepository } from '../src/pets/pet.repository.js';
-import { FallbackCounterStore } from '../src/rate-limit/fallback-counter-store.js';
+import { FallbackCounterStore } from '../src/rate-limit/stores/fallback-counter-store.js';
 import { RateLimiter } from '../src/rate-limit/rate-limiter.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { TestClock } from './support/clock.js';

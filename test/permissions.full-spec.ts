@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Logger } from '@nestjs/common';
-import { PostgresCounterStore } from '../src/rate-limit/postgres-counter-store.js';
-import { SHARED_COUNTER_STORE } from '../src/rate-limit/fallback-counter-store.js';
+import { PostgresCounterStore } from '../src/rate-limit/stores/postgres-counter-store.js';
+import { SHARED_COUNTER_STORE } from '../src/rate-limit/stores/fallback-counter-store.js';
 import type { Environment } from '../src/environment.js';
 import { UsageJournal } from '../src/usage/usage.journal.js';
 import { UsageRepository } from '../src/usage/usage.repository.js';

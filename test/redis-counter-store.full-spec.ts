@@ -2,9 +2,9 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import { Logger } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 import { InvalidEnvironmentError, readEnvironment } from '../src/environment.js';
-import type { RateLimitDecision, RateLimitRequest } from '../src/rate-limit/rate-limit-decision.js';
-import { CounterStoreError } from '../src/rate-limit/counter-store.js';
-import { RedisCounterStore } from '../src/rate-limit/redis-counter-store.js';
+import type { RateLimitDecision, RateLimitRequest } from '../src/rate-limit/rules/rate-limit-decision.js';
+import { CounterStoreError } from '../src/rate-limit/stores/counter-store.js';
+import { RedisCounterStore } from '../src/rate-limit/stores/redis-counter-store.js';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { TestClock } from './support/clock.js';

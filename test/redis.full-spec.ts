@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { readEnvironment } from '../src/environment.js';
-import type { RateLimitDecision, RateLimitRequest } from '../src/rate-limit/rate-limit-decision.js';
-import { FallbackCounterStore } from '../src/rate-limit/fallback-counter-store.js';
-import { RedisCounterStore } from '../src/rate-limit/redis-counter-store.js';
+import type { RateLimitDecision, RateLimitRequest } from '../src/rate-limit/rules/rate-limit-decision.js';
+import { FallbackCounterStore } from '../src/rate-limit/stores/fallback-counter-store.js';
+import { RedisCounterStore } from '../src/rate-limit/stores/redis-counter-store.js';
 import { TestClock } from './support/clock.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { eventually, until } from './support/eventually.js';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { readEnvironment } from '../src/environment.js';
-import { FallbackCounterStore } from '../src/rate-limit/fallback-counter-store.js';
+import { FallbackCounterStore } from '../src/rate-limit/stores/fallback-counter-store.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { type ServiceHome, sharedStores } from './support/counter-stores.js';
 import { documented } from './support/documented-commands.js';

@@ -4,7 +4,7 @@ import { sentAs } from '../http/json-schema.js';
 import { cursorParameter, limitParameter, once } from '../http/pagination.js';
 import { dateTime, plainText, uuid } from '../http/text-schemas.js';
 import { bothOrNone, ownLimits } from './limits.schema.js';
-import { isPlanName, PLAN_NAME_MAX_LENGTH } from '../rate-limit/plan-name.js';
+import { isPlanName, PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 
 export const NAME_MAX_LENGTH = 255;
 const KEY_MAX_LENGTH = 64;

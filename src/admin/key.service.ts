@@ -6,8 +6,8 @@ import { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import { ApiError } from '../errors/api-error.js';
-import { CounterStore } from '../rate-limit/counter-store.js';
-import { quotaIdOf, quotaBucketKey } from '../rate-limit/bucket-key.js';
+import { CounterStore } from '../rate-limit/stores/counter-store.js';
+import { quotaIdOf, quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import { type Actor, type Deed, writeDown } from './audit.js';
 import {
   isKeyId,

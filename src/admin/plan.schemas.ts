@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { cursorParameter, limitParameter } from '../http/pagination.js';
 import { plainText } from '../http/text-schemas.js';
 import { Limits } from './limits.schema.js';
-import { isPlanName, PLAN_NAME_MAX_LENGTH } from '../rate-limit/plan-name.js';
+import { isPlanName, PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 
 const NAME_FAULT = 'must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter';
 

@@ -5,7 +5,7 @@ import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../errors/api-error.js';
 import { type Actor, writeDown } from './audit.js';
 import type { Limits } from './limits.schema.js';
-import { isPlanName } from '../rate-limit/plan-name.js';
+import { isPlanName } from '../rate-limit/rules/plan-name.js';
 import { type Plan, planName } from './plan.schemas.js';
 
 /** Shows and sets plans. Each deed and its line in the audit are one transaction. */

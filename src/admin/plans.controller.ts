@@ -8,7 +8,7 @@ import { pageLinks, pageOf } from '../http/pagination.js';
 import { Answers } from '../openapi/answers.decorator.js';
 import type { Principal } from '../principal.js';
 import type { Limits } from './limits.schema.js';
-import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/plan-name.js';
+import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 import { Plan, PlanLimits, PlanQuery } from './plan.schemas.js';
 import { PlanService } from './plan.service.js';
 

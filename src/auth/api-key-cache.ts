@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { Batcher } from '../batcher.js';
 import type { Principal, KeyRole } from '../principal.js';
 import { loadSql, QueryRunner } from '../database/query-runner.js';
-import { quotaBucketKey } from '../rate-limit/bucket-key.js';
+import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import { ApiKeyChangeListener } from './api-key-change-listener.js';
 
 /** A stored key, with the limits in force for its quota. */

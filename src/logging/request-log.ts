@@ -1,7 +1,7 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { isProtected, operationOf } from '../http/request-path.js';
 import type { Principal } from '../principal.js';
-import type { RateLimitDecision } from '../rate-limit/rate-limit-decision.js';
+import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 import { loggableAddress, loggablePath, loggableUserAgent } from './loggable.js';
 
 /** Logs one line for each request, when its response is sent. */

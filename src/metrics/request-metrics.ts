@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Histogram } from '../histogram.js';
 import { operationOf } from '../http/request-path.js';
-import type { RateLimitDecision } from '../rate-limit/rate-limit-decision.js';
+import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 
 /** From the time of a page to the longest wait of a request. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import { ENVIRONMENT, type Environment } from '../environment.js';
-import { FallbackCounterStore } from '../rate-limit/fallback-counter-store.js';
+import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 
 /** Whether the counter store answers. While it does not, the service is degraded, and goes on: so it is never down for that. */
 @Injectable()

@@ -5,7 +5,7 @@ import { databaseReason, isDatabaseUnavailable } from '../database/availability.
 import { HOW_TO_MIGRATE, pendingMigrations } from '../database/migrations.js';
 import { loadSql, QueryRunner } from '../database/query-runner.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
-import { withinDeadline } from '../rate-limit/deadline.js';
+import { withinDeadline } from '../rate-limit/rules/deadline.js';
 
 /** With the wait for a connection: who asks for health waits a second or two, mostly. */
 const DEADLINE_MS = 1500;

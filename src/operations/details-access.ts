@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { Authenticator } from '../auth/authenticator.js';
 import { databaseReason, isDatabaseUnavailable } from '../database/availability.js';
-import { networkOf } from '../rate-limit/address.js';
-import { withinDeadline } from '../rate-limit/deadline.js';
+import { networkOf } from '../rate-limit/rules/address.js';
+import { withinDeadline } from '../rate-limit/rules/deadline.js';
 
 const LOOK_UP_INTERVAL_MS = 1000;
 const LOOK_UP_DEADLINE_MS = 1500;

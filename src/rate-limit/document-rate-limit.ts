@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '../clock.js';
 import { ApiError } from '../errors/api-error.js';
-import { networkOf } from './address.js';
-import { LocalCounterStore } from './local-counter-store.js';
-import { addressBucketKey } from './bucket-key.js';
-import { retryAfterSeconds } from './windows.js';
+import { networkOf } from './rules/address.js';
+import { LocalCounterStore } from './stores/local-counter-store.js';
+import { addressBucketKey } from './rules/bucket-key.js';
+import { retryAfterSeconds } from './rules/windows.js';
 
 /** For each address, in each process. */
 const REQUESTS_PER_MINUTE = 600;

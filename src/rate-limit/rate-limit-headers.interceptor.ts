@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isProtected } from '../http/request-path.js';
 import type { ResponseInterceptor } from '../http/response-interceptor.js';
-import { reportOf } from './headers.js';
-import type { RateLimitDecision } from './rate-limit-decision.js';
+import { reportOf } from './rules/headers.js';
+import type { RateLimitDecision } from './rules/rate-limit-decision.js';
 import { RateLimiter } from './rate-limiter.js';
-import type { WindowState } from './windows.js';
+import type { WindowState } from './rules/windows.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

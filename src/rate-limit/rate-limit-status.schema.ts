@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dateTime, plainText } from '../http/text-schemas.js';
-import { PLAN_NAME_MAX_LENGTH } from './plan-name.js';
+import { PLAN_NAME_MAX_LENGTH } from './rules/plan-name.js';
 
 /** The rate-limit status of a quota. */
 export const RateLimitStatus = z

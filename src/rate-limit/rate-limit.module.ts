@@ -2,10 +2,10 @@ import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { Clock } from '../clock.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
-import { CounterStore } from './counter-store.js';
-import { FallbackCounterStore, SHARED_COUNTER_STORE } from './fallback-counter-store.js';
+import { CounterStore } from './stores/counter-store.js';
+import { FallbackCounterStore, SHARED_COUNTER_STORE } from './stores/fallback-counter-store.js';
 import { DocumentRateLimit } from './document-rate-limit.js';
-import { PostgresCounterStore } from './postgres-counter-store.js';
+import { PostgresCounterStore } from './stores/postgres-counter-store.js';
 import { RateLimitController } from './rate-limit.controller.js';
 import { RateLimiter } from './rate-limiter.js';
 
@@ -17,7 +17,7 @@ const sharedCounterStore = {
     if (environment.COUNTER_STORE === undefined) {
       return new PostgresCounterStore(environment, clock);
     }
-    const { RedisCounterStore } = await import('./redis-counter-store.js');
+    const { RedisCounterStore } = await import('./stores/redis-counter-store.js');
     return new RedisCounterStore(environment, clock);
   },
 };

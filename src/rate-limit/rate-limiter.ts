@@ -3,12 +3,12 @@ import type { FastifyRequest } from 'fastify';
 import type { AuthenticationResult, Principal, Quota } from '../principal.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import { ApiError } from '../errors/api-error.js';
-import { networkOf } from './address.js';
-import { banEndSeconds, secondsToBanEnd } from './ban.js';
-import { FallbackCounterStore } from './fallback-counter-store.js';
-import { addressBucketKey, statusBucketKey } from './bucket-key.js';
-import type { RateLimitDecision, RateLimitRequest } from './rate-limit-decision.js';
-import { retryAfterSeconds } from './windows.js';
+import { networkOf } from './rules/address.js';
+import { banEndSeconds, secondsToBanEnd } from './rules/ban.js';
+import { FallbackCounterStore } from './stores/fallback-counter-store.js';
+import { addressBucketKey, statusBucketKey } from './rules/bucket-key.js';
+import type { RateLimitDecision, RateLimitRequest } from './rules/rate-limit-decision.js';
+import { retryAfterSeconds } from './rules/windows.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,8 +1,8 @@
 import { readEnvironment } from '../../src/environment.js';
-import type { CounterStore } from '../../src/rate-limit/counter-store.js';
-import { type BucketCache, LocalCounterStore } from '../../src/rate-limit/local-counter-store.js';
-import { PostgresCounterStore } from '../../src/rate-limit/postgres-counter-store.js';
-import { RedisCounterStore } from '../../src/rate-limit/redis-counter-store.js';
+import type { CounterStore } from '../../src/rate-limit/stores/counter-store.js';
+import { type BucketCache, LocalCounterStore } from '../../src/rate-limit/stores/local-counter-store.js';
+import { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
+import { RedisCounterStore } from '../../src/rate-limit/stores/redis-counter-store.js';
 import type { TestClock } from './clock.js';
 import { createDatabase, type TestDatabase } from './database.js';
 import { hasRedis, type RedisServer, startRedis } from './redis.js';

@@ -1,6 +1,9 @@
 import type { IssuedKey } from '../../src/admin/key.schemas.js';
-import { FallbackCounterStore, SHARED_COUNTER_STORE } from '../../src/rate-limit/fallback-counter-store.js';
-import type { PostgresCounterStore } from '../../src/rate-limit/postgres-counter-store.js';
+import {
+  FallbackCounterStore,
+  SHARED_COUNTER_STORE,
+} from '../../src/rate-limit/stores/fallback-counter-store.js';
+import type { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
 import { startApplication, type TestApplication } from './application.js';
 import { TestClock } from './clock.js';
 import { createDatabase, type TestDatabase } from './database.js';

@@ -1,4 +1,4 @@
-import type { RateLimitRequest } from './rate-limit-decision.js';
+import type { RateLimitRequest } from '../rules/rate-limit-decision.js';
 import { UnreportedUsageLog } from './unreported-usage-log.js';
 
 const noonMs = Date.UTC(2027, 2, 5, 12);

@@ -1,7 +1,7 @@
 import type { UnreportedUsage } from './counter-store.js';
 import { BucketCache } from './local-counter-store.js';
-import type { RateLimitDecision, RateLimitRequest } from './rate-limit-decision.js';
-import { dayOf, minuteOf } from './windows.js';
+import type { RateLimitDecision, RateLimitRequest } from '../rules/rate-limit-decision.js';
+import { dayOf, minuteOf } from '../rules/windows.js';
 
 /** What this replica allowed and the shared store has surely not counted. */
 export class UnreportedUsageLog {

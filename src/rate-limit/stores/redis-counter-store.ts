@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { Batcher, BatchItemError } from '../batcher.js';
-import { Clock } from '../clock.js';
-import { ENVIRONMENT, type Environment } from '../environment.js';
+import { Batcher, BatchItemError } from '../../batcher.js';
+import { Clock } from '../../clock.js';
+import { ENVIRONMENT, type Environment } from '../../environment.js';
 import {
   decisionsFor,
   type CountedBucket,
@@ -9,7 +9,7 @@ import {
   groupByBucket,
   type RateLimitDecision,
   type RateLimitRequest,
-} from './rate-limit-decision.js';
+} from '../rules/rate-limit-decision.js';
 import {
   CounterStore,
   CounterStoreError,
@@ -18,7 +18,7 @@ import {
 } from './counter-store.js';
 import type { ScriptName } from './redis-client.js';
 import { type Call, RedisConnection } from './redis-connection.js';
-import { quotaBucketKey } from './bucket-key.js';
+import { quotaBucketKey } from '../rules/bucket-key.js';
 
 /** The reply of consume.lua. */
 type Reply = [

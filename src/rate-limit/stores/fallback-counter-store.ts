@@ -1,8 +1,8 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock, ServerClock } from '../clock.js';
-import { ENVIRONMENT, type Environment } from '../environment.js';
-import { PeriodicTask } from '../periodic-task.js';
-import { Breaker, type BreakerState } from './breaker.js';
+import { Clock, ServerClock } from '../../clock.js';
+import { ENVIRONMENT, type Environment } from '../../environment.js';
+import { PeriodicTask } from '../../periodic-task.js';
+import { Breaker, type BreakerState } from '../rules/breaker.js';
 import {
   CounterStore,
   CounterStoreError,
@@ -10,9 +10,9 @@ import {
   type UnreportedUsage,
 } from './counter-store.js';
 import { LocalCounterStore } from './local-counter-store.js';
-import type { RateLimitDecision, RateLimitRequest } from './rate-limit-decision.js';
+import type { RateLimitDecision, RateLimitRequest } from '../rules/rate-limit-decision.js';
 import { UnreportedUsageLog } from './unreported-usage-log.js';
-import { isFarAhead, msToStart } from './windows.js';
+import { isFarAhead, msToStart } from '../rules/windows.js';
 
 /** Dependency-injection token of the `CounterStore` that all replicas share. */
 export const SHARED_COUNTER_STORE = Symbol('shared counter store');

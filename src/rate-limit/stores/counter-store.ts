@@ -1,5 +1,5 @@
-import { databaseReason } from '../database/availability.js';
-import type { RateLimitDecision, RateLimitRequest } from './rate-limit-decision.js';
+import { databaseReason } from '../../database/availability.js';
+import type { RateLimitDecision, RateLimitRequest } from '../rules/rate-limit-decision.js';
 
 /** What was allowed of a bucket without the store, in the last minute and the last day that this happened in. */
 export interface UnreportedUsage extends RateLimitRequest {

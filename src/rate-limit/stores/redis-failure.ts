@@ -1,4 +1,4 @@
-import { databaseReason } from '../database/availability.js';
+import { databaseReason } from '../../database/availability.js';
 import { CounterStoreError, type FailureKind } from './counter-store.js';
 
 /** Message of ioredis for a call that it did not send. */

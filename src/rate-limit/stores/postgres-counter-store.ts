@@ -1,15 +1,15 @@
 import net from 'node:net';
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import pg from 'pg';
-import { Batcher, BatchItemError } from '../batcher.js';
-import { Clock } from '../clock.js';
-import { databaseReason, isConflict } from '../database/availability.js';
-import { loadSql, namedStatement, retryConflicts, type Statement } from '../database/query-runner.js';
-import { configureOnConnect, configureSession } from '../database/session.js';
-import { ENVIRONMENT, type Environment } from '../environment.js';
-import { PeriodicTask } from '../periodic-task.js';
+import { Batcher, BatchItemError } from '../../batcher.js';
+import { Clock } from '../../clock.js';
+import { databaseReason, isConflict } from '../../database/availability.js';
+import { loadSql, namedStatement, retryConflicts, type Statement } from '../../database/query-runner.js';
+import { configureOnConnect, configureSession } from '../../database/session.js';
+import { ENVIRONMENT, type Environment } from '../../environment.js';
+import { PeriodicTask } from '../../periodic-task.js';
 import { CounterStore, CounterStoreError, type UnreportedUsage } from './counter-store.js';
-import { DeadlineError, withinDeadline } from './deadline.js';
+import { DeadlineError, withinDeadline } from '../rules/deadline.js';
 import {
   type BucketRequests,
   type BucketState,
@@ -19,8 +19,8 @@ import {
   previewOf,
   type RateLimitDecision,
   type RateLimitRequest,
-} from './rate-limit-decision.js';
-import { dayOf, minuteOf } from './windows.js';
+} from '../rules/rate-limit-decision.js';
+import { dayOf, minuteOf } from '../rules/windows.js';
 
 const ALLOW = allowing('allow', 'unnest($1::text[], $2::int[], $3::int[], $4::int[])');
 /** The same for one bucket, from plain parameters: reading arrays costs PostgreSQL a fifth of the statement. */

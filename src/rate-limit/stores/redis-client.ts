@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { InvalidEnvironmentError } from '../environment.js';
-import type { RedisAddress } from '../redis-address.js';
-import { withinDeadline } from './deadline.js';
+import { InvalidEnvironmentError } from '../../environment.js';
+import type { RedisAddress } from '../../redis-address.js';
+import { withinDeadline } from '../rules/deadline.js';
 import { nullOnReplyError } from './redis-failure.js';
 
 /** Short, as the address may lead to another server at the next attempt. */

@@ -5,8 +5,8 @@ import {
   previewOf,
   type RateLimitDecision,
   type RateLimitRequest,
-} from './rate-limit-decision.js';
-import { DAY_MS, dayOf, MINUTE_MS, minuteOf } from './windows.js';
+} from '../rules/rate-limit-decision.js';
+import { DAY_MS, dayOf, MINUTE_MS, minuteOf } from '../rules/windows.js';
 
 /** Quotas, and as many addresses: about 20 MB where all are there. */
 const MAX_BUCKETS = 50_000;

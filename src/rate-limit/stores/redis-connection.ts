@@ -1,11 +1,11 @@
 import { Logger } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
-import { databaseReason } from '../database/availability.js';
-import { InvalidEnvironmentError } from '../environment.js';
-import type { RedisAddress } from '../redis-address.js';
+import { databaseReason } from '../../database/availability.js';
+import { InvalidEnvironmentError } from '../../environment.js';
+import type { RedisAddress } from '../../redis-address.js';
 import { CounterStoreError, type FailureKind } from './counter-store.js';
-import { DeadlineError, withinDeadline } from './deadline.js';
+import { DeadlineError, withinDeadline } from '../rules/deadline.js';
 import { mastersOf, openClient, type RedisClient, type ScriptName } from './redis-client.js';
 import { notConnected, nullOnReplyError, redisFailure } from './redis-failure.js';
 
