@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const MAX_LIMIT = 2_147_483_647;
 
-describe.each(counterStores)('counted in %s,', (name, start) => {
+describe.each(counterStores)('counted in %s,', (storeName, start) => {
   let home: CounterHome;
   let clock: TestClock;
   let store: CounterStore;
@@ -311,7 +311,7 @@ describe.each(counterStores)('counted in %s,', (name, start) => {
   });
 
   // Nothing is reported to the memory of a replica.
-  const describeOfShared = name === 'memory' ? describe.skip : describe;
+  const describeOfShared = storeName === 'memory' ? describe.skip : describe;
   describeOfShared('what was allowed elsewhere', () => {
     it('is added to the windows that are still open, also beyond their limits', async () => {
       const ask = newSubject(10, 100);
