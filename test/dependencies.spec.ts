@@ -7,7 +7,7 @@ interface Locked {
 }
 
 const PACKAGES = ['.', 'client', 'bench', 'test/generators'];
-const EXACT = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
+const EXACT = /^(npm:(@[\w-]+\/)?[\w-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/;
 const REGISTRY = 'https://registry.npmjs.org/';
 const ROOT = path.join(__dirname, '..');
 
@@ -18,14 +18,15 @@ const versionsIn = (value: unknown): string[] =>
   typeof value === 'string' ? [value] : Object.values(value as object).flatMap(versionsIn);
 
 describe.each(PACKAGES)('the dependencies of %s', (name) => {
-  const { dependencies, devDependencies, overrides } = JSON.parse(read(name, 'package.json')) as Record<
-    string,
-    Record<string, string> | undefined
-  >;
+  const { dependencies, devDependencies, optionalDependencies, overrides } = JSON.parse(
+    read(name, 'package.json'),
+  ) as Record<string, Record<string, string> | undefined>;
   const lock = JSON.parse(read(name, 'package-lock.json')) as { packages: Record<string, Locked> };
 
   it('are of one version each, not of a range', () => {
-    const wanted = [dependencies, devDependencies, overrides].flatMap((each) => versionsIn(each ?? {}));
+    const wanted = [dependencies, devDependencies, optionalDependencies, overrides].flatMap((each) =>
+      versionsIn(each ?? {}),
+    );
     expect(wanted.length).toBeGreaterThan(0);
     expect(wanted.filter((version) => !EXACT.test(version))).toEqual([]);
   });
