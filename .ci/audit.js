@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 
 const ROOT = path.join(import.meta.dirname, '..');
-const PACKAGES = ['.', 'client', 'client/test/runtimes', 'bench', 'test/generators'];
+const PACKAGES = ['.', '.ci/nodes', 'client', 'client/test/runtimes', 'bench', 'test/generators'];
 const FOUND = 1;
 const NOT_ASKED = 75;
 

@@ -6,7 +6,7 @@ interface Locked {
   integrity?: string;
 }
 
-const PACKAGES = ['.', 'client', 'bench', 'test/generators'];
+const PACKAGES = ['.', '.ci/nodes', 'client', 'bench', 'test/generators'];
 const EXACT = /^(npm:(@[\w-]+\/)?[\w-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/;
 const REGISTRY = 'https://registry.npmjs.org/';
 const ROOT = path.join(__dirname, '..');
