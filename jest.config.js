@@ -27,5 +27,11 @@ export default {
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^@prisma/client/runtime/(.*)\\.mjs$': '@prisma/client/runtime/$1.js',
   },
-  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/', '<rootDir>/bench/', '<rootDir>/client/'],
+  modulePathIgnorePatterns: [
+    '<rootDir>/dist/',
+    '<rootDir>/.wireit/',
+    '<rootDir>/.data/',
+    '<rootDir>/bench/',
+    '<rootDir>/client/',
+  ],
 };
