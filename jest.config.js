@@ -26,6 +26,9 @@ export default {
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^@prisma/client/runtime/(.*)\\.mjs$': '@prisma/client/runtime/$1.js',
+    // Each test file loads its modules anew. These packages ship the same code in one file instead of 650.
+    '^es-toolkit/compat$': '<rootDir>/node_modules/es-toolkit/dist/browser.global.js',
+    '^rxjs(/operators)?$': '<rootDir>/node_modules/rxjs/dist/bundles/rxjs.umd.js',
   },
   modulePathIgnorePatterns: [
     '<rootDir>/dist/',
