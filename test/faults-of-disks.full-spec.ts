@@ -80,7 +80,7 @@ const WRITE_UNTIL_IT_ENDS = `
   it('has no room for its log, and therefore ends, goes on when it is started again with some', async () => {
     const course = await sufferInForm(
       {
-        name: 'The disk of its log is full, so that it ends; it has room and is started again after 2 s',
+        name: 'The disk of its log is full, so PostgreSQL ends; it has space and is restarted after 2 s',
         happen: async () => {
           await log.fill();
           await server.shell(WRITE_UNTIL_IT_ENDS, { URL: server.url() });

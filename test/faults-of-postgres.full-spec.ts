@@ -150,7 +150,7 @@ describeOnDebianPostgres('a service under load whose PostgreSQL', () => {
     let lock: Awaited<ReturnType<typeof hold>>;
     const course = await sufferInForm(
       {
-        name: `Somebody locks the table ${table} for ${lastsMs / 1000} s`,
+        name: `The table ${table} is locked for ${lastsMs / 1000} s`,
         happen: async () => {
           lock = await hold(server.url('animal_store'), `LOCK TABLE ${table}`);
         },

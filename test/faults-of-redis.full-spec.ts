@@ -113,7 +113,7 @@ const UNDER_WAY = 12;
 
   it('becomes the replica of its replica: the service leaves it, and no request fails', async () => {
     const uncounted = await uncountedAfter({
-      name: 'Redis and its replica change places; the address leads to the new master after 1 s',
+      name: 'Redis and its replica swap roles; the address leads to the new master after 1 s',
       happen: async () => {
         await second.operator.replicaof('NO', 'ONE');
         await first.operator.replicaof('127.0.0.1', second.port);

@@ -16,19 +16,19 @@ const unlessNull = (number: number | null) => (number === null ? '' : count(numb
 const COLUMNS: readonly [head: string, cell: (course: Course) => string][] = [
   ['fault', ({ name }) => name],
   ['served', ({ served }) => count(served)],
-  ['of these counted alone', ({ countedAlone }) => count(countedAlone)],
+  ['of these counted locally', ({ countedAlone }) => count(countedAlone)],
   ['503 or 409', ({ refusals }) => count(refusals.length)],
-  ['no answer', ({ unanswered }) => count(unanswered)],
-  ['longest answer', ({ longestMs }) => milliseconds(longestMs)],
+  ['no response', ({ unanswered }) => count(unanswered)],
+  ['longest response', ({ longestMs }) => milliseconds(longestMs)],
   ['not ready after', ({ unreadyMs }) => (unreadyMs === null ? '' : milliseconds(unreadyMs))],
   [
     'ready again after',
     ({ unreadyMs, readyAgainMs }) => (unreadyMs === null ? '' : milliseconds(readyAgainMs)),
   ],
   ['last failure after', ({ servedAgainMs }) => milliseconds(servedAgainMs)],
-  ['last counted alone after', ({ countedAgainMs }) => milliseconds(countedAgainMs)],
+  ['last counted locally after', ({ countedAgainMs }) => milliseconds(countedAgainMs)],
   ['served, never counted', ({ uncounted }) => unlessNull(uncounted)],
-  ['201 told', ({ load }) => count(load.acknowledged.size)],
+  ['201 sent', ({ load }) => count(load.acknowledged.size)],
   ['of these lost', ({ lost }) => unlessNull(lost)],
 ];
 
@@ -59,7 +59,7 @@ async function circumstances(program: string): Promise<string> {
   const { stdout } = await execute('git', ['rev-parse', '--short', 'HEAD'], { cwd: ROOT });
   const [date] = new Date().toISOString().split('T');
   const cores = cpus();
-  return `Seen on ${date}, commit ${stdout.trim()}: ${cores[0]?.model}, ${cores.length} cores; Node ${process.version}; ${program}.`;
+  return `Measured on ${date}, commit ${stdout.trim()}: ${cores[0]?.model}, ${cores.length} cores; Node ${process.version}; ${program}.`;
 }
 
 /** @throws Error when the document has no such marks. */
