@@ -83,10 +83,10 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     });
     const replies = await this.connection.run('reconcileUsage', calls);
     // Nothing can ever be added to a key of the wrong type.
-    const failures = replies.filter(isFailure).filter(({ kind }) => kind !== 'wrongType');
-    if (failures[0] !== undefined) {
+    const failure = replies.filter(isFailure).find(({ kind }) => kind !== 'wrongType');
+    if (failure !== undefined) {
       throw new PartialReconcileError(
-        failures[0],
+        failure,
         taken.filter((_usage, index) => isNotAdded(replies[index])),
       );
     }
