@@ -12,7 +12,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the rate-limit status of the key
+         * Get the rate-limit status
          * @description Returns the windows of the key and its ban, if any, also while it is banned. It takes nothing from the windows, and has a limit of its own: 60 requests a minute.
          *
          *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
