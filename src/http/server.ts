@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, maxHeaderSize, METHODS, type Server, type ServerOptions } from 'node:http';
+import { type IncomingMessage, maxHeaderSize, type Server, type ServerOptions } from 'node:http';
 import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
 import type { Environment } from '../environment.js';
 import { routableTarget } from './request-path.js';
@@ -63,8 +63,7 @@ export function leaveNothingToNode(server: Server): void {
 
 /** Stops Fastify from reading bodies before the guards run: `RequestBodies` collects them. */
 export function leaveBodiesUnread(fastify: FastifyInstance): void {
-  // Node 20.19 parses no QUERY, which Fastify supports.
-  for (const method of fastify.supportedMethods.filter((each) => METHODS.includes(each))) {
+  for (const method of fastify.supportedMethods) {
     fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
 }
