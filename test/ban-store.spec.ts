@@ -10,11 +10,11 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const NOON = Date.UTC(2027, 2, 5, 12);
 
-describe.each(counterStores)('counted in %s,', (_name, start) => {
+describe.each(counterStores)('bans counted in %s', (_name, start) => {
   let home: CounterHome;
   let clock: TestClock;
   let store: CounterStore;
-  let subjects = 0;
+  let buckets = 0;
 
   beforeAll(async () => {
     Logger.overrideLogger(false);
@@ -31,48 +31,52 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
 
   const open = (banDurations?: string) => home.open(clock, banDurations);
 
-  /** A subject that nobody has counted yet. */
-  function newSubject(perMinute = 5, perDay: number | null = 100_000): RateLimitRequest {
-    subjects += 1;
-    return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
+  /** A request of a bucket that has not been counted yet. */
+  function newBucket(perMinute = 5, perDay: number | null = 100_000): RateLimitRequest {
+    buckets += 1;
+    return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${buckets}`, perMinute, perDay };
   }
 
-  /** So many asks one after another. */
-  async function takeTimes(ask: RateLimitRequest, count: number, from = store): Promise<RateLimitDecision[]> {
+  /** Consumes `count` times, one after another. */
+  async function consumeTimes(
+    request: RateLimitRequest,
+    count: number,
+    from = store,
+  ): Promise<RateLimitDecision[]> {
     const decisions: RateLimitDecision[] = [];
-    for (let taken = 0; taken < count; taken += 1) {
-      decisions.push(await from.consume(ask));
+    for (let consumed = 0; consumed < count; consumed += 1) {
+      decisions.push(await from.consume(request));
     }
     return decisions;
   }
 
-  /** So many asks in one question. */
-  async function takeAtOnce(
-    ask: RateLimitRequest,
+  /** Consumes `count` times in one batch. */
+  async function consumeInBatch(
+    request: RateLimitRequest,
     count: number,
     from = store,
   ): Promise<RateLimitDecision[]> {
-    // The first goes at once and alone; the rest gather behind it.
+    // The first request is sent at once and alone; the others queue behind it and share a batch.
     const [, ...decisions] = await Promise.all([
-      from.consume(newSubject()),
-      ...Array.from({ length: count }, () => from.consume(ask)),
+      from.consume(newBucket()),
+      ...Array.from({ length: count }, () => from.consume(request)),
     ]);
     return decisions;
   }
 
-  /** Has the subject send until it is banned, within this minute. */
-  async function provoke(ask: RateLimitRequest, from = store): Promise<RateLimitDecision> {
-    const starter = (await takeAtOnce(ask, ask.perMinute * 2, from)).at(-1) as RateLimitDecision;
+  /** Consumes within this minute until the bucket is banned, and returns the decision that started the ban. */
+  async function provokeBan(request: RateLimitRequest, from = store): Promise<RateLimitDecision> {
+    const starter = (await consumeInBatch(request, request.perMinute * 2, from)).at(-1) as RateLimitDecision;
     expect(starter.ban).toEqual({ untilMs: expect.any(Number), started: true });
     return starter;
   }
 
-  /** What each was told: allowed, how many refusals remain, or the ban. */
-  function told({ allowed, refusalsUntilBan, ban }: RateLimitDecision): string {
+  /** Describes a decision: allowed, denied with the refusals that remain until a ban, or banned. */
+  function describeDecision({ allowed, refusalsUntilBan, ban }: RateLimitDecision): string {
     if (ban !== null) {
       return ban.started ? 'starts a ban' : 'banned';
     }
-    return allowed ? 'allowed' : `refused, ${refusalsUntilBan ?? 'no'} until a ban`;
+    return allowed ? 'allowed' : `denied, ${refusalsUntilBan ?? 'no'} until a ban`;
   }
 
   const times = (count: number, text: string) => Array<string>(count).fill(text);
@@ -82,19 +86,19 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
   const lengthMs = ({ ban, nowMs }: RateLimitDecision) => (ban === null ? null : ban.untilMs - nowMs);
   const endOf = ({ ban }: RateLimitDecision) => new Date(ban?.untilMs ?? 0);
 
-  /** What is stored of a subject of its use and its bans. */
+  /** Returns what is stored of the usage and the bans of a bucket. */
   async function counterOf({ bucketKey }: RateLimitRequest) {
     const { minuteUsed, dayUsed, refusals, bannedUntil, banLevel } = (await home.counterOf(bucketKey)) ?? {};
     return { minuteUsed, dayUsed, refusals, bannedUntil, banLevel };
   }
 
   describe('a ban', () => {
-    it('is started by the refusal that makes as many within the minute as the limit per minute, and by no other', async () => {
-      const ask = newSubject(5);
-      const decisions = await takeTimes(ask, 12);
-      expect(decisions.map(told)).toEqual([
+    it('is started by the refusal that reaches the limit per minute within a minute, and by no other', async () => {
+      const request = newBucket(5);
+      const decisions = await consumeTimes(request, 12);
+      expect(decisions.map(describeDecision)).toEqual([
         ...times(5, 'allowed'),
-        ...descending(4, 1).map((left) => `refused, ${left} until a ban`),
+        ...descending(4, 1).map((left) => `denied, ${left} until a ban`),
         'starts a ban',
         'banned',
         'banned',
@@ -109,7 +113,7 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
           untilMs: starter.ban?.untilMs,
         });
       }
-      expect(await counterOf(ask)).toEqual({
+      expect(await counterOf(request)).toEqual({
         minuteUsed: 5,
         dayUsed: 5,
         refusals: 0,
@@ -118,67 +122,74 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       });
     });
 
-    it('is started by refusals of the day too', async () => {
-      const decisions = await takeTimes(newSubject(5, 2), 8);
-      expect(decisions.map(told)).toEqual([
+    it('is also started by refusals of the day', async () => {
+      const decisions = await consumeTimes(newBucket(5, 2), 8);
+      expect(decisions.map(describeDecision)).toEqual([
         'allowed',
         'allowed',
-        ...descending(4, 1).map((left) => `refused, ${left} until a ban`),
+        ...descending(4, 1).map((left) => `denied, ${left} until a ban`),
         'starts a ban',
         'banned',
       ]);
       expect(remaining(decisions.at(-1) as RateLimitDecision)).toEqual([3, 0]);
     });
 
-    it('is started by the first refusal where the limit is one a minute', async () => {
-      expect((await takeTimes(newSubject(1), 3)).map(told)).toEqual(['allowed', 'starts a ban', 'banned']);
+    it('is started by the first refusal when the limit is one per minute', async () => {
+      expect((await consumeTimes(newBucket(1), 3)).map(describeDecision)).toEqual([
+        'allowed',
+        'starts a ban',
+        'banned',
+      ]);
     });
 
-    it('is not started by refusals of the minute before', async () => {
-      const ask = newSubject(5);
+    it('is not started by refusals of the previous minute', async () => {
+      const request = newBucket(5);
       clock.travelTo(new Date(NOON + 58 * SECOND_MS));
-      expect((await takeTimes(ask, 9)).map(told).at(-1)).toBe('refused, 1 until a ban');
+      expect((await consumeTimes(request, 9)).map(describeDecision).at(-1)).toBe('denied, 1 until a ban');
       clock.travelTo(new Date(NOON + MINUTE_MS));
-      const next = await takeTimes(ask, 10);
-      expect(next.map(told)).toEqual([
+      const next = await consumeTimes(request, 10);
+      expect(next.map(describeDecision)).toEqual([
         ...times(5, 'allowed'),
-        ...descending(4, 1).map((left) => `refused, ${left} until a ban`),
+        ...descending(4, 1).map((left) => `denied, ${left} until a ban`),
         'starts a ban',
       ]);
       expect(next[0]?.refusalsUntilBan).toBe(5);
     });
 
-    it('ends at its millisecond: then windows admit again, and refusals count from zero', async () => {
-      const ask = newSubject(5);
-      const starter = await provoke(ask);
+    it('ends at its exact millisecond: requests are allowed again, and refusals count from zero', async () => {
+      const request = newBucket(5);
+      const starter = await provokeBan(request);
       clock.travelTo(new Date(endOf(starter).getTime() - SECOND_MS));
-      expect(told(await store.consume(ask))).toBe('banned');
+      expect(describeDecision(await store.consume(request))).toBe('banned');
       clock.travelTo(endOf(starter));
-      expect((await takeTimes(ask, 6)).map(told)).toEqual([...times(5, 'allowed'), 'refused, 4 until a ban']);
+      expect((await consumeTimes(request, 6)).map(describeDecision)).toEqual([
+        ...times(5, 'allowed'),
+        'denied, 4 until a ban',
+      ]);
     });
 
-    it('is neither lengthened by what is asked meanwhile, nor takes that from a window', async () => {
-      const ask = newSubject(5, 1000);
+    it('is not extended by requests during it, which use nothing of the windows', async () => {
+      const request = newBucket(5, 1000);
       clock.travelTo(new Date(NOON + 30 * SECOND_MS));
-      const starter = await provoke(ask);
-      const before = await counterOf(ask);
-      expect((await takeAtOnce(ask, 40)).map(told)).toEqual(times(40, 'banned'));
-      expect(await counterOf(ask)).toEqual(before);
+      const starter = await provokeBan(request);
+      const before = await counterOf(request);
+      expect((await consumeInBatch(request, 40)).map(describeDecision)).toEqual(times(40, 'banned'));
+      expect(await counterOf(request)).toEqual(before);
       clock.travel(45 * SECOND_MS);
-      const later = await takeAtOnce(ask, 40);
-      expect(later.map(told)).toEqual(times(40, 'banned'));
+      const later = await consumeInBatch(request, 40);
+      expect(later.map(describeDecision)).toEqual(times(40, 'banned'));
       expect(later.map(remaining)).toEqual(later.map(() => [5, 995]));
-      expect(await counterOf(ask)).toEqual({ ...before, minuteUsed: 0 });
+      expect(await counterOf(request)).toEqual({ ...before, minuteUsed: 0 });
       clock.travelTo(endOf(starter));
-      expect(remaining(await store.consume(ask))).toEqual([4, 994]);
+      expect(remaining(await store.consume(request))).toEqual([4, 994]);
     });
 
-    it('is of one subject, also where one question has several', async () => {
-      const [rude, polite] = [newSubject(1), newSubject(5)];
+    it('applies to one bucket, even when one batch has several', async () => {
+      const [rude, polite] = [newBucket(1), newBucket(5)];
       const decisions = await Promise.all(
-        [newSubject(), rude, polite, rude, polite, rude, polite].map((ask) => store.consume(ask)),
+        [newBucket(), rude, polite, rude, polite, rude, polite].map((request) => store.consume(request)),
       );
-      expect(decisions.slice(1).map(told)).toEqual([
+      expect(decisions.slice(1).map(describeDecision)).toEqual([
         'allowed',
         'allowed',
         'starts a ban',
@@ -188,82 +199,85 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       ]);
     });
 
-    it('is nothing that a stranger could be under, however many it sends', async () => {
-      const stranger = newSubject(5, null);
-      const decisions = [...(await takeAtOnce(stranger, 30)), ...(await takeAtOnce(stranger, 30))];
-      expect(decisions.map(told)).toEqual([...times(5, 'allowed'), ...times(55, 'refused, no until a ban')]);
-      expect(await counterOf(stranger)).toMatchObject({ bannedUntil: null, banLevel: 0 });
+    it('never applies to an anonymous client, however many requests it sends', async () => {
+      const anonymous = newBucket(5, null);
+      const decisions = [...(await consumeInBatch(anonymous, 30)), ...(await consumeInBatch(anonymous, 30))];
+      expect(decisions.map(describeDecision)).toEqual([
+        ...times(5, 'allowed'),
+        ...times(55, 'denied, no until a ban'),
+      ]);
+      expect(await counterOf(anonymous)).toMatchObject({ bannedUntil: null, banLevel: 0 });
       expect(await store.bans()).toEqual(new Map());
     });
   });
 
-  describe('the limit in force is what refusals are held to', () => {
-    it('so that a plan raised meanwhile leaves more of them', async () => {
-      const ask = newSubject(5);
-      expect((await takeTimes(ask, 9)).map(told).at(-1)).toBe('refused, 1 until a ban');
-      const raised = await takeTimes({ ...ask, perMinute: 8 }, 8);
+  describe('refusals until a ban', () => {
+    it('increase when the limit per minute is raised within the minute', async () => {
+      const request = newBucket(5);
+      expect((await consumeTimes(request, 9)).map(describeDecision).at(-1)).toBe('denied, 1 until a ban');
+      const raised = await consumeTimes({ ...request, perMinute: 8 }, 8);
       expect(raised[0]?.refusalsUntilBan).toBe(4);
-      expect(raised.map(told)).toEqual([
+      expect(raised.map(describeDecision)).toEqual([
         ...times(3, 'allowed'),
-        ...descending(3, 1).map((left) => `refused, ${left} until a ban`),
+        ...descending(3, 1).map((left) => `denied, ${left} until a ban`),
         'starts a ban',
         'banned',
       ]);
     });
 
-    it('so that a plan lowered below what was refused already leaves one', async () => {
-      const ask = newSubject(5);
-      expect((await takeTimes(ask, 8)).map(told).at(-1)).toBe('refused, 2 until a ban');
-      const lowered = await takeAtOnce({ ...ask, perMinute: 2 }, 3);
-      expect(lowered.map(told)).toEqual(['starts a ban', 'banned', 'banned']);
+    it('are one when the limit per minute is lowered below the refusals already counted', async () => {
+      const request = newBucket(5);
+      expect((await consumeTimes(request, 8)).map(describeDecision).at(-1)).toBe('denied, 2 until a ban');
+      const lowered = await consumeInBatch({ ...request, perMinute: 2 }, 3);
+      expect(lowered.map(describeDecision)).toEqual(['starts a ban', 'banned', 'banned']);
     });
   });
 
-  describe('asks that are judged together', () => {
+  describe('requests in one batch', () => {
     const ofTwenty = [
       ...times(5, 'allowed'),
-      ...descending(4, 1).map((left) => `refused, ${left} until a ban`),
+      ...descending(4, 1).map((left) => `denied, ${left} until a ban`),
       'starts a ban',
       ...times(10, 'banned'),
     ];
 
-    it('are judged one by one, of a subject never seen before', async () => {
-      const ask = newSubject(5);
-      const decisions = await takeAtOnce(ask, 20);
-      expect(decisions.map(told)).toEqual(ofTwenty);
+    it('are decided one by one for a new bucket', async () => {
+      const request = newBucket(5);
+      const decisions = await consumeInBatch(request, 20);
+      expect(decisions.map(describeDecision)).toEqual(ofTwenty);
       expect(decisions.map(lengthMs)).toEqual([...Array(9).fill(null), ...Array(11).fill(MINUTE_MS)]);
-      expect(await counterOf(ask)).toMatchObject({ minuteUsed: 5, dayUsed: 5, refusals: 0, banLevel: 1 });
+      expect(await counterOf(request)).toMatchObject({ minuteUsed: 5, dayUsed: 5, refusals: 0, banLevel: 1 });
     });
 
-    it('are judged one by one, of a subject that was counted before', async () => {
-      const ask = newSubject(5);
-      await store.consume(ask);
+    it('are decided one by one for a known bucket', async () => {
+      const request = newBucket(5);
+      await store.consume(request);
       clock.travel(MINUTE_MS);
-      const decisions = await takeAtOnce(ask, 20);
-      expect(decisions.map(told)).toEqual(ofTwenty);
+      const decisions = await consumeInBatch(request, 20);
+      expect(decisions.map(describeDecision)).toEqual(ofTwenty);
       expect(decisions.map(lengthMs)).toEqual([...Array(9).fill(null), ...Array(11).fill(MINUTE_MS)]);
-      expect(await counterOf(ask)).toMatchObject({ minuteUsed: 5, dayUsed: 6, refusals: 0, banLevel: 1 });
+      expect(await counterOf(request)).toMatchObject({ minuteUsed: 5, dayUsed: 6, refusals: 0, banLevel: 1 });
     });
 
-    it('go on where the question before them stopped', async () => {
-      const ask = newSubject(5);
-      expect((await takeAtOnce(ask, 7)).map(told)).toEqual(ofTwenty.slice(0, 7));
-      expect((await takeAtOnce(ask, 1)).map(told)).toEqual(ofTwenty.slice(7, 8));
-      expect((await takeAtOnce(ask, 12)).map(told)).toEqual(ofTwenty.slice(8));
+    it('continue where the previous batch ended', async () => {
+      const request = newBucket(5);
+      expect((await consumeInBatch(request, 7)).map(describeDecision)).toEqual(ofTwenty.slice(0, 7));
+      expect((await consumeInBatch(request, 1)).map(describeDecision)).toEqual(ofTwenty.slice(7, 8));
+      expect((await consumeInBatch(request, 12)).map(describeDecision)).toEqual(ofTwenty.slice(8));
     });
 
-    it('whichever of three replicas they ask, are told each number once, and one of them that it started the ban', async () => {
+    it('report each number of refusals once across three replicas, and one of them starts the ban', async () => {
       const replicas = [store, await open(), await open()];
       for (let round = 0; round < 10; round += 1) {
-        const ask = newSubject(30);
+        const request = newBucket(30);
         const decisions = await Promise.all(
-          Array.from({ length: 120 }, (_, index) => (replicas[index % 3] as CounterStore).consume(ask)),
+          Array.from({ length: 120 }, (_, index) => (replicas[index % 3] as CounterStore).consume(request)),
         );
         const [starter] = decisions.filter(({ ban }) => ban?.started === true) as [RateLimitDecision];
-        expect(decisions.map(told).toSorted()).toEqual(
+        expect(decisions.map(describeDecision).toSorted()).toEqual(
           [
             ...times(30, 'allowed'),
-            ...descending(29, 1).map((left) => `refused, ${left} until a ban`),
+            ...descending(29, 1).map((left) => `denied, ${left} until a ban`),
             'starts a ban',
             ...times(60, 'banned'),
           ].toSorted(),
@@ -271,7 +285,7 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
         expect(new Set(decisions.flatMap(({ ban }) => ban?.untilMs ?? []))).toEqual(
           new Set([starter.ban?.untilMs]),
         );
-        expect(await counterOf(ask)).toEqual({
+        expect(await counterOf(request)).toEqual({
           minuteUsed: 30,
           dayUsed: 30,
           refusals: 0,
@@ -282,24 +296,24 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
     });
   });
 
-  describe('the ladder', () => {
-    /** Provokes a ban as soon as the last one is over, and so on. */
+  describe('ban durations', () => {
+    /** Provokes `count` bans, each as soon as the one before is over. */
     async function bansInARow(
-      ask: RateLimitRequest,
+      request: RateLimitRequest,
       count: number,
       from = store,
     ): Promise<RateLimitDecision[]> {
       const starters: RateLimitDecision[] = [];
       for (let started = 0; started < count; started += 1) {
-        const starter = await provoke(ask, from);
+        const starter = await provokeBan(request, from);
         starters.push(starter);
         clock.travelTo(new Date(Math.ceil(endOf(starter).getTime() / MINUTE_MS) * MINUTE_MS));
       }
       return starters;
     }
 
-    it('is 1 min, 5 min, 1 h and 24 h, and its last step repeats', async () => {
-      const starters = await bansInARow(newSubject(), 6);
+    it('are 1 min, 5 min, 1 h and 24 h, and the last repeats', async () => {
+      const starters = await bansInARow(newBucket(), 6);
       expect(starters.map(lengthMs)).toEqual([
         MINUTE_MS,
         5 * MINUTE_MS,
@@ -310,134 +324,140 @@ describe.each(counterStores)('counted in %s,', (_name, start) => {
       ]);
     });
 
-    it('is the one of BAN_DURATIONS', async () => {
+    it('are those of BAN_DURATIONS', async () => {
       const other = await open('30s,2d');
-      const starters = await bansInARow(newSubject(), 3, other);
+      const starters = await bansInARow(newBucket(), 3, other);
       expect(starters.map(lengthMs)).toEqual([30 * SECOND_MS, 2 * DAY_MS, 2 * DAY_MS]);
     });
 
     it.each([
-      ['just short of one', DAY_MS - 10 * SECOND_MS, 24 * HOUR_MS],
-      ['one', DAY_MS, HOUR_MS],
-      ['just short of two', 2 * DAY_MS - 10 * SECOND_MS, HOUR_MS],
-      ['two', 2 * DAY_MS, 5 * MINUTE_MS],
-      ['three', 3 * DAY_MS, MINUTE_MS],
-      ['thirty', 30 * DAY_MS, MINUTE_MS],
-    ])('has fallen one step for each full 24 hours after a third ban: %s', async (_days, waitMs, nextMs) => {
-      const ask = newSubject();
-      const third = (await bansInARow(ask, 3)).at(-1) as RateLimitDecision;
+      ['just short of one day', DAY_MS - 10 * SECOND_MS, 24 * HOUR_MS],
+      ['one day', DAY_MS, HOUR_MS],
+      ['just short of two days', 2 * DAY_MS - 10 * SECOND_MS, HOUR_MS],
+      ['two days', 2 * DAY_MS, 5 * MINUTE_MS],
+      ['three days', 3 * DAY_MS, MINUTE_MS],
+      ['thirty days', 30 * DAY_MS, MINUTE_MS],
+    ])('fall by one level for each full 24 hours after a third ban: %s', async (_days, waitMs, nextMs) => {
+      const request = newBucket();
+      const third = (await bansInARow(request, 3)).at(-1) as RateLimitDecision;
       clock.travelTo(new Date(endOf(third).getTime() + waitMs));
-      expect(lengthMs(await provoke(ask))).toBe(nextMs);
+      expect(lengthMs(await provokeBan(request))).toBe(nextMs);
     });
 
-    it('falls from its last step, however often that was repeated', async () => {
-      const ask = newSubject();
-      const last = (await bansInARow(ask, 7)).at(-1) as RateLimitDecision;
+    it('fall from the last level, however often it was repeated', async () => {
+      const request = newBucket();
+      const last = (await bansInARow(request, 7)).at(-1) as RateLimitDecision;
       clock.travelTo(new Date(endOf(last).getTime() + 2 * DAY_MS));
-      expect(lengthMs(await provoke(ask))).toBe(HOUR_MS);
+      expect(lengthMs(await provokeBan(request))).toBe(HOUR_MS);
     });
 
-    it('that became shorter is climbed no further than it goes', async () => {
-      const ask = newSubject();
-      await bansInARow(ask, 4);
-      expect(lengthMs(await provoke(ask, await open('10s,20s')))).toBe(20 * SECOND_MS);
+    it('stop at their last level when the list became shorter', async () => {
+      const request = newBucket();
+      await bansInARow(request, 4);
+      expect(lengthMs(await provokeBan(request, await open('10s,20s')))).toBe(20 * SECOND_MS);
     });
 
-    it('of none bans nobody', async () => {
-      const ask = newSubject(5);
+    it('ban nobody when the list is empty', async () => {
+      const request = newBucket(5);
       const lenient = await open('');
-      const decisions = [...(await takeAtOnce(ask, 30, lenient)), ...(await takeAtOnce(ask, 30, lenient))];
-      expect(decisions.map(told)).toEqual([...times(5, 'allowed'), ...times(55, 'refused, no until a ban')]);
-      expect(await counterOf(ask)).toMatchObject({ refusals: 55, bannedUntil: null, banLevel: 0 });
+      const decisions = [
+        ...(await consumeInBatch(request, 30, lenient)),
+        ...(await consumeInBatch(request, 30, lenient)),
+      ];
+      expect(decisions.map(describeDecision)).toEqual([
+        ...times(5, 'allowed'),
+        ...times(55, 'denied, no until a ban'),
+      ]);
+      expect(await counterOf(request)).toMatchObject({ refusals: 55, bannedUntil: null, banLevel: 0 });
     });
 
-    it('of none suspends the bans that are under way, which hold again where bans are on', async () => {
-      const ask = newSubject(5);
+    it('suspend active bans when the list is empty; those hold again on a replica with bans', async () => {
+      const request = newBucket(5);
       clock.travelTo(new Date(NOON + 30 * SECOND_MS));
-      const starter = await provoke(ask);
+      const starter = await provokeBan(request);
       clock.travelTo(new Date(NOON + MINUTE_MS));
       const lenient = await open('');
       expect(await lenient.bans()).toEqual(new Map());
-      expect((await takeTimes(ask, 7, lenient)).map(told)).toEqual([
+      expect((await consumeTimes(request, 7, lenient)).map(describeDecision)).toEqual([
         ...times(5, 'allowed'),
-        ...times(2, 'refused, no until a ban'),
+        ...times(2, 'denied, no until a ban'),
       ]);
-      const [still] = await takeTimes(ask, 1);
-      expect([told(still as RateLimitDecision), endOf(still as RateLimitDecision)]).toEqual([
-        'banned',
-        endOf(starter),
-      ]);
-      expect(await store.bans()).toEqual(new Map([[ask.bucketKey, endOf(starter)]]));
+      const [stillBanned] = await consumeTimes(request, 1);
+      expect([
+        describeDecision(stillBanned as RateLimitDecision),
+        endOf(stillBanned as RateLimitDecision),
+      ]).toEqual(['banned', endOf(starter)]);
+      expect(await store.bans()).toEqual(new Map([[request.bucketKey, endOf(starter)]]));
     });
   });
 
-  describe('lifting a ban', () => {
-    it('ends it for the next request, whichever replica that asks', async () => {
-      const ask = newSubject(5);
-      const starter = await provoke(ask);
+  describe('CounterStore.liftBan', () => {
+    it('ends the ban for the next request on every replica', async () => {
+      const request = newBucket(5);
+      const starter = await provokeBan(request);
       clock.travelTo(new Date(NOON + 30 * SECOND_MS));
-      expect(await (await open()).liftBan(ask.bucketKey)).toEqual(endOf(starter));
-      expect(told(await store.consume(ask))).toBe('refused, 4 until a ban');
+      expect(await (await open()).liftBan(request.bucketKey)).toEqual(endOf(starter));
+      expect(describeDecision(await store.consume(request))).toBe('denied, 4 until a ban');
       clock.travelTo(new Date(NOON + MINUTE_MS));
-      expect((await takeTimes(ask, 2)).map(told)).toEqual(['allowed', 'allowed']);
+      expect((await consumeTimes(request, 2)).map(describeDecision)).toEqual(['allowed', 'allowed']);
     });
 
-    it('keeps the step of the ladder, which falls from that moment on', async () => {
-      const ask = newSubject(5);
+    it('keeps the ban level, which falls from that moment on', async () => {
+      const request = newBucket(5);
       for (const lastsMs of [MINUTE_MS, 5 * MINUTE_MS, HOUR_MS, 24 * HOUR_MS]) {
-        expect(lengthMs(await provoke(ask))).toBe(lastsMs);
+        expect(lengthMs(await provokeBan(request))).toBe(lastsMs);
         clock.travel(MINUTE_MS);
-        await store.liftBan(ask.bucketKey);
+        await store.liftBan(request.bucketKey);
       }
       clock.travel(2 * DAY_MS);
-      expect(lengthMs(await provoke(ask))).toBe(HOUR_MS);
+      expect(lengthMs(await provokeBan(request))).toBe(HOUR_MS);
     });
 
-    it('is nothing where there is none: not twice, not after its end, not before there ever was one', async () => {
-      const ask = newSubject(5);
-      expect(await store.liftBan(ask.bucketKey)).toBeNull();
-      expect((await takeTimes(ask, 7)).map(told).at(-1)).toBe('refused, 3 until a ban');
-      expect(await store.liftBan(ask.bucketKey)).toBeNull();
-      expect((await takeTimes(ask, 3)).map(told)).toEqual([
-        'refused, 2 until a ban',
-        'refused, 1 until a ban',
+    it('returns null when there is no ban: none yet, one lifted already, or one that has ended', async () => {
+      const request = newBucket(5);
+      expect(await store.liftBan(request.bucketKey)).toBeNull();
+      expect((await consumeTimes(request, 7)).map(describeDecision).at(-1)).toBe('denied, 3 until a ban');
+      expect(await store.liftBan(request.bucketKey)).toBeNull();
+      expect((await consumeTimes(request, 3)).map(describeDecision)).toEqual([
+        'denied, 2 until a ban',
+        'denied, 1 until a ban',
         'starts a ban',
       ]);
-      expect(await store.liftBan(ask.bucketKey)).not.toBeNull();
-      expect(await store.liftBan(ask.bucketKey)).toBeNull();
+      expect(await store.liftBan(request.bucketKey)).not.toBeNull();
+      expect(await store.liftBan(request.bucketKey)).toBeNull();
       clock.travel(MINUTE_MS);
-      const second = await provoke(ask);
+      const second = await provokeBan(request);
       clock.travelTo(endOf(second));
-      expect(await store.liftBan(ask.bucketKey)).toBeNull();
+      expect(await store.liftBan(request.bucketKey)).toBeNull();
     });
 
-    it('takes nothing back from the windows, and leaves other bans alone', async () => {
-      const [lifted, other] = [newSubject(5), newSubject(5)];
-      await provoke(lifted);
-      const kept = await provoke(other);
+    it('returns nothing to the windows, and keeps other bans', async () => {
+      const [lifted, other] = [newBucket(5), newBucket(5)];
+      await provokeBan(lifted);
+      const kept = await provokeBan(other);
       await store.liftBan(lifted.bucketKey);
       expect(await counterOf(lifted)).toMatchObject({ minuteUsed: 5, dayUsed: 5, refusals: 0 });
       expect(await store.bans()).toEqual(new Map([[other.bucketKey, endOf(kept)]]));
     });
 
-    it('forgets the refusals of the minute, also those that a replica without bans has counted meanwhile', async () => {
-      const ask = newSubject(5);
-      await provoke(ask);
-      await takeTimes(ask, 3, await open(''));
-      expect(await counterOf(ask)).toMatchObject({ refusals: 3 });
-      await store.liftBan(ask.bucketKey);
-      expect(await counterOf(ask)).toMatchObject({ refusals: 0, banLevel: 1 });
-      expect(told(await store.consume(ask))).toBe('refused, 4 until a ban');
+    it('resets the refusals of the minute, including those counted by a replica without bans', async () => {
+      const request = newBucket(5);
+      await provokeBan(request);
+      await consumeTimes(request, 3, await open(''));
+      expect(await counterOf(request)).toMatchObject({ refusals: 3 });
+      await store.liftBan(request.bucketKey);
+      expect(await counterOf(request)).toMatchObject({ refusals: 0, banLevel: 1 });
+      expect(describeDecision(await store.consume(request))).toBe('denied, 4 until a ban');
     });
   });
 
-  describe('the list of bans', () => {
-    it('has those that last, until when, by the clock of the store', async () => {
-      const [first, second, never] = [newSubject(5), newSubject(1), newSubject(5)];
-      const early = await provoke(first);
+  describe('CounterStore.bans', () => {
+    it('returns the active bans with their ends, by the clock of the store', async () => {
+      const [first, second, never] = [newBucket(5), newBucket(1), newBucket(5)];
+      const early = await provokeBan(first);
       clock.travelTo(new Date(NOON + 30 * SECOND_MS));
-      const late = await provoke(second);
-      await takeTimes(never, 9);
+      const late = await provokeBan(second);
+      await consumeTimes(never, 9);
       const other = await open();
       expect(await other.bans()).toEqual(
         new Map([

@@ -8,11 +8,11 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const MAX_LIMIT = 2_147_483_647;
 
-describe.each(counterStores)('counted in %s,', (storeName, start) => {
+describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
   let home: CounterHome;
   let clock: TestClock;
   let store: CounterStore;
-  let subjects = 0;
+  let buckets = 0;
 
   beforeAll(async () => {
     Logger.overrideLogger(false);
@@ -27,16 +27,22 @@ describe.each(counterStores)('counted in %s,', (storeName, start) => {
   });
   afterEach(() => home.clear());
 
-  /** A subject that nobody has counted yet. */
-  function newSubject(perMinute = 60, perDay: number | null = 1000): RateLimitRequest {
-    subjects += 1;
-    return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
+  /** A request of a bucket that has not been counted yet. */
+  function newBucket(perMinute = 60, perDay: number | null = 1000): RateLimitRequest {
+    buckets += 1;
+    return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${buckets}`, perMinute, perDay };
   }
 
-  /** So many asks at once, spread over the stores in turn. */
-  function takeAtOnce(ask: RateLimitRequest, count: number, from = [store]): Promise<RateLimitDecision[]> {
+  /** Consumes `count` times at once, spread over the stores in turn. */
+  function consumeAtOnce(
+    request: RateLimitRequest,
+    count: number,
+    from = [store],
+  ): Promise<RateLimitDecision[]> {
     return Promise.all(
-      Array.from({ length: count }, (_, index) => (from[index % from.length] as CounterStore).consume(ask)),
+      Array.from({ length: count }, (_, index) =>
+        (from[index % from.length] as CounterStore).consume(request),
+      ),
     );
   }
 
@@ -45,58 +51,62 @@ describe.each(counterStores)('counted in %s,', (storeName, start) => {
   const descending = (from: number, to: number) =>
     Array.from({ length: from - to + 1 }, (_, index) => from - index);
 
-  describe('a limit', () => {
-    it('admits exactly as many of all who ask at once', async () => {
-      const ask = newSubject(60, 1000);
-      const decisions = await takeAtOnce(ask, 200);
+  describe('consume', () => {
+    it('allows exactly the limit of concurrent requests', async () => {
+      const request = newBucket(60, 1000);
+      const decisions = await consumeAtOnce(request, 200);
       expect(allowed(decisions)).toHaveLength(60);
-      expect(await home.counterOf(ask.bucketKey)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
+      expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
     });
 
-    it('admits exactly as many of all who ask two replicas at once', async () => {
-      const ask = newSubject(60, 1000);
-      const decisions = await takeAtOnce(ask, 200, [store, await home.open(clock)]);
+    it('allows exactly the limit of concurrent requests at two replicas', async () => {
+      const request = newBucket(60, 1000);
+      const decisions = await consumeAtOnce(request, 200, [store, await home.open(clock)]);
       expect(allowed(decisions)).toHaveLength(60);
-      expect(await home.counterOf(ask.bucketKey)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
+      expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
     });
 
-    it('of the day admits exactly as many too', async () => {
-      const ask = newSubject(1000, 60);
-      const decisions = await takeAtOnce(ask, 200, [store, await home.open(clock)]);
+    it('allows exactly the limit per day too', async () => {
+      const request = newBucket(1000, 60);
+      const decisions = await consumeAtOnce(request, 200, [store, await home.open(clock)]);
       expect(allowed(decisions)).toHaveLength(60);
-      expect(await home.counterOf(ask.bucketKey)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
+      expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
     });
 
-    it('holds for a subject never seen before, whose first question brings 200 asks', async () => {
-      const ask = newSubject(60, 1000);
+    it('allows exactly the limit to a new bucket whose first batch has 200 requests', async () => {
+      const request = newBucket(60, 1000);
       const [, ...decisions] = await Promise.all([
-        store.consume(newSubject()),
-        ...Array.from({ length: 200 }, () => store.consume(ask)),
+        store.consume(newBucket()),
+        ...Array.from({ length: 200 }, () => store.consume(request)),
       ]);
       expect(allowed(decisions)).toHaveLength(60);
-      expect(await home.counterOf(ask.bucketKey)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
+      expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
     });
 
-    it("holds for a stranger's first question too", async () => {
-      const stranger = newSubject(30, null);
+    it('allows exactly the limit to an anonymous client whose first batch has 100 requests', async () => {
+      const anonymousClient = newBucket(30, null);
       const [, ...decisions] = await Promise.all([
-        store.consume(newSubject()),
-        ...Array.from({ length: 100 }, () => store.consume(stranger)),
+        store.consume(newBucket()),
+        ...Array.from({ length: 100 }, () => store.consume(anonymousClient)),
       ]);
       expect(allowed(decisions)).toHaveLength(30);
     });
 
-    it('tells each remaining number exactly once, whichever replica is asked', async () => {
+    it('reports each remaining number exactly once, whichever replica decides', async () => {
       const decisions = allowed(
-        await takeAtOnce(newSubject(60, 1000), 200, [store, await home.open(clock), await home.open(clock)]),
+        await consumeAtOnce(newBucket(60, 1000), 200, [
+          store,
+          await home.open(clock),
+          await home.open(clock),
+        ]),
       );
-      const told = decisions.map(remaining).toSorted(([a = 0], [b = 0]) => b - a);
-      expect(told).toEqual(descending(59, 0).map((left) => [left, left + 940]));
+      const reported = decisions.map(remaining).toSorted(([a = 0], [b = 0]) => b - a);
+      expect(reported).toEqual(descending(59, 0).map((left) => [left, left + 940]));
     });
 
-    it('tells the numbers of one question in the order of its asks, and those refused what is left', async () => {
-      const decisions = await takeAtOnce(newSubject(6, 100), 9);
-      expect(decisions.map(({ allowed: yes }) => yes)).toEqual([
+    it('reports the remaining requests of one batch in order, and the remainder to denied requests', async () => {
+      const decisions = await consumeAtOnce(newBucket(6, 100), 9);
+      expect(decisions.map(({ allowed: isAllowed }) => isAllowed)).toEqual([
         ...Array(6).fill(true),
         ...Array(3).fill(false),
       ]);
@@ -108,10 +118,12 @@ describe.each(counterStores)('counted in %s,', (storeName, start) => {
       ]);
     });
 
-    it('is counted for each subject by itself, also where one question has several', async () => {
-      const [narrow, wide, stranger] = [newSubject(2, 50), newSubject(100, 3), newSubject(1, null)];
+    it('counts each bucket separately, even when one batch has several', async () => {
+      const [narrow, wide, anonymousClient] = [newBucket(2, 50), newBucket(100, 3), newBucket(1, null)];
       const decisions = await Promise.all(
-        [narrow, wide, stranger, narrow, wide, stranger, narrow, wide, wide].map((ask) => store.consume(ask)),
+        [narrow, wide, anonymousClient, narrow, wide, anonymousClient, narrow, wide, wide].map((request) =>
+          store.consume(request),
+        ),
       );
       expect(decisions.map((decision) => [decision.allowed, ...remaining(decision)])).toEqual([
         [true, 1, 49],
@@ -126,23 +138,23 @@ describe.each(counterStores)('counted in %s,', (storeName, start) => {
       ]);
     });
 
-    it('that was lowered below what is used leaves nothing remaining, never less; raised again, the rest', async () => {
-      const ask = newSubject(60, 1000);
-      await takeAtOnce(ask, 10);
-      const lowered = await store.consume({ ...ask, perMinute: 5, perDay: 7 });
+    it('returns 0 remaining when the limit is lowered below the usage, and the rest when it is raised again', async () => {
+      const request = newBucket(60, 1000);
+      await consumeAtOnce(request, 10);
+      const lowered = await store.consume({ ...request, perMinute: 5, perDay: 7 });
       expect(lowered.allowed).toBe(false);
       expect(lowered.windows).toMatchObject([
         { name: 'minute', limit: 5, remaining: 0 },
         { name: 'day', limit: 7, remaining: 0 },
       ]);
-      const raised = await store.consume({ ...ask, perMinute: 300, perDay: 10_000 });
+      const raised = await store.consume({ ...request, perMinute: 300, perDay: 10_000 });
       expect(raised.allowed).toBe(true);
       expect(remaining(raised)).toEqual([289, 9989]);
     });
 
-    it('of a stranger is the minute alone', async () => {
-      const stranger = newSubject(2, null);
-      const decisions = await takeAtOnce(stranger, 3);
+    it('uses only the minute for an anonymous client', async () => {
+      const anonymousClient = newBucket(2, null);
+      const decisions = await consumeAtOnce(anonymousClient, 3);
       expect(decisions.map((decision) => decision.allowed)).toEqual([true, true, false]);
       for (const { windows } of decisions) {
         expect(windows.map(({ name }) => name)).toEqual(['minute']);
@@ -150,29 +162,29 @@ describe.each(counterStores)('counted in %s,', (storeName, start) => {
     });
   });
 
-  describe('a request takes from both windows or from none', () => {
-    it('so that a refusal by the minute never burns the day', async () => {
-      const ask = newSubject(5, 100);
-      await takeAtOnce(ask, 12);
-      expect(await home.counterOf(ask.bucketKey)).toMatchObject({ minuteUsed: 5, dayUsed: 5 });
-      expect(remaining(await store.consume(ask))).toEqual([0, 95]);
+  describe('a denied request', () => {
+    it('uses nothing of the day when the minute is full', async () => {
+      const request = newBucket(5, 100);
+      await consumeAtOnce(request, 12);
+      expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 5, dayUsed: 5 });
+      expect(remaining(await store.consume(request))).toEqual([0, 95]);
     });
 
-    it('so that a refusal by the day never burns the minute', async () => {
-      const ask = newSubject(100, 5);
-      await takeAtOnce(ask, 12);
-      expect(await home.counterOf(ask.bucketKey)).toMatchObject({ minuteUsed: 5, dayUsed: 5 });
-      expect(remaining(await store.consume(ask))).toEqual([95, 0]);
+    it('uses nothing of the minute when the day is full', async () => {
+      const request = newBucket(100, 5);
+      await consumeAtOnce(request, 12);
+      expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 5, dayUsed: 5 });
+      expect(remaining(await store.consume(request))).toEqual([95, 0]);
     });
   });
 
   describe('a window', () => {
     const noon = Date.UTC(2027, 2, 5, 12);
 
-    it('of a minute begins anew with the minute, and tells when it ends', async () => {
+    it('of a minute starts again with the next minute, and reports its end', async () => {
       clock.travelTo(new Date(noon + 50_000));
-      const ask = newSubject(5, 1000);
-      const before = await takeAtOnce(ask, 6);
+      const request = newBucket(5, 1000);
+      const before = await consumeAtOnce(request, 6);
       expect(allowed(before)).toHaveLength(5);
       for (const { windows, nowMs } of before) {
         expect(windows.map(({ resetSeconds }) => resetSeconds * 1000)).toEqual([
@@ -183,7 +195,7 @@ describe.each(counterStores)('counted in %s,', (storeName, start) => {
         expect(nowMs).toBeLessThan(noon + MINUTE_MS);
       }
       clock.travelTo(new Date(noon + MINUTE_MS));
-      const after = await store.consume(ask);
+      const after = await store.consume(request);
       expect(after.allowed).toBe(true);
       expect(remaining(after)).toEqual([4, 994]);
       expect(after.windows.map(({ resetSeconds }) => resetSeconds * 1000)).toEqual([
@@ -192,13 +204,13 @@ describe.each(counterStores)('counted in %s,', (storeName, start) => {
       ]);
     });
 
-    it('of a day begins anew with the UTC day, and tells when it ends', async () => {
+    it('of a day starts again with the next UTC day, and reports its end', async () => {
       const midnight = Date.UTC(2028, 1, 29);
       clock.travelTo(new Date(midnight - 10_000));
-      const ask = newSubject(100, 5);
-      expect((await takeAtOnce(ask, 6)).map((decision) => decision.allowed).at(-1)).toBe(false);
+      const request = newBucket(100, 5);
+      expect((await consumeAtOnce(request, 6)).map((decision) => decision.allowed).at(-1)).toBe(false);
       clock.travelTo(new Date(midnight));
-      const after = await store.consume(ask);
+      const after = await store.consume(request);
       expect(after.allowed).toBe(true);
       expect(remaining(after)).toEqual([99, 4]);
       expect(after.windows.map(({ resetSeconds }) => resetSeconds * 1000)).toEqual([
@@ -207,22 +219,22 @@ describe.each(counterStores)('counted in %s,', (storeName, start) => {
       ]);
     });
 
-    it('that was used up yesterday leaves nothing behind after a long silence', async () => {
-      const ask = newSubject(5, 5);
-      await takeAtOnce(ask, 6);
+    it('that was full yesterday leaves nothing behind after a long pause', async () => {
+      const request = newBucket(5, 5);
+      await consumeAtOnce(request, 6);
       clock.travel(40 * DAY_MS);
-      const later = await store.consume(ask);
+      const later = await store.consume(request);
       expect(later.allowed).toBe(true);
       expect(remaining(later)).toEqual([4, 4]);
     });
 
     it('never goes back: a replica whose clock is behind counts in the later window', async () => {
       clock.travelTo(new Date(noon + MINUTE_MS));
-      const ask = newSubject(5, 100);
-      await takeAtOnce(ask, 3);
+      const request = newBucket(5, 100);
+      await consumeAtOnce(request, 3);
       const clockBehind = new TestClock();
       clockBehind.travelTo(new Date(noon + 30_000));
-      const behind = await takeAtOnce(ask, 3, [await home.open(clockBehind)]);
+      const behind = await consumeAtOnce(request, 3, [await home.open(clockBehind)]);
       expect(behind.map((decision) => [decision.allowed, ...remaining(decision)])).toEqual([
         [true, 1, 96],
         [true, 0, 95],
@@ -230,132 +242,132 @@ describe.each(counterStores)('counted in %s,', (storeName, start) => {
       ]);
       for (const { windows, nowMs } of behind) {
         expect(windows[0]?.resetSeconds).toBe((noon + 2 * MINUTE_MS) / 1000);
-        // The answer's own time is inside that window: it tells no wait longer than a minute.
+        // The time of the decision is inside that window, so the wait is at most a minute.
         expect(nowMs).toBe(noon + MINUTE_MS);
       }
-      // What its clock showed is told beside that, also to who looks.
-      for (const { clockMs } of [...behind, await (await home.open(clockBehind)).peek(ask)]) {
+      // The server's own clock is reported too, also by `peek`.
+      for (const { clockMs } of [...behind, await (await home.open(clockBehind)).peek(request)]) {
         expect(clockMs).toBeGreaterThanOrEqual(noon + 30_000);
         expect(clockMs).toBeLessThan(noon + MINUTE_MS);
       }
     });
 
-    it('never goes back to yesterday: a replica whose clock is behind midnight counts in the new day', async () => {
+    it('never goes back to yesterday: a replica whose clock is before midnight counts in the new day', async () => {
       const midnight = Date.UTC(2027, 2, 6);
       clock.travelTo(new Date(midnight));
-      const ask = newSubject(100, 5);
-      await takeAtOnce(ask, 5);
+      const request = newBucket(100, 5);
+      await consumeAtOnce(request, 5);
       const clockBehind = new TestClock();
       clockBehind.travelTo(new Date(midnight - 30_000));
-      const behind = await (await home.open(clockBehind)).consume(ask);
+      const behind = await (await home.open(clockBehind)).consume(request);
       expect(behind.allowed).toBe(false);
       expect(remaining(behind)).toEqual([95, 0]);
       expect(behind.windows[1]?.resetSeconds).toBe((midnight + DAY_MS) / 1000);
     });
   });
 
-  /** Numbers of the windows that are open. */
+  /** The numbers of the open windows. */
   const openWindows = () => ({
     minute: Math.floor(clock.now() / MINUTE_MS),
     day: Math.floor(clock.now() / DAY_MS),
   });
 
-  describe('a look', () => {
-    it('tells the windows as they are, and whether a request would be allowed, and takes nothing', async () => {
-      const ask = newSubject(3, 100);
-      expect(await store.peek(ask)).toMatchObject({ allowed: true, refusalsUntilBan: 3, ban: null });
-      expect(remaining(await store.peek(ask))).toEqual([3, 100]);
-      expect(await home.counterOf(ask.bucketKey)).toBeUndefined();
-      await takeAtOnce(ask, 4);
-      const before = await home.counterOf(ask.bucketKey);
-      const full = await store.peek(ask);
+  describe('peek', () => {
+    it('returns the windows and whether a request would be allowed, and consumes nothing', async () => {
+      const request = newBucket(3, 100);
+      expect(await store.peek(request)).toMatchObject({ allowed: true, refusalsUntilBan: 3, ban: null });
+      expect(remaining(await store.peek(request))).toEqual([3, 100]);
+      expect(await home.counterOf(request.bucketKey)).toBeUndefined();
+      await consumeAtOnce(request, 4);
+      const before = await home.counterOf(request.bucketKey);
+      const full = await store.peek(request);
       expect(full).toMatchObject({ allowed: false, refusalsUntilBan: 2, ban: null });
       expect(remaining(full)).toEqual([0, 97]);
-      expect(remaining(await store.peek({ ...ask, perMinute: 10, perDay: 50 }))).toEqual([7, 47]);
-      expect(await home.counterOf(ask.bucketKey)).toEqual(before);
+      expect(remaining(await store.peek({ ...request, perMinute: 10, perDay: 50 }))).toEqual([7, 47]);
+      expect(await home.counterOf(request.bucketKey)).toEqual(before);
     });
 
-    it('is at the windows that are open now', async () => {
-      const ask = newSubject(3, 100);
-      await takeAtOnce(ask, 4);
+    it('returns the windows that are open now', async () => {
+      const request = newBucket(3, 100);
+      await consumeAtOnce(request, 4);
       clock.travel(MINUTE_MS);
-      const next = await store.peek(ask);
+      const next = await store.peek(request);
       expect(next).toMatchObject({ allowed: true, refusalsUntilBan: 3 });
       expect(remaining(next)).toEqual([3, 97]);
       expect(next.windows[0]?.resetSeconds).toBe((openWindows().minute + 1) * 60);
       clock.travel(DAY_MS);
-      expect(remaining(await store.peek(ask))).toEqual([3, 100]);
+      expect(remaining(await store.peek(request))).toEqual([3, 100]);
     });
 
-    it('at a stranger has the minute alone', async () => {
-      const stranger = newSubject(2, null);
-      await takeAtOnce(stranger, 1);
-      const seen = await store.peek(stranger);
+    it('returns only the minute window of an anonymous client', async () => {
+      const anonymousClient = newBucket(2, null);
+      await consumeAtOnce(anonymousClient, 1);
+      const seen = await store.peek(anonymousClient);
       expect(seen).toMatchObject({ allowed: true, refusalsUntilBan: null, ban: null });
       expect(remaining(seen)).toEqual([1]);
     });
 
-    it('tells the ban that lasts, and none that is over', async () => {
-      const ask = newSubject(2, 100);
-      const starter = (await takeAtOnce(ask, 4)).at(-1) as RateLimitDecision;
+    it('returns an active ban, and none that is over', async () => {
+      const request = newBucket(2, 100);
+      const starter = (await consumeAtOnce(request, 4)).at(-1) as RateLimitDecision;
       const untilMs = starter.ban?.untilMs ?? 0;
       const banned = { allowed: false, refusalsUntilBan: 0, ban: { untilMs, started: false } };
-      expect(await store.peek(ask)).toMatchObject(banned);
-      expect(await (await home.open(clock, '')).peek(ask)).toMatchObject({
+      expect(await store.peek(request)).toMatchObject(banned);
+      expect(await (await home.open(clock, '')).peek(request)).toMatchObject({
         refusalsUntilBan: null,
         ban: null,
       });
       clock.travelTo(new Date(untilMs));
-      expect(await store.peek(ask)).toMatchObject({ allowed: true, refusalsUntilBan: 2, ban: null });
+      expect(await store.peek(request)).toMatchObject({ allowed: true, refusalsUntilBan: 2, ban: null });
     });
   });
 
-  // Nothing is reported to the memory of a replica.
+  // A replica reports nothing to its own memory.
   const describeOfShared = storeName === 'memory' ? describe.skip : describe;
-  describeOfShared('what was allowed elsewhere', () => {
-    it('is added to the windows that are still open, also beyond their limits', async () => {
-      const ask = newSubject(10, 100);
-      await takeAtOnce(ask, 4);
-      await store.reconcile([{ ...ask, ...openWindows(), minuteUsed: 5, dayUsed: 7 }]);
-      expect(remaining(await store.consume(ask))).toEqual([0, 88]);
-      await store.reconcile([{ ...ask, ...openWindows(), minuteUsed: 5, dayUsed: 90 }]);
-      const seen = await store.peek(ask);
+  describeOfShared('reconcile', () => {
+    it('adds usage to open windows, also beyond their limits', async () => {
+      const request = newBucket(10, 100);
+      await consumeAtOnce(request, 4);
+      await store.reconcile([{ ...request, ...openWindows(), minuteUsed: 5, dayUsed: 7 }]);
+      expect(remaining(await store.consume(request))).toEqual([0, 88]);
+      await store.reconcile([{ ...request, ...openWindows(), minuteUsed: 5, dayUsed: 90 }]);
+      const seen = await store.peek(request);
       expect([seen.allowed, ...remaining(seen)]).toEqual([false, 0, 0]);
-      expect(await home.counterOf(ask.bucketKey)).toMatchObject({ minuteUsed: 15, dayUsed: 102 });
+      expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 15, dayUsed: 102 });
     });
 
-    it('is counted of subjects that were never seen, several at once', async () => {
-      const [ask, stranger] = [newSubject(10, 100), newSubject(10, null)];
+    it('adds usage of several new buckets at once', async () => {
+      const [request, anonymousClient] = [newBucket(10, 100), newBucket(10, null)];
       await store.reconcile([
-        { ...ask, ...openWindows(), minuteUsed: 3, dayUsed: 4 },
-        { ...stranger, ...openWindows(), minuteUsed: 6, dayUsed: 6 },
+        { ...request, ...openWindows(), minuteUsed: 3, dayUsed: 4 },
+        { ...anonymousClient, ...openWindows(), minuteUsed: 6, dayUsed: 6 },
       ]);
-      expect(remaining(await store.consume(ask))).toEqual([6, 95]);
-      expect(remaining(await store.consume(stranger))).toEqual([3]);
+      expect(remaining(await store.consume(request))).toEqual([6, 95]);
+      expect(remaining(await store.consume(anonymousClient))).toEqual([3]);
     });
 
     it('adds nothing to a window that is over', async () => {
-      const ask = newSubject(10, 100);
-      await takeAtOnce(ask, 4);
+      const request = newBucket(10, 100);
+      await consumeAtOnce(request, 4);
       const { minute, day } = openWindows();
-      await store.reconcile([{ ...ask, minute: minute - 1, day: day - 1, minuteUsed: 5, dayUsed: 7 }]);
-      expect(remaining(await store.consume(ask))).toEqual([5, 95]);
-      await store.reconcile([{ ...ask, minute: minute - 1, day, minuteUsed: 5, dayUsed: 7 }]);
-      expect(remaining(await store.consume(ask))).toEqual([4, 87]);
+      await store.reconcile([{ ...request, minute: minute - 1, day: day - 1, minuteUsed: 5, dayUsed: 7 }]);
+      expect(remaining(await store.consume(request))).toEqual([5, 95]);
+      await store.reconcile([{ ...request, minute: minute - 1, day, minuteUsed: 5, dayUsed: 7 }]);
+      expect(remaining(await store.consume(request))).toEqual([4, 87]);
     });
 
-    it('takes the place of an earlier window, whose refusals are over', async () => {
-      const ask = newSubject(3, 100);
-      await takeAtOnce(ask, 4);
+    it('replaces an earlier window, and drops its refusals', async () => {
+      const request = newBucket(3, 100);
+      await consumeAtOnce(request, 4);
       clock.travel(MINUTE_MS);
-      await store.reconcile([{ ...ask, ...openWindows(), minuteUsed: 2, dayUsed: 2 }]);
-      const seen = await store.consume(ask);
+      await store.reconcile([{ ...request, ...openWindows(), minuteUsed: 2, dayUsed: 2 }]);
+      const seen = await store.consume(request);
       expect([seen.refusalsUntilBan, ...remaining(seen)]).toEqual([3, 0, 94]);
     });
 
-    it('by a replica that was ahead of the time of the store is of the windows that are open there', async () => {
-      const [known, unknown] = [newSubject(10, 100), newSubject(10, 100)];
-      await takeAtOnce(known, 3);
+    it('adds usage of a replica whose clock is ahead to the windows open at the store', async () => {
+      const [known, unknown] = [newBucket(10, 100), newBucket(10, 100)];
+      await consumeAtOnce(known, 3);
       const { minute, day } = openWindows();
       const ahead = { minute: minute + 5, minuteUsed: 4, day: day + 1, dayUsed: 6 };
       await store.reconcile([
@@ -373,35 +385,45 @@ describe.each(counterStores)('counted in %s,', (storeName, start) => {
       expect(remaining(await store.consume(known))).toEqual([9, 90]);
     });
 
-    it('is added to a window that is stored already, though it begins only later by the time of the store', async () => {
-      const ask = newSubject(10, 100);
+    it('adds usage to a stored minute that starts later by the clock of the store', async () => {
+      const request = newBucket(10, 100);
       clock.travel(MINUTE_MS);
-      await takeAtOnce(ask, 3);
+      await consumeAtOnce(request, 3);
       const { minute, day } = openWindows();
       clock.travel(-MINUTE_MS);
-      await store.reconcile([{ ...ask, minute, minuteUsed: 4, day, dayUsed: 4 }]);
-      await store.reconcile([{ ...ask, minute: minute + 1, minuteUsed: 1, day, dayUsed: 1 }]);
-      await store.reconcile([{ ...ask, minute: minute - 1, minuteUsed: 1, day, dayUsed: 1 }]);
-      expect(await home.counterOf(ask.bucketKey)).toMatchObject({ minute, minuteUsed: 8, day, dayUsed: 9 });
+      await store.reconcile([{ ...request, minute, minuteUsed: 4, day, dayUsed: 4 }]);
+      await store.reconcile([{ ...request, minute: minute + 1, minuteUsed: 1, day, dayUsed: 1 }]);
+      await store.reconcile([{ ...request, minute: minute - 1, minuteUsed: 1, day, dayUsed: 1 }]);
+      expect(await home.counterOf(request.bucketKey)).toMatchObject({
+        minute,
+        minuteUsed: 8,
+        day,
+        dayUsed: 9,
+      });
     });
 
-    it('is added to a day that is stored already, though it begins only later by the time of the store', async () => {
-      const ask = newSubject(10, 100);
+    it('adds usage to a stored day that starts later by the clock of the store', async () => {
+      const request = newBucket(10, 100);
       const midnight = Date.UTC(2027, 2, 6);
       clock.travelTo(new Date(midnight));
-      await takeAtOnce(ask, 3);
+      await consumeAtOnce(request, 3);
       const { minute, day } = openWindows();
       clock.travelTo(new Date(midnight - 30_000));
-      await store.reconcile([{ ...ask, minute, minuteUsed: 4, day, dayUsed: 4 }]);
-      await store.reconcile([{ ...ask, minute: minute - 1, minuteUsed: 1, day: day - 1, dayUsed: 1 }]);
-      expect(await home.counterOf(ask.bucketKey)).toMatchObject({ minute, minuteUsed: 7, day, dayUsed: 7 });
+      await store.reconcile([{ ...request, minute, minuteUsed: 4, day, dayUsed: 4 }]);
+      await store.reconcile([{ ...request, minute: minute - 1, minuteUsed: 1, day: day - 1, dayUsed: 1 }]);
+      expect(await home.counterOf(request.bucketKey)).toMatchObject({
+        minute,
+        minuteUsed: 7,
+        day,
+        dayUsed: 7,
+      });
     });
 
-    it('never makes a count larger than the store can hold, nor keeps the rest of a batch from being added', async () => {
+    it('never exceeds the largest count that the store can hold, and still adds the rest of the batch', async () => {
       const [full, anonymous, other] = [
-        newSubject(MAX_LIMIT, MAX_LIMIT),
-        newSubject(MAX_LIMIT, null),
-        newSubject(10, 100),
+        newBucket(MAX_LIMIT, MAX_LIMIT),
+        newBucket(MAX_LIMIT, null),
+        newBucket(10, 100),
       ];
       const used = { ...openWindows(), minuteUsed: MAX_LIMIT + 1, dayUsed: MAX_LIMIT + 1 };
       for (let round = 0; round < 2; round += 1) {
@@ -415,20 +437,20 @@ describe.each(counterStores)('counted in %s,', (storeName, start) => {
       expect(remaining(await store.peek(other))).toEqual([8, 98]);
       // An anonymous client has no limit per day: only the store bounds that count.
       clock.travel(MINUTE_MS);
-      const next = await Promise.all([anonymous, other].map((ask) => store.consume(ask)));
+      const next = await Promise.all([anonymous, other].map((request) => store.consume(request)));
       expect(next.map(remaining)).toEqual([[MAX_LIMIT - 1], [9, 97]]);
     });
 
-    it('neither starts a ban nor ends one', async () => {
-      const ask = newSubject(2, 100);
-      const starter = (await takeAtOnce(ask, 4)).at(-1) as RateLimitDecision;
+    it('neither starts nor ends a ban', async () => {
+      const request = newBucket(2, 100);
+      const starter = (await consumeAtOnce(request, 4)).at(-1) as RateLimitDecision;
       clock.travel(MINUTE_MS / 2);
-      await store.reconcile([{ ...ask, ...openWindows(), minuteUsed: 50, dayUsed: 50 }]);
-      expect((await store.consume(ask)).ban).toEqual({ untilMs: starter.ban?.untilMs, started: false });
-      expect(await home.counterOf(ask.bucketKey)).toMatchObject({ banLevel: 1 });
+      await store.reconcile([{ ...request, ...openWindows(), minuteUsed: 50, dayUsed: 50 }]);
+      expect((await store.consume(request)).ban).toEqual({ untilMs: starter.ban?.untilMs, started: false });
+      expect(await home.counterOf(request.bucketKey)).toMatchObject({ banLevel: 1 });
     });
 
-    it('may be nothing at all', async () => {
+    it('accepts an empty list', async () => {
       await expect(store.reconcile([])).resolves.toBeUndefined();
     });
   });

@@ -23,9 +23,9 @@ import {
 } from './support/counting-replicas.js';
 import { send } from './support/http.js';
 
-/** What a request may wait for a store that hangs: the deadline, and what a busy machine takes for the rest. */
+/** The longest wait of a request when the store hangs: the deadline, and a margin for a busy machine. */
 const WAIT_MS = 750 + 400;
-async function countingWaits(): Promise<boolean> {
+async function isCountingBlocked(): Promise<boolean> {
   const rows = await database.query(
     `SELECT 1 FROM pg_stat_activity WHERE application_name = 'animal-store counters'
      AND datname = current_database() AND wait_event_type = 'Lock'`,
@@ -33,11 +33,11 @@ async function countingWaits(): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Keeps this process from everything else. */
+/** Blocks the event loop of this process. */
 function block(milliseconds: number): void {
   const end = performance.now() + milliseconds;
   while (performance.now() < end) {
-    // Nothing: that is the point.
+    // Busy-waits.
   }
 }
 
@@ -46,8 +46,8 @@ const lockRow = ({ quotaId } = key) =>
 
 startForEach();
 
-describe('while the counter store hangs', () => {
-  it('a request waits no longer than the deadline, after three questions not at all; what may have counted is not added', async () => {
+describe('a replica whose counter store hangs', () => {
+  it('delays three requests by the deadline and later ones not at all, and does not report what may have been counted', async () => {
     await callTimes(10);
     replica.proxy.hang();
     for (const left of [49, 48, 47]) {
@@ -61,12 +61,12 @@ describe('while the counter store hangs', () => {
     expect(replica.lines).toHaveBeenCalledTimes(1);
     await replica.proxy.comeBack();
     await recovered();
-    // The first was asked, and nobody knows what became of it; for those after it there was no connection to ask by.
+    // The outcome of the first is unknown; the requests after it had no connection, so they are reported.
     expect(await stored()).toEqual({ minute: 17, day: 17 });
     expect(replica.lines).toHaveBeenCalledTimes(2);
   });
 
-  it('who asks where a key stands waits for one question too, and is told what is known here', async () => {
+  it('delays GET /v1/rate-limit by the deadline too, and returns the cached status', async () => {
     await callTimes(10);
     replica.proxy.hang();
     const { ms, result } = await timed(() => send(`${replica.app.url}/v1/rate-limit`, { key: key.key }));
@@ -76,23 +76,23 @@ describe('while the counter store hangs', () => {
     expect(ms).toBeLessThan(WAIT_MS);
   });
 
-  it('those who gathered behind the question wait no longer than it does, and are added', async () => {
+  it('delays queued requests no longer than the request in flight, and reports them', async () => {
     await call();
     replica.proxy.hang();
-    const take = jest.spyOn(replica.app.app.get<CounterStore>(SHARED_COUNTER_STORE), 'consume');
+    const consume = jest.spyOn(replica.app.app.get<CounterStore>(SHARED_COUNTER_STORE), 'consume');
     const first = call();
-    await until(() => take.mock.calls.length === 1);
+    await until(() => consume.mock.calls.length === 1);
     const { ms, result } = await timed(() => callAtOnce(9));
     expect(served([await first, ...result])).toBe(10);
     expect(ms).toBeLessThan(WAIT_MS);
     await callTimes(6);
     await replica.proxy.comeBack();
     await recovered();
-    // Of the ten one was asked for; nine were not.
+    // The request in flight may have been counted; the nine queued ones were not sent.
     expect(await stored()).toEqual({ minute: 1 + 9 + 6, day: 1 + 9 + 6 });
   });
 
-  it('as a locked table has it, the server says itself that nothing was counted, and all is added', async () => {
+  it('reports all usage when the server confirms that a locked table counted nothing', async () => {
     await callTimes(2);
     const lock = await hold(database.url, 'LOCK TABLE rate_limit_counters');
     try {
@@ -109,19 +109,19 @@ describe('while the counter store hangs', () => {
     expect(await stored()).toEqual({ minute: 10, day: 10 });
   });
 
-  it('but says that it is there, is told of as away once, and as back once it counts', async () => {
+  it('logs the outage once while the store answers probes but does not count, and its end once it counts', async () => {
     const full = await replica.app.issue({ plan: 'enterprise', perMinute: 5, perDay: 1000 });
-    const asked = jest.spyOn(replica.app.app.get<CounterStore>(SHARED_COUNTER_STORE), 'consume');
+    const consume = jest.spyOn(replica.app.app.get<CounterStore>(SHARED_COUNTER_STORE), 'consume');
     await callTimes(5, replica, full);
     const lock = await hold(database.url, lockRow(full));
     await callTimes(3, replica, full);
     expect(replica.lines).toHaveBeenCalledTimes(1);
-    asked.mockClear();
-    // Nothing is to be added, so nothing but counting can show that it does not count.
+    consume.mockClear();
+    // There is nothing to report, so only counting can show that the store does not count.
     await until(async () => {
       const { status, headers } = await call(replica, full);
       expect([status, headers.get('x-ratelimit-degraded')]).toEqual([429, 'true']);
-      return asked.mock.calls.length > 2;
+      return consume.mock.calls.length > 2;
     });
     expect(replica.lines).toHaveBeenCalledTimes(1);
     await lock.letGo();
@@ -130,11 +130,11 @@ describe('while the counter store hangs', () => {
     expect(replica.lines).toHaveBeenLastCalledWith(expect.stringContaining('is back'));
   });
 
-  it('for one question alone, the next goes to the store, after what was allowed is added', async () => {
+  it('uses the store again for the next request when only one timed out, after it reported that usage', async () => {
     await call();
     const lock = await hold(database.url, lockRow());
-    const alone = await call();
-    expect([alone.status, isDegraded(alone)]).toEqual([200, true]);
+    const single = await call();
+    expect([single.status, isDegraded(single)]).toEqual([200, true]);
     await lock.letGo();
     const next = await call();
     expect([remaining(next), isDegraded(next)]).toEqual([57, false]);
@@ -143,16 +143,16 @@ describe('while the counter store hangs', () => {
   });
 });
 
-describe('a connection that is cut under a question', () => {
-  it('leaves open whether that counted: it is served, and not added', async () => {
+describe('a replica whose connection to the counter store is cut', () => {
+  it('serves a request in flight and does not report it, as its outcome is unknown', async () => {
     await call();
     const lock = await hold(database.url, lockRow());
     const cut = call();
-    await until(countingWaits);
+    await until(isCountingBlocked);
     replica.proxy.goAway();
     expect(isDegraded(await cut)).toBe(true);
     expect(await callTimes(3).then(served)).toBe(3);
-    // The server, which nobody listens to, carries it out.
+    // The server completes the query although its client is gone.
     await lock.letGo();
     await until(async () => (await stored())?.minute === 2);
     await replica.proxy.comeBack();
@@ -160,7 +160,7 @@ describe('a connection that is cut under a question', () => {
     expect(await stored()).toEqual({ minute: 5, day: 5 });
   });
 
-  it('is not told anything before it has shown that it answers, so that nothing is lost', async () => {
+  it('reports nothing before the store has answered again, so that no usage is lost', async () => {
     await call();
     const lock = await hold(database.url, 'LOCK TABLE rate_limit_counters');
     await callTimes(8);
@@ -169,7 +169,7 @@ describe('a connection that is cut under a question', () => {
        WHERE application_name = 'animal-store counters' AND datname = current_database()`,
     );
     const pid = (backend as { pid: number }).pid;
-    // It takes a question, and answers none.
+    // The server receives a query and does not reply.
     process.kill(pid, 'SIGSTOP');
     try {
       await lock.letGo();
@@ -181,13 +181,13 @@ describe('a connection that is cut under a question', () => {
     expect(await stored()).toEqual({ minute: 9, day: 9 });
   });
 
-  it('when that told what was allowed, does not have it told twice', async () => {
+  it('does not report usage twice when the connection is cut during a report', async () => {
     await call();
     replica.proxy.goAway();
     await callTimes(5);
     const lock = await hold(database.url, lockRow());
     await replica.proxy.comeBack();
-    await until(countingWaits);
+    await until(isCountingBlocked);
     replica.proxy.goAway();
     await lock.letGo();
     await until(async () => (await stored())?.minute === 6);
@@ -197,9 +197,9 @@ describe('a connection that is cut under a question', () => {
   });
 });
 
-describe('a replica that was paused itself', () => {
+describe('a paused replica', () => {
   it.each([300, 1000])(
-    'for %i ms while a question is under way takes the answer that came',
+    'uses the reply that arrived during a pause of %i ms with a query in flight',
     async (pauseMs) => {
       await call();
       const holder = new pg.Client({ connectionString: database.url });
@@ -207,17 +207,17 @@ describe('a replica that was paused itself', () => {
       await holder.query('BEGIN');
       await holder.query(lockRow());
       const letGo = holder.query('SELECT pg_sleep(0.2); COMMIT');
-      const answer = call();
-      await until(countingWaits);
+      const response = call();
+      await until(isCountingBlocked);
       block(pauseMs);
-      const { status, headers } = await answer;
+      const { status, headers } = await response;
       expect([status, headers.get('x-ratelimit-degraded')]).toEqual([200, null]);
       await letGo;
       await holder.end();
     },
   );
 
-  it.each([300, 1000])('for %i ms while it connects goes on connecting', async (pauseMs) => {
+  it.each([300, 1000])('completes a connection attempt after a pause of %i ms', async (pauseMs) => {
     const store = replica.app.app.get(CounterStore);
     const decision = store.consume({ bucketKey: 'quota:x', perMinute: 60, perDay: 1000 });
     await nextTurn();

@@ -24,7 +24,7 @@ import {
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
 import { type Answer, send } from './support/http.js';
 
-/** The clock of a replica that is five minutes ahead. Its store's is right. */
+/** The clock of a replica that is five minutes ahead; the clock of its store is right. */
 class ClockAhead extends TestClock {
   override now(): number {
     return super.now() + 300_000;
@@ -33,18 +33,18 @@ class ClockAhead extends TestClock {
 
 startForEach();
 
-describe('while the counter store refuses connections', () => {
-  it('a quota has what was last known to be left, is told so, and all of it is added when the store is back', async () => {
+describe('a replica whose counter store refuses connections', () => {
+  it('allows a quota what was last known to remain, marks responses degraded, and reports the usage when the store is back', async () => {
     expect((await callTimes(10)).map(remaining)).toEqual(descending(59, 50));
     await refuse();
-    const answers = await callTimes(53);
-    expect(answers.every(isDegraded)).toBe(true);
-    expect(served(answers)).toBe(50);
-    expect(answers.map(remaining)).toEqual([...descending(49, 0), 0, 0, 0]);
-    for (const answer of answers) {
-      expectRateLimitHeaders(answer);
+    const responses = await callTimes(53);
+    expect(responses.every(isDegraded)).toBe(true);
+    expect(served(responses)).toBe(50);
+    expect(responses.map(remaining)).toEqual([...descending(49, 0), 0, 0, 0]);
+    for (const response of responses) {
+      expectRateLimitHeaders(response);
     }
-    expectError(answers[52] as Answer, 429, 'rate_limit_exceeded', expect.stringContaining('57 refusals'));
+    expectError(responses[52] as Answer, 429, 'rate_limit_exceeded', expect.stringContaining('57 refusals'));
     expect(await stored()).toEqual({ minute: 10, day: 10 });
 
     await replica.proxy.comeBack();
@@ -55,7 +55,7 @@ describe('while the counter store refuses connections', () => {
     expect(isDegraded(after)).toBe(false);
   });
 
-  it('no request waits for it, not even the first', async () => {
+  it('delays no request, not even the first', async () => {
     await call();
     await refuse();
     for (let sent = 0; sent < 5; sent += 1) {
@@ -65,17 +65,17 @@ describe('while the counter store refuses connections', () => {
     }
   });
 
-  it('a quota that was never seen has a full window', async () => {
+  it('gives a full window to a quota it has never seen', async () => {
     await refuse();
-    const answers = await callAtOnce(70);
-    expect(answers.every(isDegraded)).toBe(true);
-    expect(served(answers)).toBe(60);
+    const responses = await callAtOnce(70);
+    expect(responses.every(isDegraded)).toBe(true);
+    expect(served(responses)).toBe(60);
     await replica.proxy.comeBack();
     await recovered();
     expect(await stored()).toEqual({ minute: 60, day: 60 });
   });
 
-  it('each replica admits the room that it last knew, and the sum of all is added, beyond the limit', async () => {
+  it('allows what it last knew to remain; the usage of all replicas is added, beyond the limit', async () => {
     const other = await startReplica();
     await callTimes(10);
     await refuse();
@@ -90,7 +90,7 @@ describe('while the counter store refuses connections', () => {
     expectError(await call(), 429, 'rate_limit_exceeded');
   });
 
-  it('a stored count that can grow no more does not keep what was admitted from being added, or the outage from ending', async () => {
+  it('reports the rest of the usage and recovers when one stored count cannot grow', async () => {
     const MAX_COUNT = 2_147_483_647;
     const others = await replica.app.issue();
     await call(await startReplica());
@@ -103,14 +103,14 @@ describe('while the counter store refuses connections', () => {
     expect(await stored(others)).toEqual({ minute: 2, day: 2 });
   });
 
-  it('strangers are held to their limit too', async () => {
-    const strangers = await callTimes(2, replica, {});
-    expect(strangers.map(remaining)).toEqual([4, 3]);
+  it('limits anonymous clients too', async () => {
+    const anonymous = await callTimes(2, replica, {});
+    expect(anonymous.map(remaining)).toEqual([4, 3]);
     await refuse();
-    const answers = await callTimes(4, replica, {});
-    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 429]);
-    expect(answers.map(remaining)).toEqual([2, 1, 0, 0]);
-    expect(answers.every(isDegraded)).toBe(true);
+    const responses = await callTimes(4, replica, {});
+    expect(responses.map(({ status }) => status)).toEqual([401, 401, 401, 429]);
+    expect(responses.map(remaining)).toEqual([2, 1, 0, 0]);
+    expect(responses.every(isDegraded)).toBe(true);
     await replica.proxy.comeBack();
     await recovered();
     expect(
@@ -118,7 +118,7 @@ describe('while the counter store refuses connections', () => {
     ).toEqual([{ minute_used: STRANGER_LIMIT }]);
   });
 
-  it('a known ban holds, until the same instant', async () => {
+  it('enforces a known ban until its end', async () => {
     await ban(database, key, new Date(replica.app.clock.now() + 30_000));
     const before = await call();
     expectError(before, 429, 'api_key_banned');
@@ -131,45 +131,45 @@ describe('while the counter store refuses connections', () => {
     expect((await call()).status).toBe(200);
   });
 
-  it('the minute rolls over by the last time of the store, and the day goes on', async () => {
+  it('starts a new minute by the last time of the store, and continues the day', async () => {
     const small = await replica.app.issue({ plan: 'enterprise', perMinute: 3, perDay: 5 });
     expect((await callTimes(3, replica, small)).map(({ status }) => status)).toEqual([200, 200, 200]);
     await refuse();
     expectError(await call(replica, small), 429, 'rate_limit_exceeded');
     replica.app.clock.travel(60_000);
-    const answers = await callTimes(3, replica, small);
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
-    expect(answers.map(remaining)).toEqual([1, 0, 0]);
+    const responses = await callTimes(3, replica, small);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 429]);
+    expect(responses.map(remaining)).toEqual([1, 0, 0]);
     await replica.proxy.comeBack();
     await recovered();
     expect(await stored(small)).toEqual({ minute: 2, day: 5 });
   });
 
-  describe('and the clock of a replica is five minutes ahead', () => {
+  describe('when its clock is five minutes ahead', () => {
     let ahead: Replica;
     beforeEach(async () => {
       ahead = await startReplica(new ClockAhead());
-      // Whose start of a minute is that of the store.
+      // Both start their minute with that of the store.
       replica.app.clock.storeOffsetMs = ahead.app.clock.storeOffsetMs;
     });
 
     const secondsToReset = ({ headers }: Answer) =>
       Number(headers.get('x-ratelimit-reset')) - replica.app.clock.now() / 1000;
 
-    it('what it admitted before it ever heard the time of the store is of the minute that is open there', async () => {
+    it('counts requests before its first contact with the store in the minute open at the store', async () => {
       ahead.proxy.goAway();
       expect(served(await callAtOnce(70, ahead))).toBe(60);
       await ahead.proxy.comeBack();
       await recovered(ahead);
       expect(await stored()).toEqual({ minute: 60, day: 60 });
-      const refused = await call();
-      expectError(refused, 429, 'rate_limit_exceeded');
-      expect(secondsToReset(refused)).toBeLessThanOrEqual(60);
+      const denied = await call();
+      expectError(denied, 429, 'rate_limit_exceeded');
+      expect(secondsToReset(denied)).toBeLessThanOrEqual(60);
       replica.app.clock.travel(60_000);
       expect(remaining(await call())).toBe(59);
     });
 
-    it('a window that is ahead too does not pass for the time of the store', async () => {
+    it('does not take a window that is ahead for the time of the store', async () => {
       await call(ahead);
       await database.query('UPDATE rate_limit_counters SET minute = minute + 5');
       expect(secondsToReset(await call(ahead))).toBeGreaterThan(240);
@@ -180,7 +180,7 @@ describe('while the counter store refuses connections', () => {
     });
   });
 
-  it('what is asked of it alone is 503 at once', async () => {
+  it('returns 503 at once for requests that need the counter store', async () => {
     const admin = await replica.app.issue({ role: 'admin', plan: 'business' });
     await refuse();
     await call();
@@ -190,7 +190,7 @@ describe('while the counter store refuses connections', () => {
     expect(ms).toBeLessThan(AT_ONCE_MS);
   });
 
-  it('no deed that would tell of a ban is done, and the 503 says what is away', async () => {
+  it('returns 503 naming the counters for changes that report a ban, and changes nothing', async () => {
     const admin = await replica.app.issue({ role: 'admin', plan: 'business' });
     await ban(database, key, new Date(replica.app.clock.now() + 60_000));
     const administered = async () => [
@@ -209,19 +209,19 @@ describe('while the counter store refuses connections', () => {
       ['PATCH', '', { plan: 'pro' }],
     ] as const) {
       const url = `${replica.app.url}/admin/keys/${key.id}/${path}`.replace(/\/$/, '');
-      const answer = await send(url, { method, key: admin.key, ...(body !== undefined && { body }) });
+      const response = await send(url, { method, key: admin.key, ...(body !== undefined && { body }) });
       expectError(
-        answer,
+        response,
         503,
         'service_unavailable',
         'The counters, which know the bans, are away or overloaded. Try again shortly.',
       );
-      expect(answer.headers.get('retry-after')).toBe('1');
+      expect(response.headers.get('retry-after')).toBe('1');
     }
     expect(await administered()).toEqual(before);
   });
 
-  it('one line tells that it went, with the reason, and one that it is back', async () => {
+  it('logs one line with the reason when the store is away, and one when it is back', async () => {
     await call();
     await refuse();
     await callTimes(10);
