@@ -9,11 +9,11 @@ const INTEGER = 'must be an integer from 1 to 2147483647, written as digits';
 const NAME = 'must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter';
 
 let admin: Administration;
-let ask: Administration['ask'];
+let sendAsAdmin: Administration['ask'];
 
 beforeAll(async () => {
   admin = await startAdministration();
-  ({ ask } = admin);
+  ({ ask: sendAsAdmin } = admin);
 });
 beforeEach(async () => {
   await admin.store.database.query(
@@ -23,8 +23,8 @@ beforeEach(async () => {
 afterAll(() => admin.store.close());
 
 const namesOf = ({ json }: Answer): string[] => (json as Plan[]).map(({ name }) => name);
-const put = (name: string, body: unknown) => ask(`PUT /admin/plans/${name}`, body);
-const deedsOn = (name: string) =>
+const put = (name: string, body: unknown) => sendAsAdmin(`PUT /admin/plans/${name}`, body);
+const entriesOf = (name: string) =>
   admin.store.database.query(
     'SELECT actor, action, before, after FROM audit_entries WHERE subject = $1 ORDER BY id',
     [`plan:${name}`],
@@ -39,38 +39,38 @@ async function plansAndAudit(): Promise<string> {
   return JSON.stringify(rows);
 }
 
-describe('listPlans', () => {
-  it('answers 200 with a bare array of the plans by name; Enterprise has no numbers of its own', async () => {
-    const answer = await ask('GET /admin/plans');
-    expect(answer.status).toBe(200);
-    expect(answer.json).toEqual([
+describe('GET /admin/plans', () => {
+  it('returns 200 with a bare array of the plans by name; enterprise has no limits of its own', async () => {
+    const response = await sendAsAdmin('GET /admin/plans');
+    expect(response.status).toBe(200);
+    expect(response.json).toEqual([
       { name: 'business', perMinute: 1000, perDay: 100_000 },
       { name: 'enterprise', perMinute: null, perDay: null },
       { name: 'free', perMinute: 60, perDay: 1000 },
       { name: 'pro', perMinute: 300, perDay: 10_000 },
     ]);
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(linksOf(answer)).toEqual({ first: '/admin/plans?limit=20' });
-    expectRateLimitHeaders(answer);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(linksOf(response)).toEqual({ first: '/admin/plans?limit=20' });
+    expectRateLimitHeaders(response);
   });
 
-  it('walked over all pages shows each plan that was there exactly once, while others are made', async () => {
+  it('returns each existing plan exactly once over all pages, while others are created', async () => {
     const pages: string[][] = [];
     let target: string | undefined = '/admin/plans?limit=1';
     while (target !== undefined) {
-      const answer: Answer = await ask(`GET ${target}`);
-      expect(answer.status).toBe(200);
-      pages.push(namesOf(answer));
-      target = linksOf(answer)['next'];
+      const response: Answer = await sendAsAdmin(`GET ${target}`);
+      expect(response.status).toBe(200);
+      pages.push(namesOf(response));
+      target = linksOf(response)['next'];
       await put(`a-${pages.length}`, { perMinute: 1, perDay: 1 });
     }
     expect(pages).toEqual([['business'], ['enterprise'], ['free'], ['pro']]);
-    expect(namesOf(await ask('GET /admin/plans?limit=2'))).toEqual(['a-1', 'a-2']);
+    expect(namesOf(await sendAsAdmin('GET /admin/plans?limit=2'))).toEqual(['a-1', 'a-2']);
   });
 
-  it('answers HEAD as GET, without the body', async () => {
+  it('returns for HEAD what GET returns, without the body', async () => {
     for (const path of ['/admin/plans?limit=1', '/admin/plans/free']) {
-      const [got, headed] = [await ask(`GET ${path}`), await ask(`HEAD ${path}`)];
+      const [got, headed] = [await sendAsAdmin(`GET ${path}`), await sendAsAdmin(`HEAD ${path}`)];
       expect([headed.status, headed.text, headed.headers.get('link')]).toEqual([
         200,
         '',
@@ -80,86 +80,86 @@ describe('listPlans', () => {
     }
   });
 
-  describe('refuses with 400 invalid_request, naming the parameter,', () => {
+  describe('with an invalid parameter', () => {
     const LIMIT = 'limit must be an integer from 1 to 100';
     const CURSOR = 'cursor is not one that this service gave: follow the Link header of the page before';
 
     it.each([
       ...['0', '101', '-1', '', '1.0', 'ten'].map((limit) => [`limit=${limit}`, LIMIT]),
       ...['', 'x', 'MQ', '%00'].map((cursor) => [`cursor=${cursor}`, CURSOR]),
-      // Those of other lists: an animal's number, a key's id.
+      // Cursors of other lists: the number of an animal, the id of a key.
       [`cursor=${encodeCursor('7')}`, CURSOR],
       [`cursor=${encodeCursor('019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11')}`, CURSOR],
       [`cursor=${encodeCursor('free\0')}`, CURSOR],
       ['limit=1&limit=1', 'limit must be given once'],
       ['cursor=x&cursor=x', 'cursor must be given once'],
       ['limit=0&cursor=x', `${LIMIT}; ${CURSOR}`],
-    ])('%s', async (query, faults) => {
-      const answer = await ask(`GET /admin/plans?${query}`);
-      expectError(answer, 400, 'invalid_request', `The request is invalid: ${faults}.`);
-      expectRateLimitHeaders(answer);
+    ])('returns 400 that names the parameter: %s', async (query, faults) => {
+      const response = await sendAsAdmin(`GET /admin/plans?${query}`);
+      expectError(response, 400, 'invalid_request', `The request is invalid: ${faults}.`);
+      expectRateLimitHeaders(response);
     });
   });
 });
 
-describe('getPlan', () => {
-  it('answers 200 with the plan', async () => {
-    const answer = await ask('GET /admin/plans/free');
-    expect(answer.status).toBe(200);
-    expect(answer.json).toEqual({ name: 'free', perMinute: 60, perDay: 1000 });
-    expectRateLimitHeaders(answer);
+describe('GET /admin/plans/{plan}', () => {
+  it('returns 200 with the plan', async () => {
+    const response = await sendAsAdmin('GET /admin/plans/free');
+    expect(response.status).toBe(200);
+    expect(response.json).toEqual({ name: 'free', perMinute: 60, perDay: 1000 });
+    expectRateLimitHeaders(response);
   });
 
   it.each(['gold', 'Free', 'free%20', '%00', 'free%00', "'%20OR%201=1", '__proto__', '%F0%9F%90%95'])(
-    'answers 404 where there is none of this name: %s',
+    'returns 404 for an unknown name: %s',
     async (name) => {
-      const answer = await ask(`GET /admin/plans/${name}`);
-      expectError(answer, 404, 'not_found', `There is no plan "${decodeURIComponent(name)}".`);
-      expectRateLimitHeaders(answer);
+      const response = await sendAsAdmin(`GET /admin/plans/${name}`);
+      expectError(response, 404, 'not_found', `There is no plan "${decodeURIComponent(name)}".`);
+      expectRateLimitHeaders(response);
     },
   );
 });
 
-describe('setPlan', () => {
+describe('PUT /admin/plans/{plan}', () => {
   afterEach(() =>
     admin.store.database.query("UPDATE plans SET per_minute = 60, per_day = 1000 WHERE name = 'free'"),
   );
 
-  it('answers 200 with the plan as it is now', async () => {
-    const answer = await put('free', { perMinute: 61, perDay: 1001 });
-    expect(answer.status).toBe(200);
-    expect(answer.json).toEqual({ name: 'free', perMinute: 61, perDay: 1001 });
-    expect(answer.headers.get('location')).toBeNull();
-    expectRateLimitHeaders(answer);
-    expect((await ask('GET /admin/plans/free')).json).toEqual(answer.json);
+  it('returns 200 with the changed plan', async () => {
+    const response = await put('free', { perMinute: 61, perDay: 1001 });
+    expect(response.status).toBe(200);
+    expect(response.json).toEqual({ name: 'free', perMinute: 61, perDay: 1001 });
+    expect(response.headers.get('location')).toBeNull();
+    expectRateLimitHeaders(response);
+    expect((await sendAsAdmin('GET /admin/plans/free')).json).toEqual(response.json);
   });
 
-  it('answers 201 with its location where it makes a plan, on which keys can be issued at once', async () => {
-    const answer = await put('startup-2', { perMinute: 2_147_483_647, perDay: 1 });
-    expect(answer.status).toBe(201);
-    expect(answer.json).toEqual({ name: 'startup-2', perMinute: 2_147_483_647, perDay: 1 });
-    expect(answer.headers.get('location')).toBe('/admin/plans/startup-2');
-    expectRateLimitHeaders(answer);
-    expect((await ask(`GET ${answer.headers.get('location')}`)).json).toEqual(answer.json);
-    const issued = await ask('POST /admin/keys', { name: 'x', plan: 'startup-2' });
+  it('returns 201 with Location for a new plan, on which keys can be issued at once', async () => {
+    const response = await put('startup-2', { perMinute: 2_147_483_647, perDay: 1 });
+    expect(response.status).toBe(201);
+    expect(response.json).toEqual({ name: 'startup-2', perMinute: 2_147_483_647, perDay: 1 });
+    expect(response.headers.get('location')).toBe('/admin/plans/startup-2');
+    expectRateLimitHeaders(response);
+    expect((await sendAsAdmin(`GET ${response.headers.get('location')}`)).json).toEqual(response.json);
+    const issued = await sendAsAdmin('POST /admin/keys', { name: 'x', plan: 'startup-2' });
     expect(issued.json).toMatchObject({ plan: 'startup-2', perMinute: 2_147_483_647, perDay: 1 });
     await admin.store.database.query('DELETE FROM api_keys WHERE id = $1', [issued.json.id]);
     await admin.store.database.query('DELETE FROM quotas WHERE id = $1', [issued.json.quotaId]);
   });
 
-  it('changes nothing, and writes nothing down, when the numbers are those there are', async () => {
+  it('changes and records nothing when the limits are the same', async () => {
     const before = await plansAndAudit();
-    const answer = await put('free', { perMinute: 60, perDay: 1000 });
-    expect([answer.status, answer.json]).toEqual([200, { name: 'free', perMinute: 60, perDay: 1000 }]);
+    const response = await put('free', { perMinute: 60, perDay: 1000 });
+    expect([response.status, response.json]).toEqual([200, { name: 'free', perMinute: 60, perDay: 1000 }]);
     expect(await plansAndAudit()).toBe(before);
   });
 
-  it('ignores unknown fields, a name among them', async () => {
-    const answer = await put('free', { perMinute: 62, perDay: 1002, name: 'pro', colour: 'red', '': null });
-    expect(answer.json).toEqual({ name: 'free', perMinute: 62, perDay: 1002 });
+  it('ignores unknown fields, also a name', async () => {
+    const response = await put('free', { perMinute: 62, perDay: 1002, name: 'pro', colour: 'red', '': null });
+    expect(response.json).toEqual({ name: 'free', perMinute: 62, perDay: 1002 });
   });
 
-  it('holds within a second for the keys on the plan, keeps what they used, and leaves own numbers', async () => {
+  it('applies within a second to the keys on the plan, keeps their usage, and leaves own limits alone', async () => {
     const key = await admin.issue();
     const own = await admin.issue({ perMinute: 7, perDay: 70 });
     admin.store.clock.travelToMinuteStart();
@@ -170,26 +170,26 @@ describe('setPlan', () => {
     await put('free', { perMinute: 1_000_000, perDay: 2_000_000 });
     const deadline = performance.now() + 1000;
     let used = 3;
-    let answer: Answer;
+    let response: Answer;
     do {
-      answer = await use();
-      used += answer.status === 200 ? 1 : 0;
-    } while (answer.headers.get('x-ratelimit-limit') !== '1000000' && performance.now() < deadline);
-    expect(answer.headers.get('ratelimit-policy')).toBe('"minute";q=1000000;w=60, "day";q=2000000;w=86400');
-    expect(answer.headers.get('x-ratelimit-remaining')).toBe(String(1_000_000 - used));
-    expect((await ask(`GET /admin/keys/${own.id}`)).json).toMatchObject({ perMinute: 7, perDay: 70 });
+      response = await use();
+      used += response.status === 200 ? 1 : 0;
+    } while (response.headers.get('x-ratelimit-limit') !== '1000000' && performance.now() < deadline);
+    expect(response.headers.get('ratelimit-policy')).toBe('"minute";q=1000000;w=60, "day";q=2000000;w=86400');
+    expect(response.headers.get('x-ratelimit-remaining')).toBe(String(1_000_000 - used));
+    expect((await sendAsAdmin(`GET /admin/keys/${own.id}`)).json).toMatchObject({ perMinute: 7, perDay: 70 });
   });
 
-  it('is 409 conflict for a plan whose keys have numbers of their own', async () => {
+  it('returns 409 conflict for a plan whose keys have their own limits', async () => {
     const before = await plansAndAudit();
-    const answer = await put('enterprise', { perMinute: 5, perDay: 5 });
+    const response = await put('enterprise', { perMinute: 5, perDay: 5 });
     expectError(
-      answer,
+      response,
       409,
       'conflict',
       'Plan "enterprise" has no numbers of its own; give each of its keys theirs.',
     );
-    expectRateLimitHeaders(answer);
+    expectRateLimitHeaders(response);
     expect(await plansAndAudit()).toBe(before);
   });
 
@@ -202,12 +202,12 @@ describe('setPlan', () => {
     ),
     ['{"perMinute":null,"perDay":"x"}', `perMinute ${INTEGER}; perDay ${INTEGER}`],
     ...['[]', '"x"', 'null', '7'].map((body) => [body, 'the body must be a JSON object']),
-  ])('refuses with 400 numbers that are none, and changes nothing: %s', async (body, faults) => {
+  ])('returns 400 and changes nothing for invalid limits: %s', async (body, faults) => {
     const before = await plansAndAudit();
     for (const name of ['free', 'new']) {
-      const answer = await put(name, body);
-      expectError(answer, 400, 'invalid_request', `The request is invalid: ${faults}.`);
-      expectRateLimitHeaders(answer);
+      const response = await put(name, body);
+      expectError(response, 400, 'invalid_request', `The request is invalid: ${faults}.`);
+      expectRateLimitHeaders(response);
     }
     expect(await plansAndAudit()).toBe(before);
   });
@@ -226,37 +226,37 @@ describe('setPlan', () => {
     'x'.repeat(64),
     '..%2Ffree',
     '__proto__',
-  ])('refuses with 400 a name that no plan can have: %s', async (name) => {
+  ])('returns 400 for a name that no plan can have: %s', async (name) => {
     const before = await plansAndAudit();
-    const answer = await put(name, { perMinute: 5, perDay: 5 });
-    expectError(answer, 400, 'invalid_request', `The name of the plan ${NAME}.`);
+    const response = await put(name, { perMinute: 5, perDay: 5 });
+    expectError(response, 400, 'invalid_request', `The name of the plan ${NAME}.`);
     expect(await plansAndAudit()).toBe(before);
   });
 
   it.each(['a', 'x'.repeat(63), 'constructor', 'a-1-', 'null'])(
-    'makes a plan of the name %s',
+    'creates a plan with the name %s',
     async (name) => {
       expect((await put(name, { perMinute: 5, perDay: 5 })).status).toBe(201);
-      expect((await ask(`GET /admin/plans/${name}`)).json).toEqual({ name, perMinute: 5, perDay: 5 });
+      expect((await sendAsAdmin(`GET /admin/plans/${name}`)).json).toEqual({ name, perMinute: 5, perDay: 5 });
     },
   );
 
-  it('of several that make the same plan at once has one make it, and the others change it in turn', async () => {
-    const numbers = [1, 2, 3, 4, 5];
-    const answers = await Promise.all(
-      numbers.map((perMinute) => put('contested', { perMinute, perDay: 10 })),
+  it('creates a plan once when several requests are concurrent; the others change it in turn', async () => {
+    const limits = [1, 2, 3, 4, 5];
+    const responses = await Promise.all(
+      limits.map((perMinute) => put('contested', { perMinute, perDay: 10 })),
     );
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(4);
-    const deeds = await deedsOn('contested');
-    expect(deeds.map(({ action }) => action)).toEqual(['plan.created', ...Array(4).fill('plan.changed')]);
-    expect(deeds.map(({ before }) => before)).toEqual([
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(4);
+    const entries = await entriesOf('contested');
+    expect(entries.map(({ action }) => action)).toEqual(['plan.created', ...Array(4).fill('plan.changed')]);
+    expect(entries.map(({ before }) => before)).toEqual([
       null,
-      ...deeds.slice(0, -1).map(({ after }) => after),
+      ...entries.slice(0, -1).map(({ after }) => after),
     ]);
-    expect((await ask('GET /admin/plans/contested')).json).toEqual({
+    expect((await sendAsAdmin('GET /admin/plans/contested')).json).toEqual({
       name: 'contested',
-      ...deeds.at(-1)?.['after'],
+      ...entries.at(-1)?.['after'],
     });
   });
 });

@@ -14,7 +14,7 @@ let admin: IssuedKey;
 let ann: IssuedKey;
 let bob: IssuedKey;
 
-/** Requests of Ann and Bob on three days, each answered and recorded. */
+/** Ann and Bob send requests on three days, and their usage is recorded. */
 beforeAll(async () => {
   store = await startApplication();
   store.clock.travelTo(NOON);
@@ -28,12 +28,12 @@ beforeAll(async () => {
     await send(`${store.url}/v1/pets`, { key: bob.key });
     await send(`${store.url}/v1/pets`, { key: bob.key });
   }
-  await recorded();
+  await recordUsage();
 });
 afterAll(() => store.close());
 
-/** The first may have been under way already. */
-async function recorded(): Promise<void> {
+/** Waits until all usage is recorded; the first flush may join one that is in flight. */
+async function recordUsage(): Promise<void> {
   await store.app.get(UsageRecorder).flush();
   await store.app.get(UsageRecorder).flush();
 }
@@ -45,10 +45,10 @@ const next = ({ headers }: Answer) => /<([^>]+)>; rel="next"/.exec(headers.get('
 async function walk(path: string): Promise<unknown[]> {
   const all: unknown[] = [];
   for (let page: string | undefined = path; page !== undefined;) {
-    const answer = await get(page);
-    expect(answer.status).toBe(200);
-    all.push(...answer.json);
-    page = next(answer);
+    const response = await get(page);
+    expect(response.status).toBe(200);
+    all.push(...response.json);
+    page = next(response);
   }
   return all;
 }
@@ -75,11 +75,11 @@ const bobOn = (date: string) => [
 ];
 
 describe('GET /admin/usage', () => {
-  it('tells what every key asked for in the last seven days, newest first, with the rate-limit headers', async () => {
-    const answer = await get('/admin/usage');
-    expect(answer.status).toBe(200);
-    expectRateLimitHeaders(answer);
-    expect(answer.json.filter(({ keyId }: { keyId: string }) => keyId !== admin.id)).toEqual([
+  it('returns the usage of every key in the last seven days, newest first, with the rate-limit headers', async () => {
+    const response = await get('/admin/usage');
+    expect(response.status).toBe(200);
+    expectRateLimitHeaders(response);
+    expect(response.json.filter(({ keyId }: { keyId: string }) => keyId !== admin.id)).toEqual([
       ...annOn('2027-03-05'),
       ...bobOn('2027-03-05'),
       ...annOn('2027-03-04'),
@@ -87,7 +87,7 @@ describe('GET /admin/usage', () => {
     ]);
   });
 
-  it('counts days as UTC days, today among them', async () => {
+  it('counts UTC days, including today', async () => {
     const started = async (days: number) => {
       const { json } = await get(`/admin/keys/${ann.id}/usage?days=${days}`);
       return [...new Set(json.map(({ startsAt }: { startsAt: string }) => startsAt.slice(0, 10)))];
@@ -101,7 +101,7 @@ describe('GET /admin/usage', () => {
     ['minute', '2027-03-05T12:00:00.000Z'],
     ['hour', '2027-03-05T12:00:00.000Z'],
     ['day', '2027-03-05T00:00:00.000Z'],
-  ])('counts by the %s', async (period, startsAt) => {
+  ])('groups usage by %s', async (period, startsAt) => {
     const { json } = await get(`/admin/keys/${ann.id}/usage?days=1&period=${period}`);
     expect(json).toMatchObject([
       { startsAt, operation: 'getPet', requests: 1 },
@@ -109,7 +109,7 @@ describe('GET /admin/usage', () => {
     ]);
   });
 
-  it('is walked page by page, each entry once, with its filters kept', async () => {
+  it('returns each entry once over all pages, and keeps the filters in the links', async () => {
     const whole = (await get(`/admin/keys/${ann.id}/usage?days=400&limit=100`)).json;
     expect(whole).toHaveLength(6);
     expect(await walk(`/admin/keys/${ann.id}/usage?days=400&limit=1`)).toEqual(whole);
@@ -118,7 +118,7 @@ describe('GET /admin/usage', () => {
     );
   });
 
-  it('has none for a key that has asked for nothing, and 404 where there is no such key', async () => {
+  it('returns an empty array for a key without requests, and 404 for an unknown key', async () => {
     const { id } = await store.issue();
     expect((await get(`/admin/keys/${id}/usage`)).json).toEqual([]);
     expectError(
@@ -127,8 +127,8 @@ describe('GET /admin/usage', () => {
       'not_found',
       'There is no key with the id "nobody".',
     );
-    const nobody = '00000000-0000-7000-8000-000000000000';
-    expectError(await get(`/admin/keys/${nobody}/usage`), 404, 'not_found');
+    const unknownId = '00000000-0000-7000-8000-000000000000';
+    expectError(await get(`/admin/keys/${unknownId}/usage`), 404, 'not_found');
   });
 
   it.each([
@@ -142,35 +142,37 @@ describe('GET /admin/usage', () => {
       'cursor=nonsense',
       'cursor is not one that this service gave: follow the Link header of the page before',
     ],
-  ])('refuses ?%s', async (query, fault) => {
+  ])('returns 400 for ?%s', async (query, fault) => {
     for (const path of ['/admin/usage', `/admin/keys/${ann.id}/usage`]) {
-      const answer = await get(`${path}?${query}`);
-      expectError(answer, 400, 'invalid_request', `The request is invalid: ${fault}.`);
+      const response = await get(`${path}?${query}`);
+      expectError(response, 400, 'invalid_request', `The request is invalid: ${fault}.`);
     }
   });
 });
 
-it.each([
-  '2027-03-05T12:00:00.000Z|KEY|list\0Pets|false',
-  '-271821-04-20T00:00:00.000Z|KEY|listPets|false',
-  '2027-03-05T12:00:00.000Z|KEY|listPets|maybe',
-  '2027-03-05T12:00:00.000Z|KEY|listPets',
-  'getPet|KEY|more',
-  'get\0Pet|KEY',
-  'getPet|nobody',
-  '',
-])('a cursor that somebody made up is refused: %j', async (text) => {
-  const cursor = encodeCursor(text.replace('KEY', ann.id));
-  for (const path of ['/admin/usage', `/admin/keys/${ann.id}/usage`, '/admin/deprecations']) {
-    expectError(await get(`${path}?cursor=${cursor}`), 400, 'invalid_request');
-  }
+describe('GET /admin/usage, /admin/keys/{id}/usage and /admin/deprecations', () => {
+  it.each([
+    '2027-03-05T12:00:00.000Z|KEY|list\0Pets|false',
+    '-271821-04-20T00:00:00.000Z|KEY|listPets|false',
+    '2027-03-05T12:00:00.000Z|KEY|listPets|maybe',
+    '2027-03-05T12:00:00.000Z|KEY|listPets',
+    'getPet|KEY|more',
+    'get\0Pet|KEY',
+    'getPet|nobody',
+    '',
+  ])('return 400 for a forged cursor: %j', async (text) => {
+    const cursor = encodeCursor(text.replace('KEY', ann.id));
+    for (const path of ['/admin/usage', `/admin/keys/${ann.id}/usage`, '/admin/deprecations']) {
+      expectError(await get(`${path}?cursor=${cursor}`), 400, 'invalid_request');
+    }
+  });
 });
 
 describe('GET /admin/deprecations', () => {
-  it('tells which keys called which deprecated operation, how often, and when last; by operation and key', async () => {
+  it('returns the keys that called a deprecated operation, with count and last call, by operation and key', async () => {
     store.clock.travelTo(new Date(NOON.getTime() + 3_600_000));
     await send(`${store.url}/v1/pets/1`, { key: admin.key });
-    await recorded();
+    await recordUsage();
     const callers = [
       {
         operation: 'getPet',
@@ -189,23 +191,22 @@ describe('GET /admin/deprecations', () => {
         lastAt: expect.stringMatching(/^2027-03-05T12:00:3\d\.\d{3}Z$/),
       },
     ];
-    const answer = await get('/admin/deprecations');
-    expect({ status: answer.status, body: answer.json }).toEqual({ status: 200, body: callers });
-    expectRateLimitHeaders(answer);
+    const response = await get('/admin/deprecations');
+    expect({ status: response.status, body: response.json }).toEqual({ status: 200, body: callers });
+    expectRateLimitHeaders(response);
     expect(await walk('/admin/deprecations?limit=1')).toEqual(callers);
   });
 
-  it('refuses a cursor of another list', async () => {
+  it('returns 400 for a cursor of another list', async () => {
     const other = next(await get('/admin/usage?limit=1'))?.split('cursor=')[1];
     expectError(await get(`/admin/deprecations?cursor=${other}`), 400, 'invalid_request');
   });
 });
 
-it.each(['/admin/usage', '/admin/keys/x/usage', '/admin/deprecations'])(
-  'a client may not see %s',
-  async (path) => {
-    const answer = await get(path, ann.key);
-    expectError(answer, 403, 'forbidden', 'This needs an API key whose role is admin.');
-    expectRateLimitHeaders(answer);
-  },
-);
+describe('a client', () => {
+  it.each(['/admin/usage', '/admin/keys/x/usage', '/admin/deprecations'])('gets 403 at %s', async (path) => {
+    const response = await get(path, ann.key);
+    expectError(response, 403, 'forbidden', 'This needs an API key whose role is admin.');
+    expectRateLimitHeaders(response);
+  });
+});

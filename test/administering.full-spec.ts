@@ -9,8 +9,8 @@ import { ServiceProcess } from './support/service-process.js';
 const ROOT = path.resolve(import.meta.dirname, '..');
 const run = promisify(execFile);
 
-/** The commands of the walk from an empty database to a rotated key, block by block, as they are written. */
-async function blocksOfTheWalk(): Promise<string[]> {
+/** Returns the commands from an empty database to a rotated key, block by block, exactly as documented. */
+async function documentedCommands(): Promise<string[]> {
   const text = await readFile(path.join(ROOT, 'docs', 'administering.md'), 'utf8');
   const walk = text.slice(text.indexOf('## From an empty database'), text.indexOf('## Commands and routes'));
   return [...walk.matchAll(/```sh\n(.*?)```/gs)].map(([, commands = '']) => commands);
@@ -37,9 +37,9 @@ describe('docs/administering.md', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('walks from an empty database to a rotated key by the very commands that it shows', async () => {
-    const [setUp = '', ...rest] = await blocksOfTheWalk();
-    // The reader's own database, and where the service listens, are another here.
+  it('has commands that lead from an empty database to a rotated key', async () => {
+    const [setUp = '', ...rest] = await documentedCommands();
+    // The test has its own database and its own address of the service.
     const [, ...prepare] = setUp.split('\n');
     const env = { ...process.env, DATABASE_URL: database.url, APP_ENV: 'production', NO_COLOR: '1' };
     const shell = (commands: string) =>
@@ -58,7 +58,7 @@ describe('docs/administering.md', () => {
 
     expect(stdout.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 200']);
     expect(stdout.match(/^x-api-key-expires: .*GMT/gim)).toHaveLength(1);
-    // Both keys took from one quota. Of its windows the day, as a minute may end during the walk.
+    // Both keys used one quota. The day is compared because a minute may end meanwhile.
     expect(stdout.match(/"day";r=\d+/g)).toEqual(
       [9999, 9998, 9997].map((remaining) => `"day";r=${remaining}`),
     );

@@ -5,12 +5,12 @@ import { send } from './support/http.js';
 
 const ROWS = 40_000;
 
-describe('administration, whatever the size of the tables and the state that SQL has left', () => {
+describe('administration of large and damaged tables', () => {
   let admin: Administration;
 
   beforeAll(async () => {
     admin = await startAdministration();
-    // Strangers' counters, as many as there are addresses; and more bans than a statement may have parameters.
+    // A counter of an anonymous client for each address, and more bans than a statement can have parameters.
     await admin.store.database.query(
       `INSERT INTO rate_limit_counters (subject, minute, minute_used, minute_limit, day, day_used, granted, banned_until)
        SELECT 'address:' || n, 0, 0, 300, 0, 0, 0, NULL FROM generate_series(1, $1::int) n
@@ -22,7 +22,7 @@ describe('administration, whatever the size of the tables and the state that SQL
   });
   afterAll(() => admin.store.close());
 
-  it('lists those who are banned, and those who are not, among 40,000 bans', async () => {
+  it('returns banned and other keys among 40,000 bans', async () => {
     const banned = await admin.issue({ name: 'banned' });
     await admin.store.database.query(
       `INSERT INTO rate_limit_counters (subject, minute, minute_used, minute_limit, day, day_used, granted, banned_until)
@@ -35,7 +35,7 @@ describe('administration, whatever the size of the tables and the state that SQL
     ]);
   });
 
-  it('finds bans by an index of their own, and beside the connection that counts', async () => {
+  it('finds bans by their index, on another connection than the one that counts', async () => {
     await admin.store.database.query('UPDATE rate_limit_counters SET banned_until = NULL');
     await admin.store.database.query('VACUUM ANALYZE rate_limit_counters');
     const plan = await admin.store.database.query(
@@ -46,13 +46,13 @@ describe('administration, whatever the size of the tables and the state that SQL
     expect(lines).not.toContain('Seq Scan');
     await admin.ask('GET /admin/keys');
     const connections = await admin.store.database.query(
-      `SELECT query ~ 'banned_until >' AS asks_bans FROM pg_stat_activity
+      `SELECT query ~ 'banned_until >' AS reads_bans FROM pg_stat_activity
        WHERE datname = current_database() AND application_name = 'animal-store bans'`,
     );
-    expect(connections).toEqual([{ asks_bans: true }]);
+    expect(connections).toEqual([{ reads_bans: true }]);
   });
 
-  it('shows and mends a quota that SQL has left without numbers', async () => {
+  it('returns and repairs a quota that was left without limits by SQL', async () => {
     const { id, key, quotaId } = await admin.issue();
     await admin.store.database.query("UPDATE quotas SET plan = 'enterprise' WHERE id = $1", [quotaId]);
     const without = { id, plan: 'enterprise', perMinute: null, perDay: null };
@@ -70,23 +70,23 @@ describe('administration, whatever the size of the tables and the state that SQL
     expect((await send(`${admin.store.url}/v1/pets`, { key })).status).toBe(200);
   });
 
-  it('waits a second at the most for what somebody has locked, so that requests find room meanwhile', async () => {
+  it('waits at most a second for a lock, so other requests still get connections', async () => {
     const { id, quotaId } = await admin.issue();
     const holder = new pg.Client({ connectionString: admin.store.database.url });
     await holder.connect();
     await holder.query('BEGIN');
     await holder.query('SELECT 1 FROM quotas WHERE id = $1 FOR UPDATE', [quotaId]);
-    // More than the pool has connections.
+    // More requests than the pool has connections.
     const revocations = Promise.all(
       Array.from({ length: 12 }, () => admin.ask(`POST /admin/keys/${id}/revoke`)),
     );
     const listed = await admin.ask('GET /v1/pets');
-    const refused = await revocations;
+    const rejected = await revocations;
     await holder.query('ROLLBACK');
     await holder.end();
     expect(listed.status).toBe(200);
-    for (const answer of refused) {
-      expectError(answer, 503, 'service_unavailable');
+    for (const response of rejected) {
+      expectError(response, 503, 'service_unavailable');
     }
     expect((await admin.ask(`POST /admin/keys/${id}/revoke`)).json).toMatchObject({ state: 'revoked' });
   });

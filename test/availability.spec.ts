@@ -15,33 +15,37 @@ afterAll(async () => {
   await database.drop();
 });
 
-it('a transaction that met another, and has to begin anew, may succeed later: it is no defect', async () => {
-  await database.query(`INSERT INTO pets (name, category_id) VALUES ('Rex', 7)`);
-  const met = prisma
-    .$transaction(
-      async (transaction) => {
-        await transaction.pet.count();
-        await database.query('UPDATE pets SET category_id = 8');
-        await transaction.pet.updateMany({ data: { categoryId: 9n } });
-      },
-      // As an administrator may have set it for the whole database.
-      { isolationLevel: 'RepeatableRead' },
-    )
-    .catch((error: unknown) => error);
-  expect(await met).toBeInstanceOf(Error);
-  expect(isDatabaseUnavailable(await met)).toBe(true);
+describe('isDatabaseUnavailable', () => {
+  it('returns true for a serialization failure, which may succeed later', async () => {
+    await database.query(`INSERT INTO pets (name, category_id) VALUES ('Rex', 7)`);
+    const conflict = prisma
+      .$transaction(
+        async (transaction) => {
+          await transaction.pet.count();
+          await database.query('UPDATE pets SET category_id = 8');
+          await transaction.pet.updateMany({ data: { categoryId: 9n } });
+        },
+        // As an administrator may have set for the whole database.
+        { isolationLevel: 'RepeatableRead' },
+      )
+      .catch((error: unknown) => error);
+    expect(await conflict).toBeInstanceOf(Error);
+    expect(isDatabaseUnavailable(await conflict)).toBe(true);
+  });
 });
 
-it('a transaction of the service that met another is run again', async () => {
-  await prisma.$executeRaw`SET default_transaction_isolation = 'repeatable read'`;
-  let runs = 0;
-  const changed = await inTransaction(prisma, async (transaction) => {
-    runs += 1;
-    await transaction.pet.count();
-    if (runs === 1) {
-      await database.query('UPDATE pets SET category_id = 10');
-    }
-    return transaction.pet.updateMany({ data: { categoryId: 11n } });
+describe('inTransaction', () => {
+  it('repeats a transaction after a serialization failure', async () => {
+    await prisma.$executeRaw`SET default_transaction_isolation = 'repeatable read'`;
+    let runs = 0;
+    const changed = await inTransaction(prisma, async (transaction) => {
+      runs += 1;
+      await transaction.pet.count();
+      if (runs === 1) {
+        await database.query('UPDATE pets SET category_id = 10');
+      }
+      return transaction.pet.updateMany({ data: { categoryId: 11n } });
+    });
+    expect([runs, changed]).toEqual([2, { count: 1 }]);
   });
-  expect([runs, changed]).toEqual([2, { count: 1 }]);
 });

@@ -11,9 +11,9 @@ import { run } from './support/service-process.js';
 import { ServiceProcesses } from './support/service-processes.js';
 
 const ROLE = 'animal_store';
-/** More than one page of the largest. */
+/** More than one page of the largest size. */
 const ANIMALS = 250;
-const ENOUGH = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '1000000'];
+const UNLIMITED = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '1000000'];
 
 const commands = (heading: string) => documented('operating.md', heading);
 
@@ -22,7 +22,7 @@ interface Pet {
   name: string;
 }
 
-/** A client that creates one animal after another, and knows what it was answered. */
+/** Creates one animal after another, and keeps the acknowledged ones. */
 class Creator {
   readonly created: Pet[] = [];
   private isStopped = false;
@@ -51,7 +51,7 @@ class Creator {
 const create = (url: string, key: string, name: string, headers: Record<string, string> = {}) =>
   send(`${url}/v1/pets`, { method: 'POST', key, body: { name, categoryId: 7 }, headers });
 
-/** All pages of all animals. */
+/** Returns all pages of all animals. */
 async function walk(url: string, key: string): Promise<Answer[]> {
   const pages: Answer[] = [];
   let next: string | undefined = '/v1/pets?limit=100';
@@ -66,7 +66,7 @@ async function walk(url: string, key: string): Promise<Answer[]> {
 
 const petsOn = (pages: Answer[]): Pet[] => pages.flatMap(({ json }) => json);
 
-describeOnDebianPostgres('what is in the database', () => {
+describeOnDebianPostgres('the database', () => {
   let server: DebianPostgres;
   let backup: string;
   let archive: string;
@@ -112,20 +112,20 @@ describeOnDebianPostgres('what is in the database', () => {
     return JSON.parse(stdout).key;
   }
 
-  /** An empty database beside the other. */
+  /** Creates an empty database on the same server. */
   async function createBeside() {
     await query(server.url(), `CREATE DATABASE restored OWNER ${ROLE}`);
     return { url: server.url('restored', ROLE), drop: async () => {} };
   }
 
   it.each([
-    ['of the same server', createBeside],
-    ['of the newest version', () => createDatabase('template0')],
+    ['on the same server', createBeside],
+    ['on the newest version', () => createDatabase('template0')],
   ])(
-    'is dumped while it is served, and a service goes on with it in a database %s',
+    'can be dumped under load, and a service continues with the dump in a database %s',
     async (_where, createEmpty) => {
       const url = await start();
-      const key = await issueKey(...ENOUGH);
+      const key = await issueKey(...UNLIMITED);
       const narrow = await issueKey('--plan', 'enterprise', '--per-minute', '1000', '--per-day', '5');
       for (let animal = 1; animal <= ANIMALS; animal += 1) {
         await create(url, key, `animal ${animal}`);
@@ -163,7 +163,7 @@ describeOnDebianPostgres('what is in the database', () => {
 
       const again = await start(empty.url);
       const restoredPages = await walk(again, key);
-      // Those pages are full on both sides; the last ones differ by what was created after the dump.
+      // The first pages are full in both; the last ones differ by what was created after the dump.
       for (const page of [0, 1]) {
         expect(restoredPages[page]?.text).toBe(pages[page]?.text);
         expect(restoredPages[page]?.headers.get('etag')).toBe(pages[page]?.headers.get('etag'));
@@ -177,8 +177,8 @@ describeOnDebianPostgres('what is in the database', () => {
       expect(replayed.headers.get('idempotent-replayed')).toBe('true');
       expect(replayed.text).toBe(first.text);
 
-      const told = Math.max(...petsOn(pages).map(({ id }) => id));
-      expect((await create(again, key, 'new')).json.id).toBeGreaterThan(told);
+      const largestId = Math.max(...petsOn(pages).map(({ id }) => id));
+      expect((await create(again, key, 'new')).json.id).toBeGreaterThan(largestId);
 
       const [counter] = await query<{ left: number }>(
         empty.url,
@@ -186,16 +186,16 @@ describeOnDebianPostgres('what is in the database', () => {
        FROM rate_limit_counters WHERE day_limit = 5`,
       );
       expect(await send(`${again}/v1/pets?limit=1`, { key: narrow })).toMatchObject({ status: 200 });
-      const standing = await send(`${again}/v1/rate-limit`, { key: narrow });
-      expect(standing.json.windows[1].remaining).toBe((counter?.left ?? 0) - 1);
+      const rateLimitStatus = await send(`${again}/v1/rate-limit`, { key: narrow });
+      expect(rateLimitStatus.json.windows[1].remaining).toBe((counter?.left ?? 0) - 1);
       await services.end('SIGTERM');
       await empty.drop();
     },
   );
 
-  it('is recovered to the moment before a mistake: every 201 before it is there, and the mistake is not', async () => {
+  it('can be recovered to the moment before a mistake, with every 201 before it and without the mistake', async () => {
     const url = await start();
-    const key = await issueKey(...ENOUGH);
+    const key = await issueKey(...UNLIMITED);
     await create(url, key, 'before the base backup');
     await server.shell(commands('Base backup'), { BACKUP: backup, ADMIN_URL: server.url() });
 
@@ -228,9 +228,9 @@ describeOnDebianPostgres('what is in the database', () => {
     const found = petsOn(await walk(again, key));
     expect(found[0]).toMatchObject({ name: 'before the base backup' });
     expect(found).toEqual(expect.arrayContaining(before));
-    // The one of the base backup, and one whose answer was under way.
+    // The one of the base backup, and one whose response was in flight.
     expect(found.length).toBeLessThanOrEqual(1 + known + 1);
-    const told = Math.max(...creator.created.map(({ id }) => id));
-    expect((await create(again, key, 'new')).json.id).toBeGreaterThan(told);
+    const largestId = Math.max(...creator.created.map(({ id }) => id));
+    expect((await create(again, key, 'new')).json.id).toBeGreaterThan(largestId);
   });
 });

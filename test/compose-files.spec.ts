@@ -11,11 +11,11 @@ import { type ComposeFile, readComposeFile } from './image/support/compose-file.
 const ROOT = path.join(__dirname, '..');
 const FILES = ['docker-compose.yml', 'docker-compose.secrets.yml'];
 
-/** The schema of the Compose specification, as the linter `dclint` brings it. */
+/** The schema of the Compose specification, from the linter `dclint`. */
 function readSchema(): object {
   const folder = path.dirname(createRequire(__filename).resolve('dclint/package.json'));
   const text = readFileSync(path.join(folder, 'schemas', 'compose.schema.json'), 'utf8');
-  // It names its dialect, which is Ajv's own, by an address that Ajv does not know.
+  // Ajv does not recognise the address of its own dialect, so it is left out.
   const { $schema: _, ...schema } = JSON.parse(text);
   return schema;
 }
@@ -23,7 +23,7 @@ function readSchema(): object {
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 const namesIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = '']) => name);
 
-/** What OpenTelemetry's SDK reads by itself, as far as it is usual and needs no file. */
+/** Variables that OpenTelemetry's SDK reads itself: the usual ones that need no file. */
 const OPEN_TELEMETRY = [
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_PROTOCOL',
@@ -37,7 +37,7 @@ const OPEN_TELEMETRY = [
   'OTEL_SDK_DISABLED',
 ];
 
-/** What the service can be told, and what PostgreSQL's image can. */
+/** The variables of the service, and of PostgreSQL's image. */
 const SETTINGS = [
   ...Object.keys(settings.shape),
   ...SECRETS.map((name) => `${name}_FILE`),
@@ -45,11 +45,11 @@ const SETTINGS = [
 ];
 const POSTGRES_SETTINGS = ['POSTGRES_DB', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_PASSWORD_FILE'];
 
-/** Of the other services: where the balancer listens, and what is seeded. */
-const NOT_OF_THE_SERVICE = ['PORT', 'ADMIN_API_KEY', 'SEED_FILE'];
+/** Variables of other services: the port of the balancer, and what is seeded. */
+const OTHER_SERVICES = ['PORT', 'ADMIN_API_KEY', 'SEED_FILE'];
 
 describe.each(FILES)('%s', (file) => {
-  it('is a Compose file by the schema of its specification', () => {
+  it('is valid by the schema of the Compose specification', () => {
     const ajv = new Ajv({ strict: false, allErrors: true });
     addFormats.default(ajv);
     const validate = ajv.compile(readSchema());
@@ -57,7 +57,7 @@ describe.each(FILES)('%s', (file) => {
     expect({ isValid, errors: validate.errors }).toEqual({ isValid: true, errors: null });
   });
 
-  it('names no environment variable that is not a setting', () => {
+  it('sets only variables that are settings', () => {
     const { services } = parse(read(file), { merge: true }) as ComposeFile;
     for (const [name, { environment = {} }] of Object.entries(services)) {
       const known = name === 'postgres' ? POSTGRES_SETTINGS : SETTINGS;
@@ -79,16 +79,16 @@ describe('docker-compose.yml', () => {
       /Compose ignores these in `\.env`: ([^]*?)\.\n/.exec(read('docs/deploying.md')) ?? [];
     const ignored = namesIn(list, /`(\w+)`/g);
     const all = [...new Set([...Object.keys(settings.shape), ...OPEN_TELEMETRY])];
-    expect([...passed, ...ignored, ...NOT_OF_THE_SERVICE].toSorted()).toEqual(all.toSorted());
+    expect([...passed, ...ignored, ...OTHER_SERVICES].toSorted()).toEqual(all.toSorted());
   });
 
-  it('takes nothing from .env that .env.example does not explain', () => {
+  it('uses no variable of .env that .env.example does not explain', () => {
     const taken = FILES.flatMap((file) => namesIn(read(file), /\$\{(\w+)/g));
     const explained = namesIn(read('.env.example'), /^(?:# )?(\w+)=/gm);
     expect(taken.filter((name) => !explained.includes(name))).toEqual([]);
   });
 
-  it('tells the service what .env says, and leaves to it what .env does not', async () => {
+  it('passes on what .env sets, and leaves the defaults of the rest to the service', async () => {
     const file = path.join(ROOT, 'docker-compose.yml');
     const bare = await readComposeFile(file);
     expect(bare.services['api']?.environment).toEqual({
@@ -119,7 +119,7 @@ describe('docker-compose.yml', () => {
 describe('docker-compose.secrets.yml', () => {
   const file = path.join(ROOT, 'docker-compose.secrets.yml');
 
-  it('takes the first key and the address of the counters from files where .env names them, and else as without it', async () => {
+  it('reads the first key and the address of the counters from files that .env names, and otherwise changes nothing', async () => {
     const files = { ADMIN_API_KEY_FILE: './secrets/admin', COUNTER_STORE_FILE: './secrets/counters' };
     const set = await readComposeFile(file, files);
     expect(set.secrets).toMatchObject({

@@ -8,7 +8,7 @@ import { query } from './support/scratch-database.js';
 import { run } from './support/service-process.js';
 import { ServiceProcesses } from './support/service-processes.js';
 
-/** An authority, another that nobody trusts, the server's certificate of each, and a client's. */
+/** Two authorities, of which the service trusts one, a server certificate of each, and a client certificate. */
 const CERTIFICATES = `
 for authority in ours theirs; do
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 \\
@@ -23,7 +23,7 @@ openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=animal_
 openssl x509 -req -in client.csr -days 1 -CA ours.crt -CAkey ours.key -CAcreateserial -out client.crt
 `;
 
-/** Nobody gets in without TLS; this one role only with a certificate of its own. */
+/** Requires TLS for everyone, and a client certificate for this one role. */
 const HBA = `
 hostssl all animal_store all cert
 hostssl all all all trust
@@ -32,9 +32,9 @@ hostssl all all all trust
 const WRONG_CA = 'self-signed certificate in certificate chain';
 const WRONG_NAME = "Hostname/IP does not match certificate's altnames";
 
-describeOnDebianPostgres('a PostgreSQL that is reached by TLS alone', () => {
+describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
   let server: DebianPostgres;
-  /** In production, where the start itself asks nothing of the database. */
+  /** In production mode, in which the start itself does not use the database. */
   const services = new ServiceProcesses();
 
   beforeAll(async () => {
@@ -64,7 +64,7 @@ describeOnDebianPostgres('a PostgreSQL that is reached by TLS alone', () => {
     HOST: '127.0.0.1',
   });
 
-  /** Has the server show this authority's certificate to whoever connects from now on. */
+  /** Makes the server use the certificate of this authority for new connections. */
   async function showCertificateOf(authority: string): Promise<void> {
     await server.shell(`
       cp server-${authority}.crt "$PGDATA/server.crt"
@@ -87,7 +87,7 @@ describeOnDebianPostgres('a PostgreSQL that is reached by TLS alone', () => {
        WHERE application_name LIKE 'animal-store%' ORDER BY 1, 2`,
     );
 
-  it('is served, and every connection is encrypted: of the pools, of counting and of listening', async () => {
+  it('is used with every connection encrypted: pools, counters and listener', async () => {
     const url = await services.start(settings(verified())).listening();
     const key = await issueKey();
     await until(async () => (await connections()).some(({ name }) => name === 'animal-store key changes'));
@@ -108,7 +108,7 @@ describeOnDebianPostgres('a PostgreSQL that is reached by TLS alone', () => {
     ]);
   });
 
-  it('is served with a certificate of ours in place of a password', async () => {
+  it('is used with a client certificate instead of a password', async () => {
     const own = `${verified()}&sslcert=${file('client.crt')}&sslkey=${file('client.key')}`;
     await server.shell('chmod 644 client.key');
     const url = await services.start(settings(own, 'localhost', 'animal_store')).listening();
@@ -123,13 +123,13 @@ describeOnDebianPostgres('a PostgreSQL that is reached by TLS alone', () => {
   describe.each([
     ['a certificate of another authority', () => urlWith(verified('theirs')), WRONG_CA],
     ['a certificate of another name', () => urlWith(verified(), '127.0.0.1'), WRONG_NAME],
-  ])('that shows %s', (_what, wrongUrl, reason) => {
+  ])('with %s', (_what, wrongUrl, reason) => {
     const wrong = () => ({ ...settings(''), DATABASE_URL: wrongUrl() });
 
     it.each([
-      ['the terminal', 'cli/admin.js', ['keys', 'list']],
+      ['the CLI', 'cli/admin.js', ['keys', 'list']],
       ['the seed', 'cli/seed.js', []],
-    ])('ends %s with one line that says so', async (_command, script, args) => {
+    ])('ends %s with a one-line message', async (_command, script, args) => {
       const { code, stderr } = await run(script, wrong(), ...args);
       expect(code).toBe(1);
       expect(stderr).toMatch(/^The database cannot be used \(check DATABASE_URL\): .+\n$/);
@@ -144,7 +144,7 @@ describeOnDebianPostgres('a PostgreSQL that is reached by TLS alone', () => {
     });
 
     it.each(['production', 'development'])(
-      'is given no connection in %s: not ready, 503, and the log says why',
+      'gets no connection in %s: the service is not ready, returns 503, and logs the reason',
       async (NODE_ENV) => {
         const key = await issueKey();
         const service = services.start({ ...wrong(), NODE_ENV });
@@ -164,7 +164,7 @@ describeOnDebianPostgres('a PostgreSQL that is reached by TLS alone', () => {
     );
   });
 
-  it('that shows a wrong certificate from some moment on is away, and is back when it shows the right one', async () => {
+  it('is unavailable while it shows a wrong certificate, and available when it shows the right one again', async () => {
     const url = await services.start(settings(verified())).listening();
     const key = await issueKey();
     expect(await send(`${url}/v1/pets`, { key })).toMatchObject({ status: 200 });
@@ -183,7 +183,7 @@ describeOnDebianPostgres('a PostgreSQL that is reached by TLS alone', () => {
     await until(async () => (await send(`${url}/readyz`)).status === 200);
   });
 
-  it('is served on when both change to another authority, without a restart', async () => {
+  it('is used without a restart after both move to another authority', async () => {
     await server.shell('cp ours.crt current.crt');
     const url = await services.start(settings(verified('current'))).listening();
     const key = await issueKey();
@@ -199,15 +199,15 @@ describeOnDebianPostgres('a PostgreSQL that is reached by TLS alone', () => {
     }
   });
 
-  describe('an address that says', () => {
-    it('nothing of TLS is refused by the server, never tried in both ways', async () => {
+  describe('the TLS parameters of an address', () => {
+    it('may be absent: the server rejects the connection, which is not retried with TLS', async () => {
       const { code, stderr } = await run('cli/admin.js', settings(''), 'keys', 'list');
       expect(code).toBe(1);
       expect(stderr).toContain('no encryption');
     });
 
     it.each(['prefer', 'require', 'verify-ca'])(
-      'sslmode=%s means verify-full, with a warning that libpq means less by it',
+      'mean verify-full for sslmode=%s, with a warning that libpq means less',
       async (mode) => {
         const rooted = `sslmode=${mode}&sslrootcert=${file('ours.crt')}`;
         const served = await run('cli/admin.js', settings(rooted), 'keys', 'list');
@@ -222,13 +222,13 @@ describeOnDebianPostgres('a PostgreSQL that is reached by TLS alone', () => {
       },
     );
 
-    it('uselibpqcompat=true means what libpq means: require encrypts and verifies nobody', async () => {
+    it('mean what libpq means with uselibpqcompat=true: require encrypts and verifies nothing', async () => {
       const compatible = settings('uselibpqcompat=true&sslmode=require', '127.0.0.1');
       expect(await run('cli/admin.js', compatible, 'keys', 'list')).toMatchObject({ code: 0, stderr: '' });
     });
 
     it.each(['DATABASE_URL', 'DIRECT_DATABASE_URL'])(
-      '%s with a file that cannot be read ends the start with a line that names both',
+      'must name readable files: otherwise the start ends with a line that names %s and the file',
       async (name) => {
         const missing = urlWith('sslmode=verify-full&sslrootcert=/nowhere/ca.crt');
         const { code, stderr } = await run('main.js', {
@@ -243,7 +243,7 @@ describeOnDebianPostgres('a PostgreSQL that is reached by TLS alone', () => {
     );
   });
 
-  it('is not spoken to where it offers no TLS, and that is said', async () => {
+  it('is not used when it offers no TLS, and the message says so', async () => {
     const plain = await DebianPostgres.create();
     await plain.start();
     try {

@@ -35,27 +35,30 @@ function expectNoDeprecation({ headers }: Answer): void {
   expect(headers.get('link') ?? '').not.toMatch(/successor-version|deprecation/);
 }
 
-describe('every response of getPet tells that it is deprecated, since when, until when and what replaces it:', () => {
-  it('200', async () => {
-    const answer = await send(`${store.url}${path}`, { key });
-    expect(answer.status).toBe(200);
-    expectDeprecation(answer);
-    expectRateLimitHeaders(answer);
+describe('GET /v1/pets/{petId}, which is deprecated', () => {
+  it('has the deprecation headers on 200', async () => {
+    const response = await send(`${store.url}${path}`, { key });
+    expect(response.status).toBe(200);
+    expectDeprecation(response);
+    expectRateLimitHeaders(response);
   });
 
-  it('200 of HEAD', async () => {
-    const answer = await send(`${store.url}${path}`, { method: 'HEAD', key });
-    expect([answer.status, answer.text]).toEqual([200, '']);
-    expectDeprecation(answer);
+  it('has the deprecation headers on 200 of HEAD', async () => {
+    const response = await send(`${store.url}${path}`, { method: 'HEAD', key });
+    expect([response.status, response.text]).toEqual([200, '']);
+    expectDeprecation(response);
   });
 
-  it.each(['999999', 'rex', '9223372036854775808'])('404 of %s', async (id) => {
-    const answer = await send(`${store.url}/v1/pets/${id}`, { key });
-    expectError(answer, 404, 'not_found');
-    expectDeprecation(answer);
-  });
+  it.each(['999999', 'rex', '9223372036854775808'])(
+    'has the deprecation headers on 404 for the identifier %s',
+    async (id) => {
+      const response = await send(`${store.url}/v1/pets/${id}`, { key });
+      expectError(response, 404, 'not_found');
+      expectDeprecation(response);
+    },
+  );
 
-  const NO_INTEGERS = [
+  const INVALID_IDS = [
     ['an identifier of 101 digits', '9'.repeat(101)],
     ['an identifier of 5,000 digits', '9'.repeat(5000)],
     ['an identifier that cannot be decoded', '%zz'],
@@ -66,7 +69,7 @@ describe('every response of getPet tells that it is deprecated, since when, unti
     ['an escaped percent sign', '%2561'],
   ] as const;
 
-  it.each(NO_INTEGERS)('404 of %s', async (_name, id) => {
+  it.each(INVALID_IDS)('has the deprecation headers on 404 for %s', async (_name, id) => {
     const response = await send(`${store.url}/v1/pets/${id}?status=sold`, { key });
     expectError(
       response,
@@ -78,37 +81,40 @@ describe('every response of getPet tells that it is deprecated, since when, unti
     expectRateLimitHeaders(response);
   });
 
-  it.each(NO_INTEGERS)('404 of HEAD with %s', async (_name, id) => {
+  it.each(INVALID_IDS)('has the deprecation headers on 404 of HEAD for %s', async (_name, id) => {
     const response = await send(`${store.url}/v1/pets/${id}`, { method: 'HEAD', key });
     expect([response.status, response.text]).toEqual([404, '']);
     expectDeprecation(response);
   });
 
-  it.each(NO_INTEGERS)('404 of an absolute target with %s', async (_name, id) => {
-    const { status, headers } = await sendRaw(
-      store.url,
-      `GET http://elsewhere.example/v1/pets/${id} HTTP/1.1\r\nHost: elsewhere.example\r\n` +
-        `Connection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
-    );
-    expect([status, headers['deprecation']]).toEqual([404, '@1764892800']);
-  });
+  it.each(INVALID_IDS)(
+    'has the deprecation headers on 404 for an absolute target with %s',
+    async (_name, id) => {
+      const { status, headers } = await sendRaw(
+        store.url,
+        `GET http://elsewhere.example/v1/pets/${id} HTTP/1.1\r\nHost: elsewhere.example\r\n` +
+          `Connection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+      );
+      expect([status, headers['deprecation']]).toEqual([404, '@1764892800']);
+    },
+  );
 
-  it.each(NO_INTEGERS)('401 of %s', async (_name, id) => {
+  it.each(INVALID_IDS)('has the deprecation headers on 401 for %s', async (_name, id) => {
     const response = await send(`${store.url}/v1/pets/${id}`);
     expectError(response, 401, 'missing_api_key');
     expectDeprecation(response);
   });
 
-  it('401', async () => {
+  it('has the deprecation headers on 401', async () => {
     for (const credential of [undefined, 'secret']) {
-      const answer = await send(`${store.url}${path}`, { key: credential });
-      expect(answer.status).toBe(401);
-      expectDeprecation(answer);
-      expectRateLimitHeaders(answer);
+      const response = await send(`${store.url}${path}`, { key: credential });
+      expect(response.status).toBe(401);
+      expectDeprecation(response);
+      expectRateLimitHeaders(response);
     }
   });
 
-  it('429', async () => {
+  it('has the deprecation headers on 429', async () => {
     const { key: exhausted } = await store.issue({
       plan: 'enterprise',
       perMinute: 2,
@@ -116,27 +122,27 @@ describe('every response of getPet tells that it is deprecated, since when, unti
     });
     expect((await send(`${store.url}${path}`, { key: exhausted })).status).toBe(200);
     expect((await send(`${store.url}${path}`, { key: exhausted })).status).toBe(200);
-    const answer = await send(`${store.url}${path}`, { key: exhausted });
-    expectError(answer, 429, 'rate_limit_exceeded');
-    expectDeprecation(answer);
-    expectRateLimitHeaders(answer);
+    const response = await send(`${store.url}${path}`, { key: exhausted });
+    expectError(response, 429, 'rate_limit_exceeded');
+    expectDeprecation(response);
+    expectRateLimitHeaders(response);
   });
 
-  it('500', async () => {
+  it('has the deprecation headers on 500', async () => {
     await store.database.query('ALTER TABLE pets RENAME COLUMN category_id TO lost');
-    const answer = await send(`${store.url}${path}`, { key });
+    const response = await send(`${store.url}${path}`, { key });
     await store.database.query('ALTER TABLE pets RENAME COLUMN lost TO category_id');
-    expectError(answer, 500, 'internal_error');
-    expectDeprecation(answer);
+    expectError(response, 500, 'internal_error');
+    expectDeprecation(response);
   });
 });
 
-describe('no other operation says that it is deprecated:', () => {
+describe('operations that are not deprecated', () => {
   it.each<[string, string, Parameters<typeof send>[1]]>([
     ['listPets', '/v1/pets', {}],
     ['the replacement', '/v1/pets?status=available', {}],
     ['createPet', '/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } }],
-    ['a refusal of listPets', '/v1/pets?limit=0', {}],
+    ['a 400 of listPets', '/v1/pets?limit=0', {}],
     ['another method of listPets', '/v1/pets', { method: 'DELETE' }],
     ['another method of the same path', '/v1/pets/1', { method: 'DELETE' }],
     ['another method of the same path, undecodable', '/v1/pets/%zz', { method: 'DELETE' }],
@@ -144,58 +150,58 @@ describe('no other operation says that it is deprecated:', () => {
     ['an undecodable path of no operation', '/v1/pets/%zz/name', {}],
     ['an escaped slash before the identifier', '/v1/pets%2F1', {}],
     ['an unknown path', '/v1/dogs', {}],
-    ['an animal without an identifier, which is an unknown path', '/v1/pets/', {}],
-    ['HEAD of it', '/v1/pets/', { method: 'HEAD' }],
+    ['the path of an animal without an identifier, which is unknown', '/v1/pets/', {}],
+    ['HEAD of that path', '/v1/pets/', { method: 'HEAD' }],
     ['health', '/livez', {}],
-  ])('%s', async (_name, target, init) => {
+  ])('have no deprecation headers: %s', async (_name, target, init) => {
     expectNoDeprecation(await send(`${store.url}${target}`, { key, ...init }));
   });
 
-  it('the replacement has its own links and no others', async () => {
+  it('include the replacement, which has only its own links', async () => {
     const { headers } = await send(`${store.url}/v1/pets?status=available`, { key });
     expect(headers.get('link')).toBe('</v1/pets?limit=20&status=available>; rel="first"');
   });
 });
 
-describe('getPet', () => {
-  it('still answers just before its removal', async () => {
-    // The clock goes on: a margin of a few seconds, so that the answer is made before the instant.
+describe('GET /v1/pets/{petId} at its removal', () => {
+  it('returns 200 just before its removal', async () => {
+    // The clock runs on, so a margin of a few seconds lets the response be made before the instant.
     store.clock.travelTo(new Date(REMOVAL.getTime() - 10_000));
-    const answer = await send(`${store.url}${path}`, { key });
-    expect(answer.status).toBe(200);
-    expectDeprecation(answer);
+    const response = await send(`${store.url}${path}`, { key });
+    expect(response.status).toBe(200);
+    expectDeprecation(response);
   });
 
   it.each([
     ['from the instant of its removal', REMOVAL],
-    ['ever after', new Date('2099-01-01T00:00:00Z')],
-  ])('answers 410 endpoint_removed, naming its replacement, %s', async (_name, instant) => {
+    ['at any later time', new Date('2099-01-01T00:00:00Z')],
+  ])('returns 410 endpoint_removed naming its replacement, %s', async (_name, instant) => {
     store.clock.travelTo(instant);
     for (const target of [path, '/v1/pets/999999', '/v1/pets/rex', '/v1/pets/%zz']) {
-      const answer = await send(`${store.url}${target}`, { key });
+      const response = await send(`${store.url}${target}`, { key });
       expectError(
-        answer,
+        response,
         410,
         'endpoint_removed',
         'This operation was removed on 2030-12-05. Use GET /v1/pets?status=available instead.',
       );
-      expectDeprecation(answer);
-      expectRateLimitHeaders(answer);
+      expectDeprecation(response);
+      expectRateLimitHeaders(response);
     }
   });
 
-  it('once removed, answers HEAD with 410 too', async () => {
+  it('returns 410 for HEAD too', async () => {
     store.clock.travelTo(REMOVAL);
-    const answer = await send(`${store.url}${path}`, { method: 'HEAD', key });
-    expect([answer.status, answer.text]).toEqual([410, '']);
-    expectDeprecation(answer);
+    const response = await send(`${store.url}${path}`, { method: 'HEAD', key });
+    expect([response.status, response.text]).toEqual([410, '']);
+    expectDeprecation(response);
   });
 
-  it('once removed, is still authenticated and counted first', async () => {
+  it('still authenticates and counts first', async () => {
     store.clock.travelTo(REMOVAL);
-    const stranger = await send(`${store.url}${path}`);
-    expectError(stranger, 401, 'missing_api_key');
-    expectDeprecation(stranger);
+    const anonymous = await send(`${store.url}${path}`);
+    expectError(anonymous, 401, 'missing_api_key');
+    expectDeprecation(anonymous);
 
     const { key: narrow } = await store.issue({ plan: 'enterprise', perMinute: 2, perDay: 10 });
     expectError(await send(`${store.url}${path}`, { key: narrow }), 410, 'endpoint_removed');
@@ -205,7 +211,7 @@ describe('getPet', () => {
     expectDeprecation(over);
   });
 
-  it('once removed, leaves its replacement and the rest as they were', async () => {
+  it('leaves the replacement and all else unchanged', async () => {
     store.clock.travelTo(REMOVAL);
     const list = await send(`${store.url}/v1/pets`, { key });
     expect(list.status).toBe(200);
@@ -214,8 +220,8 @@ describe('getPet', () => {
     expect((await send(`${store.url}/v1/pets?status=available`, { key })).status).toBe(200);
     const body = { name: 'Tom', categoryId: 1 };
     expect((await send(`${store.url}/v1/pets`, { method: 'POST', key, body })).status).toBe(201);
-    const nothing = await send(`${store.url}/v1/pets/`, { key });
-    expectError(nothing, 404, 'not_found', expect.stringContaining('There is nothing at /v1/pets/.'));
-    expectNoDeprecation(nothing);
+    const withoutId = await send(`${store.url}/v1/pets/`, { key });
+    expectError(withoutId, 404, 'not_found', expect.stringContaining('There is nothing at /v1/pets/.'));
+    expectNoDeprecation(withoutId);
   });
 });

@@ -23,12 +23,12 @@ import { ServiceProcess } from './support/service-process.js';
 const linuxIt = process.platform === 'linux' ? it : it.skip;
 const IN_USE = /in use by another animal-store process \(process \d+.*set DATA_DIR or DATABASE_URL/;
 
-/** The owner's lock, a row while it is held. */
+/** Selects one row while an owner holds its lock. */
 const OWNERS = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted";
 
-/** Closed to everybody else, as /root and mktemp folders are. */
+/** Accessible to its owner only, as /root and the folders of mktemp are. */
 let parent: string;
-/** A cluster that was made once; every test has a copy of its own, which root's copy makes root's. */
+/** A cluster that is created once; each test gets a copy, owned by root when the tests run as root. */
 let template: string;
 let dataDir: string;
 let children: ChildProcess[] = [];
@@ -57,8 +57,8 @@ afterEach(async () => {
   }
 });
 
-describe('the first start', () => {
-  it('makes a database that only its password opens, in files that only their owner reads', async () => {
+describe('startEmbeddedPostgres without data', () => {
+  it('creates a database that needs its password, in files that only their owner can read', async () => {
     const postgres = await startEmbeddedPostgres(dataDir);
     const url = new URL(postgres.url);
     expect(url.hostname).toBe('127.0.0.1');
@@ -73,14 +73,14 @@ describe('the first start', () => {
     await postgres.stop();
   });
 
-  it('is had by one of two that come at the same instant', async () => {
-    const answers = await Promise.all([startOwner(), startOwner()].map(answer));
-    expect(answers.filter((text) => text.startsWith('postgresql:'))).toHaveLength(1);
-    expect(answers.filter((text) => IN_USE.test(text))).toHaveLength(1);
+  it('succeeds for one of two that start at the same instant', async () => {
+    const replies = await Promise.all([startOwner(), startOwner()].map(replyOf));
+    expect(replies.filter((text) => text.startsWith('postgresql:'))).toHaveLength(1);
+    expect(replies.filter((text) => IN_USE.test(text))).toHaveLength(1);
     expect((await readdir(dataDir)).toSorted()).toEqual(['postgres', 'postgres.log']);
   });
 
-  it('is not hindered by one that was killed in the middle', async () => {
+  it('succeeds after another was killed halfway', async () => {
     const killed = startOwner();
     while (!(await readdir(dataDir)).some((name) => name.startsWith('.postgres-in-the-making-'))) {
       await sleep(5);
@@ -89,14 +89,14 @@ describe('the first start', () => {
     await once(killed, 'exit');
     const postgres = await startEmbeddedPostgres(dataDir);
     await postgres.stop();
-    // The initdb of the killed one may have gone on for a moment, and then the next start sweeps again.
+    // The initdb of the killed process may have run on for a moment; the next start then cleans up again.
     await sleep(1000);
     await (await startEmbeddedPostgres(dataDir)).stop();
     expect((await readdir(dataDir)).toSorted()).toEqual(['postgres', 'postgres.log']);
   });
 });
 
-describe('a later start', () => {
+describe('startEmbeddedPostgres with data', () => {
   beforeEach(copyTemplate);
 
   it('finds what was written before the stop', async () => {
@@ -111,9 +111,9 @@ describe('a later start', () => {
     await second.stop();
   });
 
-  it('takes over the server of an owner that was killed', async () => {
+  it('takes over the server of a killed owner', async () => {
     const owner = startOwner();
-    const url = await answer(owner);
+    const url = await replyOf(owner);
     await query(url, 'CREATE TABLE pet AS SELECT 7 AS id');
     const pid = await postmasterPid();
     owner.kill('SIGKILL');
@@ -125,9 +125,9 @@ describe('a later start', () => {
     await postgres.stop();
   });
 
-  it('recovers when the server was killed with its owner', async () => {
+  it('recovers when server and owner were killed', async () => {
     const owner = startOwner();
-    await query(await answer(owner), 'CREATE TABLE pet AS SELECT 7 AS id');
+    await query(await replyOf(owner), 'CREATE TABLE pet AS SELECT 7 AS id');
     process.kill(await postmasterPid(), 'SIGKILL');
     owner.kill('SIGKILL');
 
@@ -136,17 +136,17 @@ describe('a later start', () => {
     await postgres.stop();
   });
 
-  it('is refused while another owner lives, which goes on undisturbed', async () => {
-    const url = await answer(startOwner());
+  it('fails while another owner runs, and does not disturb it', async () => {
+    const url = await replyOf(startOwner());
     await expect(startEmbeddedPostgres(dataDir)).rejects.toThrow(IN_USE);
     expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  it('asks for its owner again when its connection is ended while it waits', async () => {
-    const url = await answer(startOwner());
+  it('looks up the owner again when its connection ends while it waits', async () => {
+    const url = await replyOf(startOwner());
     await Promise.all([
       expect(startEmbeddedPostgres(dataDir)).rejects.toThrow(IN_USE),
-      endConnectionBetweenItsQuestions(url, `animal-store owner, process ${process.pid}`),
+      endConnectionBetweenAttempts(url, `animal-store owner, process ${process.pid}`),
     ]);
   });
 
@@ -157,7 +157,7 @@ describe('a later start', () => {
     await second.stop();
   });
 
-  it('is not hindered by the pid file of a process that is gone', async () => {
+  it('ignores the pid file of a process that has ended', async () => {
     const gone = spawn('sleep', ['0']);
     await once(gone, 'exit');
     await writePidFile(`${gone.pid}\n${dataDir}/postgres\n1\n5432\n\n127.0.0.1\n\nready\n`);
@@ -165,11 +165,11 @@ describe('a later start', () => {
     await (await startEmbeddedPostgres(dataDir)).stop();
   });
 
-  it.each(['of our own account', "of the server's account"])(
-    'is not hindered by a pid file whose number now belongs to another program %s',
+  it.each(['our own account', "the server's account"])(
+    'ignores a pid file whose number now belongs to another program of %s',
     async (whose) => {
       const { uid, gid } = await stat(join(template, 'postgres'));
-      const account = whose === 'of our own account' ? {} : { uid, gid };
+      const account = whose === 'our own account' ? {} : { uid, gid };
       const other = spawn('sleep', ['60'], { cwd: '/', ...account });
       children.push(other);
       await writePidFile(`${other.pid}\n${dataDir}/postgres\n1\n5432\n\n127.0.0.1\n\nready\n`);
@@ -179,7 +179,7 @@ describe('a later start', () => {
     },
   );
 
-  it('is not hindered by a pid file whose number now belongs to another PostgreSQL', async () => {
+  it('ignores a pid file whose number now belongs to another PostgreSQL', async () => {
     const other = await startEmbeddedPostgres(template);
     await copyFile(join(template, 'postgres/postmaster.pid'), join(dataDir, 'postgres/postmaster.pid'));
     expect(await findEmbeddedPostgres(dataDir)).toBeNull();
@@ -189,12 +189,12 @@ describe('a later start', () => {
     await other.stop();
   });
 
-  it('is not hindered by a pid file that a crash left empty', async () => {
+  it('ignores a pid file that a crash left empty', async () => {
     await writePidFile('');
     await (await startEmbeddedPostgres(dataDir)).stop();
   });
 
-  it('is refused for data of another major version, and leaves it as it was', async () => {
+  it('fails for data of another major version, which it does not change', async () => {
     await writeFile(join(dataDir, 'postgres/PG_VERSION'), '17\n');
     const before = await readdir(dataDir, { recursive: true });
     await expect(startEmbeddedPostgres(dataDir)).rejects.toThrow(
@@ -203,12 +203,12 @@ describe('a later start', () => {
     expect(await readdir(dataDir, { recursive: true })).toEqual(before);
   });
 
-  it('is refused where something else lies', async () => {
+  it('fails for a folder with other contents', async () => {
     await rm(join(dataDir, 'postgres/PG_VERSION'));
     await expect(startEmbeddedPostgres(dataDir)).rejects.toThrow(/holds no PostgreSQL data/);
   });
 
-  it('shows the end of the log when the server does not start', async () => {
+  it('reports the end of the log when the server does not start', async () => {
     await writeFile(join(dataDir, 'postgres/postgresql.conf'), 'no_such_setting = 1\n');
     await expect(startEmbeddedPostgres(dataDir)).rejects.toThrow(
       /pg_ctl, exit code 1[^]*unrecognized configuration parameter "no_such_setting"/,
@@ -216,11 +216,11 @@ describe('a later start', () => {
   });
 });
 
-describe('while it runs', () => {
+describe('the embedded PostgreSQL', () => {
   let postgres: EmbeddedPostgres;
 
   beforeEach(async () => {
-    // What is said of a server that has ended.
+    // Silences the warnings about a server that has ended.
     jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     await copyTemplate();
     postgres = await startEmbeddedPostgres(dataDir);
@@ -228,18 +228,18 @@ describe('while it runs', () => {
 
   afterEach(() => postgres.stop());
 
-  linuxIt('is in a session and a process group of its own, so that Ctrl-C does not reach it', async () => {
+  linuxIt('has its own session and process group, so Ctrl-C does not reach it', async () => {
     expect(await processGroup(await postmasterPid())).not.toEqual(await processGroup(process.pid));
   });
 
-  linuxIt('does not run as root and does not see our environment', async () => {
+  linuxIt('does not run as root, and does not inherit our environment', async () => {
     const pid = await postmasterPid();
     expect((await stat(`/proc/${pid}`)).uid).not.toBe(0);
     const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
     expect(environment).not.toContain('JEST_WORKER_ID');
   });
 
-  it('keeps its owner when the connection that says so is cut', async () => {
+  it('keeps its owner when the connection that holds the lock is cut', async () => {
     await query(
       postgres.url,
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'postgres'",
@@ -248,7 +248,7 @@ describe('while it runs', () => {
     await expect(startEmbeddedPostgres(dataDir)).rejects.toThrow(IN_USE);
   });
 
-  it('is started again at the same address when it is killed, with its data and its owner', async () => {
+  it('restarts at the same address when it is killed, with its data and its owner', async () => {
     await query(postgres.url, 'CREATE TABLE pet AS SELECT 7 AS id');
     const killed = await postmasterPid();
     process.kill(killed, 'SIGKILL');
@@ -263,7 +263,7 @@ describe('while it runs', () => {
     expect(await findEmbeddedPostgres(dataDir)).toBeNull();
   });
 
-  it('is tried again after a pause that doubles, with a line in the log each time, while it does not start', async () => {
+  it('is retried after a doubling pause while it does not start, with a line in the log each time', async () => {
     const failures: number[] = [];
     jest.spyOn(Logger.prototype, 'error').mockImplementation(() => failures.push(performance.now()));
     const settings = join(dataDir, 'postgres/postgresql.conf');
@@ -278,7 +278,7 @@ describe('while it runs', () => {
     await eventually(() => query(postgres.url, 'SELECT 1'), 20_000);
   });
 
-  it('is stopped by its owner when it came up otherwise after a try that failed', async () => {
+  it('is stopped by its owner even when something else started it after a failed attempt', async () => {
     const failures = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
     const warnings = jest.spyOn(Logger.prototype, 'warn');
     const settings = join(dataDir, 'postgres/postgresql.conf');
@@ -288,68 +288,72 @@ describe('while it runs', () => {
     await eventually(async () => expect(failures).toHaveBeenCalledTimes(1), 20_000);
     await writeFile(settings, intact);
     const clusterFolder = join(dataDir, 'postgres');
-    const place = {
+    const location = {
       dataFolder: dataDir,
       clusterFolder,
       account: await chooseServerAccount(clusterFolder),
       binaries: await findPostgresBinaries(),
     };
-    expect(await startServer(place, Number(new URL(postgres.url).port))).toBeNull();
+    expect(await startServer(location, Number(new URL(postgres.url).port))).toBeNull();
     await eventually(async () => expect(await query(postgres.url, OWNERS)).toHaveLength(1));
     await postgres.stop();
     expect(await findEmbeddedPostgres(dataDir)).toBeNull();
     expect(warnings.mock.lastCall).toEqual(['The embedded PostgreSQL runs again']);
   });
 
-  it('is stopped for good by a stop while it is started again', async () => {
+  it('stays stopped when it is stopped during a restart', async () => {
     process.kill(await postmasterPid(), 'SIGKILL');
-    // It has just begun to start.
+    // The server has just begun to start.
     await eventually(async () => expect((await postgresProcess(dataDir))?.ready).toBe(false), 20_000);
     await postgres.stop();
     expect(await findEmbeddedPostgres(dataDir)).toBeNull();
   });
 });
 
-it('a server that is killed while its owner stops is not started again', async () => {
-  await copyTemplate();
-  const stopping = new AbortController();
-  const postgres = await startEmbeddedPostgres(dataDir, stopping.signal);
-  stopping.abort();
-  process.kill(await postmasterPid(), 'SIGKILL');
-  // Longer than it takes to find the server gone.
-  await sleep(1500);
-  expect(await findEmbeddedPostgres(dataDir)).toBeNull();
-  await postgres.stop();
+describe('an embedded PostgreSQL killed while its owner stops', () => {
+  it('is not restarted', async () => {
+    await copyTemplate();
+    const stopping = new AbortController();
+    const postgres = await startEmbeddedPostgres(dataDir, stopping.signal);
+    stopping.abort();
+    process.kill(await postmasterPid(), 'SIGKILL');
+    // Longer than it takes to notice that the server has ended.
+    await sleep(1500);
+    expect(await findEmbeddedPostgres(dataDir)).toBeNull();
+    await postgres.stop();
+  });
 });
 
-it('a service whose server is killed responds with 503, then 200 again, with all that was acknowledged', async () => {
-  await copyTemplate();
-  const service = new ServiceProcess('main.js', { DATA_DIR: dataDir });
-  try {
-    const url = await service.listening();
-    const [, key] = await service.says(/^ {2}business +(\S+)$/m);
-    const pets = `${url}/v1/pets`;
-    const { json: pet } = await send(pets, { method: 'POST', key, body: { name: 'Rex', categoryId: 7 } });
-    const statuses: number[] = [];
-    const status = async () => {
-      const response = await send(`${pets}/${pet.id}`, { key });
-      statuses.push(response.status);
-      return response.status;
-    };
-    expect(await status()).toBe(200);
-    process.kill(await postmasterPid(), 'SIGKILL');
-    await eventually(async () => expect(await status()).toBe(503));
-    await eventually(async () => expect(await status()).toBe(200), 20_000);
-    expect(new Set(statuses)).toEqual(new Set([200, 503]));
-    expect((await send(`${pets}/${pet.id}`, { key })).json).toEqual(pet);
-    await service.says(/"msg":"The embedded PostgreSQL has ended, and is started again"/);
-    await service.says(/"msg":"The embedded PostgreSQL runs again"/);
-    expect(await service.kill('SIGTERM')).toMatchObject({ code: 0 });
-    expect(await findEmbeddedPostgres(dataDir)).toBeNull();
-  } finally {
-    await service.kill('SIGKILL');
-  }
-}, 60_000);
+describe('a service whose embedded PostgreSQL is killed', () => {
+  it('returns 503, then 200 again, with everything that was acknowledged', async () => {
+    await copyTemplate();
+    const service = new ServiceProcess('main.js', { DATA_DIR: dataDir });
+    try {
+      const url = await service.listening();
+      const [, key] = await service.says(/^ {2}business +(\S+)$/m);
+      const pets = `${url}/v1/pets`;
+      const { json: pet } = await send(pets, { method: 'POST', key, body: { name: 'Rex', categoryId: 7 } });
+      const statuses: number[] = [];
+      const status = async () => {
+        const response = await send(`${pets}/${pet.id}`, { key });
+        statuses.push(response.status);
+        return response.status;
+      };
+      expect(await status()).toBe(200);
+      process.kill(await postmasterPid(), 'SIGKILL');
+      await eventually(async () => expect(await status()).toBe(503));
+      await eventually(async () => expect(await status()).toBe(200), 20_000);
+      expect(new Set(statuses)).toEqual(new Set([200, 503]));
+      expect((await send(`${pets}/${pet.id}`, { key })).json).toEqual(pet);
+      await service.says(/"msg":"The embedded PostgreSQL has ended, and is started again"/);
+      await service.says(/"msg":"The embedded PostgreSQL runs again"/);
+      expect(await service.kill('SIGTERM')).toMatchObject({ code: 0 });
+      expect(await findEmbeddedPostgres(dataDir)).toBeNull();
+    } finally {
+      await service.kill('SIGKILL');
+    }
+  }, 60_000);
+});
 
 async function copyTemplate(): Promise<void> {
   await promisify(execFile)('cp', ['-R', join(template, 'postgres'), join(dataDir, 'postgres')]);
@@ -366,8 +370,8 @@ async function query(connectionString: string, text: string): Promise<unknown[]>
   }
 }
 
-/** Old enough not to be one that is being written. */
-async function endConnectionBetweenItsQuestions(url: string, application: string): Promise<void> {
+/** Ends the connection of a process between its attempts to take the owner's lock. */
+async function endConnectionBetweenAttempts(url: string, application: string): Promise<void> {
   const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                 WHERE application_name = '${application}' AND state = 'idle' AND query LIKE '%advisory_lock%'`;
   while ((await query(url, end)).length === 0) {
@@ -375,6 +379,7 @@ async function endConnectionBetweenItsQuestions(url: string, application: string
   }
 }
 
+/** Writes postmaster.pid with an old date, so that it is not taken for one that is being written. */
 async function writePidFile(text: string): Promise<void> {
   const path = join(dataDir, 'postgres/postmaster.pid');
   await writeFile(path, text);
@@ -394,7 +399,7 @@ async function postmasterPid(): Promise<number> {
   return postmaster.pid;
 }
 
-/** The numbers of a process's group and session. */
+/** Returns the process group and the session of a process. */
 async function processGroup(pid: number): Promise<string[]> {
   const facts = await readFile(`/proc/${pid}/stat`, 'utf8');
   return facts.slice(facts.lastIndexOf(')')).split(' ').slice(3, 5);
@@ -407,8 +412,8 @@ function startOwner(): ChildProcess {
   return child;
 }
 
-/** The URL that an owner got, or the message with which it was refused. */
-async function answer(owner: ChildProcess): Promise<string> {
+/** Returns the URL that an owner received, or the message with which it failed. */
+async function replyOf(owner: ChildProcess): Promise<string> {
   const [text] = await once(owner, 'message');
   return String(text);
 }

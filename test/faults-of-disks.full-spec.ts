@@ -7,17 +7,17 @@ import { OperatedService } from './support/operated-service.js';
 import { hasVolumes, Volume } from './support/volume.js';
 
 const DATA_MEGABYTES = 60;
-/** Of the tables that are there: what is not kept takes its room all the same. */
+/** Extends the existing tables: rows that are rolled back take space too. */
 const TAKE_ALL_PAGES =
   "INSERT INTO pets (name, category_id) SELECT 'filler', 1 FROM generate_series(1, 1000000)";
-/** For a few files of 16. */
+/** Space for a few files of 16 MB. */
 const LOG_MEGABYTES = 80;
-/** As somebody does beside the service; the files that the log has already are soon used up. */
+/** Writes beside the service, until the existing files of the log are used up and PostgreSQL ends. */
 const WRITE_UNTIL_IT_ENDS = `
   while psql --quiet --command="SELECT pg_logical_emit_message(false, 'x', repeat('x', 1000000))" "$URL"; do :; done >writer.log 2>&1
   while pg_ctl status; do sleep 0.1; done`;
 
-(hasVolumes() ? describeOnDebianPostgres : describe.skip)('a service under load whose PostgreSQL', () => {
+(hasVolumes() ? describeOnDebianPostgres : describe.skip)('a service under load', () => {
   const courses: Course[] = [];
   let server: DebianPostgres;
   let service: OperatedService;
@@ -52,15 +52,15 @@ const WRITE_UNTIL_IT_ENDS = `
     await publishFaults('disks', courses, version.trim());
   });
 
-  async function sufferInForm(fault: Fault, readiness: Readiness): Promise<Course> {
+  async function runFault(fault: Fault, readiness: Readiness): Promise<Course> {
     const course = await suffer(url, service.key, fault);
     courses.push(course);
     await expectPromisesKept(service, course, readiness);
     return course;
   }
 
-  it('has no room for more data is read as ever, and what would be added is refused', async () => {
-    const course = await sufferInForm(
+  it('serves reads and rejects writes while the disk of the data is full', async () => {
+    const course = await runFault(
       {
         name: 'The disk of its data is full for 3 s',
         happen: async () => {
@@ -77,8 +77,8 @@ const WRITE_UNTIL_IT_ENDS = `
     expect(course.failuresOf('add-once')).not.toEqual([]);
   });
 
-  it('has no room for its log, and therefore ends, goes on when it is started again with some', async () => {
-    const course = await sufferInForm(
+  it('recovers after the disk of the log was full and PostgreSQL ended', async () => {
+    const course = await runFault(
       {
         name: 'The disk of its log is full, so PostgreSQL ends; it has space and is restarted after 2 s',
         happen: async () => {

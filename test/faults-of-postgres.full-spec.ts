@@ -9,10 +9,10 @@ import { OperatedService } from './support/operated-service.js';
 import { query } from './support/scratch-database.js';
 
 const MAX_CONNECTIONS = 40;
-/** Of these, those that PostgreSQL keeps for superusers. */
+/** Of these, the connections that PostgreSQL reserves for superusers. */
 const RESERVED = 3;
 
-describeOnDebianPostgres('a service under load whose PostgreSQL', () => {
+describeOnDebianPostgres('a service under load', () => {
   const courses: Course[] = [];
   let server: DebianPostgres;
   let service: OperatedService;
@@ -30,16 +30,16 @@ describeOnDebianPostgres('a service under load whose PostgreSQL', () => {
     await publishFaults('postgres', courses, version.trim());
   });
 
-  /** What holds of every fault. */
-  async function sufferInForm(fault: Fault, readiness: Readiness, at = url): Promise<Course> {
+  /** Runs a fault, and checks what holds for every fault. */
+  async function runFault(fault: Fault, readiness: Readiness, at = url): Promise<Course> {
     const course = await suffer(at, service.key, fault);
     courses.push(course);
     await expectPromisesKept(service, course, readiness);
     return course;
   }
 
-  it('is stopped in order and started again', async () => {
-    const course = await sufferInForm(
+  it('recovers when PostgreSQL is stopped and restarted', async () => {
+    const course = await runFault(
       {
         name: 'PostgreSQL is stopped for 2 s',
         happen: () => server.stop(),
@@ -51,8 +51,8 @@ describeOnDebianPostgres('a service under load whose PostgreSQL', () => {
     expect(course.refusals).not.toEqual([]);
   });
 
-  it('is killed (kill -9 of all of its processes) and recovers', async () => {
-    const course = await sufferInForm(
+  it('recovers when all processes of PostgreSQL are killed (kill -9)', async () => {
+    const course = await runFault(
       {
         name: 'PostgreSQL is killed, and started again after 1 s',
         happen: () => server.kill(),
@@ -64,8 +64,8 @@ describeOnDebianPostgres('a service under load whose PostgreSQL', () => {
     expect(course.refusals).not.toEqual([]);
   });
 
-  it('loses one process to the kernel, as when memory is short, and recovers by itself', async () => {
-    await sufferInForm(
+  it('recovers when the kernel kills one process of PostgreSQL, as when memory is short', async () => {
+    await runFault(
       {
         name: 'One process of PostgreSQL is killed: it ends all others, and recovers',
         happen: async () => {
@@ -81,8 +81,8 @@ describeOnDebianPostgres('a service under load whose PostgreSQL', () => {
     );
   });
 
-  it('hangs (SIGSTOP) and goes on', async () => {
-    const course = await sufferInForm(
+  it('recovers when PostgreSQL hangs (SIGSTOP) and continues', async () => {
+    const course = await runFault(
       {
         name: 'PostgreSQL is frozen for 9 s',
         happen: () => server.freeze(),
@@ -94,8 +94,8 @@ describeOnDebianPostgres('a service under load whose PostgreSQL', () => {
     expect(course.refusals).not.toEqual([]);
   });
 
-  it('hangs (SIGSTOP) for less than a question has, and goes on', async () => {
-    const course = await sufferInForm(
+  it('fails no request when PostgreSQL hangs (SIGSTOP) for less than the timeout of a query', async () => {
+    const course = await runFault(
       {
         name: 'PostgreSQL is frozen for 1 s',
         happen: () => server.freeze(),
@@ -107,9 +107,9 @@ describeOnDebianPostgres('a service under load whose PostgreSQL', () => {
     expect(course.refusals).toEqual([]);
   });
 
-  it('has no connection left for others, goes on with those that it has', async () => {
+  it('continues with its connections when no others are left', async () => {
     const crowd = new Crowd(service.databaseUrl);
-    const course = await sufferInForm(
+    const course = await runFault(
       {
         name: 'Others take all connections that are left, for 2 s',
         happen: () => crowd.fill(),
@@ -121,9 +121,9 @@ describeOnDebianPostgres('a service under load whose PostgreSQL', () => {
     expect(course.refusals).toEqual([]);
   });
 
-  it('has no connection left at all', async () => {
+  it('recovers when other clients take all connections', async () => {
     const crowd = new Crowd(service.databaseUrl);
-    const course = await sufferInForm(
+    const course = await runFault(
       {
         name: 'Others take all connections, those of the service too, for 2 s',
         happen: async () => {
@@ -144,11 +144,11 @@ describeOnDebianPostgres('a service under load whose PostgreSQL', () => {
   });
 
   it.each([
-    ['pets', 'has its animals locked, serves all else', 5000],
-    ['rate_limit_counters', 'has its counters locked, counts alone', 2000],
-  ])('(%s) %s', async (table, _what, lastsMs) => {
+    ['pets', 'serves everything else', 5000],
+    ['rate_limit_counters', 'counts locally', 2000],
+  ])('while %s is locked, %s', async (table, _what, lastsMs) => {
     let lock: Awaited<ReturnType<typeof hold>>;
-    const course = await sufferInForm(
+    const course = await runFault(
       {
         name: `The table ${table} is locked for ${lastsMs / 1000} s`,
         happen: async () => {
@@ -163,11 +163,11 @@ describeOnDebianPostgres('a service under load whose PostgreSQL', () => {
     expect(failures).toEqual([]);
   });
 
-  it('is not there when the service starts', async () => {
+  it('becomes ready when PostgreSQL starts after the service', async () => {
     await server.stop();
     const late = await service.start();
     await late.process.says(/Not ready: the database cannot be used/);
-    const course = await sufferInForm(
+    const course = await runFault(
       {
         name: 'PostgreSQL is not there when the service starts, and comes after a second',
         lastsMs: 1000,

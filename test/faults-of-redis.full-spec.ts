@@ -11,12 +11,12 @@ import { ServiceProcesses } from './support/service-processes.js';
 
 const PER_DAY = 100_000_000;
 const WIDE = { plan: 'enterprise', perMinute: 10_000_000, perDay: PER_DAY } as const;
-/** A question to the counters has half a second; a busy machine takes the rest. */
-const LONGEST_ANSWER_MS = 2500;
-/** Requests that may be under way when a store goes silent: their question may have been counted, and is never added. */
-const UNDER_WAY = 12;
+/** A query of the counters times out after half a second; the rest is a margin for a busy machine. */
+const LONGEST_RESPONSE_MS = 2500;
+/** Requests that may be in flight when a store hangs: their outcome is unknown, so they are never reported. */
+const IN_FLIGHT = 12;
 
-(hasRedis() ? describe : describe.skip)('a service under load that counts in a Redis which', () => {
+(hasRedis() ? describe : describe.skip)('a service under load that counts in Redis', () => {
   const courses: Course[] = [];
   const services = new ServiceProcesses();
   let database: TestDatabase;
@@ -54,22 +54,22 @@ const UNDER_WAY = 12;
     await publishFaults('redis', courses, `Redis ${version}`);
   });
 
-  /** Has it happen, with what holds of every fault of Redis; and tells how many requests were answered and not counted. */
+  /** Runs a fault, checks what holds for every fault of Redis, and returns how many served requests were not counted. */
   async function uncountedAfter(fault: Fault): Promise<number> {
     const { key } = await issueKey(database, WIDE);
     const course = await suffer(url, key, fault);
     courses.push(course);
     await expectPromisesKept(database, course, 'ready');
     expect(course.refusals).toEqual([]);
-    expect(course.longestMs).toBeLessThan(LONGEST_ANSWER_MS);
+    expect(course.longestMs).toBeLessThan(LONGEST_RESPONSE_MS);
     expect(course.countedAlone).toBeGreaterThan(0);
-    const standing = await send(`${url}/v1/rate-limit`, { key });
-    expect(standing.headers.has('x-ratelimit-degraded')).toBe(false);
-    course.uncounted = course.load.seen.length - (PER_DAY - standing.json.windows[1].remaining);
+    const rateLimitStatus = await send(`${url}/v1/rate-limit`, { key });
+    expect(rateLimitStatus.headers.has('x-ratelimit-degraded')).toBe(false);
+    course.uncounted = course.load.seen.length - (PER_DAY - rateLimitStatus.json.windows[1].remaining);
     return course.uncounted;
   }
 
-  it('is killed, and comes back with nothing: no request fails', async () => {
+  it('fails no request when Redis is killed and returns without data', async () => {
     await uncountedAfter({
       name: 'Redis is killed, and started again after 2 s',
       happen: () => first.stop(),
@@ -80,17 +80,17 @@ const UNDER_WAY = 12;
     });
   });
 
-  it('hangs (SIGSTOP) and goes on: no request fails, and all but what was under way is counted', async () => {
+  it('fails no request when Redis hangs (SIGSTOP), and counts all but those in flight', async () => {
     const uncounted = await uncountedAfter({
       name: 'Redis is frozen for 3 s',
       happen: async () => first.pause(),
       lastsMs: 3000,
       end: async () => first.goOn(),
     });
-    expect(Math.abs(uncounted)).toBeLessThanOrEqual(UNDER_WAY);
+    expect(Math.abs(uncounted)).toBeLessThanOrEqual(IN_FLIGHT);
   });
 
-  it('hangs, and its replica takes over: no request fails, and all but what was under way is counted', async () => {
+  it('fails no request when Redis hangs and its replica takes over, and counts all but those in flight', async () => {
     const uncounted = await uncountedAfter({
       name: 'Redis is frozen; its replica is promoted after 2 s, and the address leads there',
       happen: async () => first.pause(),
@@ -98,20 +98,20 @@ const UNDER_WAY = 12;
       end: () => failOver(),
     });
     first.goOn();
-    expect(Math.abs(uncounted)).toBeLessThanOrEqual(2 * UNDER_WAY);
+    expect(Math.abs(uncounted)).toBeLessThanOrEqual(2 * IN_FLIGHT);
   });
 
-  it('dies, and its replica takes over: no request fails', async () => {
+  it('fails no request when Redis dies and its replica takes over', async () => {
     const uncounted = await uncountedAfter({
       name: 'Redis is killed; its replica is promoted after 1 s, and the address leads there',
       happen: () => first.stop(),
       lastsMs: 1000,
       end: () => failOver(),
     });
-    expect(Math.abs(uncounted)).toBeLessThanOrEqual(2 * UNDER_WAY);
+    expect(Math.abs(uncounted)).toBeLessThanOrEqual(2 * IN_FLIGHT);
   });
 
-  it('becomes the replica of its replica: the service leaves it, and no request fails', async () => {
+  it('fails no request when Redis becomes the replica of its replica, which the service then uses', async () => {
     const uncounted = await uncountedAfter({
       name: 'Redis and its replica swap roles; the address leads to the new master after 1 s',
       happen: async () => {
@@ -121,7 +121,7 @@ const UNDER_WAY = 12;
       lastsMs: 1000,
       end: async () => address.leadTo(second.port),
     });
-    expect(Math.abs(uncounted)).toBeLessThanOrEqual(2 * UNDER_WAY);
+    expect(Math.abs(uncounted)).toBeLessThanOrEqual(2 * IN_FLIGHT);
   });
 
   async function failOver(): Promise<void> {

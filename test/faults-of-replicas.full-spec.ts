@@ -13,7 +13,7 @@ import { ServiceProcesses } from './support/service-processes.js';
 const WIDE = { plan: 'enterprise', perMinute: 10_000_000, perDay: 100_000_000 } as const;
 const RECOVERY_MS = 2000;
 
-describe('two replicas under load, of which one is killed (kill -9),', () => {
+describe('two replicas under load, of which one is killed (kill -9)', () => {
   let database: TestDatabase;
   const replicas = new ServiceProcesses(() => ({
     DATABASE_URL: database.url,
@@ -51,18 +51,18 @@ describe('two replicas under load, of which one is killed (kill -9),', () => {
 
   const startOn = (port: number) => replicas.start({ PORT: String(port) });
 
-  it('keep every animal that either of them acknowledged, and none twice that was asked for once', async () => {
+  it('keep every acknowledged animal, and create none twice for one Idempotency-Key', async () => {
     await expectNothingLost(database, killed);
     await expectNothingLost(database, other);
   });
 
-  it('serve on at the other, where no request fails', () => {
+  it('fail no request at the other replica', () => {
     expectAnswersInFormAndInTime(other);
     expectTruthfulHealth(other, 'ready');
     expect(other.refusals).toEqual([]);
   });
 
-  it('serve again at the first as soon as it is started: until then its clients have no answer', () => {
+  it('serve again at the killed replica as soon as it restarts; until then its clients get no response', () => {
     expect(killed.failedBefore).toBe(0);
     expect(killed.unanswered).toBeGreaterThan(0);
     expect(killed.refusals).toEqual([]);

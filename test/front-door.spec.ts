@@ -12,12 +12,12 @@ describe('GET /', () => {
   });
   afterAll(() => store.close());
 
-  const ask = (Accept: string, method = 'GET') =>
+  const requestRoot = (Accept: string, method = 'GET') =>
     send(`${store.url}/`, { method, headers: { Accept }, redirect: 'manual' });
 
   it('redirects a browser to the reference page', async () => {
     for (const method of ['GET', 'HEAD']) {
-      const { status, headers } = await ask(BROWSER, method);
+      const { status, headers } = await requestRoot(BROWSER, method);
       expect([method, status, headers.get('location')]).toEqual([method, 302, '/docs']);
       expect(headers.get('vary')).toContain('Accept');
     }
@@ -26,14 +26,14 @@ describe('GET /', () => {
   it.each(['*/*', 'application/json', 'text/html;q=0, */*', 'text/plain'])(
     'returns 404 to a client that accepts %s',
     async (accept) => {
-      const answer = await ask(accept);
-      expectError(answer, 404, 'not_found');
-      expectNoRateLimitHeaders(answer);
-      expect(answer.headers.get('vary')).toContain('Accept');
+      const response = await requestRoot(accept);
+      expectError(response, 404, 'not_found');
+      expectNoRateLimitHeaders(response);
+      expect(response.headers.get('vary')).toContain('Accept');
     },
   );
 
-  it('returns 404 for another method, also to a browser', async () => {
-    expectError(await ask(BROWSER, 'POST'), 404, 'not_found');
+  it('returns 404 for another method, even to a browser', async () => {
+    expectError(await requestRoot(BROWSER, 'POST'), 404, 'not_found');
   });
 });

@@ -6,7 +6,7 @@ import { startApplication, type TestApplication } from './support/application.js
 const FOLDER = path.join(__dirname, 'generators');
 const COMPILER = path.join(FOLDER, 'node_modules', 'typescript', 'bin', 'tsc');
 
-/** Runs a script of that folder, and returns what it prints. */
+/** Runs a script of the folder, and returns its output. */
 async function run(script: string, ...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [path.resolve(FOLDER, script), ...args], {
     cwd: FOLDER,
@@ -14,7 +14,7 @@ async function run(script: string, ...args: string[]): Promise<string> {
   return stdout;
 }
 
-describe('a client generated from the documents', () => {
+describe('a client generated from the OpenAPI documents', () => {
   let store: TestApplication;
   let key: string;
 
@@ -26,12 +26,12 @@ describe('a client generated from the documents', () => {
   });
   afterAll(() => store.close());
 
-  it('compiles strictly', async () => {
+  it('compiles in strict mode', async () => {
     expect(await run(COMPILER, '--project', FOLDER)).toBe('');
   });
 
   it.each(['openapi-typescript', 'hey-api', 'orval'])(
-    'calls one operation of each tag of the service: %s',
+    'calls one operation of each tag: %s',
     async (generator) => {
       const statuses = JSON.parse(await run('call.cjs', generator, store.url, key)) as unknown;
       expect(statuses).toEqual({

@@ -11,7 +11,7 @@ import { hold } from './support/holding.js';
 import { send } from './support/http.js';
 import { expectLocksWaitedFor } from './support/locks.js';
 
-/** Far less than a connection is kept that waits for its next request. */
+/** Much less than the keep-alive timeout. */
 const SOON_MS = 3_000;
 
 let store: TestApplication;
@@ -31,7 +31,7 @@ const post = (body: string, length = body.length) =>
   `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.key}\r\n` +
   `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`;
 
-/** Sends bytes and a FIN, and reads all until the server closes. */
+/** Sends bytes and a FIN, and reads until the server closes the connection. */
 async function sendAndHalfClose(bytes: string, port = servicePort()) {
   const startMs = performance.now();
   const received = await text(connect(port, '127.0.0.1').end(bytes));
@@ -50,7 +50,7 @@ async function remaining(): Promise<number> {
   return Number(headers.get('x-ratelimit-remaining'));
 }
 
-/** No connection is left, nor anything under way. */
+/** Waits until no connection is open and no request is in flight. */
 async function expectNothingLeft(): Promise<void> {
   const server: Server = store.app.getHttpServer();
   const count = promisify(server.getConnections.bind(server));
@@ -65,7 +65,7 @@ async function expectNothingLeft(): Promise<void> {
 
 describe('a client that half-closes its connection', () => {
   it.each(['1.1', '1.0'])(
-    'gets the response to its request, and its connection is closed: HTTP/%s',
+    'gets the response to its request, after which the connection is closed: HTTP/%s',
     async (version) => {
       const { statuses, body } = await sendAndHalfClose(get('/v1/pets', version));
       expect([statuses, body]).toEqual([[200], '[]']);
@@ -80,7 +80,7 @@ describe('a client that half-closes its connection', () => {
     expect(await pets()).toEqual(['Rex']);
   });
 
-  it('gets the responses to all that it has pipelined, in order, and its connection is closed', async () => {
+  it('gets the responses to all pipelined requests in order, after which the connection is closed', async () => {
     const missing = Array.from({ length: 10 }, (_, index) => `/v1/pets/${1000 + index}`);
     const { statuses, received } = await sendAndHalfClose(
       missing.map((path) => get(path)).join('') + post('{"name":"Rex","categoryId":1}') + get('/livez'),
@@ -91,16 +91,16 @@ describe('a client that half-closes its connection', () => {
     await expectNothingLeft();
   });
 
-  it('gets its response though it is made long after', async () => {
+  it('gets a response that takes long', async () => {
     const lock = await hold(store.database.url, 'LOCK TABLE pets');
-    const answer = sendAndHalfClose(get('/v1/pets') + get('/v1/pets'));
+    const pending = sendAndHalfClose(get('/v1/pets') + get('/v1/pets'));
     await eventually(() => expectLocksWaitedFor(store.database, 1));
     await lock.letGo();
-    expect((await answer).statuses).toEqual([200, 200]);
+    expect((await pending).statuses).toEqual([200, 200]);
     expect(await remaining()).toBe(58);
   });
 
-  it('gets 400 in the middle of the headers, behind what came before', async () => {
+  it('gets 400 for incomplete headers, after the responses to the requests before', async () => {
     const half = post('{"name":"Rex","categoryId":1}').slice(0, 40);
     expect((await sendAndHalfClose(half)).statuses).toEqual([400]);
     expect((await sendAndHalfClose(get('/v1/pets') + half)).statuses).toEqual([200, 400]);
@@ -108,7 +108,7 @@ describe('a client that half-closes its connection', () => {
     expect(await remaining()).toBe(59);
   });
 
-  it('gets 400 in the middle of a body, and nothing is stored', async () => {
+  it('gets 400 for an incomplete body, and nothing is stored', async () => {
     const { statuses, body } = await sendAndHalfClose(post('{"name":"Rex","categoryId":1}', 99));
     expect(statuses).toEqual([400]);
     expect(JSON.parse(body)).toEqual({ code: 'invalid_request', message: expect.any(String), status: 400 });
@@ -116,7 +116,7 @@ describe('a client that half-closes its connection', () => {
     await expectNothingLeft();
   });
 
-  it('is disconnected at once where it has sent nothing, or has its response', async () => {
+  it('is disconnected immediately when it has sent nothing or has its response', async () => {
     expect((await sendAndHalfClose('')).received).toBe('');
     const socket = connect(servicePort(), '127.0.0.1');
     const received = text(socket);
@@ -131,27 +131,29 @@ describe('a client that half-closes its connection', () => {
     expect(received).toContain('animal_store_');
   });
 
-  it('gets its responses while the service shuts down', async () => {
+  it('gets its responses during a shutdown', async () => {
     const lock = await hold(store.database.url, 'LOCK TABLE pets');
-    const answer = sendAndHalfClose(get('/v1/pets') + get('/v1/pets'));
+    const pending = sendAndHalfClose(get('/v1/pets') + get('/v1/pets'));
     await eventually(() => expectLocksWaitedFor(store.database, 1));
     const closed = store.app.close();
     await eventually(() => expect(fetch(`${store.url}/livez`)).rejects.toThrow('fetch failed'));
     await lock.letGo();
-    const { statuses, received } = await answer;
+    const { statuses, received } = await pending;
     expect(statuses).toEqual([200, 200]);
     expect(received.match(/^connection: \S+/gim)).toEqual(['Connection: keep-alive', 'Connection: close']);
     await closed;
   });
 });
 
-it('a client that closes its connection has one more request begun for it at the most, once a response cannot be sent', async () => {
-  const lock = await hold(store.database.url, 'LOCK TABLE pets');
-  const gone = connect(servicePort(), '127.0.0.1');
-  gone.write(get('/v1/pets').repeat(10));
-  await eventually(() => expectLocksWaitedFor(store.database, 1));
-  gone.destroy();
-  await lock.letGo();
-  await expectNothingLeft();
-  expect(await remaining()).toBeGreaterThanOrEqual(57);
+describe('a client that closes its connection', () => {
+  it('has at most one more request started after a response that cannot be sent', async () => {
+    const lock = await hold(store.database.url, 'LOCK TABLE pets');
+    const gone = connect(servicePort(), '127.0.0.1');
+    gone.write(get('/v1/pets').repeat(10));
+    await eventually(() => expectLocksWaitedFor(store.database, 1));
+    gone.destroy();
+    await lock.letGo();
+    await expectNothingLeft();
+    expect(await remaining()).toBeGreaterThanOrEqual(57);
+  });
 });

@@ -5,12 +5,12 @@ import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy
 import { eventually } from './support/eventually.js';
 import { send } from './support/http.js';
 
-/** The longest that a check may take, with some room for a busy machine. */
+/** The longest that a check may take, with a margin for a busy machine. */
 const BOUND_MS = 2_000;
-/** An answer holds for so long. */
-const ANSWER_LIFE_MS = 1_000;
+/** How long the result of a check is reused. */
+const RESULT_LIFE_MS = 1_000;
 
-describe('/readyz of a service whose database goes away', () => {
+describe('GET /readyz of a service whose database goes away', () => {
   let database: TestDatabase;
   let proxy: DatabaseProxy;
   let store: TestApplication;
@@ -32,12 +32,12 @@ describe('/readyz of a service whose database goes away', () => {
 
   async function timed() {
     const startedMs = performance.now();
-    const answer = await send(`${store.url}/readyz`);
-    return { ...answer, ms: performance.now() - startedMs };
+    const response = await send(`${store.url}/readyz`);
+    return { ...response, ms: performance.now() - startedMs };
   }
 
   it.each(['goAway', 'hang'] as const)(
-    'says so within two seconds (%s), the log once, and is ready within two seconds of its return',
+    'returns 503 within two seconds (%s), is logged once, and returns 200 within two seconds of the recovery',
     async (leave) => {
       proxy[leave]();
       await eventually(async () => {
@@ -48,18 +48,18 @@ describe('/readyz of a service whose database goes away', () => {
           { code: 'service_unavailable', message: 'Not ready.', status: 503 },
         ]);
       });
-      const later = performance.now() + 2 * ANSWER_LIFE_MS;
+      const later = performance.now() + 2 * RESULT_LIFE_MS;
       while (performance.now() < later) {
         const { status, ms } = await timed();
         expect(status).toBe(503);
         expect(ms).toBeLessThan(BOUND_MS);
         expect((await send(`${store.url}/livez`)).json).toEqual({ status: 'ok' });
       }
-      const told = errors.mock.calls
+      const logged = errors.mock.calls
         .map(([line]) => String(line))
         .filter((line) => line.startsWith('Not ready'));
-      expect(new Set(told).size).toBe(told.length);
-      expect(told[0]).toMatch(/^Not ready: the database cannot be used \(check DATABASE_URL\): .+/);
+      expect(new Set(logged).size).toBe(logged.length);
+      expect(logged[0]).toMatch(/^Not ready: the database cannot be used \(check DATABASE_URL\): .+/);
       await proxy.comeBack();
       await eventually(async () => {
         expect((await send(`${store.url}/readyz`)).status).toBe(200);

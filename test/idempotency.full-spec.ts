@@ -6,7 +6,7 @@ import { type Answer, send } from './support/http.js';
 import { issueKey } from './support/keys.js';
 import { ServiceProcess } from './support/service-process.js';
 
-/** A creation waits before its response is stored, and with the end of its transaction, until nobody holds these locks. */
+/** Locks on which a creation waits: before its response is stored, and at the commit of its transaction. */
 const BEFORE_STORING = 6;
 const AT_COMMIT = 7;
 const WAITING = `
@@ -53,10 +53,10 @@ const WAITS = `
  * Sends a request to the victim, which is killed while PostgreSQL waits for this lock. Until the lock is released, the same request
  * to the survivor gets 409.
  *
- * @param meanwhile runs before that.
- * @returns the response of the survivor after that.
+ * @param meanwhile runs before the lock is released.
+ * @returns the response of the survivor to the same request afterwards.
  */
-async function answerAfterKill(lock: number, meanwhile?: () => Promise<unknown>): Promise<Answer> {
+async function repeatAfterKill(lock: number, meanwhile?: () => Promise<unknown>): Promise<Answer> {
   const [first, second] = await Promise.all([victim.listening(), survivor.listening()]);
   const attempt = (url: string): Promise<Answer> =>
     send(`${url}/v1/pets`, {
@@ -66,10 +66,10 @@ async function answerAfterKill(lock: number, meanwhile?: () => Promise<unknown>)
       headers: { 'Idempotency-Key': 'a' },
     });
   const holder = await hold(database.url, `SELECT pg_advisory_xact_lock(${lock})`);
-  const lost = attempt(first).catch((error: unknown) => error);
+  const interrupted = attempt(first).catch((error: unknown) => error);
   await eventually(async () => expect(await database.query(WAITS, [lock])).toHaveLength(1));
   await victim.kill('SIGKILL');
-  expect(String(await lost)).toBe('TypeError: fetch failed');
+  expect(String(await interrupted)).toBe('TypeError: fetch failed');
 
   const early = await attempt(second);
   expectError(early, 409, 'idempotency_conflict');
@@ -77,36 +77,36 @@ async function answerAfterKill(lock: number, meanwhile?: () => Promise<unknown>)
 
   await meanwhile?.();
   await holder.letGo();
-  let answer = early;
+  let response = early;
   await eventually(async () => {
-    answer = await attempt(second);
-    expect(answer.status).not.toBe(409);
+    response = await attempt(second);
+    expect(response.status).not.toBe(409);
   });
-  return answer;
+  return response;
 }
 
 const animals = () => database.query('SELECT id::int, name FROM pets');
 
 describe('a creation with an Idempotency-Key whose replica is killed', () => {
-  it('creates nothing when its transaction is rolled back, and the same again creates the one animal', async () => {
-    const answer = await answerAfterKill(BEFORE_STORING, () =>
+  it('creates nothing when its transaction is rolled back, and one animal when it is repeated', async () => {
+    const response = await repeatAfterKill(BEFORE_STORING, () =>
       database.query(`SELECT pg_terminate_backend(pid) FROM (${WAITS}) AS waiting`, [BEFORE_STORING]),
     );
-    expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([201, null]);
-    // The identifier of the first attempt is not drawn again.
-    expect(answer.text).toBe('{"id":2,"name":"Rex","categoryId":7}');
+    expect([response.status, response.headers.get('idempotent-replayed')]).toEqual([201, null]);
+    // The id of the first attempt is not reused.
+    expect(response.text).toBe('{"id":2,"name":"Rex","categoryId":7}');
     expect(await animals()).toEqual([{ id: 2, name: 'Rex' }]);
   }, 60_000);
 
   it.each([
-    ['before its response is stored', BEFORE_STORING],
-    ['at its commit', AT_COMMIT],
+    ['killed before its response is stored', BEFORE_STORING],
+    ['killed at its commit', AT_COMMIT],
   ])(
-    '%s creates one animal, and the same again gets its response',
+    'creates one animal and returns its response when repeated: %s',
     async (_when, lock) => {
-      const answer = await answerAfterKill(lock);
-      expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([201, 'true']);
-      expect(answer.text).toBe('{"id":1,"name":"Rex","categoryId":7}');
+      const response = await repeatAfterKill(lock);
+      expect([response.status, response.headers.get('idempotent-replayed')]).toEqual([201, 'true']);
+      expect(response.text).toBe('{"id":1,"name":"Rex","categoryId":7}');
       expect(await animals()).toEqual([{ id: 1, name: 'Rex' }]);
     },
     60_000,

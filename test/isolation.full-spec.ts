@@ -32,7 +32,7 @@ afterEach(async () => {
 
 const nameOf = ({ url }: TestDatabase) => new URL(url).pathname.slice(1);
 
-/** Has every session that begins from now on, and says nothing else, use this isolation. */
+/** Makes this the default isolation of every later session that sets none. */
 async function setDefault(isolation: string): Promise<void> {
   await database.query(
     `ALTER DATABASE ${nameOf(database)} SET default_transaction_isolation = '${isolation}'`,
@@ -46,7 +46,7 @@ async function startReplicas(environment: Partial<Environment> = {}): Promise<vo
   }
 }
 
-/** Sends twice as many requests as the limit to both replicas, and counts the answers by status. */
+/** Sends twice the limit to both replicas, and counts the responses by status. */
 async function exceedLimit(): Promise<Record<string, number>> {
   const [first] = replicas as [TestApplication];
   const { key } = await first.issue({ plan: 'pro' });
@@ -69,7 +69,7 @@ const EXACT = { 200: LIMIT, 429: REQUESTS - LIMIT };
 const readiness = () => Promise.all(replicas.map(async ({ url }) => (await send(`${url}/readyz`)).status));
 
 describe.each(ISOLATIONS)('two replicas on a database whose default isolation is %s', (isolation) => {
-  it('admit exactly the limit over direct connections, and are ready', async () => {
+  it('allow exactly the limit over direct connections, and are ready', async () => {
     await setDefault(isolation);
     await startReplicas();
     expect(await exceedLimit()).toEqual(EXACT);
@@ -78,23 +78,23 @@ describe.each(ISOLATIONS)('two replicas on a database whose default isolation is
 });
 
 describeOnPgBouncer('behind PgBouncer in transaction mode', () => {
-  /** The statement that the log and `migrate` name. */
+  /** The statement that the log and `migrate` recommend. */
   const repairOf = (role: string) =>
     `ALTER ROLE ${role} IN DATABASE ${nameOf(database)} SET default_transaction_isolation = 'read committed'`;
 
   describe.each(ISOLATIONS)('two replicas on a database whose default isolation is %s', (isolation) => {
     it.each([
-      ['where DIRECT_DATABASE_URL goes past it', () => ({ DIRECT_DATABASE_URL: database.url })],
-      ['where counting goes through it too', () => ({})],
+      ['when DIRECT_DATABASE_URL bypasses it', () => ({ DIRECT_DATABASE_URL: database.url })],
+      ['when counters use it too', () => ({})],
     ])(
-      'admit exactly the limit, and are ready once migrate has set the default of their role, %s',
+      'allow exactly the limit, and are ready once migrate has set the default of their role, %s',
       async (_where, direct) => {
         const errors = jest.spyOn(Logger.prototype, 'error').mockImplementation();
         jest.spyOn(Logger.prototype, 'warn').mockImplementation();
         await setDefault(isolation);
         pooler = await startPgBouncer(database.url);
         await startReplicas({ DATABASE_URL: pooler.url, ...direct() });
-        // Until then a request that meets others for too long may be 503.
+        // Until then a request that conflicts with others for too long may get 503.
         const {
           200: allowed,
           429: denied = 0,
@@ -127,65 +127,67 @@ describeOnPgBouncer('behind PgBouncer in transaction mode', () => {
     );
   });
 
-  it('migrate repairs the role behind the pooler where only its own default is wrong', async () => {
-    const role = `service_${randomBytes(6).toString('hex')}`;
-    await database.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
-    try {
-      await database.query(`ALTER ROLE ${role} SET default_transaction_isolation = 'serializable'`);
-      const serviceUrl = new URL(database.url);
-      serviceUrl.username = role;
-      serviceUrl.password = 'secret';
-      pooler = await startPgBouncer(serviceUrl.href);
-      expect(await run('cli/admin.js', migrating(pooler.url), 'migrate')).toMatchObject({
-        code: 0,
-        stdout: expect.stringContaining(
-          `Made read committed the default isolation of the role ${role} in this database; it was serializable.`,
+  describe('animal-store migrate', () => {
+    it('repairs the role behind the pooler when only the default of that role is wrong', async () => {
+      const role = `service_${randomBytes(6).toString('hex')}`;
+      await database.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
+      try {
+        await database.query(`ALTER ROLE ${role} SET default_transaction_isolation = 'serializable'`);
+        const serviceUrl = new URL(database.url);
+        serviceUrl.username = role;
+        serviceUrl.password = 'secret';
+        pooler = await startPgBouncer(serviceUrl.href);
+        expect(await run('cli/admin.js', migrating(pooler.url), 'migrate')).toMatchObject({
+          code: 0,
+          stdout: expect.stringContaining(
+            `Made read committed the default isolation of the role ${role} in this database; it was serializable.`,
+          ),
+        });
+        await endSessions();
+        expect(await run('cli/admin.js', migrating(pooler.url), 'migrate')).toMatchObject({
+          code: 0,
+          stdout: 'The database is up to date.\n',
+        });
+      } finally {
+        await database.query(`DROP OWNED BY ${role}`);
+        await database.query(`DROP ROLE ${role}`);
+      }
+    });
+
+    it('changes no role when there is no pooler', async () => {
+      const role = `service_${randomBytes(6).toString('hex')}`;
+      await database.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
+      try {
+        await setDefault('serializable');
+        const own = `IN DATABASE ${nameOf(database)} SET default_transaction_isolation = 'read committed'`;
+        await database.query(`ALTER ROLE postgres ${own}`);
+        const serviceUrl = new URL(database.url);
+        serviceUrl.username = role;
+        serviceUrl.password = 'secret';
+        // Neither is behind a pooler, so neither default matters to the service.
+        expect(await run('cli/admin.js', migrating(serviceUrl.href), 'migrate')).toMatchObject({
+          code: 0,
+          stdout: 'The database is up to date.\n',
+        });
+      } finally {
+        await database.query(`DROP OWNED BY ${role}`);
+        await database.query(`DROP ROLE ${role}`);
+      }
+    });
+
+    it('reports an unreachable pooler, and migrates all the same', async () => {
+      const { code, stdout } = await run(
+        'cli/admin.js',
+        migrating('postgresql://store@127.0.0.1:1/store'),
+        'migrate',
+      );
+      expect([code, stdout]).toEqual([
+        0,
+        expect.stringMatching(
+          /^The default isolation of the service's role was not checked: .*ECONNREFUSED.*\nThe database is up to date.\n$/,
         ),
-      });
-      await endSessions();
-      expect(await run('cli/admin.js', migrating(pooler.url), 'migrate')).toMatchObject({
-        code: 0,
-        stdout: 'The database is up to date.\n',
-      });
-    } finally {
-      await database.query(`DROP OWNED BY ${role}`);
-      await database.query(`DROP ROLE ${role}`);
-    }
-  });
-
-  it('migrate changes no role where no pooler serves', async () => {
-    const role = `service_${randomBytes(6).toString('hex')}`;
-    await database.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
-    try {
-      await setDefault('serializable');
-      const own = `IN DATABASE ${nameOf(database)} SET default_transaction_isolation = 'read committed'`;
-      await database.query(`ALTER ROLE postgres ${own}`);
-      const serviceUrl = new URL(database.url);
-      serviceUrl.username = role;
-      serviceUrl.password = 'secret';
-      // Neither is behind a pooler, so neither default is anything to the service.
-      expect(await run('cli/admin.js', migrating(serviceUrl.href), 'migrate')).toMatchObject({
-        code: 0,
-        stdout: 'The database is up to date.\n',
-      });
-    } finally {
-      await database.query(`DROP OWNED BY ${role}`);
-      await database.query(`DROP ROLE ${role}`);
-    }
-  });
-
-  it('migrate says so where the pooler cannot be reached, and migrates all the same', async () => {
-    const { code, stdout } = await run(
-      'cli/admin.js',
-      migrating('postgresql://store@127.0.0.1:1/store'),
-      'migrate',
-    );
-    expect([code, stdout]).toEqual([
-      0,
-      expect.stringMatching(
-        /^The default isolation of the service's role was not checked: .*ECONNREFUSED.*\nThe database is up to date.\n$/,
-      ),
-    ]);
+      ]);
+    });
   });
 
   const migrating = (url: string) => ({
@@ -194,7 +196,7 @@ describeOnPgBouncer('behind PgBouncer in transaction mode', () => {
     DIRECT_DATABASE_URL: database.url,
   });
 
-  /** Has the pooler connect anew, as RECONNECT does. */
+  /** Makes the pooler reconnect, as RECONNECT does. */
   const endSessions = () =>
     database.query(
       'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',

@@ -13,12 +13,12 @@ import { countKeyLookUps } from './support/key-look-ups.js';
 import { staleness } from './support/staleness.js';
 import { until } from './support/eventually.js';
 
-const PROMISE_MS = 1000;
+const MAX_STALE_MS = 1000;
 const WIDE = { plan: 'wide' };
 const LOST = 'Changes of keys are not heard, so every key is looked up';
 const FOUND = 'Changes of keys are heard again';
 
-/** A service, with a count of its questions to the database for keys. */
+/** A service, with a count of its queries for keys. */
 class Service {
   private readonly count: () => number;
 
@@ -30,25 +30,25 @@ class Service {
     return this.count();
   }
 
-  ask(key: string): Promise<Answer> {
+  listPets(key: string): Promise<Answer> {
     return send(`${this.store.url}/v1/pets`, { key });
   }
 
-  /** Asks until an answer needs no look-up. */
-  async remembers(key: string): Promise<void> {
+  /** Sends requests until one needs no look-up. */
+  async untilCached(key: string): Promise<void> {
     await until(async () => {
       const before = this.lookUps;
-      await this.ask(key);
+      await this.listPets(key);
       return this.lookUps === before;
     });
   }
 
-  /** Asks until each answer needs a look-up. */
-  async remembersNothing(key: string): Promise<void> {
+  /** Sends requests until each needs a look-up. */
+  async untilUncached(key: string): Promise<void> {
     await until(async () => {
       const before = this.lookUps;
-      await this.ask(key);
-      await this.ask(key);
+      await this.listPets(key);
+      await this.listPets(key);
       return this.lookUps === before + 2;
     });
   }
@@ -87,50 +87,50 @@ const revoke = ({ id }: IssuedKey) =>
 
 const isServed = ({ status }: Answer) => status === 200;
 
-describe('a change by SQL of a key that is remembered holds within a second', () => {
+describe('a change by SQL of a cached key', () => {
   const quotaOf = (id: string) => `(SELECT quota_id FROM api_keys WHERE id = '${id}')`;
-  const told = ({ status, headers }: Answer) =>
+  const summarize = ({ status, headers }: Answer) =>
     [status, headers.get('x-ratelimit-limit'), headers.get('x-api-key-expires')].join();
 
   it.each<[string, (id: string) => string, string]>([
-    ['its revocation', (id) => `UPDATE api_keys SET revoked_at = now() WHERE id = '${id}'`, '401,300,'],
+    ['revocation', (id) => `UPDATE api_keys SET revoked_at = now() WHERE id = '${id}'`, '401,300,'],
     [
-      'its expiry',
+      'expiry',
       (id) => `UPDATE api_keys SET expires_at = now() - interval '1 s' WHERE id = '${id}'`,
       '401,300,',
     ],
     [
-      'an expiry to come',
+      'a future expiry',
       (id) => `UPDATE api_keys SET expires_at = '2090-01-01T00:00:00.500Z' WHERE id = '${id}'`,
       '200,1000000,Sun, 01 Jan 2090 00:00:00 GMT',
     ],
-    ['its removal', (id) => `DELETE FROM api_keys WHERE id = '${id}'`, '401,300,'],
-    ['the removal of all keys', () => 'TRUNCATE api_keys', '401,300,'],
+    ['deletion', (id) => `DELETE FROM api_keys WHERE id = '${id}'`, '401,300,'],
+    ['deletion of all keys', () => 'TRUNCATE api_keys', '401,300,'],
     ['another plan', (id) => `UPDATE quotas SET plan = 'wider' WHERE id = ${quotaOf(id)}`, '200,2000000,'],
     [
-      'numbers of its own',
+      'own limits',
       (id) => `UPDATE quotas SET per_minute = 3000000, per_day = 3000000 WHERE id = ${quotaOf(id)}`,
       '200,3000000,',
     ],
     [
-      'other numbers of its plan',
+      'other limits of its plan',
       () => "UPDATE plans SET per_minute = 4000000, per_day = 4000000 WHERE name = 'wide'",
       '200,4000000,',
     ],
-  ])('%s', async (_what, statement, expected) => {
+  ])('takes effect within a second: %s', async (_what, statement, expected) => {
     const service = await start();
     const issued = await service.store.issue(WIDE);
-    await service.remembers(issued.key);
-    const before = told(await service.ask(issued.key));
+    await service.untilCached(issued.key);
+    const before = summarize(await service.listPets(issued.key));
     expect(before).toBe('200,1000000,');
     await database.query(statement(issued.id));
-    const { staleMs, answer } = await staleness(
+    const { staleMs, answer: response } = await staleness(
       service.store.url,
       issued.key,
-      (next) => told(next) === before,
+      (next) => summarize(next) === before,
     );
-    expect(staleMs).toBeLessThan(PROMISE_MS);
-    expect(told(answer)).toBe(expected);
+    expect(staleMs).toBeLessThan(MAX_STALE_MS);
+    expect(summarize(response)).toBe(expected);
   });
 
   afterEach(() =>
@@ -138,25 +138,25 @@ describe('a change by SQL of a key that is remembered holds within a second', ()
   );
 });
 
-describe('a key that is remembered', () => {
+describe('a cached key', () => {
   it('is looked up once for a hundred requests', async () => {
     const service = await start();
     const { key } = await service.store.issue(WIDE);
-    await service.remembers(key);
+    await service.untilCached(key);
     const before = service.lookUps;
     for (let request = 0; request < 100; request += 1) {
-      expect((await service.ask(key)).status).toBe(200);
+      expect((await service.listPets(key)).status).toBe(200);
     }
-    // None, unless this machine stands still for so long that an echo is late.
+    // None, unless this machine stalls for so long that a notification is late.
     expect(service.lookUps - before).toBeLessThanOrEqual(2);
   });
 
-  it('is not one whose look-up was under way when it changed', async () => {
+  it('is not one that changed while its look-up was in flight', async () => {
     const service = await start();
     const issued = await service.store.issue(WIDE);
-    const watch = service.store.app.get(ApiKeyChangeListener);
-    await until(() => watch.isCurrent);
-    // A look-up then waits, when it has its snapshot and has still to answer.
+    const listener = service.store.app.get(ApiKeyChangeListener);
+    await until(() => listener.isCurrent);
+    // A look-up then waits after it has taken its snapshot and before it returns.
     await database.query(`
       ALTER TABLE plans RENAME TO plans_kept;
       CREATE VIEW plans AS SELECT plans_kept.* FROM plans_kept, pg_advisory_xact_lock_shared(7) AS held;`);
@@ -164,20 +164,20 @@ describe('a key that is remembered', () => {
     await holder.connect();
     try {
       await holder.query('SELECT pg_advisory_lock(7)');
-      const late = service.ask(issued.key);
+      const late = service.listPets(issued.key);
       await until(async () => {
         const waiting = await database.query(
           "SELECT FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname = current_database()",
         );
         return waiting.length === 1;
       });
-      const { generation } = watch;
+      const { generation } = listener;
       await revoke(issued);
-      await until(() => watch.generation > generation);
+      await until(() => listener.generation > generation);
       await holder.query('SELECT pg_advisory_unlock(7)');
-      // It came before the revocation.
+      // The request came before the revocation.
       expect((await late).status).toBe(200);
-      expect((await service.ask(issued.key)).status).toBe(401);
+      expect((await service.listPets(issued.key)).status).toBe(401);
     } finally {
       await holder.end();
       await database.query('DROP VIEW plans; ALTER TABLE plans_kept RENAME TO plans');
@@ -185,7 +185,7 @@ describe('a key that is remembered', () => {
   });
 });
 
-describe('the connection that hears of changes', () => {
+describe('the connection that listens for changes', () => {
   let proxy: DatabaseProxy;
 
   beforeEach(async () => {
@@ -193,88 +193,88 @@ describe('the connection that hears of changes', () => {
   });
   afterEach(() => proxy.close());
 
-  it('when it hangs, hides no revocation; when it is back, keys are remembered again', async () => {
+  it('hides no revocation when it hangs; keys are cached again when it is back', async () => {
     const service = await start({ DIRECT_DATABASE_URL: proxy.url });
     const [issued, other] = [await service.store.issue(WIDE), await service.store.issue(WIDE)];
-    await service.remembers(issued.key);
+    await service.untilCached(issued.key);
     proxy.hang();
     await revoke(issued);
-    const { staleMs, answer } = await staleness(service.store.url, issued.key, isServed);
-    expect(staleMs).toBeLessThan(PROMISE_MS);
-    expect(answer.status).toBe(401);
-    await service.remembersNothing(other.key);
+    const { staleMs, answer: response } = await staleness(service.store.url, issued.key, isServed);
+    expect(staleMs).toBeLessThan(MAX_STALE_MS);
+    expect(response.status).toBe(401);
+    await service.untilUncached(other.key);
     await proxy.comeBack();
-    await service.remembers(other.key);
+    await service.untilCached(other.key);
     expect(warned(LOST)).toHaveLength(1);
     expect(warned(FOUND)).toHaveLength(1);
   });
 
-  it('when it is cut, leaves every key to be looked up, and says so once', async () => {
+  it('has every key looked up when it is cut, and logs that once', async () => {
     const service = await start({ DIRECT_DATABASE_URL: proxy.url });
     const issued = await service.store.issue(WIDE);
-    await service.remembers(issued.key);
+    await service.untilCached(issued.key);
     expect(warnings).not.toHaveBeenCalled();
     proxy.goAway();
-    await service.remembersNothing(issued.key);
-    expect((await service.ask(issued.key)).status).toBe(200);
+    await service.untilUncached(issued.key);
+    expect((await service.listPets(issued.key)).status).toBe(200);
     // Long enough for more than one attempt.
     await pause(2500);
     expect(warned(LOST)).toHaveLength(1);
-    // What changes meanwhile is never heard of.
+    // There is no notification of this change.
     await revoke(issued);
     await proxy.comeBack();
     await until(() => warned(FOUND).length === 1);
-    expect((await service.ask(issued.key)).status).toBe(401);
+    expect((await service.listPets(issued.key)).status).toBe(401);
     expect(warned(LOST)).toHaveLength(1);
   });
 
-  it('when PostgreSQL ends it, is opened again, and the log has the reason', async () => {
+  it('is reopened when PostgreSQL ends it, and the log has the reason', async () => {
     const service = await start();
     const { key } = await service.store.issue(WIDE);
-    await service.remembers(key);
+    await service.untilCached(key);
     await database.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
        WHERE application_name = 'animal-store key changes' AND datname = current_database()`,
     );
     await until(() => warned(FOUND).length === 1);
     expect(warned(LOST)).toEqual([`${LOST}: terminating connection due to administrator command`]);
-    await service.remembers(key);
+    await service.untilCached(key);
   });
 
-  it('when it cannot be opened at the start, holds up neither the start nor the end', async () => {
+  it('delays neither start nor end of the service when it cannot be opened', async () => {
     proxy.hang();
     const begin = performance.now();
     const service = await start({ DIRECT_DATABASE_URL: proxy.url });
     services = [];
     await service.store.close();
-    // It tries for two seconds, at the least.
+    // An attempt takes at least two seconds.
     expect(performance.now() - begin).toBeLessThan(1900);
     expect(warnings).not.toHaveBeenCalled();
   });
 
-  it('when it cannot be opened, has every key looked up', async () => {
+  it('has every key looked up when it cannot be opened', async () => {
     proxy.hang();
     const service = await start({ DIRECT_DATABASE_URL: proxy.url });
     const { key } = await service.store.issue(WIDE);
     for (const lookUps of [1, 2, 3]) {
-      expect((await service.ask(key)).status).toBe(200);
+      expect((await service.listPets(key)).status).toBe(200);
       expect(service.lookUps).toBe(lookUps);
     }
   });
 
-  it('when it is gone, leaves nothing behind, however often it is opened again', async () => {
+  it('leaks no listeners, however often it is reopened', async () => {
     proxy.goAway();
-    const watch = new ApiKeyChangeListener({ DATABASE_URL: proxy.url });
+    const listener = new ApiKeyChangeListener({ DATABASE_URL: proxy.url });
     for (let attempt = 1; attempt <= 3; attempt += 1) {
-      await expect(watch['listen']()).rejects.toThrow('ECONNREFUSED');
+      await expect(listener['listen']()).rejects.toThrow('ECONNREFUSED');
     }
-    expect(getEventListeners(watch['stopping'].signal, 'abort')).toHaveLength(0);
+    expect(getEventListeners(listener['stopping'].signal, 'abort')).toHaveLength(0);
   });
 
-  it('when the service ends, ends', async () => {
+  it('ends with the service', async () => {
     const service = await start();
     const { key } = await service.store.issue(WIDE);
-    await service.remembers(key);
+    await service.untilCached(key);
     services = [];
     await service.store.close();
     await until(async () => {
