@@ -13,18 +13,18 @@ import { expectNoSecrets } from './support/secrets.js';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const NOBODY = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
+const UNKNOWN_ID = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
 const INTEGER = 'must be an integer from 1 to 2147483647, written as digits';
 const OVERLAP = 'must be an integer from 0 to 31536000, written as digits';
 const INSTANT = 'must be a date-time with its offset, such as 2027-01-01T00:00:00Z';
 
 let admin: Administration;
-let ask: Administration['ask'];
+let sendAsAdmin: Administration['ask'];
 let issue: Administration['issue'];
 
 beforeAll(async () => {
   admin = await startAdministration();
-  ({ ask, issue } = admin);
+  ({ ask: sendAsAdmin, issue } = admin);
 });
 afterAll(() => admin.store.close());
 afterEach(() => admin.store.clock.goOn());
@@ -32,15 +32,16 @@ afterEach(() => admin.store.clock.goOn());
 const use = (key: string) => send(`${admin.store.url}/v1/pets`, { key });
 const remaining = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining'));
 const inFuture = (milliseconds: number) => new Date(admin.store.clock.now() + milliseconds);
-/** A key as it is shown from its issue on. */
+/** An issued key as it is returned later: without the key itself. */
 const shown = ({ key: _key, ...rest }: IssuedKey): Key => rest;
-const find = async ({ id }: { id: string }): Promise<Key> => (await ask(`GET /admin/keys/${id}`)).json;
-const rotate = ({ id }: { id: string }, body?: unknown) => ask(`POST /admin/keys/${id}/rotate`, body);
-const revoke = ({ id }: { id: string }) => ask(`POST /admin/keys/${id}/revoke`);
-const unban = ({ id }: { id: string }) => ask(`POST /admin/keys/${id}/unban`);
+const find = async ({ id }: { id: string }): Promise<Key> =>
+  (await sendAsAdmin(`GET /admin/keys/${id}`)).json;
+const rotate = ({ id }: { id: string }, body?: unknown) => sendAsAdmin(`POST /admin/keys/${id}/rotate`, body);
+const revoke = ({ id }: { id: string }) => sendAsAdmin(`POST /admin/keys/${id}/revoke`);
+const unban = ({ id }: { id: string }) => sendAsAdmin(`POST /admin/keys/${id}/unban`);
 
-/** All that administration keeps: what is refused leaves it as it is. */
-async function everything(): Promise<string> {
+/** Everything that administration stores, to show that a rejected request changed nothing. */
+async function storedState(): Promise<string> {
   const tables = ['api_keys', 'quotas', 'plans', 'audit_entries'];
   const rows = await Promise.all(
     tables.map((table) => admin.store.database.query(`SELECT t::text FROM ${table} t ORDER BY 1`)),
@@ -48,31 +49,31 @@ async function everything(): Promise<string> {
   return JSON.stringify(rows);
 }
 
-async function makePlan(name: string, perMinute = 100, perDay = 1000): Promise<void> {
-  expect((await ask(`PUT /admin/plans/${name}`, { perMinute, perDay })).status).toBe(201);
+async function createPlan(name: string, perMinute = 100, perDay = 1000): Promise<void> {
+  expect((await sendAsAdmin(`PUT /admin/plans/${name}`, { perMinute, perDay })).status).toBe(201);
 }
 
-/** Asks without a pause until the answer is as wanted, for a second at the most. */
-async function withinASecond(key: string, isWanted: (answer: Answer) => boolean): Promise<Answer> {
+/** Sends requests without a pause until a response is as wanted, for at most a second. */
+async function withinASecond(key: string, isWanted: (response: Answer) => boolean): Promise<Answer> {
   const deadline = performance.now() + 1000;
-  let answer: Answer;
-  let askedAt: number;
+  let response: Answer;
+  let sentAt: number;
   do {
-    askedAt = performance.now();
-    answer = await use(key);
-  } while (!isWanted(answer) && askedAt < deadline);
-  return answer;
+    sentAt = performance.now();
+    response = await use(key);
+  } while (!isWanted(response) && sentAt < deadline);
+  return response;
 }
 
 describe('/admin', () => {
   const OPERATIONS = [
     'GET /admin/keys',
     'POST /admin/keys',
-    `GET /admin/keys/${NOBODY}`,
-    `PATCH /admin/keys/${NOBODY}`,
-    `POST /admin/keys/${NOBODY}/rotate`,
-    `POST /admin/keys/${NOBODY}/revoke`,
-    `POST /admin/keys/${NOBODY}/unban`,
+    `GET /admin/keys/${UNKNOWN_ID}`,
+    `PATCH /admin/keys/${UNKNOWN_ID}`,
+    `POST /admin/keys/${UNKNOWN_ID}/rotate`,
+    `POST /admin/keys/${UNKNOWN_ID}/revoke`,
+    `POST /admin/keys/${UNKNOWN_ID}/unban`,
     'GET /admin/plans',
     'GET /admin/plans/free',
     'PUT /admin/plans/free',
@@ -85,35 +86,38 @@ describe('/admin', () => {
     client = await issue({ plan: 'business' });
   });
 
-  it.each([...OPERATIONS, ...OTHERS])("is 403 forbidden for a client's key: %s", async (request) => {
-    const [method = '', path = ''] = request.split(' ');
-    const before = await everything();
-    const body = { perMinute: 1, perDay: 1, name: 'x', plan: 'free' };
-    const answer = await send(admin.store.url + path, {
-      method,
-      key: client.key,
-      ...(method !== 'GET' && { body }),
-    });
-    expectError(answer, 403, 'forbidden', 'This needs an API key whose role is admin.');
-    expectRateLimitHeaders(answer);
-    expect(answer.headers.get('x-ratelimit-limit')).toBe('1000');
-    expect(answer.headers.get('allow')).toBeNull();
-    expect(await everything()).toBe(before);
-  });
+  it.each([...OPERATIONS, ...OTHERS])(
+    'returns 403 forbidden for the key of a client: %s',
+    async (request) => {
+      const [method = '', path = ''] = request.split(' ');
+      const before = await storedState();
+      const body = { perMinute: 1, perDay: 1, name: 'x', plan: 'free' };
+      const response = await send(admin.store.url + path, {
+        method,
+        key: client.key,
+        ...(method !== 'GET' && { body }),
+      });
+      expectError(response, 403, 'forbidden', 'This needs an API key whose role is admin.');
+      expectRateLimitHeaders(response);
+      expect(response.headers.get('x-ratelimit-limit')).toBe('1000');
+      expect(response.headers.get('allow')).toBeNull();
+      expect(await storedState()).toBe(before);
+    },
+  );
 
-  it.each(OPERATIONS)('is 401 without a key: %s', async (request) => {
+  it.each(OPERATIONS)('returns 401 missing_api_key without a key: %s', async (request) => {
     const [method = '', path = ''] = request.split(' ');
-    const answer = await send(admin.store.url + path, { method });
-    expectError(answer, 401, 'missing_api_key');
-    expectRateLimitHeaders(answer);
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="animal-store"');
+    const response = await send(admin.store.url + path, { method });
+    expectError(response, 401, 'missing_api_key');
+    expectRateLimitHeaders(response);
+    expect(response.headers.get('www-authenticate')).toBe('Bearer realm="animal-store"');
   });
 
   it.each([
-    ['is no JSON', { body: '{' }, 400, 'invalid_request', /^The body is not JSON: /],
+    ['is not JSON', { body: '{' }, 400, 'invalid_request', /^The body is not JSON: /],
     ['is too large', { body: `"${'x'.repeat(70_000)}"` }, 413, 'payload_too_large', /64 KiB/],
     [
-      'is of another type',
+      'has another content type',
       { body: 'name=x', headers: { 'Content-Type': 'text/plain' } },
       415,
       'unsupported_media_type',
@@ -121,32 +125,32 @@ describe('/admin', () => {
     ],
     ['is missing', {}, 400, 'invalid_request', /must be a JSON object/],
   ])(
-    'judges the key, then its role, then the body: one that %s',
+    'checks the key, then its role, then the body: one that %s',
     async (_what, init, status, code, message) => {
       const url = `${admin.store.url}/admin/keys`;
       expectError(await send(url, { method: 'POST', ...init }), 401, 'missing_api_key');
       const forbidden = await send(url, { method: 'POST', key: client.key, ...init });
       expectError(forbidden, 403, 'forbidden');
       expectRateLimitHeaders(forbidden);
-      const refused = await send(url, { method: 'POST', key: admin.administrator.key, ...init });
-      expectError(refused, status, code, expect.stringMatching(message));
-      expectRateLimitHeaders(refused);
+      const rejected = await send(url, { method: 'POST', key: admin.administrator.key, ...init });
+      expectError(rejected, status, code, expect.stringMatching(message));
+      expectRateLimitHeaders(rejected);
     },
   );
 
-  it("judges the rate before the role, and counts what the role forbids against the client's quota", async () => {
+  it('checks the rate limit before the role, and counts forbidden requests against the quota of the client', async () => {
     const { key } = await issue({ plan: 'enterprise', perMinute: 2, perDay: 10 });
     admin.store.clock.travelToMinuteStart();
-    const answers: Answer[] = [];
+    const responses: Answer[] = [];
     for (const path of ['/admin/keys', '/v1/pets', '/admin/keys']) {
-      answers.push(await send(admin.store.url + path, { key }));
+      responses.push(await send(admin.store.url + path, { key }));
     }
-    expect(answers.map(({ status }) => status)).toEqual([403, 200, 429]);
-    expect(answers.map(remaining)).toEqual([1, 0, 0]);
-    expect(answers[2]?.json.code).toBe('rate_limit_exceeded');
+    expect(responses.map(({ status }) => status)).toEqual([403, 200, 429]);
+    expect(responses.map(remaining)).toEqual([1, 0, 0]);
+    expect(responses[2]?.json.code).toBe('rate_limit_exceeded');
   });
 
-  it('is for any key whose role is admin, whatever its plan, until that is revoked', async () => {
+  it('accepts any key with the role admin, on any plan, until it is revoked', async () => {
     const other = await issue({ role: 'admin', plan: 'free' });
     const listed = await send(`${admin.store.url}/admin/keys?limit=1`, { key: other.key });
     expect(listed.status).toBe(200);
@@ -158,20 +162,20 @@ describe('/admin', () => {
 
   it.each([
     ['DELETE /admin/keys', 'GET, HEAD, POST'],
-    [`DELETE /admin/keys/${NOBODY}`, 'GET, HEAD, PATCH'],
-    [`PUT /admin/keys/${NOBODY}`, 'GET, HEAD, PATCH'],
-    [`GET /admin/keys/${NOBODY}/rotate`, 'POST'],
-    [`GET /admin/keys/${NOBODY}/revoke`, 'POST'],
-    [`DELETE /admin/keys/${NOBODY}/unban`, 'POST'],
+    [`DELETE /admin/keys/${UNKNOWN_ID}`, 'GET, HEAD, PATCH'],
+    [`PUT /admin/keys/${UNKNOWN_ID}`, 'GET, HEAD, PATCH'],
+    [`GET /admin/keys/${UNKNOWN_ID}/rotate`, 'POST'],
+    [`GET /admin/keys/${UNKNOWN_ID}/revoke`, 'POST'],
+    [`DELETE /admin/keys/${UNKNOWN_ID}/unban`, 'POST'],
     ['POST /admin/plans', 'GET, HEAD'],
     ['DELETE /admin/plans/free', 'GET, HEAD, PUT'],
     ['DELETE /admin/audit', 'GET, HEAD'],
     ['POST /admin/audit', 'GET, HEAD'],
-  ])('answers 405 with Allow to another method: %s', async (request, allow) => {
-    const answer = await ask(request);
-    expectError(answer, 405, 'method_not_allowed', expect.stringContaining(allow));
-    expect(answer.headers.get('allow')).toBe(allow);
-    expectRateLimitHeaders(answer);
+  ])('returns 405 with Allow for another method: %s', async (request, allow) => {
+    const response = await sendAsAdmin(request);
+    expectError(response, 405, 'method_not_allowed', expect.stringContaining(allow));
+    expect(response.headers.get('allow')).toBe(allow);
+    expectRateLimitHeaders(response);
   });
 
   it.each([
@@ -179,40 +183,40 @@ describe('/admin', () => {
     '/admin/',
     '/admin/nothing',
     '/admin/keys/',
-    `/admin/keys/${NOBODY}/burn`,
+    `/admin/keys/${UNKNOWN_ID}/burn`,
     '/admin/key',
-  ])('is 404 where there is nothing: %s', async (path) => {
-    const answer = await ask(`GET ${path}`);
-    expectError(answer, 404, 'not_found', expect.stringContaining(path));
-    expectRateLimitHeaders(answer);
+  ])('returns 404 for an unknown path: %s', async (path) => {
+    const response = await sendAsAdmin(`GET ${path}`);
+    expectError(response, 404, 'not_found', expect.stringContaining(path));
+    expectRateLimitHeaders(response);
   });
 
-  it('answers HEAD as GET, without the body, and counts it', async () => {
+  it('returns for HEAD what GET returns, without the body, and counts it', async () => {
     const { id } = await issue();
     for (const path of ['/admin/keys?limit=1', `/admin/keys/${id}`]) {
-      const got = await ask(`GET ${path}`);
-      const headed = await ask(`HEAD ${path}`);
+      const got = await sendAsAdmin(`GET ${path}`);
+      const headed = await sendAsAdmin(`HEAD ${path}`);
       expect([headed.status, headed.text]).toEqual([200, '']);
       expect(headed.headers.get('content-type')).toBe(got.headers.get('content-type'));
       expect(headed.headers.get('link')).toBe(got.headers.get('link'));
       expect(remaining(headed)).toBe(remaining(got) - 1);
     }
-    expect((await ask(`HEAD /admin/keys/${NOBODY}`)).status).toBe(404);
+    expect((await sendAsAdmin(`HEAD /admin/keys/${UNKNOWN_ID}`)).status).toBe(404);
   });
 });
 
-describe('issueKey', () => {
-  it("answers 201 with all of the key, which is shown this once, on its plan's numbers", async () => {
-    const answer = await ask('POST /admin/keys', { name: "Ann's shop", plan: 'pro' });
-    expect(answer.status).toBe(201);
-    expect(answer.json).toEqual({
+describe('POST /admin/keys', () => {
+  it('returns 201 with the key, which is shown only this once, on the limits of its plan', async () => {
+    const response = await sendAsAdmin('POST /admin/keys', { name: "Ann's shop", plan: 'pro' });
+    expect(response.status).toBe(201);
+    expect(response.json).toEqual({
       id: expect.stringMatching(UUID),
       key: expect.stringMatching(/^ask_test_[0-9A-Za-z]{38}$/),
       name: "Ann's shop",
       role: 'client',
       state: 'active',
       prefix: 'ask_test_',
-      lastFour: answer.json.key.slice(-4),
+      lastFour: response.json.key.slice(-4),
       quotaId: expect.stringMatching(UUID),
       plan: 'pro',
       perMinute: 300,
@@ -225,18 +229,18 @@ describe('issueKey', () => {
       predecessorId: null,
       successorId: null,
     });
-    expect(answer.headers.get('location')).toBe(`/admin/keys/${answer.json.id}`);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expectRateLimitHeaders(answer);
+    expect(response.headers.get('location')).toBe(`/admin/keys/${response.json.id}`);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expectRateLimitHeaders(response);
 
-    const read = await ask(`GET ${answer.headers.get('location')}`);
-    expect([read.status, read.json]).toEqual([200, shown(answer.json)]);
-    const used = await use(answer.json.key);
+    const read = await sendAsAdmin(`GET ${response.headers.get('location')}`);
+    expect([read.status, read.json]).toEqual([200, shown(response.json)]);
+    const used = await use(response.json.key);
     expect([used.status, used.headers.get('x-ratelimit-limit'), remaining(used)]).toEqual([200, '300', 299]);
   });
 
-  it('gives each key a quota of its own', async () => {
+  it('creates a quota for each key', async () => {
     const [one, other] = [await issue(), await issue()];
     expect(one.quotaId).not.toBe(other.quotaId);
     expect(one.key).not.toBe(other.key);
@@ -244,7 +248,7 @@ describe('issueKey', () => {
     expect(remaining(await use(other.key))).toBe(59);
   });
 
-  it("takes own numbers in place of the plan's, up to the greatest int32", async () => {
+  it('accepts own limits instead of those of the plan, up to the largest int32', async () => {
     const own = await issue({ plan: 'enterprise', perMinute: 7, perDay: 2_147_483_647 });
     expect(own).toMatchObject({ plan: 'enterprise', perMinute: 7, perDay: 2_147_483_647, ownLimits: true });
     expect((await use(own.key)).headers.get('ratelimit-policy')).toBe(
@@ -258,7 +262,7 @@ describe('issueKey', () => {
     });
   });
 
-  it('takes a role, and an expiry at any offset', async () => {
+  it('accepts a role, and an expiry at any offset', async () => {
     const expiresAt = inFuture(DAY_MS);
     const inTokyo = `${new Date(expiresAt.getTime() + 9 * HOUR_MS).toISOString().slice(0, -1)}+09:00`;
     const key = await issue({ role: 'admin', expiresAt: inTokyo });
@@ -266,7 +270,7 @@ describe('issueKey', () => {
     expect(await issue({ role: 'client' })).toMatchObject({ role: 'client', expiresAt: null });
   });
 
-  it('shows the greatest instant there is as it was given', async () => {
+  it('returns the largest possible expiry as it was given', async () => {
     const { id } = await issue({ expiresAt: '9999-12-31T23:59:59.999Z' });
     expect((await find({ id })).expiresAt).toBe('9999-12-31T23:59:59.999Z');
   });
@@ -276,59 +280,69 @@ describe('issueKey', () => {
     ['of 255 characters outside the basic plane', '🐕'.repeat(255)],
     ['with spaces around it, quotes and markup', ` <b>"Ann's"</b> \\ `],
     ['with a character that only looks blank', '\u200b'],
-  ])('keeps a name as it is given: %s', async (_what, name) => {
+  ])('stores a name as given: %s', async (_what, name) => {
     const { id } = await issue({ name });
     expect((await find({ id })).name).toBe(name);
   });
 
-  it('ignores unknown fields, and lets nobody choose the key, its id or its quota', async () => {
+  it('ignores unknown fields: nobody can choose the key, its id or its quota', async () => {
     const chosen = {
-      id: NOBODY,
-      quotaId: NOBODY,
+      id: UNKNOWN_ID,
+      quotaId: UNKNOWN_ID,
       key: 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz04cBps',
       state: 'revoked',
       revokedAt: '2020-01-01T00:00:00Z',
       bannedUntil: '2999-01-01T00:00:00Z',
-      predecessorId: NOBODY,
+      predecessorId: UNKNOWN_ID,
       '': null,
     };
-    const answer = await ask(
+    const response = await sendAsAdmin(
       'POST /admin/keys',
       `{"name":"x","plan":"free","__proto__":{"role":"admin"},"constructor":1,${JSON.stringify(chosen).slice(1)}`,
     );
-    expect(answer.status).toBe(201);
-    expect(answer.json).toMatchObject({
+    expect(response.status).toBe(201);
+    expect(response.json).toMatchObject({
       role: 'client',
       state: 'active',
       bannedUntil: null,
       predecessorId: null,
     });
-    expect([answer.json.id, answer.json.quotaId]).not.toContain(NOBODY);
-    expect(answer.json.key).not.toBe(chosen.key);
+    expect([response.json.id, response.json.quotaId]).not.toContain(UNKNOWN_ID);
+    expect(response.json.key).not.toBe(chosen.key);
   });
 
-  describe('refuses with 400 invalid_request, naming what is wrong, and issues nothing:', () => {
-    const order = (fields: Record<string, unknown>) => JSON.stringify({ name: 'x', plan: 'free', ...fields });
-    const numbers = (perMinute: string, perDay = '5') =>
+  it('returns 400 for a name with characters that reverse the displayed text', async () => {
+    const response = await sendAsAdmin('POST /admin/keys', { name: 'safe\u202Egnp.exe', plan: 'free' });
+    expectError(
+      response,
+      400,
+      'invalid_request',
+      'The request is invalid: name must be text without control characters.',
+    );
+  });
+
+  describe('with an invalid body', () => {
+    const input = (fields: Record<string, unknown>) => JSON.stringify({ name: 'x', plan: 'free', ...fields });
+    const limits = (perMinute: string, perDay = '5') =>
       `{"name":"x","plan":"free","perMinute":${perMinute},"perDay":${perDay}}`;
 
     it.each([
       ['{}', 'name is required; plan is required'],
-      [order({ name: undefined }), 'name is required'],
-      [order({ plan: undefined }), 'plan is required'],
-      [order({ name: null }), 'name must be a string'],
-      [order({ name: 7 }), 'name must be a string'],
-      [order({ name: ['x'] }), 'name must be a string'],
-      [order({ name: '' }), 'name must not be blank'],
-      [order({ name: ' \u00a0\u3000' }), 'name must not be blank'],
-      [order({ name: 'x'.repeat(256) }), 'name must have at most 255 characters'],
-      [order({ name: '🐕'.repeat(256) }), 'name must have at most 255 characters'],
+      [input({ name: undefined }), 'name is required'],
+      [input({ plan: undefined }), 'plan is required'],
+      [input({ name: null }), 'name must be a string'],
+      [input({ name: 7 }), 'name must be a string'],
+      [input({ name: ['x'] }), 'name must be a string'],
+      [input({ name: '' }), 'name must not be blank'],
+      [input({ name: ' \u00a0\u3000' }), 'name must not be blank'],
+      [input({ name: 'x'.repeat(256) }), 'name must have at most 255 characters'],
+      [input({ name: '🐕'.repeat(256) }), 'name must have at most 255 characters'],
       ...['\0', 'a\u0000b', 'a\nb', 'a\tb', '\u001b[31mred', 'a\u007fb', 'a\u0085b', '\ud800'].map((name) => [
-        order({ name }),
+        input({ name }),
         'name must be text without control characters',
       ]),
-      [order({ plan: null }), 'plan must be a string'],
-      [order({ plan: 1 }), 'plan must be a string'],
+      [input({ plan: null }), 'plan must be a string'],
+      [input({ plan: 1 }), 'plan must be a string'],
       ...[
         '0',
         '-1',
@@ -341,14 +355,14 @@ describe('issueKey', () => {
         'null',
         'true',
         '[]',
-      ].map((value) => [numbers(value), `perMinute ${INTEGER}`]),
-      [numbers('5', '0'), `perDay ${INTEGER}`],
-      [numbers('5', '2147483648'), `perDay ${INTEGER}`],
-      [numbers('0', '"x"'), `perMinute ${INTEGER}; perDay ${INTEGER}`],
-      [order({ perMinute: 5 }), 'perDay is required with perMinute'],
-      [order({ perDay: 5 }), 'perMinute is required with perDay'],
+      ].map((value) => [limits(value), `perMinute ${INTEGER}`]),
+      [limits('5', '0'), `perDay ${INTEGER}`],
+      [limits('5', '2147483648'), `perDay ${INTEGER}`],
+      [limits('0', '"x"'), `perMinute ${INTEGER}; perDay ${INTEGER}`],
+      [input({ perMinute: 5 }), 'perDay is required with perMinute'],
+      [input({ perDay: 5 }), 'perMinute is required with perDay'],
       ...['king', 'Admin', '', null, 1, 'toString'].map((role) => [
-        order({ role }),
+        input({ role }),
         'role must be one of client, admin',
       ]),
       ...[
@@ -363,8 +377,8 @@ describe('issueKey', () => {
         '+010000-01-01T00:00:00Z',
         null,
         32_503_680_000,
-      ].map((expiresAt) => [order({ expiresAt }), `expiresAt ${INSTANT}`]),
-      [order({ expiresAt: '2020-01-01T00:00:00Z' }), 'expiresAt must be in the future'],
+      ].map((expiresAt) => [input({ expiresAt }), `expiresAt ${INSTANT}`]),
+      [input({ expiresAt: '2020-01-01T00:00:00Z' }), 'expiresAt must be in the future'],
       [
         '{"name":" ","plan":7,"perMinute":0,"perDay":"5","role":"king","expiresAt":"soon"}',
         `name must not be blank; plan must be a string; perMinute ${INTEGER}; perDay ${INTEGER}; role must be one of client, admin; expiresAt ${INSTANT}`,
@@ -378,13 +392,13 @@ describe('issueKey', () => {
         body,
         'the body must be a JSON object',
       ]),
-    ])('%s', async (body, faults) => {
-      const before = await everything();
-      const answer = await ask('POST /admin/keys', body);
-      expectError(answer, 400, 'invalid_request', `The request is invalid: ${faults}.`);
-      expectRateLimitHeaders(answer);
-      expect(answer.headers.get('location')).toBeNull();
-      expect(await everything()).toBe(before);
+    ])('returns 400 that names every fault, and issues nothing: %s', async (body, faults) => {
+      const before = await storedState();
+      const response = await sendAsAdmin('POST /admin/keys', body);
+      expectError(response, 400, 'invalid_request', `The request is invalid: ${faults}.`);
+      expectRateLimitHeaders(response);
+      expect(response.headers.get('location')).toBeNull();
+      expect(await storedState()).toBe(before);
     });
 
     it.each([
@@ -395,33 +409,33 @@ describe('issueKey', () => {
       ['\ud800'],
       ['__proto__'],
       ["free'; DROP TABLE plans; --"],
-    ])('a plan that there is not: %j', async (plan) => {
-      const before = await everything();
-      const answer = await ask('POST /admin/keys', { name: 'x', plan });
+    ])('returns 400 for an unknown plan: %j', async (plan) => {
+      const before = await storedState();
+      const response = await sendAsAdmin('POST /admin/keys', { name: 'x', plan });
       expectError(
-        answer,
+        response,
         400,
         'invalid_request',
         expect.stringMatching(/^There is no plan ".*"; the plans are business, enterprise, free, .*pro/s),
       );
-      expect(await everything()).toBe(before);
+      expect(await storedState()).toBe(before);
     });
 
-    it('a plan without numbers, where none are given', async () => {
-      const before = await everything();
+    it('returns 400 for a plan without limits when none are given', async () => {
+      const before = await storedState();
       expectError(
-        await ask('POST /admin/keys', { name: 'x', plan: 'enterprise' }),
+        await sendAsAdmin('POST /admin/keys', { name: 'x', plan: 'enterprise' }),
         400,
         'invalid_request',
         'Plan "enterprise" has no numbers of its own; give those per minute and per day.',
       );
-      expect(await everything()).toBe(before);
+      expect(await storedState()).toBe(before);
     });
 
-    it('an expiry at this very instant', async () => {
+    it('returns 400 for an expiry at the current instant', async () => {
       const now = inFuture(0);
       admin.store.clock.stopAt(now);
-      const at = (expiresAt: Date) => ask('POST /admin/keys', { name: 'x', plan: 'free', expiresAt });
+      const at = (expiresAt: Date) => sendAsAdmin('POST /admin/keys', { name: 'x', plan: 'free', expiresAt });
       expectError(
         await at(now),
         400,
@@ -431,47 +445,47 @@ describe('issueKey', () => {
       expect((await at(new Date(now.getTime() + 1))).status).toBe(201);
     });
 
-    it('an expiry beyond the year 9999, which has no date-time of its own', async () => {
-      const answer = await ask('POST /admin/keys', {
+    it('returns 400 for an expiry after the year 9999 in UTC', async () => {
+      const response = await sendAsAdmin('POST /admin/keys', {
         name: 'x',
         plan: 'free',
         expiresAt: '9999-12-31T23:59:59-12:00',
       });
-      expectError(answer, 400, 'invalid_request', `The request is invalid: expiresAt ${INSTANT}.`);
+      expectError(response, 400, 'invalid_request', `The request is invalid: expiresAt ${INSTANT}.`);
     });
   });
 });
 
-describe('getKey', () => {
+describe('GET /admin/keys/{id}', () => {
   it.each([
     'x',
     '1',
-    NOBODY,
-    `${NOBODY}0`,
-    NOBODY.slice(1),
-    NOBODY.replaceAll('-', ''),
-    `%7B${NOBODY}%7D`,
+    UNKNOWN_ID,
+    `${UNKNOWN_ID}0`,
+    UNKNOWN_ID.slice(1),
+    UNKNOWN_ID.replaceAll('-', ''),
+    `%7B${UNKNOWN_ID}%7D`,
     'free',
     '%00',
     "'%20OR%201=1",
     '__proto__',
     '%F0%9F%90%95',
-  ])('answers 404, as every operation on one key does, where there is none of this id: %s', async (id) => {
+  ])('returns 404 for an unknown id, as every operation on one key does: %s', async (id) => {
     const message = `There is no key with the id "${decodeURIComponent(id)}".`;
     const body = { plan: 'pro' };
-    for (const answer of [
-      await ask(`GET /admin/keys/${id}`),
-      await ask(`PATCH /admin/keys/${id}`, body),
-      await ask(`POST /admin/keys/${id}/rotate`),
-      await ask(`POST /admin/keys/${id}/revoke`),
-      await ask(`POST /admin/keys/${id}/unban`),
+    for (const response of [
+      await sendAsAdmin(`GET /admin/keys/${id}`),
+      await sendAsAdmin(`PATCH /admin/keys/${id}`, body),
+      await sendAsAdmin(`POST /admin/keys/${id}/rotate`),
+      await sendAsAdmin(`POST /admin/keys/${id}/revoke`),
+      await sendAsAdmin(`POST /admin/keys/${id}/unban`),
     ]) {
-      expectError(answer, 404, 'not_found', message);
-      expectRateLimitHeaders(answer);
+      expectError(response, 404, 'not_found', message);
+      expectRateLimitHeaders(response);
     }
   });
 
-  it("tells a key that expired, from the very instant on, apart from an active one's", async () => {
+  it('returns the state expired from the exact instant of expiry', async () => {
     const expiresAt = inFuture(HOUR_MS);
     const key = await issue({ expiresAt: expiresAt.toISOString() });
     admin.store.clock.stopAt(new Date(expiresAt.getTime() - 1));
@@ -481,7 +495,7 @@ describe('getKey', () => {
   });
 });
 
-describe('listKeys', () => {
+describe('GET /admin/keys', () => {
   const idsOf = ({ json }: Answer): string[] => (json as Key[]).map(({ id }) => id);
 
   /** Follows `rel="next"` to the end; `between` runs after each page. */
@@ -489,11 +503,11 @@ describe('listKeys', () => {
     const pages: string[][] = [];
     let target: string | undefined = `/admin/keys${query}`;
     while (target !== undefined) {
-      const answer: Answer = await ask(`GET ${target}`);
-      expect(answer.status).toBe(200);
-      expectRateLimitHeaders(answer);
-      pages.push(idsOf(answer));
-      target = linksOf(answer)['next'];
+      const response: Answer = await sendAsAdmin(`GET ${target}`);
+      expect(response.status).toBe(200);
+      expectRateLimitHeaders(response);
+      pages.push(idsOf(response));
+      target = linksOf(response)['next'];
       if (pages.length > 300) {
         throw new Error('The walk does not end');
       }
@@ -502,37 +516,37 @@ describe('listKeys', () => {
     return pages;
   }
 
-  async function issueMany(count: number, order: Record<string, unknown>): Promise<IssuedKey[]> {
+  async function issueMany(count: number, input: Record<string, unknown>): Promise<IssuedKey[]> {
     const keys: IssuedKey[] = [];
     for (let issued = 0; issued < count; issued += 1) {
-      keys.push(await issue(order));
+      keys.push(await issue(input));
     }
     return keys;
   }
 
-  it('answers 200 with a bare array of the keys as they are shown one by one, oldest first', async () => {
-    await makePlan('listed');
+  it('returns 200 with a bare array of keys, oldest first, each as GET /admin/keys/{id} returns it', async () => {
+    await createPlan('listed');
     const keys = await issueMany(3, { plan: 'listed' });
-    const answer = await ask('GET /admin/keys?plan=listed');
-    expect(answer.status).toBe(200);
-    expect(answer.json).toEqual(keys.map(shown));
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(linksOf(answer)).toEqual({ first: '/admin/keys?limit=20&plan=listed' });
-    expectRateLimitHeaders(answer);
+    const response = await sendAsAdmin('GET /admin/keys?plan=listed');
+    expect(response.status).toBe(200);
+    expect(response.json).toEqual(keys.map(shown));
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(linksOf(response)).toEqual({ first: '/admin/keys?limit=20&plan=listed' });
+    expectRateLimitHeaders(response);
   });
 
-  it('shows 20 unless told otherwise, and an empty array where there is none', async () => {
-    await makePlan('many');
+  it('returns 20 keys by default, and an empty array when there are none', async () => {
+    await createPlan('many');
     await issueMany(21, { plan: 'many' });
-    expect((await ask('GET /admin/keys?plan=many')).json).toHaveLength(20);
-    expect((await ask('GET /admin/keys?plan=many&limit=100')).json).toHaveLength(21);
-    const none = await ask('GET /admin/keys?plan=nothing-is-on-it');
+    expect((await sendAsAdmin('GET /admin/keys?plan=many')).json).toHaveLength(20);
+    expect((await sendAsAdmin('GET /admin/keys?plan=many&limit=100')).json).toHaveLength(21);
+    const none = await sendAsAdmin('GET /admin/keys?plan=nothing-is-on-it');
     expect([none.status, none.text]).toEqual([200, '[]']);
   });
 
-  it('walked over all pages shows each key that was there exactly once, while others are issued', async () => {
-    const there = await admin.store.database.query<{ id: string }>('SELECT id FROM api_keys ORDER BY id');
-    const before = there.map(({ id }) => id);
+  it('returns each existing key exactly once over all pages, while others are issued', async () => {
+    const existing = await admin.store.database.query<{ id: string }>('SELECT id FROM api_keys ORDER BY id');
+    const before = existing.map(({ id }) => id);
     const added: string[] = [];
     const pages = await walk('?limit=7', async () => {
       if (added.length < 5) {
@@ -543,21 +557,21 @@ describe('listKeys', () => {
     expect(before.length).toBeGreaterThan(21);
   });
 
-  it('keeps the filters in the links, and while it is walked', async () => {
-    await makePlan('filtered');
-    await makePlan('filtered-too');
+  it('keeps the filters in the links from page to page', async () => {
+    await createPlan('filtered');
+    await createPlan('filtered-too');
     const until = inFuture(HOUR_MS);
     const banned: string[] = [];
-    for (let place = 0; place < 10; place += 1) {
-      const key = await issue({ plan: place % 2 === 0 ? 'filtered' : 'filtered-too' });
-      if (place % 3 === 0) {
+    for (let index = 0; index < 10; index += 1) {
+      const key = await issue({ plan: index % 2 === 0 ? 'filtered' : 'filtered-too' });
+      if (index % 3 === 0) {
         await ban(admin.store.database, key, until);
       }
-      if (place % 6 === 0) {
+      if (index % 6 === 0) {
         banned.push(key.id);
       }
     }
-    const first = await ask('GET /admin/keys?banned=true&limit=1&color=brown&plan=filtered');
+    const first = await sendAsAdmin('GET /admin/keys?banned=true&limit=1&color=brown&plan=filtered');
     expect(idsOf(first)).toEqual(banned.slice(0, 1));
     expect(first.headers.get('link')).toMatch(
       /^<\/admin\/keys\?limit=1&plan=filtered&banned=true&cursor=[\w-]+>; rel="next", <\/admin\/keys\?limit=1&plan=filtered&banned=true>; rel="first"$/,
@@ -567,11 +581,11 @@ describe('listKeys', () => {
     expect((await walk('?limit=3&plan=filtered')).map(({ length }) => length)).toEqual([3, 2]);
   });
 
-  describe('search', () => {
+  describe('?search', () => {
     const found = async (search: string) => {
-      const answer = await ask(`GET /admin/keys?limit=100&search=${encodeURIComponent(search)}`);
-      expect(answer.status).toBe(200);
-      return idsOf(answer);
+      const response = await sendAsAdmin(`GET /admin/keys?limit=100&search=${encodeURIComponent(search)}`);
+      expect(response.status).toBe(200);
+      return idsOf(response);
     };
 
     it('returns keys by a part of the name in any case, and by the end of the id or of the key', async () => {
@@ -584,17 +598,17 @@ describe('listKeys', () => {
       expect(await found(key.key.slice(-4).repeat(2))).toEqual([]);
     });
 
-    it('takes up to 64 characters, and keeps them in links that the document allows', async () => {
+    it('accepts up to 64 characters, and keeps them in links that the document allows', async () => {
       const name = '🐈'.repeat(64);
       const keys = [await issue({ name }), await issue({ name })];
       const pages = await walk(
         `?limit=1&plan=free&banned=false&state=active&search=${encodeURIComponent(name)}`,
       );
       expect(pages).toEqual(keys.map(({ id }) => [id]));
-      const answer = await ask(
+      const response = await sendAsAdmin(
         `GET /admin/keys?limit=1&plan=free&banned=false&state=active&search=${encodeURIComponent(name)}`,
       );
-      expect(answer.headers.get('link')?.length).toBeLessThanOrEqual(2048);
+      expect(response.headers.get('link')?.length).toBeLessThanOrEqual(2048);
     });
   });
 
@@ -613,7 +627,7 @@ describe('listKeys', () => {
     ];
     await revoke(revoked);
     const inState = async (state: string) =>
-      idsOf(await ask(`GET /admin/keys?search=by%20state&state=${state}`));
+      idsOf(await sendAsAdmin(`GET /admin/keys?search=by%20state&state=${state}`));
     expect(await inState('active')).toEqual([active.id, expiring.id, ...successors]);
     expect(await inState('rotating')).toEqual([rotating.id]);
     expect(await inState('expired')).toEqual([expired.id]);
@@ -623,17 +637,19 @@ describe('listKeys', () => {
     expect(await inState('expired')).toEqual([rotating.id, expired.id, expiring.id]);
   });
 
-  it('tells no next page when this one is exactly full', async () => {
-    await makePlan('full');
+  it('has no link to a next page when this page is the last and full', async () => {
+    await createPlan('full');
     await issueMany(3, { plan: 'full' });
-    expect(Object.keys(linksOf(await ask('GET /admin/keys?plan=full&limit=3')))).toEqual(['first']);
+    expect(Object.keys(linksOf(await sendAsAdmin('GET /admin/keys?plan=full&limit=3')))).toEqual(['first']);
   });
 
-  it('ignores parameters it does not know, repeated ones too', async () => {
-    expect((await ask('GET /admin/keys?plan=free&limit=1&color=a&color=b&__proto__=1')).status).toBe(200);
+  it('ignores unknown parameters, also repeated ones', async () => {
+    expect((await sendAsAdmin('GET /admin/keys?plan=free&limit=1&color=a&color=b&__proto__=1')).status).toBe(
+      200,
+    );
   });
 
-  describe('refuses with 400 invalid_request, naming the parameter,', () => {
+  describe('with an invalid parameter', () => {
     const LIMIT = 'limit must be an integer from 1 to 100';
     const CURSOR = 'cursor is not one that this service gave: follow the Link header of the page before';
     const BANNED = 'banned must be true or false';
@@ -645,11 +661,11 @@ describe('listKeys', () => {
     it.each([
       ...['0', '101', '-1', '', '1.0', '1e1', '%2B5', '05', 'ten'].map((limit) => [`limit=${limit}`, LIMIT]),
       ...['', 'x', 'MQ', '%00', 'x'.repeat(2000)].map((cursor) => [`cursor=${cursor}`, CURSOR]),
-      // Those of other lists: an animal's or an audit entry's number, a plan's name.
+      // Cursors of other lists: the number of an animal or an audit entry, the name of a plan.
       [of('7'), CURSOR],
       [of('free'), CURSOR],
       [of(''), CURSOR],
-      [of(`${NOBODY}\0`), CURSOR],
+      [of(`${UNKNOWN_ID}\0`), CURSOR],
       [of("x' OR '1'='1"), CURSOR],
       ...['', 'yes', '1', 'TRUE', 'True', 'null', '%00'].map((banned) => [`banned=${banned}`, BANNED]),
       ['banned', BANNED],
@@ -668,46 +684,46 @@ describe('listKeys', () => {
       ['limit=5&limit=5', 'limit must be given once'],
       ['cursor=x&cursor=x', 'cursor must be given once'],
       ['limit=0&plan=a&plan=b&banned=x&cursor=x', `${LIMIT}; plan must be given once; ${BANNED}; ${CURSOR}`],
-    ])('%s', async (query, faults) => {
-      const answer = await ask(`GET /admin/keys?${query}`);
-      expectError(answer, 400, 'invalid_request', `The request is invalid: ${faults}.`);
-      expectRateLimitHeaders(answer);
-      expect(answer.headers.get('link')).toBeNull();
+    ])('returns 400 that names the parameter: %s', async (query, faults) => {
+      const response = await sendAsAdmin(`GET /admin/keys?${query}`);
+      expectError(response, 400, 'invalid_request', `The request is invalid: ${faults}.`);
+      expectRateLimitHeaders(response);
+      expect(response.headers.get('link')).toBeNull();
     });
   });
 });
 
-describe('rotateKey', () => {
-  it('answers 201 with a successor of the same name, role and quota, which is shown this once', async () => {
+describe('POST /admin/keys/{id}/rotate', () => {
+  it('returns 201 with a successor of the same name, role and quota, whose key is shown only this once', async () => {
     const now = inFuture(0);
     admin.store.clock.stopAt(now);
     const old = await issue({ name: 'warehouse', role: 'admin', plan: 'pro', perMinute: 9, perDay: 90 });
-    const answer = await rotate(old);
-    expect(answer.status).toBe(201);
-    expect(answer.json).toEqual({
+    const response = await rotate(old);
+    expect(response.status).toBe(201);
+    expect(response.json).toEqual({
       ...shown(old),
       id: expect.stringMatching(UUID),
       key: expect.stringMatching(/^ask_test_[0-9A-Za-z]{38}$/),
-      lastFour: answer.json.key.slice(-4),
+      lastFour: response.json.key.slice(-4),
       createdAt: expect.any(String),
       predecessorId: old.id,
       successorId: null,
     });
-    expect(answer.json.id).not.toBe(old.id);
-    expect(answer.json.key).not.toBe(old.key);
-    expect(answer.headers.get('location')).toBe(`/admin/keys/${answer.json.id}`);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    expectRateLimitHeaders(answer);
+    expect(response.json.id).not.toBe(old.id);
+    expect(response.json.key).not.toBe(old.key);
+    expect(response.headers.get('location')).toBe(`/admin/keys/${response.json.id}`);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expectRateLimitHeaders(response);
     expect(await find(old)).toEqual({
       ...shown(old),
       state: 'rotating',
       expiresAt: new Date(now.getTime() + DAY_MS).toISOString(),
-      successorId: answer.json.id,
+      successorId: response.json.id,
     });
-    expect(await find(answer.json)).toEqual(shown(answer.json));
+    expect(await find(response.json)).toEqual(shown(response.json));
   });
 
-  it('has both keys take from the same windows', async () => {
+  it('counts both keys in the same windows', async () => {
     const old = await issue();
     admin.store.clock.travelToMinuteStart();
     expect(remaining(await use(old.key))).toBe(59);
@@ -720,11 +736,11 @@ describe('rotateKey', () => {
   });
 
   it.each([
-    ['24 hours unless told otherwise', undefined, DAY_MS],
+    ['24 hours by default', undefined, DAY_MS],
     ['24 hours with an empty body', {}, DAY_MS],
-    ['as many seconds as are told', { overlapSeconds: 90 }, 90_000],
-    ['a year at the most', { overlapSeconds: 31_536_000 }, 365 * DAY_MS],
-  ])('lets both keys work for %s, to the millisecond', async (_what, body, overlapMs) => {
+    ['the given number of seconds', { overlapSeconds: 90 }, 90_000],
+    ['at most a year', { overlapSeconds: 31_536_000 }, 365 * DAY_MS],
+  ])('accepts both keys for %s, to the millisecond', async (_what, body, overlapMs) => {
     const now = inFuture(0);
     admin.store.clock.stopAt(now);
     const old = await issue();
@@ -736,7 +752,7 @@ describe('rotateKey', () => {
     expect((await use(key)).status).toBe(200);
   });
 
-  it('names the state of the old key rotating until the overlap ends', async () => {
+  it('puts the old key in state rotating until the overlap ends', async () => {
     const now = inFuture(0);
     admin.store.clock.stopAt(now);
     const old = await issue();
@@ -755,7 +771,7 @@ describe('rotateKey', () => {
     expect((await find(old)).state).toBe('expired');
   });
 
-  it('never lets the old key work past its own expiry, which the successor inherits', async () => {
+  it('ends the old key no later than its own expiry, which the successor inherits', async () => {
     const expiresAt = inFuture(HOUR_MS).toISOString();
     const old = await issue({ expiresAt });
     const successor = (await rotate(old)).json;
@@ -768,7 +784,7 @@ describe('rotateKey', () => {
   it.each([
     ['later than that of the old key, which keeps its own', 2 * DAY_MS],
     ['earlier than that of the old key', HOUR_MS / 2],
-  ])('gives the successor an expiry of its own where one is told, %s', async (_what, milliseconds) => {
+  ])('gives the successor its own expiry when one is given: %s', async (_what, milliseconds) => {
     const old = await issue({ expiresAt: inFuture(HOUR_MS).toISOString() });
     const expiresAt = inFuture(milliseconds).toISOString();
     const { status, json } = await rotate(old, { expiresAt });
@@ -776,7 +792,7 @@ describe('rotateKey', () => {
     expect((await find(old)).expiresAt).toBe(old.expiresAt);
   });
 
-  it('can be done again with the successor, on the same quota', async () => {
+  it('can be repeated with the successor, on the same quota', async () => {
     const first = await issue();
     const second = (await rotate(first)).json;
     const third = (await rotate(second)).json;
@@ -785,10 +801,10 @@ describe('rotateKey', () => {
     expect(await find(third)).toMatchObject({ predecessorId: second.id, successorId: null });
   });
 
-  it('of several at once has exactly one win; the others are told 409', async () => {
+  it('succeeds exactly once when several are concurrent; the others get 409', async () => {
     const old = await issue();
-    const answers = await Promise.all(Array.from({ length: 6 }, () => rotate(old)));
-    const [winner, ...others] = answers.toSorted((one, other) => one.status - other.status);
+    const responses = await Promise.all(Array.from({ length: 6 }, () => rotate(old)));
+    const [winner, ...others] = responses.toSorted((one, other) => one.status - other.status);
     expect(winner?.status).toBe(201);
     for (const other of others) {
       expectError(
@@ -802,36 +818,36 @@ describe('rotateKey', () => {
       old.quotaId,
     ]);
     expect(keys).toHaveLength(2);
-    const deeds = await admin.store.database.query(
+    const entries = await admin.store.database.query(
       "SELECT id FROM audit_entries WHERE subject = $1 AND action = 'key.rotated'",
       [`key:${old.id}`],
     );
-    expect(deeds).toHaveLength(1);
+    expect(entries).toHaveLength(1);
   });
 
-  describe('is 409 conflict, and changes nothing, for a key that', () => {
+  describe('with a key that cannot be rotated', () => {
     async function expectConflict(key: { id: string }, message: string): Promise<void> {
-      const before = await everything();
-      const answer = await rotate(key);
-      expectError(answer, 409, 'conflict', message);
-      expectRateLimitHeaders(answer);
-      expect(await everything()).toBe(before);
+      const before = await storedState();
+      const response = await rotate(key);
+      expectError(response, 409, 'conflict', message);
+      expectRateLimitHeaders(response);
+      expect(await storedState()).toBe(before);
     }
 
-    it('is revoked', async () => {
+    it('returns 409 conflict and changes nothing when the key is revoked', async () => {
       const key = await issue();
       await revoke(key);
       await expectConflict(key, 'The key is revoked, so it cannot be rotated. Issue a new one.');
     });
 
-    it('is expired', async () => {
+    it('returns 409 conflict and changes nothing when the key is expired', async () => {
       const expiresAt = inFuture(HOUR_MS);
       const key = await issue({ expiresAt: expiresAt.toISOString() });
       admin.store.clock.stopAt(expiresAt);
       await expectConflict(key, 'The key is expired, so it cannot be rotated. Issue a new one.');
     });
 
-    it('was rotated already', async () => {
+    it('returns 409 conflict and changes nothing when the key was already rotated', async () => {
       const key = await issue();
       const { id } = (await rotate(key)).json;
       await expectConflict(key, `The key was rotated already. Rotate its successor ${id}.`);
@@ -848,29 +864,29 @@ describe('rotateKey', () => {
     ['{"expiresAt":null}', `expiresAt ${INSTANT}`],
     ['{"overlapSeconds":-1,"expiresAt":"soon"}', `overlapSeconds ${OVERLAP}; expiresAt ${INSTANT}`],
     ...['[]', 'null', '"x"'].map((body) => [body, 'the body must be a JSON object']),
-  ])('refuses with 400 what it cannot read, and changes nothing: %s', async (body, faults) => {
+  ])('returns 400 and changes nothing for an invalid body: %s', async (body, faults) => {
     const key = await issue();
-    const before = await everything();
-    const answer = await rotate(key, body);
-    expectError(answer, 400, 'invalid_request', `The request is invalid: ${faults}.`);
-    expect(await everything()).toBe(before);
+    const before = await storedState();
+    const response = await rotate(key, body);
+    expectError(response, 400, 'invalid_request', `The request is invalid: ${faults}.`);
+    expect(await storedState()).toBe(before);
   });
 });
 
-describe('revokeKey', () => {
-  it('answers 200 with the key, which is refused from then on', async () => {
+describe('POST /admin/keys/{id}/revoke', () => {
+  it('returns 200 with the key, which gets 401 from then on', async () => {
     const now = inFuture(0);
     admin.store.clock.stopAt(now);
     const key = await issue();
-    const answer = await revoke(key);
-    expect(answer.status).toBe(200);
-    expect(answer.json).toEqual({ ...shown(key), state: 'revoked', revokedAt: now.toISOString() });
-    expect(answer.headers.get('cache-control')).toBeNull();
-    expectRateLimitHeaders(answer);
+    const response = await revoke(key);
+    expect(response.status).toBe(200);
+    expect(response.json).toEqual({ ...shown(key), state: 'revoked', revokedAt: now.toISOString() });
+    expect(response.headers.get('cache-control')).toBeNull();
+    expectRateLimitHeaders(response);
     expectError(await use(key.key), 401, 'invalid_api_key', 'The API key was revoked.');
   });
 
-  it('is no fault again, and leaves the instant of the first time', async () => {
+  it('returns 200 for a revoked key too, and keeps the instant of revocation', async () => {
     const key = await issue();
     const first = await revoke(key);
     admin.store.clock.travel(1000);
@@ -878,7 +894,7 @@ describe('revokeKey', () => {
     expect([again.status, again.json]).toEqual([200, first.json]);
   });
 
-  it('leaves the successor and the predecessor of the key as they are', async () => {
+  it('does not change the successor or the predecessor of the key', async () => {
     const [old, other] = [await issue(), await issue()];
     const successor = (await rotate(old)).json;
     await revoke(old);
@@ -888,13 +904,13 @@ describe('revokeKey', () => {
     expect((await use(other.key)).status).toBe(200);
   });
 
-  it('takes no body, and is 400 for one that is no JSON', async () => {
+  it('needs no body, and returns 400 for one that is not JSON', async () => {
     const key = await issue();
-    expectError(await ask(`POST /admin/keys/${key.id}/revoke`, '{'), 400, 'invalid_request');
+    expectError(await sendAsAdmin(`POST /admin/keys/${key.id}/revoke`, '{'), 400, 'invalid_request');
     expect((await find(key)).state).toBe('active');
   });
 
-  it('lets an administrator take back the very key that asks', async () => {
+  it('lets an administrator revoke the key of the request itself', async () => {
     const self = await issue({ role: 'admin' });
     const url = `${admin.store.url}/admin/keys/${self.id}/revoke`;
     expect((await send(url, { method: 'POST', key: self.key })).json.state).toBe('revoked');
@@ -902,46 +918,46 @@ describe('revokeKey', () => {
   });
 });
 
-describe('changePlan', () => {
-  const change = ({ id }: { id: string }, body: unknown) => ask(`PATCH /admin/keys/${id}`, body);
+describe('PATCH /admin/keys/{id}', () => {
+  const change = ({ id }: { id: string }, body: unknown) => sendAsAdmin(`PATCH /admin/keys/${id}`, body);
   const usedBy = ({ quotaId }: Key) =>
     admin.store.database.query<{ minute_used: number; day_used: number }>(
       'SELECT minute_used, day_used FROM rate_limit_counters WHERE subject = $1',
       [`quota:${quotaId}`],
     );
 
-  it('answers 200 with the key on its new plan, and keeps what was counted', async () => {
+  it('returns 200 with the key on its new plan, and keeps the counts', async () => {
     const key = await issue();
     admin.store.clock.travelToMinuteStart();
     for (let sent = 0; sent < 3; sent += 1) {
       await use(key.key);
     }
-    const answer = await change(key, { plan: 'pro' });
-    expect(answer.status).toBe(200);
-    expect(answer.json).toEqual({ ...shown(key), plan: 'pro', perMinute: 300, perDay: 10_000 });
-    expect(answer.headers.get('cache-control')).toBeNull();
-    expectRateLimitHeaders(answer);
+    const response = await change(key, { plan: 'pro' });
+    expect(response.status).toBe(200);
+    expect(response.json).toEqual({ ...shown(key), plan: 'pro', perMinute: 300, perDay: 10_000 });
+    expect(response.headers.get('cache-control')).toBeNull();
+    expectRateLimitHeaders(response);
     expect(await usedBy(key)).toEqual([{ minute_used: 3, day_used: 3 }]);
 
-    const told = await withinASecond(key.key, ({ headers }) => headers.get('x-ratelimit-limit') === '300');
+    const updated = await withinASecond(key.key, ({ headers }) => headers.get('x-ratelimit-limit') === '300');
     const [counted] = await usedBy(key);
-    expect(told.headers.get('x-ratelimit-limit')).toBe('300');
-    expect(remaining(told)).toBe(300 - (counted?.minute_used ?? NaN));
+    expect(updated.headers.get('x-ratelimit-limit')).toBe('300');
+    expect(remaining(updated)).toBe(300 - (counted?.minute_used ?? NaN));
   });
 
-  it('leaves nothing where more was used than the new plan gives', async () => {
+  it('leaves 0 remaining when the usage exceeds the new limits', async () => {
     const key = await issue({ plan: 'enterprise', perMinute: 1_000_000, perDay: 1_000_000 });
     admin.store.clock.travelToMinuteStart();
     for (let sent = 0; sent < 5; sent += 1) {
       await use(key.key);
     }
     await change(key, { plan: 'enterprise', perMinute: 2, perDay: 2_000_000 });
-    const told = await withinASecond(key.key, ({ status }) => status === 429);
-    expectError(told, 429, 'rate_limit_exceeded');
-    expect([told.headers.get('x-ratelimit-limit'), remaining(told)]).toEqual(['2', 0]);
+    const updated = await withinASecond(key.key, ({ status }) => status === 429);
+    expectError(updated, 429, 'rate_limit_exceeded');
+    expect([updated.headers.get('x-ratelimit-limit'), remaining(updated)]).toEqual(['2', 0]);
   });
 
-  it("gives own numbers, and takes them back where none are told: the plan's hold again", async () => {
+  it('sets own limits, and returns to those of the plan when none are given', async () => {
     const key = await issue();
     const own = await change(key, { plan: 'enterprise', perMinute: 5000, perDay: 1_000_000 });
     expect(own.json).toMatchObject({
@@ -954,14 +970,14 @@ describe('changePlan', () => {
     expect(without.json).toEqual(shown(key));
   });
 
-  it('is one for a key and its successor: the quota is theirs', async () => {
+  it('applies to a key and its successor, which share the quota', async () => {
     const old = await issue();
     const successor = (await rotate(old)).json;
     await change(old, { plan: 'business' });
     expect([(await find(old)).plan, (await find(successor)).plan]).toEqual(['business', 'business']);
   });
 
-  it('ignores unknown fields: name, role and expiry stay', async () => {
+  it('ignores unknown fields, so name, role and expiry do not change', async () => {
     const key = await issue();
     const fields = { plan: 'pro', name: 'other', role: 'admin', expiresAt: '2999-01-01T00:00:00Z' };
     expect((await change(key, fields)).json).toMatchObject({ name: 'test', role: 'client', expiresAt: null });
@@ -982,51 +998,43 @@ describe('changePlan', () => {
       '{"plan":"enterprise"}',
       'Plan "enterprise" has no numbers of its own; give those per minute and per day.',
     ],
-  ])('refuses with 400 what it cannot do, and changes nothing: %s', async (body, message) => {
+  ])('returns 400 and changes nothing for an invalid body: %s', async (body, message) => {
     const key = await issue();
-    const before = await everything();
+    const before = await storedState();
     expectError(await change(key, body), 400, 'invalid_request', message);
-    expect(await everything()).toBe(before);
+    expect(await storedState()).toBe(before);
   });
 });
 
-it('an id is the same in upper case', async () => {
-  const key = await issue();
-  expect((await find({ id: key.id.toUpperCase() })).id).toBe(key.id);
-  expect((await revoke({ id: key.id.toUpperCase() })).json).toMatchObject({ id: key.id, state: 'revoked' });
-});
+describe('/admin/keys/{id}', () => {
+  it('accepts an id in upper case', async () => {
+    const key = await issue();
+    expect((await find({ id: key.id.toUpperCase() })).id).toBe(key.id);
+    expect((await revoke({ id: key.id.toUpperCase() })).json).toMatchObject({ id: key.id, state: 'revoked' });
+  });
 
-it.each(['rotate', 'revoke', 'unban'])(
-  '%s needs no body, also of a client that names its type',
-  async (deed) => {
-    const { id } = await issue();
-    const { status } = await send(`${admin.store.url}/admin/keys/${id}/${deed}`, {
-      method: 'POST',
-      key: admin.administrator.key,
-      headers: { 'Content-Type': 'application/json' },
-    });
-    expect(status).toBe(deed === 'rotate' ? 201 : 200);
-  },
-);
-
-it('a name cannot turn the order of what is read', async () => {
-  const answer = await ask('POST /admin/keys', { name: 'safe\u202Egnp.exe', plan: 'free' });
-  expectError(
-    answer,
-    400,
-    'invalid_request',
-    'The request is invalid: name must be text without control characters.',
+  it.each(['rotate', 'revoke', 'unban'])(
+    'needs no body for /%s, even when Content-Type is set',
+    async (action) => {
+      const { id } = await issue();
+      const { status } = await send(`${admin.store.url}/admin/keys/${id}/${action}`, {
+        method: 'POST',
+        key: admin.administrator.key,
+        headers: { 'Content-Type': 'application/json' },
+      });
+      expect(status).toBe(action === 'rotate' ? 201 : 200);
+    },
   );
 });
 
 describe('a ban', () => {
   const until = () => inFuture(HOUR_MS);
   const has = async (query: string, { id }: { id: string }) =>
-    (await ask(`GET /admin/keys?limit=100&${query}`)).json.some((key: Key) => key.id === id);
+    (await sendAsAdmin(`GET /admin/keys?limit=100&${query}`)).json.some((key: Key) => key.id === id);
 
-  beforeAll(() => makePlan('bans'));
+  beforeAll(() => createPlan('bans'));
 
-  it("is shown by every key of the quota until its end, and by no other's", async () => {
+  it('is shown on every key of the quota until its end, and on no other key', async () => {
     const [key, other] = [await issue({ plan: 'bans' }), await issue({ plan: 'bans' })];
     const successor = (await rotate(key)).json;
     const end = until();
@@ -1046,63 +1054,63 @@ describe('a ban', () => {
     expect(await has('plan=bans', key)).toBe(true);
   });
 
-  it('is over when its time is: it is neither shown nor lifted', async () => {
+  it('is neither shown nor lifted after its end', async () => {
     const key = await issue({ plan: 'bans' });
     await ban(admin.store.database, key, until());
     admin.store.clock.travel(HOUR_MS);
     expect((await find(key)).bannedUntil).toBeNull();
     expect(await has('plan=bans&banned=true', key)).toBe(false);
-    const before = await everything();
+    const before = await storedState();
     expect((await unban(key)).json).toEqual(shown(key));
-    expect(await everything()).toBe(before);
+    expect(await storedState()).toBe(before);
   });
 
-  it('is lifted at once, for every key of the quota', async () => {
+  it('is lifted at once for every key of the quota', async () => {
     const key = await issue({ plan: 'bans' });
     const successor = (await rotate(key)).json;
     await ban(admin.store.database, key, until());
-    const answer = await unban(successor);
-    expect(answer.status).toBe(200);
-    expect(answer.json).toEqual(shown(successor));
-    expectRateLimitHeaders(answer);
+    const response = await unban(successor);
+    expect(response.status).toBe(200);
+    expect(response.json).toEqual(shown(successor));
+    expectRateLimitHeaders(response);
     expect((await find(key)).bannedUntil).toBeNull();
     expect((await bannedUntil(admin.store.database, key))?.getTime()).toBeLessThanOrEqual(
       admin.store.clock.now(),
     );
   });
 
-  it('is no fault to lift where there is none', async () => {
+  it('can be lifted when there is none, which returns 200', async () => {
     const key = await issue();
-    const answer = await unban(key);
-    expect([answer.status, answer.json]).toEqual([200, shown(key)]);
+    const response = await unban(key);
+    expect([response.status, response.json]).toEqual([200, shown(key)]);
   });
 
-  it('of several that lift it at once is lifted by one', async () => {
+  it('is lifted once when several requests lift it concurrently', async () => {
     const key = await issue({ plan: 'bans' });
     await ban(admin.store.database, key, until());
-    const answers = await Promise.all(Array.from({ length: 5 }, () => unban(key)));
-    for (const { status, json } of answers) {
+    const responses = await Promise.all(Array.from({ length: 5 }, () => unban(key)));
+    for (const { status, json } of responses) {
       expect([status, json.bannedUntil]).toEqual([200, null]);
     }
-    const deeds = await admin.store.database.query(
+    const entries = await admin.store.database.query(
       "SELECT id FROM audit_entries WHERE subject = $1 AND action = 'key.unbanned'",
       [`key:${key.id}`],
     );
-    expect(deeds).toHaveLength(1);
+    expect(entries).toHaveLength(1);
   });
 });
 
-describe('a deed holds within a second, though the key was in use until then:', () => {
+describe('a key in use', () => {
   const wide = { plan: 'enterprise', perMinute: 1_000_000, perDay: 1_000_000 };
 
-  it('its revocation', async () => {
+  it('is rejected within a second of its revocation', async () => {
     const key = await issue(wide);
     expect((await use(key.key)).status).toBe(200);
     await revoke(key);
     expectError(await withinASecond(key.key, ({ status }) => status === 401), 401, 'invalid_api_key');
   });
 
-  it('its rotation without an overlap', async () => {
+  it('is rejected within a second of its rotation without an overlap', async () => {
     const key = await issue(wide);
     expect((await use(key.key)).status).toBe(200);
     const { json } = await rotate(key, { overlapSeconds: 0 });
@@ -1111,21 +1119,21 @@ describe('a deed holds within a second, though the key was in use until then:', 
   });
 });
 
-describe('a deed of which the bans cannot be told afterwards', () => {
-  it('is answered, as they were asked before: a 503 would mean that it was not done', async () => {
+describe('a change after which the counter store is away', () => {
+  it('returns 200 with the bans read before the change, as 503 would mean that nothing was changed', async () => {
     const [revoked, moved, freed] = [await issue(), await issue(), await issue()];
     await ban(admin.store.database, freed, inFuture(HOUR_MS));
     const counters = admin.store.app.get(CounterStore);
     const away = new CounterStoreError('noConnection', new Error('away'));
-    for (const deed of [
+    for (const action of [
       () => revoke(revoked),
-      () => ask(`PATCH /admin/keys/${moved.id}`, { plan: 'pro' }),
+      () => sendAsAdmin(`PATCH /admin/keys/${moved.id}`, { plan: 'pro' }),
       () => unban(freed),
     ]) {
       const known = await counters.bans();
       const bans = jest.spyOn(counters, 'bans').mockRejectedValue(away).mockResolvedValueOnce(known);
       try {
-        expect((await deed()).status).toBe(200);
+        expect((await action()).status).toBe(200);
       } finally {
         bans.mockRestore();
       }
@@ -1136,14 +1144,14 @@ describe('a deed of which the bans cannot be told afterwards', () => {
   });
 });
 
-describe('a key that was made', () => {
-  it('is answered though the bans cannot be told meanwhile: it is shown this once', async () => {
+describe('an issued key', () => {
+  it('is returned even when the bans cannot be read, as it is shown only once', async () => {
     const keys = admin.store.app.get(KeyService);
     await admin.store.database.query('ALTER TABLE rate_limit_counters RENAME TO counters_away');
     try {
       const { id, key } = await keys.issue({ name: 'x', plan: 'free' }, 'terminal');
       expect(key).toMatch(/^ask_test_/);
-      // A banned quota must not be said to be free, so a rotation that could not tell does nothing.
+      // A response must not show a banned quota as not banned, so the rotation fails and changes nothing.
       await expect(keys.rotate(id, {}, 'terminal')).rejects.toThrow('rate_limit_counters');
       expect(
         await admin.store.database.query('SELECT id FROM api_keys WHERE predecessor_id = $1', [id]),
@@ -1153,20 +1161,20 @@ describe('a key that was made', () => {
     }
   });
 
-  it('stands in no other answer and in no table, nor does its hash but where it is kept', async () => {
+  it('is in no other response and no other table, and its hash only in api_keys', async () => {
     const first = await issue();
     const second: IssuedKey = (await rotate(first)).json;
     const keys = [first.key, second.key];
-    const answers = [
-      await ask('GET /admin/keys?limit=100'),
-      await ask(`GET /admin/keys/${first.id}`),
-      await ask(`PATCH /admin/keys/${first.id}`, { plan: 'pro' }),
+    const responses = [
+      await sendAsAdmin('GET /admin/keys?limit=100'),
+      await sendAsAdmin(`GET /admin/keys/${first.id}`),
+      await sendAsAdmin(`PATCH /admin/keys/${first.id}`, { plan: 'pro' }),
       await rotate(first),
       await unban(second),
       await revoke(second),
-      await ask('GET /admin/audit?limit=100'),
+      await sendAsAdmin('GET /admin/audit?limit=100'),
     ];
-    expectNoSecrets(answers.map(({ text }) => text).join('\n'), keys);
+    expectNoSecrets(responses.map(({ text }) => text).join('\n'), keys);
     const tables = await admin.store.database.query<{ name: string }>(
       "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_name <> 'api_keys'",
     );

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-const ADVISORIES = '/-/npm/v1/security/advisories/bulk';
-const HOLE = {
+const ADVISORIES_PATH = '/-/npm/v1/security/advisories/bulk';
+const ADVISORY = {
   id: 1,
   url: 'https://example.org/advisories/1',
   title: 'Lets everybody in',
@@ -16,7 +16,7 @@ const HOLE = {
   cvss: { score: 8, vectorString: null },
 };
 
-/** The package that has the hole, of those that the client locks. */
+/** The vulnerable package, one that the client locks. */
 const NAME = 'openapi-fetch';
 const VERSION = '0.17.0';
 const PACKAGE = {
@@ -36,13 +36,13 @@ afterEach(async () => {
   await rm(cache, { recursive: true });
 });
 
-/** Runs the audit against a registry that answers the question for advisories so. */
-async function audit(status: number, answer: object): Promise<{ code: number; stdout: string }> {
+/** Runs the audit against a registry that returns this response to the query for advisories. */
+async function audit(status: number, body: object): Promise<{ code: number; stdout: string }> {
   registry = createServer((request, response) => {
     request.resume();
-    const isAsked = request.method === 'POST' && request.url === ADVISORIES;
-    response.writeHead(isAsked ? status : 200, { 'Content-Type': 'application/json' });
-    response.end(JSON.stringify(isAsked ? answer : PACKAGE));
+    const isQuery = request.method === 'POST' && request.url === ADVISORIES_PATH;
+    response.writeHead(isQuery ? status : 200, { 'Content-Type': 'application/json' });
+    response.end(JSON.stringify(isQuery ? body : PACKAGE));
   }).listen(0, '127.0.0.1');
   await once(registry, 'listening');
   const { port } = registry.address() as AddressInfo;
@@ -59,42 +59,47 @@ async function audit(status: number, answer: object): Promise<{ code: number; st
   });
 }
 
-it('passes where the registry knows of no hole, and says of what', async () => {
-  const { code, stdout } = await audit(200, {});
-  expect(stdout.split('\n')).toEqual([
-    '.: 0 of severity high or critical, 0 lesser',
-    '.ci/nodes: 0 of severity high or critical, 0 lesser',
-    'client: 0 of severity high or critical, 0 lesser',
-    'client/test/runtimes: 0 of severity high or critical, 0 lesser',
-    'bench: 0 of severity high or critical, 0 lesser',
-    'test/generators: 0 of severity high or critical, 0 lesser',
-    '',
-  ]);
-  expect(code).toBe(0);
-});
+describe('.ci/audit.js', () => {
+  it('passes when the registry has no advisories, and reports the counts of each package', async () => {
+    const { code, stdout } = await audit(200, {});
+    expect(stdout.split('\n')).toEqual([
+      '.: 0 of severity high or critical, 0 lesser',
+      '.ci/nodes: 0 of severity high or critical, 0 lesser',
+      'client: 0 of severity high or critical, 0 lesser',
+      'client/test/runtimes: 0 of severity high or critical, 0 lesser',
+      'bench: 0 of severity high or critical, 0 lesser',
+      'test/generators: 0 of severity high or critical, 0 lesser',
+      '',
+    ]);
+    expect(code).toBe(0);
+  });
 
-it.each(['high', 'critical'])('fails where one package has a hole of severity %s', async (severity) => {
-  const { code, stdout } = await audit(200, { [NAME]: [{ ...HOLE, severity }] });
-  expect(stdout).toMatch(
-    new RegExp(
-      `^client: 1 of .*\n  ${severity}: openapi-fetch .*Lets everybody in https://example.org/advisories/1$`,
-      'm',
-    ),
+  it.each(['high', 'critical'])('fails when a package has an advisory of severity %s', async (severity) => {
+    const { code, stdout } = await audit(200, { [NAME]: [{ ...ADVISORY, severity }] });
+    expect(stdout).toMatch(
+      new RegExp(
+        `^client: 1 of .*\n  ${severity}: openapi-fetch .*Lets everybody in https://example.org/advisories/1$`,
+        'm',
+      ),
+    );
+    expect(code).toBe(1);
+  });
+
+  it.each(['moderate', 'low'])(
+    'passes when the severity is %s, and counts the advisory',
+    async (severity) => {
+      const { code, stdout } = await audit(200, { [NAME]: [{ ...ADVISORY, severity }] });
+      expect(stdout).toContain('client: 0 of severity high or critical, 1 lesser');
+      expect(code).toBe(0);
+    },
   );
-  expect(code).toBe(1);
-});
 
-it.each(['moderate', 'low'])('passes where it is %s, and counts it', async (severity) => {
-  const { code, stdout } = await audit(200, { [NAME]: [{ ...HOLE, severity }] });
-  expect(stdout).toContain('client: 0 of severity high or critical, 1 lesser');
-  expect(code).toBe(0);
+  it.each([405, 500])(
+    'reports a failed check with an exit code of its own: the registry returns %s',
+    async (status) => {
+      const { code, stdout } = await audit(status, {});
+      expect(stdout.match(/NOT ASKED: .+/g)).toHaveLength(6);
+      expect(code).toBe(75);
+    },
+  );
 });
-
-it.each([405, 500])(
-  'never passes in silence where it could not ask: the registry answers %s',
-  async (status) => {
-    const { code, stdout } = await audit(status, {});
-    expect(stdout.match(/NOT ASKED: .+/g)).toHaveLength(6);
-    expect(code).toBe(75);
-  },
-);

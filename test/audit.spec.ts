@@ -9,21 +9,21 @@ import { linksOf } from './support/links.js';
 import { expectNoSecrets } from './support/secrets.js';
 
 const HOUR_MS = 3_600_000;
-const NOBODY = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
+const UNKNOWN_ID = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
 
 let admin: Administration;
-let ask: Administration['ask'];
+let sendAsAdmin: Administration['ask'];
 let issue: Administration['issue'];
 
 beforeAll(async () => {
   admin = await startAdministration();
-  ({ ask, issue } = admin);
+  ({ ask: sendAsAdmin, issue } = admin);
 });
 afterAll(() => admin.store.close());
 afterEach(() => admin.store.clock.goOn());
 
 const inFuture = (milliseconds: number) => new Date(admin.store.clock.now() + milliseconds);
-const newest = async (): Promise<AuditEntry> => (await ask('GET /admin/audit?limit=1')).json[0];
+const newest = async (): Promise<AuditEntry> => (await sendAsAdmin('GET /admin/audit?limit=1')).json[0];
 
 async function countEntries(): Promise<number> {
   const [row] = await admin.store.database.query<{ count: number }>(
@@ -32,17 +32,17 @@ async function countEntries(): Promise<number> {
   return row?.count ?? NaN;
 }
 
-/** The entries that something wrote, oldest first. */
+/** Runs `work`, and returns the entries that it wrote, oldest first. */
 async function entriesOf(work: () => Promise<unknown>): Promise<AuditEntry[]> {
   const before = await countEntries();
   await work();
   const written = (await countEntries()) - before;
-  const { json } = await ask('GET /admin/audit?limit=100');
+  const { json } = await sendAsAdmin('GET /admin/audit?limit=100');
   return (json as AuditEntry[]).slice(0, written).toReversed();
 }
 
-describe('a deed', () => {
-  /** What stands in every entry of the administrator's. */
+describe('the audit log', () => {
+  /** An entry of the administrator, with these fields. */
   const by = (fields: Partial<AuditEntry>) => ({
     id: expect.stringMatching(/^\d+$/),
     at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
@@ -50,7 +50,7 @@ describe('a deed', () => {
     ...fields,
   });
 
-  it('is written down with who did what on what and when: a key is issued', async () => {
+  it('records who did what to what and when: a key is issued', async () => {
     const since = Date.now();
     let key: IssuedKey | undefined;
     const expiresAt = inFuture(HOUR_MS).toISOString();
@@ -78,13 +78,13 @@ describe('a deed', () => {
     expect(at).toBeLessThanOrEqual(Date.now());
   });
 
-  it('is written down with what was before and after: a key is rotated', async () => {
+  it('records the state before and after: a key is rotated', async () => {
     const now = inFuture(0);
     admin.store.clock.stopAt(now);
     const old = await issue();
     let successor: IssuedKey | undefined;
     const entries = await entriesOf(async () => {
-      successor = (await ask(`POST /admin/keys/${old.id}/rotate`, { overlapSeconds: 60 })).json;
+      successor = (await sendAsAdmin(`POST /admin/keys/${old.id}/rotate`, { overlapSeconds: 60 })).json;
     });
     expect(entries).toEqual([
       by({
@@ -100,11 +100,11 @@ describe('a deed', () => {
     ]);
   });
 
-  it('is written down with what was before and after: a key is revoked', async () => {
+  it('records the state before and after: a key is revoked', async () => {
     const now = inFuture(0);
     admin.store.clock.stopAt(now);
     const { id } = await issue();
-    expect(await entriesOf(() => ask(`POST /admin/keys/${id}/revoke`))).toEqual([
+    expect(await entriesOf(() => sendAsAdmin(`POST /admin/keys/${id}/revoke`))).toEqual([
       by({
         action: 'key.revoked',
         subject: `key:${id}`,
@@ -114,14 +114,14 @@ describe('a deed', () => {
     ]);
   });
 
-  it('is written down with what was before and after: the plan of a key is changed', async () => {
+  it('records the state before and after: the plan of a key is changed', async () => {
     const { id } = await issue();
     const free = { plan: 'free', perMinute: 60, perDay: 1000, ownLimits: false };
     const own = { plan: 'free', perMinute: 60, perDay: 1000, ownLimits: true };
     const pro = { plan: 'pro', perMinute: 300, perDay: 10_000, ownLimits: false };
     const entries = await entriesOf(async () => {
-      await ask(`PATCH /admin/keys/${id}`, { plan: 'free', perMinute: 60, perDay: 1000 });
-      await ask(`PATCH /admin/keys/${id}`, { plan: 'pro' });
+      await sendAsAdmin(`PATCH /admin/keys/${id}`, { plan: 'free', perMinute: 60, perDay: 1000 });
+      await sendAsAdmin(`PATCH /admin/keys/${id}`, { plan: 'pro' });
     });
     const change = { action: 'key.plan_changed', subject: `key:${id}` };
     expect(entries).toEqual([
@@ -130,11 +130,11 @@ describe('a deed', () => {
     ]);
   });
 
-  it('is written down with what was before and after: a ban is lifted', async () => {
+  it('records the state before and after: a ban is lifted', async () => {
     const key = await issue();
     const until = inFuture(HOUR_MS);
     await ban(admin.store.database, key, until);
-    expect(await entriesOf(() => ask(`POST /admin/keys/${key.id}/unban`))).toEqual([
+    expect(await entriesOf(() => sendAsAdmin(`POST /admin/keys/${key.id}/unban`))).toEqual([
       by({
         action: 'key.unbanned',
         subject: `key:${key.id}`,
@@ -144,10 +144,10 @@ describe('a deed', () => {
     ]);
   });
 
-  it('is written down with what was before and after: a plan is made, and changed', async () => {
+  it('records the state before and after: a plan is created and changed', async () => {
     const entries = await entriesOf(async () => {
-      await ask('PUT /admin/plans/made', { perMinute: 5, perDay: 50 });
-      await ask('PUT /admin/plans/made', { perMinute: 5, perDay: 51 });
+      await sendAsAdmin('PUT /admin/plans/made', { perMinute: 5, perDay: 50 });
+      await sendAsAdmin('PUT /admin/plans/made', { perMinute: 5, perDay: 51 });
     });
     const first = { perMinute: 5, perDay: 50 };
     expect(entries).toEqual([
@@ -161,7 +161,7 @@ describe('a deed', () => {
     ]);
   });
 
-  it('is written down as done by the key that asked', async () => {
+  it('records the key that sent the request', async () => {
     const other = await issue({ role: 'admin' });
     await send(`${admin.store.url}/admin/plans/others`, {
       method: 'PUT',
@@ -174,7 +174,7 @@ describe('a deed', () => {
   });
 });
 
-describe('writes nothing down:', () => {
+describe('the audit log of a request that changes nothing', () => {
   let key: IssuedKey;
   let revoked: IssuedKey;
   let rotated: IssuedKey;
@@ -182,37 +182,61 @@ describe('writes nothing down:', () => {
 
   beforeAll(async () => {
     [key, revoked, rotated, client] = [await issue(), await issue(), await issue(), await issue()];
-    await ask(`POST /admin/keys/${revoked.id}/revoke`);
-    await ask(`POST /admin/keys/${rotated.id}/rotate`);
+    await sendAsAdmin(`POST /admin/keys/${revoked.id}/revoke`);
+    await sendAsAdmin(`POST /admin/keys/${rotated.id}/rotate`);
   });
 
   it.each<[string, () => Promise<Answer>, number]>([
-    ['a key issued on no plan', () => ask('POST /admin/keys', { name: 'x', plan: 'gold' }), 400],
-    ['a key issued without a name', () => ask('POST /admin/keys', { plan: 'free' }), 400],
     [
-      'a key issued expired',
-      () => ask('POST /admin/keys', { name: 'x', plan: 'free', expiresAt: '2020-01-01T00:00:00Z' }),
+      'a key is issued on an unknown plan',
+      () => sendAsAdmin('POST /admin/keys', { name: 'x', plan: 'gold' }),
       400,
     ],
-    ['a body that is no JSON', () => ask('POST /admin/keys', '{'), 400],
-    ['a revoked key rotated', () => ask(`POST /admin/keys/${revoked.id}/rotate`), 409],
-    ['a rotated key rotated', () => ask(`POST /admin/keys/${rotated.id}/rotate`), 409],
+    ['a key is issued without a name', () => sendAsAdmin('POST /admin/keys', { plan: 'free' }), 400],
     [
-      'a key rotated to the past',
-      () => ask(`POST /admin/keys/${key.id}/rotate`, { overlapSeconds: -1 }),
+      'a key is issued with an expiry in the past',
+      () => sendAsAdmin('POST /admin/keys', { name: 'x', plan: 'free', expiresAt: '2020-01-01T00:00:00Z' }),
       400,
     ],
-    ['no key rotated', () => ask(`POST /admin/keys/${NOBODY}/rotate`), 404],
-    ['a revoked key revoked', () => ask(`POST /admin/keys/${revoked.id}/revoke`), 200],
-    ['no key revoked', () => ask(`POST /admin/keys/${NOBODY}/revoke`), 404],
-    ['a ban lifted where there is none', () => ask(`POST /admin/keys/${key.id}/unban`), 200],
-    ['the plan that a key is on', () => ask(`PATCH /admin/keys/${key.id}`, { plan: 'free' }), 200],
-    ['a plan that there is not', () => ask(`PATCH /admin/keys/${key.id}`, { plan: 'gold' }), 400],
-    ['numbers that a plan has', () => ask('PUT /admin/plans/pro', { perMinute: 300, perDay: 10_000 }), 200],
-    ['numbers for Enterprise', () => ask('PUT /admin/plans/enterprise', { perMinute: 1, perDay: 1 }), 409],
-    ['a name that no plan can have', () => ask('PUT /admin/plans/Gold', { perMinute: 1, perDay: 1 }), 400],
+    ['the body is not JSON', () => sendAsAdmin('POST /admin/keys', '{'), 400],
+    ['a revoked key is rotated', () => sendAsAdmin(`POST /admin/keys/${revoked.id}/rotate`), 409],
+    ['a rotated key is rotated again', () => sendAsAdmin(`POST /admin/keys/${rotated.id}/rotate`), 409],
     [
-      "a client's attempt",
+      'a key is rotated with a negative overlap',
+      () => sendAsAdmin(`POST /admin/keys/${key.id}/rotate`, { overlapSeconds: -1 }),
+      400,
+    ],
+    ['an unknown key is rotated', () => sendAsAdmin(`POST /admin/keys/${UNKNOWN_ID}/rotate`), 404],
+    ['a revoked key is revoked again', () => sendAsAdmin(`POST /admin/keys/${revoked.id}/revoke`), 200],
+    ['an unknown key is revoked', () => sendAsAdmin(`POST /admin/keys/${UNKNOWN_ID}/revoke`), 404],
+    ['a ban is lifted when there is none', () => sendAsAdmin(`POST /admin/keys/${key.id}/unban`), 200],
+    [
+      'a key is moved to the plan that it is on',
+      () => sendAsAdmin(`PATCH /admin/keys/${key.id}`, { plan: 'free' }),
+      200,
+    ],
+    [
+      'a key is moved to an unknown plan',
+      () => sendAsAdmin(`PATCH /admin/keys/${key.id}`, { plan: 'gold' }),
+      400,
+    ],
+    [
+      'a plan gets the limits that it has',
+      () => sendAsAdmin('PUT /admin/plans/pro', { perMinute: 300, perDay: 10_000 }),
+      200,
+    ],
+    [
+      'limits are set on enterprise',
+      () => sendAsAdmin('PUT /admin/plans/enterprise', { perMinute: 1, perDay: 1 }),
+      409,
+    ],
+    [
+      'a plan gets an invalid name',
+      () => sendAsAdmin('PUT /admin/plans/Gold', { perMinute: 1, perDay: 1 }),
+      400,
+    ],
+    [
+      'a client sends a request of administrators',
       () =>
         send(`${admin.store.url}/admin/plans/pro`, {
           method: 'PUT',
@@ -221,8 +245,8 @@ describe('writes nothing down:', () => {
         }),
       403,
     ],
-    ['what was only looked at', () => ask(`GET /admin/keys/${key.id}`), 200],
-  ])('%s', async (_what, attempt, status) => {
+    ['a key is read', () => sendAsAdmin(`GET /admin/keys/${key.id}`), 200],
+  ])('has no entry when %s', async (_what, attempt, status) => {
     const entries = await entriesOf(async () => {
       expect((await attempt()).status).toBe(status);
     });
@@ -230,7 +254,7 @@ describe('writes nothing down:', () => {
   });
 });
 
-describe('a deed and its entry are one transaction: what cannot be written down is not done', () => {
+describe('an action whose audit entry cannot be written', () => {
   beforeAll(async () => {
     await admin.store.database.query(
       `CREATE FUNCTION refuse_entry() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no more room'; END $$`,
@@ -243,7 +267,7 @@ describe('a deed and its entry are one transaction: what cannot be written down 
       'CREATE TRIGGER full_audit BEFORE INSERT ON audit_entries FOR EACH ROW EXECUTE FUNCTION refuse_entry()',
     );
 
-  async function everything(): Promise<string> {
+  async function storedState(): Promise<string> {
     const rows = await Promise.all(
       ['api_keys', 'quotas', 'plans', 'audit_entries'].map((table) =>
         admin.store.database.query(`SELECT t::text FROM ${table} t ORDER BY 1`),
@@ -253,33 +277,33 @@ describe('a deed and its entry are one transaction: what cannot be written down 
   }
 
   it.each<[string, (key: IssuedKey) => Promise<Answer>]>([
-    ['no key is issued', () => ask('POST /admin/keys', { name: 'x', plan: 'free' })],
-    ['no key is rotated', ({ id }) => ask(`POST /admin/keys/${id}/rotate`)],
-    ['no key is revoked', ({ id }) => ask(`POST /admin/keys/${id}/revoke`)],
-    ['no plan of a key is changed', ({ id }) => ask(`PATCH /admin/keys/${id}`, { plan: 'pro' })],
-    ['no plan is made', () => ask('PUT /admin/plans/never', { perMinute: 1, perDay: 1 })],
-    ['no plan is changed', () => ask('PUT /admin/plans/free', { perMinute: 1, perDay: 1 })],
-  ])('%s', async (_what, attempt) => {
+    ['issue a key', () => sendAsAdmin('POST /admin/keys', { name: 'x', plan: 'free' })],
+    ['rotate a key', ({ id }) => sendAsAdmin(`POST /admin/keys/${id}/rotate`)],
+    ['revoke a key', ({ id }) => sendAsAdmin(`POST /admin/keys/${id}/revoke`)],
+    ['change the plan of a key', ({ id }) => sendAsAdmin(`PATCH /admin/keys/${id}`, { plan: 'pro' })],
+    ['create a plan', () => sendAsAdmin('PUT /admin/plans/never', { perMinute: 1, perDay: 1 })],
+    ['change a plan', () => sendAsAdmin('PUT /admin/plans/free', { perMinute: 1, perDay: 1 })],
+  ])('returns 500 and changes nothing: %s', async (_what, attempt) => {
     const key = await issue();
-    const before = await everything();
+    const before = await storedState();
     await fill();
-    const answer = await attempt(key);
-    expectError(answer, 500, 'internal_error', expect.not.stringContaining('room'));
-    expectRateLimitHeaders(answer);
-    expect(await everything()).toBe(before);
+    const response = await attempt(key);
+    expectError(response, 500, 'internal_error', expect.not.stringContaining('room'));
+    expectRateLimitHeaders(response);
+    expect(await storedState()).toBe(before);
   });
 
-  it('no ban is lifted', async () => {
+  it('does not lift a ban', async () => {
     const key = await issue();
     const until = inFuture(HOUR_MS);
     await ban(admin.store.database, key, until);
     await fill();
-    expectError(await ask(`POST /admin/keys/${key.id}/unban`), 500, 'internal_error');
+    expectError(await sendAsAdmin(`POST /admin/keys/${key.id}/unban`), 500, 'internal_error');
     expect(await bannedUntil(admin.store.database, key)).toEqual(until);
   });
 });
 
-describe('the database', () => {
+describe('the table audit_entries', () => {
   const CHANGES = [
     "UPDATE audit_entries SET actor = 'nobody'",
     "UPDATE audit_entries SET actor = 'nobody' WHERE false",
@@ -291,22 +315,19 @@ describe('the database', () => {
      ON CONFLICT (id) DO UPDATE SET actor = 'nobody'`,
   ];
 
-  it.each(CHANGES)(
-    'refuses to change or remove what was written, also of zero rows: %s',
-    async (statement) => {
-      const before = await admin.store.database.query('SELECT t::text FROM audit_entries t ORDER BY id');
-      expect(before.length).toBeGreaterThan(0);
-      await expect(admin.store.database.query(statement)).rejects.toMatchObject({
-        code: '42501',
-        message: expect.stringMatching(/^The audit is append only: (UPDATE|DELETE|TRUNCATE) is refused$/),
-      });
-      expect(await admin.store.database.query('SELECT t::text FROM audit_entries t ORDER BY id')).toEqual(
-        before,
-      );
-    },
-  );
+  it.each(CHANGES)('rejects every change, also of zero rows: %s', async (statement) => {
+    const before = await admin.store.database.query('SELECT t::text FROM audit_entries t ORDER BY id');
+    expect(before.length).toBeGreaterThan(0);
+    await expect(admin.store.database.query(statement)).rejects.toMatchObject({
+      code: '42501',
+      message: expect.stringMatching(/^The audit is append only: (UPDATE|DELETE|TRUNCATE) is refused$/),
+    });
+    expect(await admin.store.database.query('SELECT t::text FROM audit_entries t ORDER BY id')).toEqual(
+      before,
+    );
+  });
 
-  it('refuses it also while ordinary triggers are off, as during replication', async () => {
+  it('rejects changes even when ordinary triggers are off, as during replication', async () => {
     const before = await countEntries();
     for (const change of CHANGES) {
       await expect(
@@ -317,25 +338,25 @@ describe('the database', () => {
   });
 });
 
-describe('listAudit', () => {
-  it('answers 200 with a bare array, newest first, 20 unless told otherwise', async () => {
+describe('GET /admin/audit', () => {
+  it('returns 200 with a bare array, newest first, 20 entries by default', async () => {
     for (let made = 0; made < 21; made += 1) {
-      await ask(`PUT /admin/plans/row-${made}`, { perMinute: 1, perDay: 1 });
+      await sendAsAdmin(`PUT /admin/plans/row-${made}`, { perMinute: 1, perDay: 1 });
     }
-    const answer = await ask('GET /admin/audit');
-    expect(answer.status).toBe(200);
-    expect(answer.json.map(({ subject }: AuditEntry) => subject)).toEqual(
-      Array.from({ length: 20 }, (_, place) => `plan:row-${20 - place}`),
+    const response = await sendAsAdmin('GET /admin/audit');
+    expect(response.status).toBe(200);
+    expect(response.json.map(({ subject }: AuditEntry) => subject)).toEqual(
+      Array.from({ length: 20 }, (_, index) => `plan:row-${20 - index}`),
     );
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(linksOf(answer)).toEqual({
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(linksOf(response)).toEqual({
       next: expect.stringMatching(/^\/admin\/audit\?limit=20&cursor=[\w-]+$/),
       first: '/admin/audit?limit=20',
     });
-    expectRateLimitHeaders(answer);
+    expectRateLimitHeaders(response);
   });
 
-  it('walked over all pages shows each entry that was there exactly once, while others are written', async () => {
+  it('returns each existing entry exactly once over all pages, while others are written', async () => {
     const stored = await admin.store.database.query<{ id: string }>(
       'SELECT id FROM audit_entries ORDER BY id DESC',
     );
@@ -343,25 +364,28 @@ describe('listAudit', () => {
     let target: string | undefined = '/admin/audit?limit=9';
     let page = 0;
     while (target !== undefined) {
-      const answer: Answer = await ask(`GET ${target}`);
-      expect(answer.status).toBe(200);
-      seen.push(...answer.json.map(({ id }: AuditEntry) => id));
-      target = linksOf(answer)['next'];
-      await ask(`PUT /admin/plans/walk-${(page += 1)}`, { perMinute: 1, perDay: 1 });
+      const response: Answer = await sendAsAdmin(`GET ${target}`);
+      expect(response.status).toBe(200);
+      seen.push(...response.json.map(({ id }: AuditEntry) => id));
+      target = linksOf(response)['next'];
+      await sendAsAdmin(`PUT /admin/plans/walk-${(page += 1)}`, { perMinute: 1, perDay: 1 });
     }
     expect(seen).toEqual(stored.map(({ id }) => id));
     expect(page).toBeGreaterThan(3);
   });
 
-  it('tells identifiers exactly that a double cannot hold', async () => {
+  it('returns ids exactly, also beyond 2^53', async () => {
     await admin.store.database.query(
       `INSERT INTO audit_entries (id, actor, action, subject, after) VALUES (9007199254740993, 'x', 'x', 'x', '{}')`,
     );
     expect((await newest()).id).toBe('9007199254740993');
   });
 
-  it('answers HEAD as GET, without the body', async () => {
-    const [got, headed] = [await ask('GET /admin/audit?limit=1'), await ask('HEAD /admin/audit?limit=1')];
+  it('returns for HEAD what GET returns, without the body', async () => {
+    const [got, headed] = [
+      await sendAsAdmin('GET /admin/audit?limit=1'),
+      await sendAsAdmin('HEAD /admin/audit?limit=1'),
+    ];
     expect([headed.status, headed.text, headed.headers.get('link')]).toEqual([
       200,
       '',
@@ -370,41 +394,43 @@ describe('listAudit', () => {
     expectRateLimitHeaders(headed);
   });
 
-  describe('refuses with 400 invalid_request, naming the parameter,', () => {
+  describe('with an invalid parameter', () => {
     const LIMIT = 'limit must be an integer from 1 to 100';
     const CURSOR = 'cursor is not one that this service gave: follow the Link header of the page before';
 
     it.each([
       ...['0', '101', '-1', '', '1.0', 'ten'].map((limit) => [`limit=${limit}`, LIMIT]),
       ...['', 'x', 'MQ', '%00'].map((cursor) => [`cursor=${cursor}`, CURSOR]),
-      // Those of other lists: a key's id, a plan's name.
-      [`cursor=${encodeCursor(NOBODY)}`, CURSOR],
+      // Cursors of other lists: the id of a key, the name of a plan.
+      [`cursor=${encodeCursor(UNKNOWN_ID)}`, CURSOR],
       [`cursor=${encodeCursor('free')}`, CURSOR],
       [`cursor=${encodeCursor('9223372036854775808')}`, CURSOR],
       ['limit=1&limit=1', 'limit must be given once'],
       ['cursor=x&cursor=x', 'cursor must be given once'],
       ['limit=0&cursor=x', `${LIMIT}; ${CURSOR}`],
-    ])('%s', async (query, faults) => {
-      const answer = await ask(`GET /admin/audit?${query}`);
-      expectError(answer, 400, 'invalid_request', `The request is invalid: ${faults}.`);
-      expectRateLimitHeaders(answer);
+    ])('returns 400 that names the parameter: %s', async (query, faults) => {
+      const response = await sendAsAdmin(`GET /admin/audit?${query}`);
+      expectError(response, 400, 'invalid_request', `The request is invalid: ${faults}.`);
+      expectRateLimitHeaders(response);
     });
   });
 });
 
-it('shows neither a key nor a hash, whatever was done', async () => {
-  const first = await issue({ role: 'admin' });
-  const second = (await ask(`POST /admin/keys/${first.id}/rotate`)).json;
-  const third = (await ask(`POST /admin/keys/${second.id}/rotate`, { overlapSeconds: 0 })).json;
-  await ban(admin.store.database, third, inFuture(HOUR_MS));
-  await ask(`POST /admin/keys/${third.id}/unban`);
-  await ask(`PATCH /admin/keys/${third.id}`, { plan: 'pro' });
-  await ask(`POST /admin/keys/${third.id}/revoke`);
-  const keys = [admin.administrator.key, first.key, second.key, third.key];
-  const rows = await admin.store.database.query<{ line: string }>(
-    'SELECT t::text AS line FROM audit_entries t',
-  );
-  expect(rows.some(({ line }) => line.includes(third.id))).toBe(true);
-  expectNoSecrets(rows.map(({ line }) => line).join('\n'), keys);
-  expectNoSecrets((await ask('GET /admin/audit?limit=100')).text, keys);
+describe('the audit log after every action', () => {
+  it('contains neither keys nor hashes', async () => {
+    const first = await issue({ role: 'admin' });
+    const second = (await sendAsAdmin(`POST /admin/keys/${first.id}/rotate`)).json;
+    const third = (await sendAsAdmin(`POST /admin/keys/${second.id}/rotate`, { overlapSeconds: 0 })).json;
+    await ban(admin.store.database, third, inFuture(HOUR_MS));
+    await sendAsAdmin(`POST /admin/keys/${third.id}/unban`);
+    await sendAsAdmin(`PATCH /admin/keys/${third.id}`, { plan: 'pro' });
+    await sendAsAdmin(`POST /admin/keys/${third.id}/revoke`);
+    const keys = [admin.administrator.key, first.key, second.key, third.key];
+    const rows = await admin.store.database.query<{ line: string }>(
+      'SELECT t::text AS line FROM audit_entries t',
+    );
+    expect(rows.some(({ line }) => line.includes(third.id))).toBe(true);
+    expectNoSecrets(rows.map(({ line }) => line).join('\n'), keys);
+    expectNoSecrets((await sendAsAdmin('GET /admin/audit?limit=100')).text, keys);
+  });
 });

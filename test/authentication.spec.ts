@@ -20,8 +20,8 @@ const DESCRIPTIONS = {
   expired: 'The API key has expired',
 };
 
-/** What a refusal tells its client. */
-const told = ({ status, headers, json }: Answer) => ({
+/** The parts of a 401 response that its client relies on. */
+const summarize = ({ status, headers, json }: Answer) => ({
   status,
   challenge: headers.get('www-authenticate'),
   type: headers.get('content-type'),
@@ -63,27 +63,27 @@ describe('authentication', () => {
 
   const withAuthorization = (Authorization: string) => send(pets, { headers: { Authorization } });
 
-  describe('a request without a bearer credential is 401 missing_api_key, with a challenge that names no error', () => {
+  describe('a request without a bearer credential', () => {
     it.each([
       ['no Authorization header', {}],
       ['another scheme', { Authorization: 'Basic c3RvcmU6c2VjcmV0' }],
-      ['the key without a scheme', { Authorization: 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz04cBps' }],
+      ['a key without a scheme', { Authorization: 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz04cBps' }],
       ['a scheme that begins like Bearer', { Authorization: 'Bearers ask_test_x' }],
       ['Bearer alone', { Authorization: 'Bearer' }],
-      ['the key in a header of its own', { 'X-Api-Key': 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz04cBps' }],
-    ])('%s', async (_what, headers) => {
-      expect(told(await send(pets, { headers: { ...headers } }))).toEqual(MISSING);
+      ['a key in another header', { 'X-Api-Key': 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz04cBps' }],
+    ])('returns 401 missing_api_key, whose challenge has no error: %s', async (_what, headers) => {
+      expect(summarize(await send(pets, { headers: { ...headers } }))).toEqual(MISSING);
     });
 
-    it('a valid key in the query', async () => {
-      expect(told(await send(`${pets}?access_token=${key}`))).toEqual(MISSING);
+    it('returns 401 missing_api_key for a valid key in the query', async () => {
+      expect(summarize(await send(`${pets}?access_token=${key}`))).toEqual(MISSING);
     });
 
-    it('a valid key in the body, as JSON or as a form, which adds no animal', async () => {
+    it('returns 401 missing_api_key for a valid key in a JSON or form body, and adds no animal', async () => {
       const body = { access_token: key, name: 'Rex', categoryId: 7 };
-      expect(told(await send(pets, { method: 'POST', body }))).toEqual(MISSING);
+      expect(summarize(await send(pets, { method: 'POST', body }))).toEqual(MISSING);
       expect(
-        told(
+        summarize(
           await send(pets, {
             method: 'POST',
             headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
@@ -94,92 +94,96 @@ describe('authentication', () => {
       expect(await store.database.query('SELECT id FROM pets')).toEqual([]);
     });
 
-    it('whatever else is wrong: an unknown path, another method, a body that is no JSON or too large', async () => {
-      expect(told(await send(`${store.url}/v1/nothing`))).toEqual(MISSING);
-      expect(told(await send(pets, { method: 'DELETE' }))).toEqual(MISSING);
-      expect(told(await send(pets, { method: 'POST', body: '{' }))).toEqual(MISSING);
-      expect(told(await send(pets, { method: 'POST', body: `"${'x'.repeat(70_000)}"` }))).toEqual(MISSING);
-      expect(told(await send(`${store.url}/v1/%zz`))).toEqual(MISSING);
-      expect(told(await send(`${store.url}/admin/keys`))).toEqual(MISSING);
+    it('returns 401 missing_api_key before any other error: unknown path, wrong method, body not JSON or too large', async () => {
+      expect(summarize(await send(`${store.url}/v1/nothing`))).toEqual(MISSING);
+      expect(summarize(await send(pets, { method: 'DELETE' }))).toEqual(MISSING);
+      expect(summarize(await send(pets, { method: 'POST', body: '{' }))).toEqual(MISSING);
+      expect(summarize(await send(pets, { method: 'POST', body: `"${'x'.repeat(70_000)}"` }))).toEqual(
+        MISSING,
+      );
+      expect(summarize(await send(`${store.url}/v1/%zz`))).toEqual(MISSING);
+      expect(summarize(await send(`${store.url}/admin/keys`))).toEqual(MISSING);
     });
   });
 
-  describe('a request with a bearer credential that is no valid key is 401 invalid_api_key, and the challenge says why', () => {
+  describe('a request with an invalid bearer credential', () => {
     it.each([
       ['a word', 'letmein'],
-      ['a key cut short', 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz04cBp'],
+      ['a truncated key', 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz04cBp'],
       ['a wrong checksum', 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz04cBpt'],
       ['a token with quotes, which must not break out of the challenge', '"x",realm="elsewhere"'],
-    ])('malformed: %s', async (_what, token) => {
-      expect(told(await withAuthorization(`Bearer ${token}`))).toEqual(invalid(DESCRIPTIONS.malformed));
+    ])('returns 401 invalid_api_key with a challenge that says malformed: %s', async (_what, token) => {
+      expect(summarize(await withAuthorization(`Bearer ${token}`))).toEqual(invalid(DESCRIPTIONS.malformed));
     });
 
-    it('two words after the scheme', async () => {
-      expect(told(await withAuthorization('Bearer a b'))).toEqual(invalid(DESCRIPTIONS.spaces));
-      expect(told(await withAuthorization(`Bearer ${key} ${key}`))).toEqual(invalid(DESCRIPTIONS.spaces));
+    it('returns 401 invalid_api_key for two words after the scheme', async () => {
+      expect(summarize(await withAuthorization('Bearer a b'))).toEqual(invalid(DESCRIPTIONS.spaces));
+      expect(summarize(await withAuthorization(`Bearer ${key} ${key}`))).toEqual(
+        invalid(DESCRIPTIONS.spaces),
+      );
     });
 
-    it('the other environment', async () => {
-      expect(told(await send(pets, { key: generateApiKey('production') }))).toEqual(
+    it('returns 401 invalid_api_key for a key of the other environment', async () => {
+      expect(summarize(await send(pets, { key: generateApiKey('production') }))).toEqual(
         invalid(DESCRIPTIONS.otherEnvironment),
       );
     });
 
-    it('unknown, though well-formed', async () => {
-      expect(told(await send(pets, { key: generateApiKey('staging') }))).toEqual(
+    it('returns 401 invalid_api_key for a well-formed unknown key', async () => {
+      expect(summarize(await send(pets, { key: generateApiKey('staging') }))).toEqual(
         invalid(DESCRIPTIONS.unknown),
       );
     });
 
-    it('revoked', async () => {
+    it('returns 401 invalid_api_key for a revoked key', async () => {
       const revoked = await store.issue();
       await store.database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [revoked.id]);
-      expect(told(await send(pets, { key: revoked.key }))).toEqual(invalid(DESCRIPTIONS.revoked));
+      expect(summarize(await send(pets, { key: revoked.key }))).toEqual(invalid(DESCRIPTIONS.revoked));
     });
 
-    it('revoked by one whose clock is ahead of ours', async () => {
+    it('returns 401 invalid_api_key for a key revoked by a process whose clock is ahead', async () => {
       const { id, key: revoked } = await store.issue();
       await store.database.query("UPDATE api_keys SET revoked_at = now() + '1 hour' WHERE id = $1", [id]);
-      expect(told(await send(pets, { key: revoked }))).toEqual(invalid(DESCRIPTIONS.revoked));
+      expect(summarize(await send(pets, { key: revoked }))).toEqual(invalid(DESCRIPTIONS.revoked));
     });
 
-    it('expired, from the very instant on', async () => {
+    it('returns 401 invalid_api_key for an expired key, from the exact instant of expiry', async () => {
       const expiresAt = new Date(store.clock.now() + 3_600_000);
       const expiring = await store.issue({ expiresAt });
       expect((await send(pets, { key: expiring.key })).status).toBe(200);
       store.clock.stopAt(new Date(expiresAt.getTime() - 1));
       expect((await send(pets, { key: expiring.key })).status).toBe(200);
       store.clock.stopAt(expiresAt);
-      expect(told(await send(pets, { key: expiring.key }))).toEqual(invalid(DESCRIPTIONS.expired));
+      expect(summarize(await send(pets, { key: expiring.key }))).toEqual(invalid(DESCRIPTIONS.expired));
       store.clock.goOn();
     });
   });
 
   describe('a valid key', () => {
-    it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('is taken after the scheme %s', async (scheme) => {
+    it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('is accepted after the scheme %s', async (scheme) => {
       const { status, json } = await withAuthorization(`${scheme} ${key}`);
       expect(status).toBe(200);
       expect(json).toEqual([]);
     });
 
-    it('may stand two spaces after the scheme', async () => {
+    it('is accepted after the scheme and two spaces', async () => {
       expect((await withAuthorization(`Bearer  ${key}`)).status).toBe(200);
     });
 
-    it('wins over another in the query or the body', async () => {
+    it('takes precedence over another in the query or the body', async () => {
       expect((await send(`${pets}?access_token=letmein`, { key })).status).toBe(200);
       const body = { access_token: 'letmein', name: 'Rex', categoryId: 7 };
       expect((await send(pets, { method: 'POST', key, body })).status).toBe(201);
     });
 
-    it("of an administrator works under /v1 too, on its own plan's numbers", async () => {
+    it('of an administrator is accepted under /v1 too, on the limits of its own plan', async () => {
       const admin = await store.issue({ role: 'admin', plan: 'business' });
       const { status, headers } = await send(pets, { key: admin.key });
       expect(status).toBe(200);
       expect(headers.get('x-ratelimit-limit')).toBe('1000');
     });
 
-    it('of a client is 403 on /admin, where there is a route and where there is none', async () => {
+    it('of a client gets 403 under /admin, whether or not there is a route', async () => {
       for (const path of ['/admin', '/admin/keys', '/admin/nothing', '/%61dmin/keys']) {
         const { status, headers, json } = await send(`${store.url}${path}`, { key });
         expect(status).toBe(403);
@@ -192,7 +196,7 @@ describe('authentication', () => {
       }
     });
 
-    it('of an administrator passes on /admin: an unknown path there is 404', async () => {
+    it('of an administrator is accepted under /admin: an unknown path there is 404', async () => {
       const admin = await store.issue({ role: 'admin', plan: 'business' });
       const { status, json } = await send(`${store.url}/admin/nothing`, { key: admin.key });
       expect(status).toBe(404);
@@ -204,8 +208,8 @@ describe('authentication', () => {
     });
   });
 
-  describe('what is stored of a key', () => {
-    it('is its SHA-256, and what its owner recognises it by: nowhere the key', async () => {
+  describe('the stored key', () => {
+    it('is its SHA-256 with prefix and last four characters, and never the key itself', async () => {
       const issued = await store.issue({ name: 'warehouse' });
       const [row] = await store.database.query<Record<string, unknown>>(
         'SELECT * FROM api_keys WHERE id = $1',
@@ -226,18 +230,18 @@ describe('authentication', () => {
     });
   });
 
-  describe('a look-up', () => {
-    it('is spared for what cannot be a key of this environment: it is refused though the keys cannot be read', async () => {
+  describe('the look-up of a key', () => {
+    it('is skipped for a key that cannot be of this environment, which gets 401 even when the keys cannot be read', async () => {
       await store.database.query('ALTER TABLE api_keys RENAME TO api_keys_away');
       try {
-        expect(told(await send(pets, { key: 'letmein' }))).toEqual(invalid(DESCRIPTIONS.malformed));
-        expect(told(await send(pets, { key: `${generateApiKey('staging').slice(0, -1)}-` }))).toEqual(
+        expect(summarize(await send(pets, { key: 'letmein' }))).toEqual(invalid(DESCRIPTIONS.malformed));
+        expect(summarize(await send(pets, { key: `${generateApiKey('staging').slice(0, -1)}-` }))).toEqual(
           invalid(DESCRIPTIONS.malformed),
         );
-        expect(told(await send(pets, { key: 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz04cBpt' }))).toEqual(
-          invalid(DESCRIPTIONS.malformed),
-        );
-        expect(told(await send(pets, { key: generateApiKey('production') }))).toEqual(
+        expect(
+          summarize(await send(pets, { key: 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz04cBpt' })),
+        ).toEqual(invalid(DESCRIPTIONS.malformed));
+        expect(summarize(await send(pets, { key: generateApiKey('production') }))).toEqual(
           invalid(DESCRIPTIONS.otherEnvironment),
         );
         const { status, json } = await send(pets, { key: generateApiKey('staging') });
@@ -252,16 +256,16 @@ describe('authentication', () => {
       }
     });
 
-    it('is not remembered when it found nothing: a key works at once when it is issued', async () => {
+    it('does not cache unknown keys, so a key works as soon as it is issued', async () => {
       const later = generateApiKey('staging');
-      expect(told(await send(pets, { key: later }))).toEqual(invalid(DESCRIPTIONS.unknown));
+      expect(summarize(await send(pets, { key: later }))).toEqual(invalid(DESCRIPTIONS.unknown));
       await issueKey(store.database, {}, later);
       expect((await send(pets, { key: later })).status).toBe(200);
     });
   });
 });
 
-describe('a change of a key holds within a second on every replica', () => {
+describe('a change of a key in use', () => {
   let database: TestDatabase;
   let replicas: TestApplication[];
 
@@ -274,30 +278,30 @@ describe('a change of a key holds within a second on every replica', () => {
     await database.drop();
   });
 
-  /** Asks every replica, without a pause, until all answers are as wanted; gives up after a second. */
-  async function untilAll(key: string, isWanted: (answer: Answer) => boolean): Promise<Answer[]> {
+  /** Sends requests to every replica without a pause until all responses are as wanted, for at most a second. */
+  async function untilAll(key: string, isWanted: (response: Answer) => boolean): Promise<Answer[]> {
     const deadline = performance.now() + 1000;
-    let answers: Answer[];
-    let askedAt: number;
+    let responses: Answer[];
+    let sentAt: number;
     do {
-      askedAt = performance.now();
-      answers = await Promise.all(replicas.map(({ url }) => send(`${url}/v1/pets`, { key })));
-    } while (!answers.every(isWanted) && askedAt < deadline);
-    return answers;
+      sentAt = performance.now();
+      responses = await Promise.all(replicas.map(({ url }) => send(`${url}/v1/pets`, { key })));
+    } while (!responses.every(isWanted) && sentAt < deadline);
+    return responses;
   }
 
-  it('its revocation, though it was in use until then', async () => {
+  it('takes effect on every replica within a second: revocation', async () => {
     const limits = { perMinute: 1_000_000, perDay: 1_000_000 };
     const issued = await (replicas[0] as TestApplication).issue({ plan: 'enterprise', ...limits });
     const before = await untilAll(issued.key, ({ status }) => status === 200);
     expect(before.map(({ status }) => status)).toEqual([200, 200]);
     await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [issued.id]);
-    for (const answer of await untilAll(issued.key, ({ status }) => status === 401)) {
-      expect(told(answer)).toEqual(invalid(DESCRIPTIONS.revoked));
+    for (const response of await untilAll(issued.key, ({ status }) => status === 401)) {
+      expect(summarize(response)).toEqual(invalid(DESCRIPTIONS.revoked));
     }
   });
 
-  it('another plan, which keeps the counts', async () => {
+  it('takes effect on every replica within a second: another plan, which keeps the counts', async () => {
     await database.query("INSERT INTO plans VALUES ('wide', 1000000, 1000000), ('wider', 2000000, 2000000)");
     const issued = await (replicas[0] as TestApplication).issue({ plan: 'wide' });
     const [quota] = await database.query<{ id: string }>(
@@ -306,11 +310,11 @@ describe('a change of a key holds within a second on every replica', () => {
     );
     await untilAll(issued.key, ({ status }) => status === 200);
     await database.query("UPDATE quotas SET plan = 'wider' WHERE id = $1", [quota?.id]);
-    const answers = await untilAll(
+    const responses = await untilAll(
       issued.key,
       ({ headers }) => headers.get('x-ratelimit-limit') === '2000000',
     );
-    for (const { status, headers } of answers) {
+    for (const { status, headers } of responses) {
       expect(status).toBe(200);
       expect(headers.get('ratelimit-policy')).toBe('"minute";q=2000000;w=60, "day";q=2000000;w=86400');
     }
@@ -320,104 +324,104 @@ describe('a change of a key holds within a second on every replica', () => {
     );
     const used = counter?.day_used ?? 0;
     expect(used).toBeGreaterThanOrEqual(4);
-    expect(Math.min(...answers.map(({ headers }) => Number(headers.get('x-ratelimit-remaining'))))).toBe(
+    expect(Math.min(...responses.map(({ headers }) => Number(headers.get('x-ratelimit-remaining'))))).toBe(
       2_000_000 - used,
     );
   });
 });
 
-/** Receives no change, and reports that it is current. */
-class DeafListener extends ApiKeyChangeListener {
+/** Receives no notification, and reports that the cache is current. */
+class SilentListener extends ApiKeyChangeListener {
   override currentUntilMs = Infinity;
 }
 
-describe('the directory of keys', () => {
+describe('ApiKeyCache', () => {
   let database: TestDatabase;
   let prisma: PrismaService;
-  let statements: QueryRunner;
-  let watch: ApiKeyChangeListener;
+  let queryRunner: QueryRunner;
+  let listener: ApiKeyChangeListener;
 
   beforeAll(async () => {
     database = await createDatabase();
     prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 4 });
-    statements = new QueryRunner(prisma);
-    watch = new ApiKeyChangeListener({ DATABASE_URL: database.url });
-    watch.onModuleInit();
-    await until(() => watch.isCurrent);
+    queryRunner = new QueryRunner(prisma);
+    listener = new ApiKeyChangeListener({ DATABASE_URL: database.url });
+    listener.onModuleInit();
+    await until(() => listener.isCurrent);
   });
   afterAll(async () => {
-    await watch.onApplicationShutdown();
+    await listener.onApplicationShutdown();
     await prisma.onApplicationShutdown();
     await database.drop();
   });
   afterEach(() => jest.restoreAllMocks());
 
-  it('sends look-ups that arrive together as one question, and gives each its own answer', async () => {
-    const directory = new ApiKeyCache(statements, watch);
+  it('combines concurrent look-ups into one query, and returns to each its own result', async () => {
+    const apiKeyCache = new ApiKeyCache(queryRunner, listener);
     const issued = await Promise.all(Array.from({ length: 20 }, () => issueKey(database)));
-    const queries = jest.spyOn(statements, 'run');
-    const strangers = Array.from({ length: 20 }, () => randomBytes(32));
+    const queries = jest.spyOn(queryRunner, 'run');
+    const unknownHashes = Array.from({ length: 20 }, () => randomBytes(32));
     const found = await Promise.all([
-      ...issued.map(async ({ key }) => directory.find(hashApiKey(key))),
-      ...strangers.map(async (hash) => directory.find(hash)),
+      ...issued.map(async ({ key }) => apiKeyCache.find(hashApiKey(key))),
+      ...unknownHashes.map(async (hash) => apiKeyCache.find(hash)),
     ]);
     expect(found.map((known) => known?.principal.keyId ?? null)).toEqual([
       ...issued.map(({ id }) => id),
-      ...strangers.map(() => null),
+      ...unknownHashes.map(() => null),
     ]);
     expect(queries).toHaveBeenCalledTimes(1);
   });
 
-  it('remembers a known key, so that the next request asks nothing', async () => {
-    const directory = new ApiKeyCache(statements, watch);
+  it('caches a known key, so the next request needs no query', async () => {
+    const apiKeyCache = new ApiKeyCache(queryRunner, listener);
     const { id, key } = await issueKey(database);
-    await directory.find(hashApiKey(key));
-    const queries = jest.spyOn(statements, 'run');
-    expect((await directory.find(hashApiKey(key)))?.principal.keyId).toBe(id);
+    await apiKeyCache.find(hashApiKey(key));
+    const queries = jest.spyOn(queryRunner, 'run');
+    expect((await apiKeyCache.find(hashApiKey(key)))?.principal.keyId).toBe(id);
     expect(queries).not.toHaveBeenCalled();
   });
 
-  it('remembers no key whose change was told while it was looked up', async () => {
-    const directory = new ApiKeyCache(statements, watch);
+  it('does not cache a key that changed during its look-up', async () => {
+    const apiKeyCache = new ApiKeyCache(queryRunner, listener);
     const { id, key } = await issueKey(database);
-    const ask = statements.run.bind(statements);
-    jest.spyOn(statements, 'run').mockImplementationOnce(async (...question: Parameters<typeof ask>) => {
-      const answer = await ask(...question);
-      const { generation } = watch;
+    const run = queryRunner.run.bind(queryRunner);
+    jest.spyOn(queryRunner, 'run').mockImplementationOnce(async (...args: Parameters<typeof run>) => {
+      const rows = await run(...args);
+      const { generation } = listener;
       await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
-      await until(() => watch.generation > generation);
-      return answer;
+      await until(() => listener.generation > generation);
+      return rows;
     });
-    expect((await directory.find(hashApiKey(key)))?.revoked).toBe(false);
-    expect((await directory.find(hashApiKey(key)))?.revoked).toBe(true);
+    expect((await apiKeyCache.find(hashApiKey(key)))?.revoked).toBe(false);
+    expect((await apiKeyCache.find(hashApiKey(key)))?.revoked).toBe(true);
   });
 
-  it('remembers no key for longer than 10 s from the question on, even if no change is ever told', async () => {
-    const directory = new ApiKeyCache(statements, new DeafListener({ DATABASE_URL: database.url }));
+  it('caches a key for at most 10 s from its query, even when no change is notified', async () => {
+    const apiKeyCache = new ApiKeyCache(queryRunner, new SilentListener({ DATABASE_URL: database.url }));
     const { id, key } = await issueKey(database);
     let nowMs = performance.now();
     jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
     const pass = (ms: number) => {
       nowMs += ms;
     };
-    const ask = statements.run.bind(statements);
-    jest.spyOn(statements, 'run').mockImplementationOnce(async (...question: Parameters<typeof ask>) => {
-      const answer = await ask(...question);
+    const run = queryRunner.run.bind(queryRunner);
+    jest.spyOn(queryRunner, 'run').mockImplementationOnce(async (...args: Parameters<typeof run>) => {
+      const rows = await run(...args);
       pass(6000);
-      return answer;
+      return rows;
     });
-    await directory.find(hashApiKey(key));
+    await apiKeyCache.find(hashApiKey(key));
     await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
     pass(3900);
-    expect((await directory.find(hashApiKey(key)))?.revoked).toBe(false);
+    expect((await apiKeyCache.find(hashApiKey(key)))?.revoked).toBe(false);
     pass(200);
-    expect((await directory.find(hashApiKey(key)))?.revoked).toBe(true);
+    expect((await apiKeyCache.find(hashApiKey(key)))?.revoked).toBe(true);
   });
 
-  it('remembers no unknown key, and of known ones no more than its bound', async () => {
-    const directory = new ApiKeyCache(statements, watch);
-    const cache = directory['cache'];
-    await Promise.all(Array.from({ length: 1000 }, async () => directory.find(randomBytes(32))));
+  it('does not cache unknown keys, and bounds the number of known ones', async () => {
+    const apiKeyCache = new ApiKeyCache(queryRunner, listener);
+    const cache = apiKeyCache['cache'];
+    await Promise.all(Array.from({ length: 1000 }, async () => apiKeyCache.find(randomBytes(32))));
     expect(cache.size).toBe(0);
 
     const [quota] = await database.query<{ id: string }>(
@@ -430,22 +434,22 @@ describe('the directory of keys', () => {
        RETURNING hash`,
       [quota?.id],
     );
-    const found = await Promise.all(rows.map(async ({ hash }) => directory.find(hash)));
+    const found = await Promise.all(rows.map(async ({ hash }) => apiKeyCache.find(hash)));
     expect(found).not.toContain(null);
     expect(cache.size).toBeLessThanOrEqual(10_000);
   });
 
-  it('holds up no look-up behind one that is slow', async () => {
-    const directory = new ApiKeyCache(statements, watch);
+  it('does not delay a look-up behind a slow one', async () => {
+    const apiKeyCache = new ApiKeyCache(queryRunner, listener);
     const { id, key } = await issueKey(database);
-    jest.spyOn(statements, 'run').mockReturnValueOnce(new Promise(() => {}));
-    void directory.find(randomBytes(32));
+    jest.spyOn(queryRunner, 'run').mockReturnValueOnce(new Promise(() => {}));
+    void apiKeyCache.find(randomBytes(32));
     await nextTurn();
-    expect((await directory.find(hashApiKey(key)))?.principal.keyId).toBe(id);
+    expect((await apiKeyCache.find(hashApiKey(key)))?.principal.keyId).toBe(id);
   });
 
-  it("lets a quota that lacks its numbers spoil its own key's look-up alone", async () => {
-    const directory = new ApiKeyCache(statements, watch);
+  it('rejects only the look-up of a key whose own quota lacks its limits', async () => {
+    const apiKeyCache = new ApiKeyCache(queryRunner, listener);
     const good = await issueKey(database);
     const broken = await issueKey(database);
     await database.query(
@@ -453,9 +457,9 @@ describe('the directory of keys', () => {
       [broken.id],
     );
     const [, ofBroken, ofGood] = await Promise.allSettled([
-      directory.find(randomBytes(32)),
-      directory.find(hashApiKey(broken.key)),
-      directory.find(hashApiKey(good.key)),
+      apiKeyCache.find(randomBytes(32)),
+      apiKeyCache.find(hashApiKey(broken.key)),
+      apiKeyCache.find(hashApiKey(good.key)),
     ]);
     expect(ofBroken).toMatchObject({ status: 'rejected' });
     expect(ofGood).toMatchObject({ status: 'fulfilled', value: { principal: { keyId: good.id } } });

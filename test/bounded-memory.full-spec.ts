@@ -22,11 +22,11 @@ const MILLION = 1_000_000;
 const AT_ONCE = 1_000;
 const DAY_OF_REQUESTS = 100_000;
 const DAY_MS = 86_400_000;
-/** Time for the requests of a step, so that all of them are of the day. */
+/** Time for the requests of a step, so that all of them fall into one day. */
 const STEP_MARGIN_MS = 10_000;
-/** By then every bounded structure is full. */
+/** The number of items after which every bounded structure is full. */
 const FULL = 200_000;
-/** What may differ between two looks at the heap without anything growing: five bytes for each of the rest. */
+/** The noise between two measurements of the heap: five bytes for each further item. */
 const NOISE_BYTES = 4_000_000;
 
 setFlagsFromString('--expose-gc');
@@ -37,11 +37,11 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** Asks for a million things, many at once, and tells how the heap grew after the first 200,000. */
-async function growthOver(ask: (index: number) => Promise<unknown>): Promise<number> {
+/** Loads a million items, many at once, and returns how many bytes the heap grew after the first 200,000. */
+async function growthOver(load: (index: number) => Promise<unknown>): Promise<number> {
   let full = 0;
   for (let from = 0; from < MILLION; from += AT_ONCE) {
-    await Promise.all(Array.from({ length: AT_ONCE }, (_, offset) => ask(from + offset)));
+    await Promise.all(Array.from({ length: AT_ONCE }, (_, offset) => load(from + offset)));
     if (from + AT_ONCE === FULL) {
       full = heapBytes();
     }
@@ -49,7 +49,7 @@ async function growthOver(ask: (index: number) => Promise<unknown>): Promise<num
   return heapBytes() - full;
 }
 
-describe.each(counterStores)('a day of 100,000 requests, counted in %s,', (_name, start) => {
+describe.each(counterStores)('a day of 100,000 requests, counted in %s', (_name, start) => {
   let home: CounterHome;
   beforeAll(async () => {
     home = await start();
@@ -59,21 +59,21 @@ describe.each(counterStores)('a day of 100,000 requests, counted in %s,', (_name
     await home.stop();
   });
 
-  it('leaves one row, or hash, of the quota', async () => {
+  it('leaves one row, or one hash, for its quota', async () => {
     const clock = new TestClock();
     clock.travelTo(new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS));
     const store = await home.open(clock);
-    const ask = { bucketKey: quotaBucketKey('one'), perMinute: 1_000_000, perDay: 1_000_000 };
+    const request = { bucketKey: quotaBucketKey('one'), perMinute: 1_000_000, perDay: 1_000_000 };
     for (let sent = 0; sent < DAY_OF_REQUESTS; sent += AT_ONCE) {
-      await Promise.all(Array.from({ length: AT_ONCE }, () => store.consume(ask)));
+      await Promise.all(Array.from({ length: AT_ONCE }, () => store.consume(request)));
       clock.travel((DAY_MS * AT_ONCE) / DAY_OF_REQUESTS - STEP_MARGIN_MS);
     }
-    expect(await home.subjects()).toEqual([ask.bucketKey]);
-    expect(await home.counterOf(ask.bucketKey)).toMatchObject({ dayUsed: DAY_OF_REQUESTS });
+    expect(await home.subjects()).toEqual([request.bucketKey]);
+    expect(await home.counterOf(request.bucketKey)).toMatchObject({ dayUsed: DAY_OF_REQUESTS });
   });
 });
 
-describe('memory stays bounded', () => {
+describe('the heap', () => {
   let database: TestDatabase;
   let store: FallbackCounterStore;
   let shared: PostgresCounterStore;
@@ -92,7 +92,7 @@ describe('memory stays bounded', () => {
     await database.drop();
   });
 
-  it('over a million addresses', async () => {
+  it('stays bounded over a million addresses', async () => {
     const growth = await growthOver((index) =>
       store.consume({ bucketKey: addressBucketKey(`10.${index}`), perMinute: 300, perDay: null }),
     );
@@ -100,7 +100,7 @@ describe('memory stays bounded', () => {
     expect(growth).toBeLessThan(NOISE_BYTES);
   });
 
-  it('over a million keys', async () => {
+  it('stays bounded over a million keys', async () => {
     await database.query(
       "INSERT INTO quotas (id, plan) VALUES ('00000000-0000-7000-8000-000000000000', 'free')",
     );
@@ -111,43 +111,43 @@ describe('memory stays bounded', () => {
       [MILLION],
     );
     const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
-    const statements = new QueryRunner(prisma);
-    const watch = new ApiKeyChangeListener({ DATABASE_URL: database.url });
-    watch.onModuleInit();
-    await until(() => watch.isCurrent);
-    const directory = new ApiKeyCache(statements, watch);
+    const queryRunner = new QueryRunner(prisma);
+    const listener = new ApiKeyChangeListener({ DATABASE_URL: database.url });
+    listener.onModuleInit();
+    await until(() => listener.isCurrent);
+    const apiKeyCache = new ApiKeyCache(queryRunner, listener);
     const growth = await growthOver(async (index) => {
       const hash = Buffer.from(index.toString(16).padStart(64, '0'), 'hex');
-      expect(await directory.find(hash)).not.toBeNull();
+      expect(await apiKeyCache.find(hash)).not.toBeNull();
     });
-    await watch.onApplicationShutdown();
+    await listener.onApplicationShutdown();
     await prisma.onApplicationShutdown();
     process.stdout.write(`A million keys: the heap grew by ${Math.round(growth / 1000)} kB\n`);
     expect(growth).toBeLessThan(NOISE_BYTES);
   });
 });
 
-describe('clients that ask for much on one connection, and go before the answers,', () => {
+describe('clients that send many requests on one connection', () => {
   let store: TestApplication;
   beforeAll(async () => {
     store = await startApplication();
   });
   afterAll(() => store.close());
 
-  it('leave nothing behind', async () => {
+  it('leave no memory in use when they disconnect before the responses', async () => {
     const { hostname, port } = new URL(store.url);
-    const ask = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(300);
-    const askAndGo = async () => {
+    const requests = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(300);
+    const sendAndDisconnect = async () => {
       const socket = connect(Number(port), hostname);
-      socket.write(ask, () => socket.resetAndDestroy());
+      socket.write(requests, () => socket.resetAndDestroy());
       await once(socket, 'close');
     };
     const growthBy = async (clients: number) => {
       const before = heapBytes();
       for (let gone = 0; gone < clients; gone += 1) {
-        await askAndGo();
+        await sendAndDisconnect();
       }
-      // Until the server has heard of it.
+      // Waits until the server has noticed.
       await send(`${store.url}/livez`);
       return heapBytes() - before;
     };
@@ -155,17 +155,17 @@ describe('clients that ask for much on one connection, and go before the answers
     expect(await growthBy(50)).toBeLessThan(NOISE_BYTES);
   });
 
-  it('and who fetches no answer is cut off before many of them fill the memory, and others are served', async () => {
+  it('are disconnected when they read no response, before they fill the memory, while others are served', async () => {
     const { hostname, port } = new URL(store.url);
     const before = heapBytes();
-    const asked =
+    const requests =
       'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20) +
       'GET /livez HTTP/1.1\r\nHost:\r\n\r\n'.repeat(5000);
     const greedy = Array.from({ length: 50 }, () => connect(Number(port), hostname).pause());
     const server: Server = store.app.getHttpServer();
     const count = promisify(server.getConnections.bind(server));
     await until(async () => (await count()) >= greedy.length);
-    greedy.forEach((socket) => socket.on('error', () => {}).write(asked));
+    greedy.forEach((socket) => socket.on('error', () => {}).write(requests));
     await until(async () => (await count()) < greedy.length / 2);
     expect((await send(`${store.url}/livez`)).status).toBe(200);
     expect(heapBytes() - before).toBeLessThan(100_000_000);

@@ -14,8 +14,8 @@ let store: TestApplication;
 let key: string;
 
 const OVERLONG = `/v1/pets/${'9'.repeat(5000)}`;
-/** What a browser shows a page of any answer (Fetch, "CORS-safelisted response-header name"), or what is meant for itself. */
-const NEEDS_NO_WORD =
+/** Headers that a browser always exposes (Fetch, "CORS-safelisted response-header name"), or that are for itself. */
+const NEEDS_NO_EXPOSURE =
   /^(cache-control|content-(length|security-policy|type)|connection|date|keep-alive|vary|x-content-type-options)$/;
 
 const corsHeaders = ({ headers }: Answer) =>
@@ -34,22 +34,22 @@ function preflight(url: string, path = '/v1/pets', origin = ORIGIN, as?: string)
   });
 }
 
-describe('without CORS_ORIGINS', () => {
+describe('the service without CORS_ORIGINS', () => {
   beforeAll(async () => {
     store = await startApplication();
     ({ key } = await store.issue(UNLIMITED));
   });
   afterAll(() => store.close());
 
-  it('no page of another origin may read anything, and OPTIONS is a method like any other', async () => {
+  it('lets no page of another origin read anything, and treats OPTIONS as any other method', async () => {
     expect(corsHeaders(await send(`${store.url}/v1/pets`, { key, headers: { Origin: ORIGIN } }))).toEqual([]);
-    const refused = await preflight(store.url);
-    expectError(refused, 401, 'missing_api_key');
-    expect(corsHeaders(refused)).toEqual([]);
+    const denied = await preflight(store.url);
+    expectError(denied, 401, 'missing_api_key');
+    expect(corsHeaders(denied)).toEqual([]);
   });
 });
 
-describe('with CORS_ORIGINS', () => {
+describe('the service with CORS_ORIGINS', () => {
   beforeAll(async () => {
     store = await startApplication({ environment: { CORS_ORIGINS: [ORIGIN, 'http://localhost:5173'] } });
     ({ key } = await store.issue(UNLIMITED));
@@ -63,22 +63,22 @@ describe('with CORS_ORIGINS', () => {
     ['an unknown path', '/v1/nothing'],
     ['a path that cannot be decoded', '/v1/pets/%zz'],
     ['an overlong path', OVERLONG],
-  ])('a preflight of %s is answered without a key, and not counted', async (_name, path) => {
-    const answer = await preflight(store.url, path);
-    expect([answer.status, answer.text]).toEqual([204, '']);
-    expect(answer.headers.get('access-control-allow-origin')).toBe(ORIGIN);
-    expect(answer.headers.get('access-control-allow-methods')).toBe('GET, HEAD, POST, PUT, PATCH');
-    expect(answer.headers.get('access-control-allow-headers')).toBe(
+  ])('returns 204 for a preflight of %s without a key, and does not count it', async (_name, path) => {
+    const response = await preflight(store.url, path);
+    expect([response.status, response.text]).toEqual([204, '']);
+    expect(response.headers.get('access-control-allow-origin')).toBe(ORIGIN);
+    expect(response.headers.get('access-control-allow-methods')).toBe('GET, HEAD, POST, PUT, PATCH');
+    expect(response.headers.get('access-control-allow-headers')).toBe(
       'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id',
     );
-    expect(answer.headers.get('access-control-max-age')).toBe('600');
-    expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
-    expect(answer.headers.get('vary')).toBe('Origin');
-    expect(answer.headers.get('x-request-id')).toMatch(/^\S+$/);
-    expectNoRateLimitHeaders(answer);
+    expect(response.headers.get('access-control-max-age')).toBe('600');
+    expect(response.headers.get('access-control-allow-credentials')).toBeNull();
+    expect(response.headers.get('vary')).toBe('Origin');
+    expect(response.headers.get('x-request-id')).toMatch(/^\S+$/);
+    expectNoRateLimitHeaders(response);
   });
 
-  it.each(['a stranger', 'a key'])('preflights take nothing from %s, however many', async (whom) => {
+  it.each(['an anonymous client', 'a key'])('counts no preflights against %s', async (whom) => {
     const as = whom === 'a key' ? key : undefined;
     const before = await send(`${store.url}/v1/pets`, { key: as });
     const preflights = ['/v1/pets', '/v1/nothing', '/v1/pets/%zz'].flatMap((path) =>
@@ -91,33 +91,34 @@ describe('with CORS_ORIGINS', () => {
 
   it.each<[string, string, Parameters<typeof send>[1], number]>([
     ['a list', '/v1/pets', {}, 200],
-    ['an addition', '/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } }, 201],
-    ['a refusal', '/v1/pets?limit=0', {}, 400],
-    ['what is deprecated', '/v1/pets/7', {}, 404],
-    ['what is not stable', '/v1/store/orders', {}, 200],
+    ['a creation', '/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } }, 201],
+    ['a 400', '/v1/pets?limit=0', {}, 400],
+    ['a deprecated operation', '/v1/pets/7', {}, 404],
+    ['an operation that is not stable', '/v1/store/orders', {}, 200],
     ['an unknown path', '/v1/nothing', {}, 404],
     ['a path that cannot be decoded', '/v1/pets/%zz', {}, 404],
     ['an overlong path', OVERLONG, {}, 404],
     ['another method', '/v1/pets', { method: 'DELETE' }, 405],
-    ['a stranger', '/v1/pets', { key: undefined }, 401],
-    ['a stranger at a path that cannot be decoded', '/v1/pets/%zz', { key: undefined }, 401],
-  ])('a page may read the answer to %s, with every header of it', async (_name, path, init, status) => {
-    const answer = await send(`${store.url}${path}`, { key, ...init, headers: { Origin: ORIGIN } });
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get('access-control-allow-origin')).toBe(ORIGIN);
-    expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
-    expect(answer.headers.get('vary')).toBe('Origin');
-    expectRateLimitHeaders(answer);
-    const exposed = answer.headers.get('access-control-expose-headers')?.toLowerCase().split(', ') ?? [];
-    const hidden = [...answer.headers.keys()].filter(
-      (name) => !exposed.includes(name) && !NEEDS_NO_WORD.test(name) && !name.startsWith('access-control-'),
+    ['an anonymous request', '/v1/pets', { key: undefined }, 401],
+    ['an anonymous request to a path that cannot be decoded', '/v1/pets/%zz', { key: undefined }, 401],
+  ])('lets a page read the response to %s with all of its headers', async (_name, path, init, status) => {
+    const response = await send(`${store.url}${path}`, { key, ...init, headers: { Origin: ORIGIN } });
+    expect(response.status).toBe(status);
+    expect(response.headers.get('access-control-allow-origin')).toBe(ORIGIN);
+    expect(response.headers.get('access-control-allow-credentials')).toBeNull();
+    expect(response.headers.get('vary')).toBe('Origin');
+    expectRateLimitHeaders(response);
+    const exposed = response.headers.get('access-control-expose-headers')?.toLowerCase().split(', ') ?? [];
+    const hidden = [...response.headers.keys()].filter(
+      (name) =>
+        !exposed.includes(name) && !NEEDS_NO_EXPOSURE.test(name) && !name.startsWith('access-control-'),
     );
     expect(hidden).toEqual([]);
   });
 
-  it('a page may read all headers of limits, deprecation and refusals, each named once', async () => {
-    const answer = await send(`${store.url}/v1/pets`, { key, headers: { Origin: ORIGIN } });
-    const exposed = answer.headers.get('access-control-expose-headers')?.split(', ') ?? [];
+  it('exposes all headers of limits, deprecation and errors, each once', async () => {
+    const response = await send(`${store.url}/v1/pets`, { key, headers: { Origin: ORIGIN } });
+    const exposed = response.headers.get('access-control-expose-headers')?.split(', ') ?? [];
     expect(exposed).toEqual(
       expect.arrayContaining([
         'X-Request-Id',
@@ -139,47 +140,47 @@ describe('with CORS_ORIGINS', () => {
     expect(new Set(exposed).size).toBe(exposed.length);
   });
 
-  it('a page may read that a list still holds', async () => {
+  it('lets a page read a 304', async () => {
     const headers = { Origin: ORIGIN };
     const etag = (await send(`${store.url}/v1/pets`, { key, headers })).headers.get('etag') ?? '';
-    const answer = await send(`${store.url}/v1/pets`, {
+    const response = await send(`${store.url}/v1/pets`, {
       key,
       headers: { ...headers, 'If-None-Match': etag },
     });
-    expect(answer.status).toBe(304);
-    expect(answer.headers.get('access-control-allow-origin')).toBe(ORIGIN);
-    expect(answer.headers.get('vary')).toBe('Origin');
+    expect(response.status).toBe(304);
+    expect(response.headers.get('access-control-allow-origin')).toBe(ORIGIN);
+    expect(response.headers.get('vary')).toBe('Origin');
   });
 
   it.each([
     ['another origin', 'https://elsewhere.example'],
-    ['an origin that is none', 'null'],
-    ['an origin that begins alike', 'https://shop.example.elsewhere.example'],
-    ['an origin that ends alike', 'https://a.shop.example'],
+    ['an opaque origin', 'null'],
+    ['an origin with an allowed prefix', 'https://shop.example.elsewhere.example'],
+    ['an origin with an allowed suffix', 'https://a.shop.example'],
     ['another scheme', 'http://shop.example'],
     ['another port', 'https://shop.example:8443'],
-    ['a port that goes without saying', 'https://shop.example:443'],
+    ['the explicit default port', 'https://shop.example:443'],
     ['another letter case', 'https://SHOP.example'],
-    ['a slash at its end', 'https://shop.example/'],
+    ['a trailing slash', 'https://shop.example/'],
     ['two origins', `${ORIGIN}, http://localhost:5173`],
     ['every origin', '*'],
-  ])('a page of %s may read nothing', async (_name, origin) => {
+  ])('lets a page of %s read nothing', async (_name, origin) => {
     for (const path of ['/v1/pets', '/v1/nothing', '/v1/pets/%zz']) {
-      const answer = await send(`${store.url}${path}`, { key, headers: { Origin: origin } });
-      const asked = await preflight(store.url, path, origin);
-      expect([answer.status, asked.status]).toEqual([path === '/v1/pets' ? 200 : 404, 204]);
-      for (const each of [answer, asked]) {
+      const response = await send(`${store.url}${path}`, { key, headers: { Origin: origin } });
+      const preflighted = await preflight(store.url, path, origin);
+      expect([response.status, preflighted.status]).toEqual([path === '/v1/pets' ? 200 : 404, 204]);
+      for (const each of [response, preflighted]) {
         expect(corsHeaders(each)).toEqual([]);
         expect(each.headers.get('vary')).toBe('Origin');
       }
     }
   });
 
-  it('every answer to no page tells that it would be another to one', async () => {
+  it('varies every response by Origin, also those to clients that are no page', async () => {
     for (const path of ['/v1/pets', '/v1/nothing', '/v1/pets/%zz', '/openapi.json', '/livez']) {
-      const answer = await send(`${store.url}${path}`, { key });
+      const response = await send(`${store.url}${path}`, { key });
       const vary = path === '/openapi.json' ? 'Origin, Accept-Encoding' : 'Origin';
-      expect([path, answer.headers.get('vary'), corsHeaders(answer)]).toEqual([path, vary, []]);
+      expect([path, response.headers.get('vary'), corsHeaders(response)]).toEqual([path, vary, []]);
     }
   });
 
@@ -188,7 +189,7 @@ describe('with CORS_ORIGINS', () => {
     ['without a method', { Origin: ORIGIN }],
     ['with an empty method', { Origin: ORIGIN, 'Access-Control-Request-Method': '' }],
     ['with a method alone', { 'Access-Control-Request-Method': 'POST' }],
-  ])('OPTIONS %s is no preflight, but a method like any other', (_name, headers) => {
+  ])('OPTIONS %s, which is not a preflight', (_name, headers) => {
     const json = { 'Content-Type': 'application/json' };
 
     it.each<[string, Parameters<typeof send>[1]]>([
@@ -197,51 +198,54 @@ describe('with CORS_ORIGINS', () => {
       ['malformed JSON', { body: '{', headers: json }],
       ['another content type', { body: 'Rex', headers: { 'Content-Type': 'text/plain' } }],
       ['a body that is too large', { body: 'x'.repeat(100_000), headers: json }],
-    ])('with %s', async (_body, init) => {
-      const ask = (path: string, as?: string) =>
+    ])('is treated as any other method, with %s', async (_body, init) => {
+      const sendOptions = (path: string, as?: string) =>
         send(`${store.url}${path}`, {
           ...init,
           method: 'OPTIONS',
           key: as,
           headers: { ...init?.headers, ...headers },
         });
-      const stranger = await ask('/v1/pets');
-      expectError(stranger, 401, 'missing_api_key');
-      expectRateLimitHeaders(stranger);
+      const anonymous = await sendOptions('/v1/pets');
+      expectError(anonymous, 401, 'missing_api_key');
+      expectRateLimitHeaders(anonymous);
 
       const before = remaining(await send(`${store.url}/v1/pets`, { key }));
-      const refused = await ask('/v1/pets', key);
-      expectError(refused, 405, 'method_not_allowed');
-      expect(refused.headers.get('allow')).toBe('GET, HEAD, POST');
-      expect(remaining(refused)).toBe(before - 1);
+      const denied = await sendOptions('/v1/pets', key);
+      expectError(denied, 405, 'method_not_allowed');
+      expect(denied.headers.get('allow')).toBe('GET, HEAD, POST');
+      expect(remaining(denied)).toBe(before - 1);
 
-      const unknown = await ask('/v1/nothing', key);
+      const unknown = await sendOptions('/v1/nothing', key);
       expectError(unknown, 404, 'not_found');
       expect(remaining(unknown)).toBe(before - 2);
-      expectError(await ask('/admin/keys', key), 403, 'forbidden');
+      expectError(await sendOptions('/admin/keys', key), 403, 'forbidden');
 
-      const outside = await ask('/nothing');
+      const outside = await sendOptions('/nothing');
       expectError(outside, 404, 'not_found');
       expectNoRateLimitHeaders(outside);
     });
   });
 });
 
-describe('with CORS_ORIGINS=*', () => {
+describe('the service with CORS_ORIGINS=*', () => {
   beforeAll(async () => {
     store = await startApplication({ environment: { CORS_ORIGINS: ['*'] } });
     ({ key } = await store.issue(UNLIMITED));
   });
   afterAll(() => store.close());
 
-  it.each(['https://anywhere.example', 'null'])('every page may read, also of %s', async (origin) => {
-    const asked = await preflight(store.url, '/v1/pets', origin);
-    const answer = await send(`${store.url}/v1/pets`, { key, headers: { Origin: origin } });
-    expect([asked.status, answer.status]).toEqual([204, 200]);
-    for (const { headers } of [asked, answer]) {
-      expect(headers.get('access-control-allow-origin')).toBe('*');
-      // A browser would refuse both together (Fetch, section 3.3.5), and sends the key without them.
-      expect(headers.get('access-control-allow-credentials')).toBeNull();
-    }
-  });
+  it.each(['https://anywhere.example', 'null'])(
+    'lets every page read, also one of the origin %s',
+    async (origin) => {
+      const preflighted = await preflight(store.url, '/v1/pets', origin);
+      const response = await send(`${store.url}/v1/pets`, { key, headers: { Origin: origin } });
+      expect([preflighted.status, response.status]).toEqual([204, 200]);
+      for (const { headers } of [preflighted, response]) {
+        expect(headers.get('access-control-allow-origin')).toBe('*');
+        // A browser rejects both together (Fetch, section 3.3.5), and sends the key without them.
+        expect(headers.get('access-control-allow-credentials')).toBeNull();
+      }
+    },
+  );
 });

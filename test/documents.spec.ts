@@ -40,11 +40,11 @@ describe.each(DOCUMENTS)('GET %s', (path) => {
     const plain = await accepting();
     const gzipped = await accepting('gzip');
     const brotli = await accepting('br, gzip');
-    for (const answer of [plain, gzipped, brotli]) {
-      expect(answer.status).toBe(200);
-      expect(answer.headers).toMatchObject({
+    for (const response of [plain, gzipped, brotli]) {
+      expect(response.status).toBe(200);
+      expect(response.headers).toMatchObject({
         vary: 'Accept-Encoding',
-        'content-length': String(answer.body.length),
+        'content-length': String(response.body.length),
         'content-type': plain.headers['content-type'],
       });
     }
@@ -57,15 +57,15 @@ describe.each(DOCUMENTS)('GET %s', (path) => {
   });
 
   it.each(['', 'identity', 'zstd', 'gzip;q=0, br;q=0', 'br;q=0, gzip;q=0.0, *', 'gzip;q=0.1, identity'])(
-    'returns the document as it is when the client accepts %j',
+    'returns the document without a coding when the client accepts %j',
     async (coding) => {
-      const answer = await accepting(coding);
-      expect(answer.status).toBe(200);
-      expect(answer.headers).not.toHaveProperty('content-encoding');
+      const response = await accepting(coding);
+      expect(response.status).toBe(200);
+      expect(response.headers).not.toHaveProperty('content-encoding');
     },
   );
 
-  it('returns 304 to a client that has it in the coding it accepts', async () => {
+  it('returns 304 to a client that has the document in the coding that it accepts', async () => {
     const url = `${store.url}${path}`;
     const etag = (await send(url, { headers: { 'Accept-Encoding': 'br' } })).headers.get('etag') ?? '';
     const same = await send(url, { headers: { 'Accept-Encoding': 'br', 'If-None-Match': etag } });
@@ -76,7 +76,7 @@ describe.each(DOCUMENTS)('GET %s', (path) => {
 });
 
 describe('documents', () => {
-  it('return 429 with Retry-After to an address over 600 requests a minute, and the document in the next minute', async () => {
+  it('return 429 with Retry-After to an address over 600 requests a minute, and 200 in the next minute', async () => {
     store.clock.travelToMinuteStart();
     for (let sent = 0; sent < PER_MINUTE; sent += 1) {
       const { status } = await from('203.0.113.7', DOCUMENTS[sent % DOCUMENTS.length] ?? '');
@@ -100,7 +100,7 @@ describe('documents', () => {
     expect((await from('203.0.113.7', '/docs')).status).toBe(200);
   });
 
-  it('take nothing from the requests that the address may send without a key', async () => {
+  it('do not count against the requests that an address may send without a key', async () => {
     const before = await from('203.0.113.9', '/v1/pets');
     await from('203.0.113.9', '/docs');
     const after = await from('203.0.113.9', '/v1/pets');

@@ -13,12 +13,12 @@ import { hasRedis, type RedisServer, startRedis } from './support/redis.js';
 const READY = { status: 'ok' };
 const NOT_READY = { code: 'service_unavailable', message: 'Not ready.', status: 503 };
 
-/** How often at the most something was done since then that is done once a second. */
+/** Returns how often something that happens at most once a second may have happened since then. */
 const timesSince = (startedMs: number) => Math.floor((performance.now() - startedMs) / 1000) + 1;
 
 afterEach(() => jest.restoreAllMocks());
 
-describe('/readyz of a service that is well', () => {
+describe('GET /readyz of a healthy service', () => {
   let administration: Administration;
   let store: TestApplication;
   const ready = (key?: string) => send(`${store.url}/readyz`, { key });
@@ -29,7 +29,7 @@ describe('/readyz of a service that is well', () => {
   });
   afterAll(() => store.close());
 
-  it('says no more than that to who has no key, a wrong one, or a client’s', async () => {
+  it('returns only the status to a client without a key, with an invalid key or with the key of a client', async () => {
     const client = await store.issue();
     const unknown = generateApiKey('staging');
     for (const key of [undefined, 'secret', unknown, client.key]) {
@@ -40,7 +40,7 @@ describe('/readyz of a service that is well', () => {
     }
   });
 
-  it('tells an administrator how each part is', async () => {
+  it('returns the status of each part to an administrator', async () => {
     await administration.ask('GET /admin/keys');
     const { status, json } = await ready(administration.administrator.key);
     expect([status, json]).toEqual([
@@ -57,16 +57,16 @@ describe('/readyz of a service that is well', () => {
     ]);
   });
 
-  it('asks the database once for all who ask within a second', async () => {
-    const statements = jest.spyOn(QueryRunner.prototype, 'run');
+  it('queries the database once for all requests within a second', async () => {
+    const run = jest.spyOn(QueryRunner.prototype, 'run');
     const startedMs = performance.now();
-    const answers = await Promise.all(Array.from({ length: 100 }, () => ready()));
-    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
-    const asked = statements.mock.calls.filter(([{ name }]) => name === 'recorded-migrations');
-    expect(asked.length).toBeLessThanOrEqual(timesSince(startedMs));
+    const responses = await Promise.all(Array.from({ length: 100 }, () => ready()));
+    expect(responses.filter(({ status }) => status !== 200)).toEqual([]);
+    const queries = run.mock.calls.filter(([{ name }]) => name === 'recorded-migrations');
+    expect(queries.length).toBeLessThanOrEqual(timesSince(startedMs));
   });
 
-  it('looks up no more than one key a second that it does not remember', async () => {
+  it('looks up at most one uncached key a second', async () => {
     const lookUps = countKeyLookUps(store);
     const startedMs = performance.now();
     const { key } = await store.issue();
@@ -76,10 +76,10 @@ describe('/readyz of a service that is well', () => {
   });
 });
 
-describe('/readyz, whoever else asks, tells an administrator who is not remembered', () => {
+describe('GET /readyz for an administrator whose key is not cached', () => {
   let store: TestApplication;
   const PARTS = { parts: { database: { status: 'up' } } };
-  /** As the proxy says that stands before the service. */
+  /** Sends the request as if a trusted proxy had received it from this address. */
   const readyFrom = (address: string, key: string) =>
     send(`${store.url}/readyz`, { key, headers: { 'X-Forwarded-For': address } });
 
@@ -88,25 +88,25 @@ describe('/readyz, whoever else asks, tells an administrator who is not remember
   });
   afterEach(() => store.close());
 
-  it('when others at the same address send what cannot be a key, as that is not looked up', async () => {
+  it('returns the parts while others at the same address send invalid keys, which are not looked up', async () => {
     const { key } = await store.issue({ role: 'admin' });
     const lookUps = countKeyLookUps(store);
-    for (const none of ['x', generateApiKey('staging').slice(0, -1), generateApiKey('production')]) {
-      expect((await readyFrom('192.0.2.1', none)).json).toEqual(READY);
+    for (const invalidKey of ['x', generateApiKey('staging').slice(0, -1), generateApiKey('production')]) {
+      expect((await readyFrom('192.0.2.1', invalidKey)).json).toEqual(READY);
     }
     expect(lookUps()).toBe(0);
     expect((await readyFrom('192.0.2.1', key)).json).toMatchObject(PARTS);
   });
 
-  it('when others try keys at other addresses, each of which has one look-up a second', async () => {
+  it('returns the parts while others try keys from other addresses, each of which has one look-up a second', async () => {
     const { key } = await store.issue({ role: 'admin' });
     const lookUps = countKeyLookUps(store);
     const startedMs = performance.now();
-    const tries = Array.from({ length: 50 }, (_, index) =>
-      // Whoever has one of them has them all.
+    const attempts = Array.from({ length: 50 }, (_, index) =>
+      // A client with one address of the network has all of them.
       readyFrom(`2001:db8::${index.toString(16)}`, generateApiKey('staging')),
     );
-    for (const { json } of await Promise.all(tries)) {
+    for (const { json } of await Promise.all(attempts)) {
       expect(json).toEqual(READY);
     }
     expect(lookUps()).toBeLessThanOrEqual(timesSince(startedMs));
@@ -114,8 +114,8 @@ describe('/readyz, whoever else asks, tells an administrator who is not remember
   });
 });
 
-describe('/readyz of a service whose database lacks migrations', () => {
-  it('tells nobody which but an administrator and the log', async () => {
+describe('GET /readyz of a service whose database lacks migrations', () => {
+  it('returns 503, and names the migrations only to an administrator and in the log', async () => {
     const database = await createDatabase();
     const last = OWN_MIGRATIONS.at(-1);
     await database.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [last]);
@@ -125,12 +125,12 @@ describe('/readyz of a service whose database lacks migrations', () => {
       const { key } = await store.issue({ role: 'admin' });
       const { status, json, headers } = await send(`${store.url}/readyz`);
       expect([status, json, headers.get('retry-after')]).toEqual([503, NOT_READY, '1']);
-      const lacks = `the database lacks the migrations ${last}; run "npx prisma migrate deploy", or in a container "animal-store migrate"`;
+      const reason = `the database lacks the migrations ${last}; run "npx prisma migrate deploy", or in a container "animal-store migrate"`;
       expect((await send(`${store.url}/readyz`, { key })).json).toEqual({
         ...NOT_READY,
-        message: `Not ready: ${lacks}. The parts: database up, counterStore up, migrations down.`,
+        message: `Not ready: ${reason}. The parts: database up, counterStore up, migrations down.`,
       });
-      expect(errors.mock.calls).toEqual([[`Not ready: ${lacks}`]]);
+      expect(errors.mock.calls).toEqual([[`Not ready: ${reason}`]]);
       expect((await send(`${store.url}/livez`)).json).toEqual(READY);
     } finally {
       await store.close();
@@ -139,7 +139,7 @@ describe('/readyz of a service whose database lacks migrations', () => {
   });
 });
 
-(hasRedis() ? describe : describe.skip)('/readyz of a service whose Redis hangs', () => {
+(hasRedis() ? describe : describe.skip)('GET /readyz of a service whose Redis hangs', () => {
   let server: RedisServer;
   let store: TestApplication;
 
@@ -165,7 +165,7 @@ describe('/readyz of a service whose database lacks migrations', () => {
     await server.stop();
   });
 
-  it('is ready, as requests are served, and tells an administrator since when it is degraded', async () => {
+  it('returns 200, as requests are served, and to an administrator since when the store is degraded', async () => {
     const { key } = await store.issue({ role: 'admin' });
     const parts = async () => (await send(`${store.url}/readyz`, { key })).json.parts;
     await eventually(async () =>

@@ -17,18 +17,18 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-const ask = (target: string, init: Parameters<typeof send>[1] = {}): Promise<Answer> =>
+const sendTo = (target: string, init: Parameters<typeof send>[1] = {}): Promise<Answer> =>
   send(`${store.url}${target}`, { key, ...init });
 
-/** A request as it is written, and nothing after it. */
+/** The head of a request exactly as it is sent. */
 const head = (request: string, ...headers: string[]) =>
   `${[`${request} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key}`, 'Connection: close', ...headers].join('\r\n')}\r\n\r\n`;
 
-describe('no prototype is polluted, and nothing is granted by one', () => {
-  // The service runs in this very process: what it pollutes is polluted here.
+describe('prototype pollution', () => {
+  // The service runs in this process, so whatever it pollutes is polluted here.
   afterEach(() => {
-    const innocent: Record<string, unknown> = {};
-    expect([innocent['polluted'], innocent['status'], innocent['role']]).toEqual([
+    const plainObject: Record<string, unknown> = {};
+    expect([plainObject['polluted'], plainObject['status'], plainObject['role']]).toEqual([
       undefined,
       undefined,
       undefined,
@@ -46,16 +46,19 @@ describe('no prototype is polluted, and nothing is granted by one', () => {
     `"a":{"__proto__":${POLLUTION}},"a":{"constructor":{"prototype":${POLLUTION}}}`,
     String.raw`"\u005f_proto__":{"polluted":1,"status":"sold"}`,
     `"toString":1,"valueOf":1,"hasOwnProperty":1,"__defineGetter__":1`,
-  ])('by a body with %s, which is ignored', async (field) => {
-    const answer = await ask('/v1/pets', { method: 'POST', body: `{"name":"Rex",${field},"categoryId":7}` });
-    expect(answer.status).toBe(201);
-    expect(answer.json).toEqual({ id: expect.any(Number), ...PET });
+  ])('is impossible by a body with %s, which is ignored', async (field) => {
+    const response = await sendTo('/v1/pets', {
+      method: 'POST',
+      body: `{"name":"Rex",${field},"categoryId":7}`,
+    });
+    expect(response.status).toBe(201);
+    expect(response.json).toEqual({ id: expect.any(Number), ...PET });
   });
 
   it.each([`{"__proto__":{"name":"Rex","categoryId":7}}`, `[{"name":"Rex","categoryId":7}]`, `"__proto__"`])(
-    'nor does %s lend a body the fields that it lacks',
+    'is impossible by %s, which does not supply the fields that a body lacks',
     async (body) => {
-      expectError(await ask('/v1/pets', { method: 'POST', body }), 400, 'invalid_request');
+      expectError(await sendTo('/v1/pets', { method: 'POST', body }), 400, 'invalid_request');
     },
   );
 
@@ -64,8 +67,8 @@ describe('no prototype is polluted, and nothing is granted by one', () => {
     'constructor[prototype][polluted]=1&constructor.prototype.polluted=1',
     'limit[__proto__]=1&a[__proto__][polluted]=1',
     '__proto__=1&__proto__=2',
-  ])('by the query %s, which is ignored', async (query) => {
-    expect((await ask(`/v1/pets?${query}`)).status).toBe(200);
+  ])('is impossible by the query %s, which is ignored', async (query) => {
+    expect((await sendTo(`/v1/pets?${query}`)).status).toBe(200);
   });
 
   it.each([
@@ -74,16 +77,16 @@ describe('no prototype is polluted, and nothing is granted by one', () => {
     '/__proto__/pets',
     '/v1/pets/__proto__',
     '/admin/plans/__proto__',
-  ])('by the path %s', async (path) => {
-    expect([403, 404]).toContain((await ask(path)).status);
+  ])('is impossible by the path %s', async (path) => {
+    expect([403, 404]).toContain((await sendTo(path)).status);
   });
 
   it.each(['__proto__', 'constructor', 'toString'])(
-    'by the name %s in Idempotency-Key or X-Request-Id, or as that of a header',
+    'is impossible by the name %s in Idempotency-Key or X-Request-Id, or as the name of a header',
     async (name) => {
       const headers = { 'Idempotency-Key': name, 'X-Request-Id': name, [name]: 'polluted' };
       const init = { method: 'POST', headers, body: PET };
-      const [first, second] = [await ask('/v1/pets', init), await ask('/v1/pets', init)];
+      const [first, second] = [await sendTo('/v1/pets', init), await sendTo('/v1/pets', init)];
       expect([first.status, first.headers.get('x-request-id')]).toEqual([201, name]);
       expect(first.headers.get('idempotent-replayed')).toBeNull();
       expect(second.headers.get('idempotent-replayed')).toBe('true');
@@ -92,7 +95,7 @@ describe('no prototype is polluted, and nothing is granted by one', () => {
   );
 });
 
-describe('what is too much is refused in form, and others are served', () => {
+describe('an oversized request', () => {
   it.each([
     ['16 KiB of headers', () => head('GET /v1/pets', `X-Long: ${'x'.repeat(16 * KIB)}`)],
     ['a path of 16 KiB', () => head(`GET /v1/${'x'.repeat(16 * KIB)}`)],
@@ -104,7 +107,7 @@ describe('what is too much is refused in form, and others are served', () => {
       () =>
         `${head('POST /v1/pets', 'Content-Type: application/json', 'Transfer-Encoding: chunked')}2\r\n{}\r\n0\r\nX: ${'x'.repeat(17 * KIB)}\r\n\r\n`,
     ],
-  ])('431: %s', async (_name, request) => {
+  ])('gets 431 for %s', async (_name, request) => {
     const { status, body } = await sendRaw(store.url, request());
     expect([status, JSON.parse(body)]).toEqual([
       431,
@@ -112,64 +115,64 @@ describe('what is too much is refused in form, and others are served', () => {
     ]);
   });
 
-  it('413: a body in chunks that has no end, as soon as it is over 64 KiB', async () => {
+  it('gets 413 for an endless chunked body as soon as it exceeds 64 KiB', async () => {
     const socket = net.connect(Number(new URL(store.url).port), '127.0.0.1');
     const chunk = `400\r\n${' '.repeat(KIB)}\r\n`;
-    let answer = '';
-    socket.setEncoding('latin1').on('data', (text: string) => (answer += text));
-    // Cut while it writes.
+    let response = '';
+    socket.setEncoding('latin1').on('data', (text: string) => (response += text));
+    // The server closes the connection while it is written to.
     socket.on('error', () => {});
     const closed = once(socket, 'close');
     socket.write(head('POST /v1/pets', 'Content-Type: application/json', 'Transfer-Encoding: chunked'));
     const flood = setInterval(() => socket.write(chunk.repeat(16)), 5);
     await closed;
     clearInterval(flood);
-    expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*"code":"payload_too_large"/);
+    expect(response).toMatch(/^HTTP\/1\.1 413 [^]*"code":"payload_too_large"/);
   });
 
   it.each([
-    ['arrays', '['.repeat(64 * KIB)],
-    ['arrays that end', `${'['.repeat(32 * KIB)}${']'.repeat(32 * KIB)}`],
+    ['open arrays', '['.repeat(64 * KIB)],
+    ['nested arrays', `${'['.repeat(32 * KIB)}${']'.repeat(32 * KIB)}`],
     ['objects', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
-    ['a field', `{"name":"Rex","categoryId":${'['.repeat(20_000)}${']'.repeat(20_000)}}`],
+    ['arrays in a field', `{"name":"Rex","categoryId":${'['.repeat(20_000)}${']'.repeat(20_000)}}`],
     ['digits', `{"name":"Rex","categoryId":${'9'.repeat(60_000)}}`],
     ['digits of a number', `{"name":"Rex","categoryId":1e${'9'.repeat(60_000)}}`],
     ['backslashes', `{"name":"${'\\\\'.repeat(30_000)}","categoryId":7}`],
     ['fields', `{${Array.from({ length: 6000 }, (_, index) => `"${index}":1`).join(',')}}`],
     ['spaces', ' '.repeat(64 * KIB)],
-  ])('400: 64 KiB of %s, within a second', async (_name, body) => {
+  ])('gets 400 within a second for 64 KiB of %s', async (_name, body) => {
     const start = performance.now();
-    expectError(await ask('/v1/pets', { method: 'POST', body }), 400, 'invalid_request');
+    expectError(await sendTo('/v1/pets', { method: 'POST', body }), 400, 'invalid_request');
     expect(performance.now() - start).toBeLessThan(1000);
   });
 
-  it('4,000 query parameters are a query like any other', async () => {
-    expect((await ask(`/v1/pets?limit=1&${'a=1&'.repeat(3900)}`)).json).toHaveLength(1);
-    expectError(await ask(`/v1/pets?${'limit=1&'.repeat(1500)}`), 400, 'invalid_request');
+  it('gets 200 for 4,000 query parameters, which are a query like any other', async () => {
+    expect((await sendTo(`/v1/pets?limit=1&${'a=1&'.repeat(3900)}`)).json).toHaveLength(1);
+    expectError(await sendTo(`/v1/pets?${'limit=1&'.repeat(1500)}`), 400, 'invalid_request');
   });
 
-  it('thousands of requests in one write are answered one by one, and another client meanwhile', async () => {
+  it('gets one response at a time for thousands of requests in one write, while another client is served', async () => {
     const socket = net.connect(Number(new URL(store.url).port), '127.0.0.1');
     const COUNT = 5000;
-    let answer = '';
-    socket.setEncoding('latin1').on('data', (text: string) => (answer += text));
+    let response = '';
+    socket.setEncoding('latin1').on('data', (text: string) => (response += text));
     const closed = once(socket, 'close');
     socket.write(
       'GET /v1/dogs HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(COUNT) +
         'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
     );
-    expect((await ask('/v1/pets?limit=1')).status).toBe(200);
+    expect((await sendTo('/v1/pets?limit=1')).status).toBe(200);
     await closed;
-    const statuses = [...answer.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
+    const statuses = [...response.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
     expect(statuses).toHaveLength(COUNT + 1);
     expect(statuses.at(-1)).toBe(200);
-    // Strangers are counted, however they come.
+    // Anonymous requests are counted, however they are sent.
     expect(new Set(statuses.slice(0, -1))).toEqual(new Set([401, 429]));
     expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(300);
   });
 });
 
-describe('no text is long enough to be slow', () => {
+describe('input to regular expressions', () => {
   const LONG = 15 * KIB;
   it.each<[string, string, Record<string, string>]>([
     ['Authorization of spaces', '/v1/pets', { Authorization: `Bearer ${' '.repeat(LONG)}x y` }],
@@ -186,7 +189,7 @@ describe('no text is long enough to be slow', () => {
     ['a path of slashes', `/v1/${'/'.repeat(LONG)}`, {}],
     ['a path of prefixes of keys', `/v1/${'sk_live_'.repeat(1800)}`, {}],
     ['an Idempotency-Key of 15 KiB', '/v1/pets', { 'Idempotency-Key': 'x'.repeat(LONG) }],
-  ])('%s', async (_name, target, headers) => {
+  ])('takes less than a second: %s', async (_name, target, headers) => {
     const given = Object.entries({ Authorization: `Bearer ${key}`, Host: 'x', ...headers });
     const lines = given.map(([name, value]) => `${name}: ${value}`).join('\r\n');
     const start = performance.now();
@@ -199,30 +202,30 @@ describe('no text is long enough to be slow', () => {
   });
 });
 
-describe('what stands in a request is data for the database, never SQL:', () => {
+describe('SQL in a request', () => {
   const SQL = `'; DROP TABLE pets; --`;
   it.each([
     ['a status', `/v1/pets?status=${encodeURIComponent(SQL)}`, 400],
     ['a limit', `/v1/pets?limit=${encodeURIComponent('1; DROP TABLE pets')}`, 400],
     ['a cursor', `/v1/pets?cursor=${encodeURIComponent(SQL)}`, 400],
     ['an identifier', `/v1/pets/${encodeURIComponent(`1 OR 1=1`)}`, 404],
-  ])('%s', async (_name, target, status) => {
-    expect((await ask(target)).status).toBe(status);
-    expect((await ask('/v1/pets?limit=1')).status).toBe(200);
+  ])('is data for the database: %s', async (_name, target, status) => {
+    expect((await sendTo(target)).status).toBe(status);
+    expect((await sendTo('/v1/pets?limit=1')).status).toBe(200);
   });
 
   it.each([SQL, `\\'; --`, '$1', '${1}', '%s', `{"a":1}`, `E'\\x00'`, `"`, '\u202e'])(
-    'a name is stored as given: %j',
+    'is stored as given in a name: %j',
     async (name) => {
-      const { status, json } = await ask('/v1/pets', { method: 'POST', body: { ...PET, name } });
+      const { status, json } = await sendTo('/v1/pets', { method: 'POST', body: { ...PET, name } });
       expect([status, json.name]).toEqual([201, name]);
-      expect((await ask(`/v1/pets/${json.id}`)).json.name).toBe(name);
+      expect((await sendTo(`/v1/pets/${json.id}`)).json.name).toBe(name);
     },
   );
 
-  it('an Idempotency-Key', async () => {
+  it('is data for the database: an Idempotency-Key', async () => {
     const init = { method: 'POST', headers: { 'Idempotency-Key': `';DROP-TABLE-pets;--` }, body: PET };
-    expect((await ask('/v1/pets', init)).status).toBe(201);
-    expect((await ask('/v1/pets', init)).headers.get('idempotent-replayed')).toBe('true');
+    expect((await sendTo('/v1/pets', init)).status).toBe(201);
+    expect((await sendTo('/v1/pets', init)).headers.get('idempotent-replayed')).toBe('true');
   });
 });

@@ -55,7 +55,7 @@ async function count(table: 'pets' | 'orders' | 'idempotent_answers'): Promise<n
 const replayed = ({ headers }: Answer) => headers.get('idempotent-replayed');
 
 describe('a POST with an Idempotency-Key', () => {
-  it('creates, and the same again is given the first answer again, to the letter', async () => {
+  it('creates once, and returns the stored response byte for byte when repeated', async () => {
     const first = await attempt('a');
     expect(first.status).toBe(201);
     expect(first.text).toBe('{"id":1,"name":"Rex","categoryId":7}');
@@ -71,7 +71,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(await count('pets')).toBe(1);
   });
 
-  it('is answered as one without, byte for byte', async () => {
+  it('returns the same bytes as a POST without the header', async () => {
     const plain = await send(`${store.url}/v1/pets`, { method: 'POST', key, body: PET });
     const keyed = await attempt('a');
     expect(keyed.text).toBe(plain.text.replace('"id":1', '"id":2'));
@@ -88,7 +88,7 @@ describe('a POST with an Idempotency-Key', () => {
     expectError(await attempt('a', { as: narrow }), 429, 'rate_limit_exceeded');
   });
 
-  it('keeps int64 exact in the answer that is given again', async () => {
+  it('keeps int64 exact in the stored response', async () => {
     const body = '{"name":"R\u00e9x \ud83d\udc15 \u2028","categoryId":9223372036854775807,"status":"sold"}';
     const first = await attempt('a', { body });
     expect(first.text).toContain('"categoryId":9223372036854775807,"status":"sold"');
@@ -97,45 +97,48 @@ describe('a POST with an Idempotency-Key', () => {
 
   it.each([
     ['another body', { body: '{"name":"Tom","categoryId":7}' }],
-    ['the same body written otherwise', { body: '{"categoryId":7,"name":"Rex"}' }],
-    ['a space more', { body: `${PET} ` }],
+    ['the same fields in another order', { body: '{"categoryId":7,"name":"Rex"}' }],
+    ['one more space', { body: `${PET} ` }],
     ['another path', { path: '/v1/store/orders', body: '{"petId":1,"quantity":1}' }],
-  ])('is 422 with %s, and creates nothing', async (_name, other) => {
+  ])('returns 422 and creates nothing when repeated with %s', async (_name, other) => {
     await attempt('a');
-    const answer = await attempt('a', other);
-    expectError(answer, 422, 'idempotency_key_reused');
-    expectRateLimitHeaders(answer);
-    expect(answer.headers.get('location')).toBeNull();
+    const response = await attempt('a', other);
+    expectError(response, 422, 'idempotency_key_reused');
+    expectRateLimitHeaders(response);
+    expect(response.headers.get('location')).toBeNull();
     expect([await count('pets'), await count('orders')]).toEqual([1, 0]);
   });
 
   it.each([
     ['/v1/pets', '/v1/store/orders'],
     ['/v1/store/orders', '/v1/pets'],
-  ])('is 422 with the same body on another path: first %s, then %s', async (path, other) => {
-    // Both operations accept this body, as each ignores the fields of the other.
-    const body = '{"name":"Rex","categoryId":7,"petId":1,"quantity":1}';
-    await attempt('pet-of-the-order');
-    const first = await attempt('a', { path, body });
-    expect(first.status).toBe(201);
-    const before = [await count('pets'), await count('orders')];
-    expectError(await attempt('a', { path: other, body }), 422, 'idempotency_key_reused');
-    expect([await count('pets'), await count('orders')]).toEqual(before);
-    expect((await attempt('b', { path: other, body })).status).toBe(201);
-    expect((await attempt('a', { path, body })).text).toBe(first.text);
-  });
+  ])(
+    'returns 422 when repeated with the same body on another path: first %s, then %s',
+    async (path, other) => {
+      // Both operations accept this body, as each ignores the fields of the other.
+      const body = '{"name":"Rex","categoryId":7,"petId":1,"quantity":1}';
+      await attempt('pet-of-the-order');
+      const first = await attempt('a', { path, body });
+      expect(first.status).toBe(201);
+      const before = [await count('pets'), await count('orders')];
+      expectError(await attempt('a', { path: other, body }), 422, 'idempotency_key_reused');
+      expect([await count('pets'), await count('orders')]).toEqual(before);
+      expect((await attempt('b', { path: other, body })).status).toBe(201);
+      expect((await attempt('a', { path, body })).text).toBe(first.text);
+    },
+  );
 
-  it('is the same whatever the query, the headers, and the key of the quota are', async () => {
+  it('returns the stored response for any query, any headers and any key of the quota', async () => {
     const first = await attempt('a');
     expect((await attempt('a', { path: '/v1/pets?x=1' })).text).toBe(first.text);
     expect(await count('pets')).toBe(1);
   });
 
-  it('belongs to the quota: another may use the same', async () => {
+  it('has a key of its quota only: another quota may use the same key', async () => {
     const { key: other } = await store.issue(UNLIMITED);
     await attempt('a');
-    const answer = await attempt('a', { as: other, body: '{"name":"Tom","categoryId":1}' });
-    expect([answer.status, replayed(answer)]).toEqual([201, null]);
+    const response = await attempt('a', { as: other, body: '{"name":"Tom","categoryId":1}' });
+    expect([response.status, replayed(response)]).toEqual([201, null]);
     expect(await count('pets')).toBe(2);
   });
 
@@ -144,7 +147,7 @@ describe('a POST with an Idempotency-Key', () => {
     '~'.repeat(255),
     '!"#$%&()*+,-./:;<=>?@[]^_`{|}',
     "'; DROP TABLE pets; --".replaceAll(' ', '_'),
-  ])('may be %s', async (idempotencyKey) => {
+  ])('accepts the key %s', async (idempotencyKey) => {
     expect((await attempt(idempotencyKey)).status).toBe(201);
     expect(replayed(await attempt(idempotencyKey))).toBe('true');
   });
@@ -154,35 +157,35 @@ describe('a POST with an Idempotency-Key', () => {
     ['256 characters long', 'x'.repeat(256)],
     ['two words', 'a b'],
     ['beyond ASCII', '\u00e9'],
-  ])('is 400 when it is %s, and creates nothing', async (_name, idempotencyKey) => {
-    const answer = await attempt(idempotencyKey);
-    expectError(answer, 400, 'invalid_request', expect.stringMatching(/Idempotency-Key/));
-    expectRateLimitHeaders(answer);
+  ])('returns 400 and creates nothing when the key is %s', async (_name, idempotencyKey) => {
+    const response = await attempt(idempotencyKey);
+    expectError(response, 400, 'invalid_request', expect.stringMatching(/Idempotency-Key/));
+    expectRateLimitHeaders(response);
     expect(await count('pets')).toBe(0);
   });
 
-  it('keeps no failure: what was refused may be tried again', async () => {
+  it('stores no failure, so a failed attempt may be repeated', async () => {
     expectError(await attempt('a', { body: '{"name":""}' }), 400, 'invalid_request');
     await store.database.query('ALTER TABLE pets RENAME TO gone');
     expectError(await attempt('a'), 500, 'internal_error');
     await store.database.query('ALTER TABLE gone RENAME TO pets');
     expect(await count('idempotent_answers')).toBe(0);
-    const answer = await attempt('a');
-    expect([answer.status, replayed(answer)]).toEqual([201, null]);
+    const response = await attempt('a');
+    expect([response.status, replayed(response)]).toEqual([201, null]);
   });
 
-  it('creates nothing when its answer cannot be kept', async () => {
+  it('creates nothing when its response cannot be stored', async () => {
     await store.database.query(
       'ALTER TABLE idempotent_answers ADD CONSTRAINT full_disk CHECK (false) NOT VALID',
     );
-    const answer = await attempt('a');
+    const response = await attempt('a');
     await store.database.query('ALTER TABLE idempotent_answers DROP CONSTRAINT full_disk');
-    expectError(answer, 500, 'internal_error');
-    expect(answer.headers.get('location')).toBeNull();
+    expectError(response, 500, 'internal_error');
+    expect(response.headers.get('location')).toBeNull();
     expect(await count('pets')).toBe(0);
   });
 
-  it('of an order does the same, which has no Location', async () => {
+  it('works for an order too, which has no Location', async () => {
     await attempt('a');
     const order = {
       path: '/v1/store/orders',
@@ -198,7 +201,7 @@ describe('a POST with an Idempotency-Key', () => {
     expectError(await attempt('c', unknown), 400, 'invalid_request');
   });
 
-  it('of an order is answered as one without, byte for byte', async () => {
+  it('returns the same bytes as a POST without the header, for an order', async () => {
     await attempt('a');
     const path = '/v1/store/orders';
     const body = '{"petId":1,"quantity":2,"shipDate":"0001-01-01T00:00:00.1234Z"}';
@@ -210,7 +213,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(listed).toBe(`[${plain.text},${keyed.text}]`);
   });
 
-  it('of an order of an unknown animal is 400 until there is one, and 422 where the key came with another order', async () => {
+  it('returns 400 for an order of an unknown animal until that exists, and 422 when the key had another order', async () => {
     await attempt('a');
     const path = '/v1/store/orders';
     const [known, unknown] = ['{"petId":1,"quantity":1}', '{"petId":2,"quantity":1}'];
@@ -224,7 +227,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect([placed.status, replayed(placed)]).toEqual([201, null]);
   });
 
-  it('under /admin means nothing', async () => {
+  it('ignores the header under /admin', async () => {
     const { key: admin } = await store.issue({ ...UNLIMITED, role: 'admin' });
     const order = { path: '/admin/keys', body: '{"name":"x","plan":"free"}', as: admin };
     const [first, second] = [await attempt('a', order), await attempt('a', order)];
@@ -233,34 +236,38 @@ describe('a POST with an Idempotency-Key', () => {
   });
 });
 
-describe('twins', () => {
-  it('make one, however many come at once; the others are told to wait, or are given its answer', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => attempt('a')));
+describe('concurrent requests with the same key', () => {
+  it('create one animal; the others get 409 or the stored response', async () => {
+    const responses = await Promise.all(Array.from({ length: 20 }, () => attempt('a')));
     expect(await count('pets')).toBe(1);
-    expect(answers.filter((answer) => answer.status === 201 && replayed(answer) === null)).toHaveLength(1);
-    for (const answer of answers.filter(({ status }) => status !== 201)) {
-      expectError(answer, 409, 'idempotency_conflict');
-      expect(answer.headers.get('retry-after')).toBe('1');
-      expectRateLimitHeaders(answer);
+    expect(
+      responses.filter((response) => response.status === 201 && replayed(response) === null),
+    ).toHaveLength(1);
+    for (const response of responses.filter(({ status }) => status !== 201)) {
+      expectError(response, 409, 'idempotency_conflict');
+      expect(response.headers.get('retry-after')).toBe('1');
+      expectRateLimitHeaders(response);
     }
-    for (const answer of answers.filter(({ status }) => status === 201)) {
-      expect(answer.text).toBe('{"id":1,"name":"Rex","categoryId":7}');
+    for (const response of responses.filter(({ status }) => status === 201)) {
+      expect(response.text).toBe('{"id":1,"name":"Rex","categoryId":7}');
     }
   });
 
-  it('of two replicas make one', async () => {
+  it('create one animal across two replicas', async () => {
     const other = await startApplication({ database: store.database });
     const body = '{"name":"Tom","categoryId":1}';
     const sendTo = (url: string) =>
       send(`${url}/v1/pets`, { method: 'POST', key, body, headers: { 'Idempotency-Key': 'a' } });
-    const answers = await Promise.all([store, other, store, other].map(({ url }) => sendTo(url)));
+    const responses = await Promise.all([store, other, store, other].map(({ url }) => sendTo(url)));
     await other.close();
     expect(await count('pets')).toBe(1);
-    expect(new Set(answers.map(({ status }) => status))).not.toContain(500);
-    expect(answers.filter((answer) => answer.status === 201 && replayed(answer) === null)).toHaveLength(1);
+    expect(new Set(responses.map(({ status }) => status))).not.toContain(500);
+    expect(
+      responses.filter((response) => response.status === 201 && replayed(response) === null),
+    ).toHaveLength(1);
   });
 
-  it('are told at once that the first is under way', async () => {
+  it('get 409 immediately while the first is in flight', async () => {
     const holder = await hold(store.database.url, 'LOCK TABLE pets IN EXCLUSIVE MODE');
     const first = attempt('a');
     await eventually(async () => {
@@ -276,7 +283,7 @@ describe('twins', () => {
   });
 });
 
-describe('creations that are queued at the same time', () => {
+describe('creations in one batch', () => {
   const idempotent = (idempotencyKey: string): IdempotentRequest => ({
     quotaId,
     key: idempotencyKey,
@@ -312,7 +319,7 @@ describe('creations that are queued at the same time', () => {
     expect(transactions).toHaveLength(1);
   });
 
-  it('create, replay and refuse each by itself', async () => {
+  it('are created, replayed or rejected one by one', async () => {
     const pets = store.app.get(PetRepository);
     const orders = store.app.get(OrderRepository);
     const rex = { name: 'Rex', categoryId: 1n };
@@ -347,20 +354,20 @@ describe('creations that are queued at the same time', () => {
       { value: expect.any(BigInt) },
     ]);
     expect([await count('pets'), await count('orders')]).toEqual([3, 2]);
-    const kept = await store.database.query<{ key: string }>(
+    const storedKeys = await store.database.query<{ key: string }>(
       'SELECT key FROM idempotent_answers ORDER BY key',
     );
-    expect(kept.map((row) => row.key)).toEqual(['a', 'b', 'e']);
+    expect(storedKeys.map((row) => row.key)).toEqual(['a', 'b', 'e']);
   });
 
-  it('are not held up by one whose twin is in flight on another replica, or on one of the release before', async () => {
+  it('are not delayed by one whose key is in use on another replica, also of the previous release', async () => {
     const holder = await hold(
       store.database.url,
       `SELECT pg_advisory_xact_lock(hashtextextended('${quotaId} a', 0))`,
     );
     try {
-      const [twin, ...others] = await Promise.all([attempt('a'), attempt('b'), attempt('c')]);
-      expectError(twin, 409, 'idempotency_conflict');
+      const [sameKey, ...others] = await Promise.all([attempt('a'), attempt('b'), attempt('c')]);
+      expectError(sameKey, 409, 'idempotency_conflict');
       expect(others.map(({ status }) => status)).toEqual([201, 201]);
     } finally {
       await holder.letGo();
@@ -368,10 +375,10 @@ describe('creations that are queued at the same time', () => {
     expect([(await attempt('a')).status, await count('pets')]).toEqual([201, 3]);
   });
 
-  it('are planned by PostgreSQL a few times at first, and then never again', async () => {
-    const lone = await startApplication({ environment: { DATABASE_POOL_SIZE: 2 } });
-    const issued = await lone.issue(UNLIMITED);
-    const [pets, orders] = [lone.app.get(PetRepository), lone.app.get(OrderRepository)];
+  it('are planned by PostgreSQL only a few times', async () => {
+    const single = await startApplication({ environment: { DATABASE_POOL_SIZE: 2 } });
+    const issued = await single.issue(UNLIMITED);
+    const [pets, orders] = [single.app.get(PetRepository), single.app.get(OrderRepository)];
     for (let number = 0; number < 20; number += 1) {
       const once = { ...idempotent(`${number}`), quotaId: issued.quotaId };
       await pets.create({ name: 'Rex', categoryId: 1n }, null);
@@ -379,7 +386,7 @@ describe('creations that are queued at the same time', () => {
       await orders.create(issued.quotaId, { petId: 1n, quantity: 1 }, null);
       await orders.create(issued.quotaId, { petId: 1n, quantity: 1 }, { ...once, key: `order ${number}` });
     }
-    const plans = await lone.app.get(QueryRunner).run<[name: string, custom: number, generic: number]>(
+    const plans = await single.app.get(QueryRunner).run<[name: string, custom: number, generic: number]>(
       namedStatement(
         'plans',
         `SELECT name, custom_plans::int, generic_plans::int FROM pg_prepared_statements
@@ -387,48 +394,52 @@ describe('creations that are queued at the same time', () => {
       ),
       [],
     );
-    await lone.close();
+    await single.close();
     expect(plans).toHaveLength(4);
     expect(plans.map(([, ...counts]) => counts)).toEqual(plans.map(() => [5, 15]));
   });
 });
 
-it('those that wait for what is locked hold up nobody else, and are told 503 in the end', async () => {
-  const { key: fresh } = await store.issue(UNLIMITED);
-  await store.database.query(`INSERT INTO pets (name, category_id) VALUES ('Rex', 7)`);
-  const holder = await hold(store.database.url, 'LOCK TABLE pets IN EXCLUSIVE MODE');
-  let isHeld = true;
-  const attempts = Promise.all(
-    Array.from({ length: 20 }, async (_, index) => {
-      const path = index % 2 === 0 ? '/v1/pets' : '/v1/store/orders';
-      const body = index % 2 === 0 ? PET : '{"petId":1,"quantity":1}';
-      return attempt(`k${index}`, { path, body });
-    }),
-  ).finally(() => (isHeld = false));
-  try {
-    await eventually(async () => {
-      const waiting = await store.database.query(
-        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      expect(waiting).not.toHaveLength(0);
-    });
-    for (const path of ['/v1/rate-limit', '/v1/pets']) {
-      expect((await send(`${store.url}${path}`, { key: fresh })).status).toBe(200);
+describe('creations that wait for a lock', () => {
+  it('delay no other request, and get 503 in the end', async () => {
+    const { key: fresh } = await store.issue(UNLIMITED);
+    await store.database.query(`INSERT INTO pets (name, category_id) VALUES ('Rex', 7)`);
+    const holder = await hold(store.database.url, 'LOCK TABLE pets IN EXCLUSIVE MODE');
+    let isHeld = true;
+    const attempts = Promise.all(
+      Array.from({ length: 20 }, async (_, index) => {
+        const path = index % 2 === 0 ? '/v1/pets' : '/v1/store/orders';
+        const body = index % 2 === 0 ? PET : '{"petId":1,"quantity":1}';
+        return attempt(`k${index}`, { path, body });
+      }),
+    ).finally(() => (isHeld = false));
+    try {
+      await eventually(async () => {
+        const waiting = await store.database.query(
+          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        expect(waiting).not.toHaveLength(0);
+      });
+      for (const path of ['/v1/rate-limit', '/v1/pets']) {
+        expect((await send(`${store.url}${path}`, { key: fresh })).status).toBe(200);
+      }
+      expect(isHeld).toBe(true);
+      for (const response of await attempts) {
+        expectError(response, 503, 'service_unavailable');
+        expect(response.headers.get('retry-after')).toBe('1');
+        expectRateLimitHeaders(response);
+      }
+    } finally {
+      await holder.letGo();
     }
-    expect(isHeld).toBe(true);
-    for (const answer of await attempts) {
-      expectError(answer, 503, 'service_unavailable');
-      expect(answer.headers.get('retry-after')).toBe('1');
-      expectRateLimitHeaders(answer);
-    }
-  } finally {
-    await holder.letGo();
-  }
-  expect([await count('pets'), await count('orders'), await count('idempotent_answers')]).toEqual([1, 0, 0]);
+    expect([await count('pets'), await count('orders'), await count('idempotent_answers')]).toEqual([
+      1, 0, 0,
+    ]);
+  });
 });
 
-describe('a kept answer', () => {
-  it('is given for 24 hours, and then the key is as new', async () => {
+describe('a stored response', () => {
+  it('is returned for 24 hours, after which the key can be used again', async () => {
     await attempt('a');
     store.clock.travel(DAY_MS - 1000);
     expect(replayed(await attempt('a'))).toBe('true');
@@ -446,7 +457,7 @@ describe('a kept answer', () => {
     expect(await count('pets')).toBe(2);
   });
 
-  it('goes when it is too old, and not before', async () => {
+  it('is deleted once it has expired, and not before', async () => {
     await attempt('a');
     store.clock.travel(DAY_MS / 2);
     await attempt('b');
@@ -455,19 +466,19 @@ describe('a kept answer', () => {
     expect(await store.database.query('SELECT key FROM idempotent_answers')).toEqual([{ key: 'b' }]);
   });
 
-  it('is looked for every minute by the service itself, in parts', async () => {
+  it('is deleted by the service itself, which looks for expired ones every minute, in parts', async () => {
     fakeIntervals();
-    const sweeps = jest
+    const deletions = jest
       .spyOn(IdempotencyCleanup.prototype, 'deleteExpired')
       .mockResolvedValueOnce(true)
       .mockResolvedValueOnce(false);
-    const sweeper = new IdempotencyCleanup(store.app.get(PrismaService), store.clock);
-    sweeper.onModuleInit();
+    const cleanup = new IdempotencyCleanup(store.app.get(PrismaService), store.clock);
+    cleanup.onModuleInit();
     jest.advanceTimersByTime(60_000);
-    await eventually(async () => expect(sweeps).toHaveBeenCalledTimes(2));
-    await sweeper.onApplicationShutdown();
+    await eventually(async () => expect(deletions).toHaveBeenCalledTimes(2));
+    await cleanup.onApplicationShutdown();
     jest.useRealTimers();
     jest.restoreAllMocks();
-    expect(sweeps).toHaveBeenCalledTimes(2);
+    expect(deletions).toHaveBeenCalledTimes(2);
   });
 });
