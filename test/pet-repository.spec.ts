@@ -25,8 +25,8 @@ type Named = { name: string };
 const named = (name: string) => ({ name, categoryId: 1n });
 const add = async (pet: NewPet): Promise<Pet> => ({ id: (await pets.create(pet)) as bigint, ...pet });
 
-describe('animals that are added at the same time', () => {
-  it('are one statement, and each is told its own identifier, in the order in which they came', async () => {
+describe('PetRepository.create, with concurrent calls', () => {
+  it('inserts all animals in one statement, and returns the identifier of each in the order of the calls', async () => {
     const names = Array.from({ length: 200 }, (_, number) => `animal ${number}`);
     const added = await Promise.all(names.map((name) => add(named(name))));
     expect(added.map(({ id, name }) => [id, name])).toEqual(
@@ -41,7 +41,7 @@ describe('animals that are added at the same time', () => {
     );
   });
 
-  it('do not fail with one that the database refuses, and are added once', async () => {
+  it('rejects only the animals that the database rejects, and inserts the others once', async () => {
     const outcomes = await Promise.allSettled(
       ['first', 'x'.repeat(256), 'third', 'has \0 in it', 'fifth'].map((name) => add(named(name))),
     );
@@ -61,18 +61,18 @@ describe('animals that are added at the same time', () => {
     ).toEqual(stored.map(({ id }) => id));
   });
 
-  it('are hardly more statements for one that the database refuses', async () => {
+  it('runs few more statements when the database rejects one animal', async () => {
     const statements = jest.spyOn(store.app.get(QueryRunner), 'run');
     const names = Array.from({ length: 64 }, (_, number) => (number === 40 ? '' : `animal ${number}`));
     const outcomes = await Promise.allSettled(names.map((name) => add(named(name))));
     const added = statements.mock.calls.filter(([{ name }]) => name === 'add-pets');
     statements.mockRestore();
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(63);
-    // Two for each time that 64 can be halved, and the first.
+    // Two for each halving of 64, and the first.
     expect(added.length).toBeLessThanOrEqual(13);
   });
 
-  it('keep what each of them is, though some have no status', async () => {
+  it('stores each animal as given, also beside animals without a status', async () => {
     const given = [
       { name: 'a', categoryId: -(2n ** 63n) },
       { name: 'b', categoryId: 2n ** 63n - 1n, status: 'sold' as const },
@@ -88,8 +88,8 @@ describe('animals that are added at the same time', () => {
   });
 });
 
-describe('animals that are looked for at the same time', () => {
-  it('are each found or not, the same one by all who look for it', async () => {
+describe('PetRepository.find, with concurrent calls', () => {
+  it('returns each animal or null, and the same animal to all callers', async () => {
     await Promise.all(['a', 'b', 'c'].map((name) => add(named(name))));
     const found = await Promise.all([3n, 1n, 99n, 3n, -(2n ** 63n), 2n].map((id) => pets.find(id)));
     expect(found.map((pet) => pet && (JSON.parse(pet) as Named).name)).toEqual([
@@ -103,7 +103,7 @@ describe('animals that are looked for at the same time', () => {
   });
 });
 
-it('a change of the schema fails nobody whose statement was prepared before', async () => {
+it('PetRepository.find returns an animal after a change of the schema, though its statement was prepared before', async () => {
   const { id } = await add(named('a'));
   await pets.find(id);
   try {
@@ -114,18 +114,18 @@ it('a change of the schema fails nobody whose statement was prepared before', as
   }
 });
 
-describe('a question that is slow', () => {
-  it('holds up no page that is asked for after it', async () => {
+describe('PetRepository, behind a slow query', () => {
+  it('reads a page without waiting for the slow query', async () => {
     await add(named('a'));
     const holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     const waiting = `SELECT count(*)::int FROM pg_locks WHERE relation = 'pets'::regclass AND NOT granted`;
-    const questions = async () => (await store.database.query<{ count: number }>(waiting))[0]?.count;
+    const waitingQueries = async () => (await store.database.query<{ count: number }>(waiting))[0]?.count;
     const pages: Promise<PetPage>[] = [];
     try {
       pages.push(pets.page({ limit: 1 }));
-      await until(async () => (await questions()) === 1);
+      await until(async () => (await waitingQueries()) === 1);
       pages.push(pets.page({ limit: 2 }));
-      await until(async () => (await questions()) === 2);
+      await until(async () => (await waitingQueries()) === 2);
     } finally {
       await holder.letGo();
     }
@@ -134,29 +134,29 @@ describe('a question that is slow', () => {
     ]);
   });
 
-  it('leaves connections to who asks for anything else, however many animals are asked for after it', async () => {
+  it('leaves connections to other repositories, however many animals are requested', async () => {
     await add(named('a'));
     const { quotaId } = await store.issue();
     const orders = store.app.get(OrderRepository);
     const holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-    const asked: Promise<unknown>[] = [];
+    const calls: Promise<unknown>[] = [];
     try {
       for (let limit = 1; limit <= 5; limit += 1) {
-        asked.push(pets.page({ limit }), pets.find(1n), add(named('b')));
-        asked.push(orders.create(quotaId, { petId: 1n, quantity: 1 }));
-        // Until the question before counts as slow.
+        calls.push(pets.page({ limit }), pets.find(1n), add(named('b')));
+        calls.push(orders.create(quotaId, { petId: 1n, quantity: 1 }));
+        // Until the query before counts as slow.
         await pause(30);
       }
       expect(await store.app.get(ApiKeyCache).find(randomBytes(32))).toBeNull();
     } finally {
       await holder.letGo();
     }
-    await Promise.all(asked);
+    await Promise.all(calls);
   });
 });
 
 describe('PetRepository.page', () => {
-  it('returns the same text whether it is read alone, beside others, or as the animals it has', async () => {
+  it('returns the same text whether the page is read alone, beside others, or as single animals', async () => {
     const names = ['plain', '"quoted" \\ / \b\f\n\r\t\u0001\u007f', '\u2028 é 🐶 </script>'];
     const statuses = [undefined, 'sold', 'available'] as const;
     const added = await Promise.all(
@@ -196,15 +196,15 @@ describe('PetRepository.page', () => {
     ]);
   });
 
-  it('shares one page among all that ask for it at the same time', async () => {
+  it('returns one shared page to all concurrent callers', async () => {
     await add(named('a'));
     const [first, ...others] = await Promise.all(Array.from({ length: 20 }, () => pets.page({ limit: 5 })));
     others.forEach((page) => expect(page).toBe(first));
   });
 });
 
-describe('a statement of the repository', () => {
-  it('is planned by PostgreSQL a few times at first, and then never again', async () => {
+describe('a statement of PetRepository', () => {
+  it('is planned by PostgreSQL a few times at first, and then no more', async () => {
     const lone = await startApplication({ environment: { DATABASE_POOL_SIZE: 2 } });
     await lone.database.query(
       `INSERT INTO pets (name, category_id, status)
@@ -212,7 +212,7 @@ describe('a statement of the repository', () => {
     );
     await lone.database.query('ANALYZE pets');
     const itsPets = lone.app.get(PetRepository);
-    for (let asked = 0; asked < 20; asked += 1) {
+    for (let round = 0; round < 20; round += 1) {
       await itsPets.page({ limit: 20 });
       await itsPets.page({ limit: 20, status: 'sold' });
       await Promise.all([itsPets.page({ limit: 20 }), itsPets.page({ limit: 20, status: 'sold' })]);

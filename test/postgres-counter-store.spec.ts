@@ -23,7 +23,7 @@ let database: TestDatabase;
 let clock: TestClock;
 let store: PostgresCounterStore;
 let stores: PostgresCounterStore[];
-let subjects = 0;
+let buckets = 0;
 
 beforeAll(async () => {
   Logger.overrideLogger(false);
@@ -42,7 +42,7 @@ afterEach(async () => {
   await database.query('DELETE FROM rate_limit_counters');
 });
 
-/** The counter store of one more replica. */
+/** Opens the counter store of one more replica. */
 function open(itsClock = clock): PostgresCounterStore {
   const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: database.url });
   const opened = new PostgresCounterStore(environment, itsClock);
@@ -50,17 +50,21 @@ function open(itsClock = clock): PostgresCounterStore {
   return opened;
 }
 
-/** A subject that nobody has counted yet. */
-function newSubject(perMinute = 60, perDay: number | null = 1000): RateLimitRequest {
-  subjects += 1;
-  return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
+/** Returns a request for a bucket that is not stored yet. */
+function newBucket(perMinute = 60, perDay: number | null = 1000): RateLimitRequest {
+  buckets += 1;
+  return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${buckets}`, perMinute, perDay };
 }
 
-/** So many asks at once, spread over the stores in turn. */
-function takeAtOnce(ask: RateLimitRequest, count: number, from = [store]): Promise<RateLimitDecision[]> {
+/** Sends `count` concurrent requests, spread over the stores in turn. */
+function consumeAtOnce(
+  request: RateLimitRequest,
+  count: number,
+  from = [store],
+): Promise<RateLimitDecision[]> {
   return Promise.all(
     Array.from({ length: count }, (_, index) =>
-      (from[index % from.length] as PostgresCounterStore).consume(ask),
+      (from[index % from.length] as PostgresCounterStore).consume(request),
     ),
   );
 }
@@ -68,7 +72,7 @@ function takeAtOnce(ask: RateLimitRequest, count: number, from = [store]): Promi
 const remaining = ({ windows }: RateLimitDecision) => windows.map((window) => window.remaining);
 const allowed = (decisions: RateLimitDecision[]) => decisions.filter((decision) => decision.allowed);
 
-/** What is stored of a subject. */
+/** Returns the stored row of a bucket. */
 async function counterOf({ bucketKey }: RateLimitRequest): Promise<Record<string, unknown> | undefined> {
   const [row] = await database.query(
     `SELECT minute, minute_used, day, day_used, asked, granted, refused, refusals, banned_until, ban_step
@@ -78,7 +82,7 @@ async function counterOf({ bucketKey }: RateLimitRequest): Promise<Record<string
   return row;
 }
 
-/** The processes of the database that serve the counting connections. */
+/** The server processes of the counting connections. */
 async function countingBackends(): Promise<{ pid: number }[]> {
   return database.query(
     `SELECT pid FROM pg_stat_activity
@@ -86,7 +90,7 @@ async function countingBackends(): Promise<{ pid: number }[]> {
   );
 }
 
-/** Whether the store waits for somebody else's lock. */
+/** Whether the store waits for a lock. */
 async function isWaiting(): Promise<boolean> {
   const rows = await database.query(
     `SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'animal-store %'
@@ -95,7 +99,7 @@ async function isWaiting(): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Runs what happens while another connection holds a transaction open, which is committed afterwards. */
+/** Runs `during` while another connection holds a transaction open, then commits that transaction. */
 async function holding(during: (holder: pg.Client) => Promise<void>): Promise<void> {
   const holder = new pg.Client({ connectionString: database.url });
   await holder.connect();
@@ -108,26 +112,26 @@ async function holding(during: (holder: pg.Client) => Promise<void>): Promise<vo
   }
 }
 
-/** Asks while another connection holds what this statement has written, which is committed once the asks wait for it. */
-async function whileHeld<T>(statement: string, values: unknown[], asking: () => Promise<T>): Promise<T> {
+/** Runs `send` while another connection holds the rows that `statement` wrote, and commits once the requests wait. */
+async function whileHeld<T>(statement: string, values: unknown[], send: () => Promise<T>): Promise<T> {
   let held: Promise<T> | undefined;
   await holding(async (holder) => {
     await holder.query(statement, values);
-    held = asking();
+    held = send();
     await until(isWaiting);
   });
   return held as Promise<T>;
 }
 
-/** Has the subject send until it is banned, within this minute. */
-async function provoke(ask: RateLimitRequest): Promise<RateLimitDecision> {
-  const starter = (await takeAtOnce(ask, ask.perMinute * 2)).at(-1) as RateLimitDecision;
+/** Sends requests for the bucket until it is banned, within this minute. */
+async function startBan(request: RateLimitRequest): Promise<RateLimitDecision> {
+  const starter = (await consumeAtOnce(request, request.perMinute * 2)).at(-1) as RateLimitDecision;
   expect(starter.ban).toEqual({ untilMs: expect.any(Number), started: true });
   return starter;
 }
 
-/** What each was told: allowed, how many refusals remain, or the ban. */
-function told({ allowed: yes, refusalsUntilBan, ban }: RateLimitDecision): string {
+/** Describes a decision: allowed, the refusals that remain, or the ban. */
+function describeDecision({ allowed: yes, refusalsUntilBan, ban }: RateLimitDecision): string {
   if (ban !== null) {
     return ban.started ? 'starts a ban' : 'banned';
   }
@@ -138,18 +142,18 @@ const times = (count: number, text: string) => Array<string>(count).fill(text);
 const lengthMs = ({ ban, nowMs }: RateLimitDecision) => (ban === null ? null : ban.untilMs - nowMs);
 const endOf = ({ ban }: RateLimitDecision) => new Date(ban?.untilMs ?? 0);
 
-describe('a question that a lock held up', () => {
-  it("grants nothing beyond the limit to a question that a lock held up across the minute's edge", async () => {
+describe('PostgresCounterStore.consume, after waiting for a lock', () => {
+  it('allows nothing beyond the limit when the wait crosses the end of the minute', async () => {
     clock.travelTo(new Date(NOON + 59_000));
-    const ask = newSubject(5, 100);
-    await store.consume(ask);
+    const request = newBucket(5, 100);
+    await store.consume(request);
     let held: Promise<RateLimitDecision> | undefined;
     await holding(async (holder) => {
       await holder.query(
         'UPDATE rate_limit_counters SET minute = minute + 1, minute_used = 5, day_used = 6 WHERE subject = $1',
-        [ask.bucketKey],
+        [request.bucketKey],
       );
-      held = store.consume(ask);
+      held = store.consume(request);
       await until(isWaiting);
     });
     const decision = (await held) as RateLimitDecision;
@@ -157,50 +161,58 @@ describe('a question that a lock held up', () => {
     expect(remaining(decision)).toEqual([0, 94]);
     expect(decision.windows[0]?.resetSeconds).toBe((NOON + 2 * MINUTE_MS) / 1000);
     expect(decision.nowMs).toBe(NOON + MINUTE_MS);
-    expect(await counterOf(ask)).toMatchObject({ minute: NOON / MINUTE_MS + 1, minute_used: 5, day_used: 6 });
+    expect(await counterOf(request)).toMatchObject({
+      minute: NOON / MINUTE_MS + 1,
+      minute_used: 5,
+      day_used: 6,
+    });
   });
 
-  it("grants what is left to a question that a lock held up across the minute's edge", async () => {
+  it('allows what is left when the wait crosses the end of the minute', async () => {
     clock.travelTo(new Date(NOON + 59_000));
-    const ask = newSubject(5, 100);
-    await store.consume(ask);
+    const request = newBucket(5, 100);
+    await store.consume(request);
     let held: Promise<RateLimitDecision[]> | undefined;
     await holding(async (holder) => {
       await holder.query(
         'UPDATE rate_limit_counters SET minute = minute + 1, minute_used = 3, day_used = 4 WHERE subject = $1',
-        [ask.bucketKey],
+        [request.bucketKey],
       );
-      held = takeAtOnce(ask, 4);
+      held = consumeAtOnce(request, 4);
       await until(isWaiting);
     });
     expect(allowed((await held) ?? [])).toHaveLength(2);
-    expect(await counterOf(ask)).toMatchObject({ minute: NOON / MINUTE_MS + 1, minute_used: 5, day_used: 6 });
+    expect(await counterOf(request)).toMatchObject({
+      minute: NOON / MINUTE_MS + 1,
+      minute_used: 5,
+      day_used: 6,
+    });
   });
 
-  it('meets the ban that was started meanwhile, and changes nothing of it', async () => {
-    const ask = newSubject(5, 100_000);
-    await takeAtOnce(ask, 5);
+  it('denies by a ban that was started meanwhile, and leaves the ban unchanged', async () => {
+    const request = newBucket(5, 100_000);
+    await consumeAtOnce(request, 5);
     const end = new Date(NOON + HOUR_MS);
     const decisions = await whileHeld(
       'UPDATE rate_limit_counters SET refusals = 0, banned_until = $2, ban_step = 3 WHERE subject = $1',
-      [ask.bucketKey, end],
-      () => takeAtOnce(ask, 20),
+      [request.bucketKey, end],
+      () => consumeAtOnce(request, 20),
     );
-    expect(decisions.map(told)).toEqual(times(20, 'banned'));
+    expect(decisions.map(describeDecision)).toEqual(times(20, 'banned'));
     expect(decisions.map(endOf)).toEqual(decisions.map(() => end));
-    expect(await counterOf(ask)).toMatchObject({ refusals: 0, banned_until: end, ban_step: 3 });
+    expect(await counterOf(request)).toMatchObject({ refusals: 0, banned_until: end, ban_step: 3 });
   });
 
-  it("across the minute's edge adds to the refusals of the later minute, and a ban lasts from there", async () => {
+  it('adds to the refusals of the later minute when the wait crosses the end of the minute, and starts the ban there', async () => {
     clock.travelTo(new Date(NOON + 55 * SECOND_MS));
-    const ask = newSubject(5, 100_000);
-    await takeAtOnce(ask, 5);
+    const request = newBucket(5, 100_000);
+    await consumeAtOnce(request, 5);
     const decisions = await whileHeld(
       'UPDATE rate_limit_counters SET minute = minute + 1, refusals = 2 WHERE subject = $1',
-      [ask.bucketKey],
-      () => takeAtOnce(ask, 4),
+      [request.bucketKey],
+      () => consumeAtOnce(request, 4),
     );
-    expect(decisions.map(told)).toEqual([
+    expect(decisions.map(describeDecision)).toEqual([
       'refused, 2 until a ban',
       'refused, 1 until a ban',
       'starts a ban',
@@ -211,28 +223,30 @@ describe('a question that a lock held up', () => {
   });
 });
 
-describe('lifting a ban', () => {
-  it('ends the ban that it finds once it has waited for the row', async () => {
-    const ask = newSubject(5, 100_000);
-    const starter = await provoke(ask);
+describe('PostgresCounterStore.liftBan', () => {
+  it('ends the ban that it finds after waiting for the row', async () => {
+    const request = newBucket(5, 100_000);
+    const starter = await startBan(request);
     const meanwhile = new Date(endOf(starter).getTime() + DAY_MS);
     const lifted = await whileHeld(
       'UPDATE rate_limit_counters SET banned_until = $2 WHERE subject = $1',
-      [ask.bucketKey, meanwhile],
-      () => store.liftBan(ask.bucketKey),
+      [request.bucketKey, meanwhile],
+      () => store.liftBan(request.bucketKey),
     );
     expect(lifted).toEqual(meanwhile);
     expect(await store.bans()).toEqual(new Map());
   });
 });
 
-describe('a row that somebody holds', () => {
-  it('is named by the failure of the question that waited for it', async () => {
-    const ask = newSubject();
-    await store.consume(ask);
+describe('PostgresCounterStore, while another session holds a lock', () => {
+  it('names the locked row in the error of the query that waited for it', async () => {
+    const request = newBucket();
+    await store.consume(request);
     await holding(async (holder) => {
-      await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [ask.bucketKey]);
-      await expect(store.consume(ask)).rejects.toMatchObject({
+      await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [
+        request.bucketKey,
+      ]);
+      await expect(store.consume(request)).rejects.toMatchObject({
         kind: 'failed',
         message: expect.stringMatching(
           /statement timeout \(while locking tuple \(\d+,\d+\) in relation "rate_limit_counters"\)/,
@@ -241,9 +255,9 @@ describe('a row that somebody holds', () => {
     });
   });
 
-  it('cannot have its ban lifted, which is told soon and keeps nobody from other bans', async () => {
-    const [held, other] = [newSubject(1), newSubject(1)];
-    const [ban] = [await provoke(held), await provoke(other)];
+  it('fails to lift the ban of a locked row within the timeout, while other bans can be lifted', async () => {
+    const [held, other] = [newBucket(1), newBucket(1)];
+    const [ban] = [await startBan(held), await startBan(other)];
     await holding(async (holder) => {
       await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [held.bucketKey]);
       const lifting = store.liftBan(held.bucketKey).catch((error: unknown) => error);
@@ -257,15 +271,15 @@ describe('a row that somebody holds', () => {
     expect(await store.bans()).toEqual(new Map([[held.bucketKey, endOf(ban)]]));
   });
 
-  it('as a table that nothing is removed from meanwhile, leaves the sweep waiting, and bans are told', async () => {
-    await provoke(newSubject(1));
+  it('waits in the cleanup while the table is locked against deletes, and still lists bans', async () => {
+    await startBan(newBucket(1));
     let sweep: Promise<unknown> | undefined;
     await holding(async (holder) => {
       await holder.query('LOCK TABLE rate_limit_counters IN SHARE MODE');
       sweep = store.sweep();
       await until(isWaiting);
       expect(await store.bans()).toHaveProperty('size', 1);
-      // Longer than any question may wait.
+      // Longer than the timeout of a query.
       await holder.query('SELECT pg_sleep(0.8)');
       expect(await isWaiting()).toBe(true);
     });
@@ -273,7 +287,7 @@ describe('a row that somebody holds', () => {
   });
 });
 
-describe('PostgresCounterStore.take', () => {
+describe('PostgresCounterStore.consume', () => {
   let queries: jest.SpyInstance;
 
   beforeEach(() => {
@@ -281,23 +295,23 @@ describe('PostgresCounterStore.take', () => {
   });
   afterEach(() => queries.mockRestore());
 
-  /** The names of the prepared statements that were run since it was last asked. */
+  /** Returns the names of the prepared statements that ran since the last call. */
   function statements(): string[] {
     const names = queries.mock.calls.map(([query]: [{ name?: string }]) => query.name);
     queries.mockClear();
     return names.flatMap((name) => name?.replace(/-[0-9a-f]{12}$/, '') ?? []);
   }
 
-  it('runs one cheap statement while every bucket has room, whether it is new, known or in a new minute', async () => {
+  it('runs one cheap statement while every bucket has room, whether the bucket is new, known or in a new minute', async () => {
     clock.travelTo(new Date(NOON));
-    const [first, second] = [newSubject(5), newSubject(5, null)];
+    const [first, second] = [newBucket(5), newBucket(5, null)];
     await store.consume(first);
     expect(statements()).toEqual(['allow-one']);
-    const together = await Promise.all([...takeThrice(first), ...takeThrice(second)]);
+    const together = await Promise.all([...consumeThrice(first), ...consumeThrice(second)]);
     expect(together.map(remaining)).toEqual([[3, 998], [2, 997], [1, 996], [4], [3], [2]]);
     expect(statements()).toEqual(['allow']);
     clock.travelTo(new Date(NOON + MINUTE_MS));
-    expect((await Promise.all(takeThrice(first))).map(remaining)).toEqual([
+    expect((await Promise.all(consumeThrice(first))).map(remaining)).toEqual([
       [4, 995],
       [3, 994],
       [2, 993],
@@ -305,17 +319,17 @@ describe('PostgresCounterStore.take', () => {
     expect(statements()).toEqual(['allow-one']);
   });
 
-  it('runs the full statement for what lacks room, and no other for a bucket that lacked it last', async () => {
+  it('runs the full statement for buckets without room, and no other for a bucket that lacked room last time', async () => {
     clock.travelTo(new Date(NOON));
-    const [full, free] = [newSubject(2), newSubject(20)];
-    expect((await Promise.all([...takeThrice(full), store.consume(free)])).map(told)).toEqual([
+    const [full, free] = [newBucket(2), newBucket(20)];
+    expect((await Promise.all([...consumeThrice(full), store.consume(free)])).map(describeDecision)).toEqual([
       'allowed',
       'allowed',
       'refused, 1 until a ban',
       'allowed',
     ]);
     expect(statements()).toEqual(['allow', 'consume']);
-    expect((await Promise.all([store.consume(free), store.consume(full)])).map(told)).toEqual([
+    expect((await Promise.all([store.consume(free), store.consume(full)])).map(describeDecision)).toEqual([
       'allowed',
       'starts a ban',
     ]);
@@ -326,7 +340,7 @@ describe('PostgresCounterStore.take', () => {
   });
 
   it('keeps what it allowed when the statement for the rest of the batch fails', async () => {
-    const [full, free] = [newSubject(1), newSubject()];
+    const [full, free] = [newBucket(1), newBucket()];
     await store.consume(full);
     await database.query(
       `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$;
@@ -342,53 +356,54 @@ describe('PostgresCounterStore.take', () => {
     expect(await counterOf(free)).toMatchObject({ minute_used: 1, day_used: 1 });
   });
 
-  const takeThrice = (ask: RateLimitRequest) => Array.from({ length: 3 }, () => store.consume(ask));
+  const consumeThrice = (request: RateLimitRequest) =>
+    Array.from({ length: 3 }, () => store.consume(request));
 });
 
-describe('many at once', () => {
-  it('take their rows in the order of their subjects, whatever the order of the asks', async () => {
-    const [first, second, third] = [newSubject(), newSubject(), newSubject()].toSorted((a, b) =>
+describe('PostgresCounterStore, with concurrent batches', () => {
+  it('locks rows in the order of their buckets, whatever the order of the requests', async () => {
+    const [first, second, third] = [newBucket(), newBucket(), newBucket()].toSorted((a, b) =>
       a.bucketKey.localeCompare(b.bucketKey),
     ) as [RateLimitRequest, RateLimitRequest, RateLimitRequest];
-    await Promise.all([first, second, third].map((ask) => store.consume(ask)));
+    await Promise.all([first, second, third].map((request) => store.consume(request)));
     let held: Promise<RateLimitDecision[]> | undefined;
     await holding(async (holder) => {
       const lock = 'SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE NOWAIT';
       await holder.query(lock, [first.bucketKey]);
-      held = Promise.all([newSubject(), third, second, first].map((ask) => store.consume(ask)));
+      held = Promise.all([newBucket(), third, second, first].map((request) => store.consume(request)));
       await until(isWaiting);
-      // Who waits for the first has none of the others yet.
+      // A query that waits for the first row holds none of the others yet.
       await holder.query(lock, [second.bucketKey]);
       await holder.query(lock, [third.bucketKey]);
     });
     expect(allowed((await held) ?? [])).toHaveLength(4);
   });
 
-  it('never wait for each other in a circle, though two replicas name the same subjects in opposite order', async () => {
-    const known = Array.from({ length: 60 }, () => newSubject(1000, 1000));
+  it('does not deadlock when two replicas use the same buckets in opposite order', async () => {
+    const known = Array.from({ length: 60 }, () => newBucket(1000, 1000));
     const other = open();
-    // A first ask each goes at once and alone; the rest gather behind it, all subjects in one question.
+    // The first request of each replica is sent alone; the rest queue behind it as one batch with all buckets.
     const rounds = await Promise.all(
       Array.from({ length: 20 }, () => [
-        ...known.map((ask) => store.consume(ask)),
-        ...known.toReversed().map((ask) => other.consume(ask)),
+        ...known.map((request) => store.consume(request)),
+        ...known.toReversed().map((request) => other.consume(request)),
       ]).flat(),
     );
     expect(allowed(rounds)).toHaveLength(60 * 20 * 2);
-    for (const ask of known) {
-      expect(await counterOf(ask)).toMatchObject({ minute_used: 40, day_used: 40 });
+    for (const request of known) {
+      expect(await counterOf(request)).toMatchObject({ minute_used: 40, day_used: 40 });
     }
   });
 
-  it('never wait in a circle over many questions in a row, half of them of new subjects', async () => {
+  it('does not deadlock over many batches in a row, half of them with new buckets', async () => {
     const replicas = [store, open()];
     for (let round = 0; round < 15; round += 1) {
-      const asks = Array.from({ length: 30 }, () => newSubject());
+      const requests = Array.from({ length: 30 }, () => newBucket());
       const decisions = await Promise.all(
         replicas.flatMap((replica, index) =>
-          (index === 0 ? asks : asks.toReversed()).flatMap((ask) => [
-            replica.consume(ask),
-            replica.consume(ask),
+          (index === 0 ? requests : requests.toReversed()).flatMap((request) => [
+            replica.consume(request),
+            replica.consume(request),
           ]),
         ),
       );
@@ -397,17 +412,20 @@ describe('many at once', () => {
   });
 });
 
-describe('a row', () => {
-  it('tells what the last question asked, was granted and was refused', async () => {
-    const ask = newSubject(5, 100);
-    await takeAtOnce(ask, 7);
-    await Promise.all([store.consume(newSubject()), ...Array.from({ length: 12 }, () => store.consume(ask))]);
-    expect(await counterOf(ask)).toMatchObject({ asked: 12, granted: 0, refused: 3 });
+describe('a row of rate_limit_counters', () => {
+  it('counts the requests, allowed and denied ones, of the last query', async () => {
+    const request = newBucket(5, 100);
+    await consumeAtOnce(request, 7);
+    await Promise.all([
+      store.consume(newBucket()),
+      ...Array.from({ length: 12 }, () => store.consume(request)),
+    ]);
+    expect(await counterOf(request)).toMatchObject({ asked: 12, granted: 0, refused: 3 });
   });
 });
 
-describe('the connection', () => {
-  it('that counts waits for no disk; the one that keeps animals does', async () => {
+describe('the connection of PostgresCounterStore', () => {
+  it('commits without waiting for the disk, unlike the connection that stores animals', async () => {
     const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 1 });
     try {
       const counting = await store['connection']();
@@ -418,45 +436,47 @@ describe('the connection', () => {
     }
   });
 
-  it('tries a question again that met another transaction, and counts it once', async () => {
-    const ask = newSubject(60, 1000);
-    await store.consume(ask);
+  it('retries a query after a conflict with another transaction, and counts it once', async () => {
+    const request = newBucket(60, 1000);
+    await store.consume(request);
     const counting = await store['connection']();
-    // As a pooler may have it.
+    // A pooler may have set this.
     await counting.query("SET default_transaction_isolation = 'repeatable read'");
     const holder = await hold(
       database.url,
-      `UPDATE rate_limit_counters SET minute_used = 10, day_used = 10 WHERE subject = '${ask.bucketKey}'`,
+      `UPDATE rate_limit_counters SET minute_used = 10, day_used = 10 WHERE subject = '${request.bucketKey}'`,
     );
-    const taken = store.consume(ask);
+    const taken = store.consume(request);
     await eventually(() => expectLocksWaitedFor(database, 1));
     await holder.letGo();
     expect(await taken).toMatchObject({ allowed: true, degraded: false });
-    expect(await counterOf(ask)).toMatchObject({ day_used: 11 });
+    expect(await counterOf(request)).toMatchObject({ day_used: 11 });
     await counting.query("SET default_transaction_isolation = 'read committed'");
   });
 
-  it('that was lost is made anew: the next question is answered, and the counts are kept', async () => {
-    const ask = newSubject(60, 1000);
-    await store.consume(ask);
+  it('is replaced after it was lost: the next query succeeds, and the counts are kept', async () => {
+    const request = newBucket(60, 1000);
+    await store.consume(request);
     const [backend] = await countingBackends();
     await database.query('SELECT pg_terminate_backend($1)', [backend?.pid]);
     await until(async () => (await countingBackends()).length === 0);
-    // What the server said last has arrived; it is read within this turn of the event loop.
+    // The server's last message has arrived; it is read within this turn of the event loop.
     await nextTurn();
-    expect(remaining(await store.consume(ask))).toEqual([58, 998]);
+    expect(remaining(await store.consume(request))).toEqual([58, 998]);
   });
 
-  it('that was lost under a question fails those who wait for its answer or behind it, and the next is answered', async () => {
-    const ask = newSubject(60, 1000);
-    await store.consume(ask);
+  it('rejects the queries in flight and queued when it is lost, and the next query succeeds', async () => {
+    const request = newBucket(60, 1000);
+    await store.consume(request);
     let outcomes: Promise<PromiseSettledResult<RateLimitDecision>[]> | undefined;
     await holding(async (holder) => {
-      await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [ask.bucketKey]);
-      // The first is under way and waits for the lock; the second is gathered behind it.
-      const first = store.consume(ask);
+      await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [
+        request.bucketKey,
+      ]);
+      // The first is in flight and waits for the lock; the second is queued behind it.
+      const first = store.consume(request);
       await until(isWaiting);
-      outcomes = Promise.allSettled([first, store.consume(newSubject(5, 50))]);
+      outcomes = Promise.allSettled([first, store.consume(newBucket(5, 50))]);
       const [backend] = await countingBackends();
       await database.query('SELECT pg_terminate_backend($1)', [backend?.pid]);
       await outcomes;
@@ -467,25 +487,25 @@ describe('the connection', () => {
       { reason: { kind: 'outcomeUnknown' } },
       { reason: { kind: 'notSent' } },
     ]);
-    expect(remaining(await store.consume(ask))).toEqual([58, 998]);
+    expect(remaining(await store.consume(request))).toEqual([58, 998]);
   });
 
-  it('that may only read is given up: by its successor, which may write, all is counted again', async () => {
-    const ask = newSubject(60, 1000);
+  it('is replaced when it is read-only, and its successor counts again', async () => {
+    const request = newBucket(60, 1000);
     const name = new URL(database.url).pathname.slice(1);
     await database.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
-    await expect(store.consume(ask)).rejects.toMatchObject({ kind: 'failed', code: '25006' });
+    await expect(store.consume(request)).rejects.toMatchObject({ kind: 'failed', code: '25006' });
     await database.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
-    expect(remaining(await store.consume(ask))).toEqual([59, 999]);
+    expect(remaining(await store.consume(request))).toEqual([59, 999]);
   });
 
-  it('has one question at a time: what waits behind one that is not answered was surely not asked', async () => {
-    await store.consume(newSubject());
+  it('has one query in flight: what is queued behind a query without a response was not sent', async () => {
+    await store.consume(newBucket());
     const [hanging] = await countingBackends();
     const pid = (hanging as { pid: number }).pid;
     process.kill(pid, 'SIGSTOP');
     try {
-      const outcomes = await Promise.allSettled([store.reconcile([]), store.peek(newSubject())]);
+      const outcomes = await Promise.allSettled([store.reconcile([]), store.peek(newBucket())]);
       expect(outcomes).toMatchObject([
         { reason: { kind: 'outcomeUnknown' } },
         { reason: { kind: 'failed' } },
@@ -495,30 +515,30 @@ describe('the connection', () => {
     }
   });
 
-  it('that hangs is given up within a second, and only its successor is left', async () => {
-    const ask = newSubject(60, 1000);
-    await store.consume(ask);
+  it('is closed within a second when it hangs, so that only its successor is left', async () => {
+    const request = newBucket(60, 1000);
+    await store.consume(request);
     const [hanging] = await countingBackends();
     const pid = (hanging as { pid: number }).pid;
     process.kill(pid, 'SIGSTOP');
     try {
-      const reason = await store.consume(ask).catch((error: unknown) => error);
+      const reason = await store.consume(request).catch((error: unknown) => error);
       expect(reason).toMatchObject({ kind: 'outcomeUnknown' });
       expect(isDatabaseUnavailable(reason)).toBe(true);
-      expect(remaining(await store.consume(ask))).toEqual([58, 998]);
+      expect(remaining(await store.consume(request))).toEqual([58, 998]);
     } finally {
       process.kill(pid, 'SIGCONT');
     }
     await until(async () => !(await countingBackends()).some((backend) => backend.pid === pid));
-    await store.consume(ask);
+    await store.consume(request);
     expect(await countingBackends()).toHaveLength(1);
   });
 });
 
-describe('the end of the process', () => {
-  it('does not wait for a server that says nothing', async () => {
+describe('PostgresCounterStore, at shutdown', () => {
+  it('does not wait for a server that does not respond', async () => {
     const ending = stores.pop() as PostgresCounterStore;
-    await ending.consume(newSubject());
+    await ending.consume(newBucket());
     const [hanging] = await countingBackends();
     const pid = (hanging as { pid: number }).pid;
     process.kill(pid, 'SIGSTOP');
@@ -532,19 +552,25 @@ describe('the end of the process', () => {
   });
 });
 
-describe('the sweep', () => {
-  /** A row as it would be stored, last counted so long ago. */
-  async function stored(ask: RateLimitRequest, agoMs: number): Promise<string> {
+describe('PostgresCounterStore.sweep', () => {
+  /** Stores a row that was last counted `agoMs` ago. */
+  async function stored(request: RateLimitRequest, agoMs: number): Promise<string> {
     const at = clock.now() - agoMs;
     await database.query(
       `INSERT INTO rate_limit_counters (subject, minute, minute_used, minute_limit, day, day_used, day_limit, granted)
        VALUES ($1, $2, 1, $3, $4, 1, $5, 1)`,
-      [ask.bucketKey, Math.floor(at / MINUTE_MS), ask.perMinute, Math.floor(at / DAY_MS), ask.perDay],
+      [
+        request.bucketKey,
+        Math.floor(at / MINUTE_MS),
+        request.perMinute,
+        Math.floor(at / DAY_MS),
+        request.perDay,
+      ],
     );
-    return ask.bucketKey;
+    return request.bucketKey;
   }
 
-  async function subjectsLeft(): Promise<string[]> {
+  async function bucketsLeft(): Promise<string[]> {
     const rows = await database.query<{ subject: string }>('SELECT subject FROM rate_limit_counters');
     return rows.map(({ subject }) => subject).toSorted();
   }
@@ -554,58 +580,55 @@ describe('the sweep', () => {
     clock.travelTo(new Date(Date.UTC(2027, 2, 5, 12, 0, 5)));
   });
 
-  it("removes strangers' rows after ten minutes", async () => {
-    const kept = [
-      await stored(newSubject(300, null), 0),
-      await stored(newSubject(300, null), 10 * MINUTE_MS),
-    ];
-    await stored(newSubject(300, null), 11 * MINUTE_MS);
-    await stored(newSubject(300, null), 30 * DAY_MS);
+  it('removes the rows of anonymous clients after ten minutes', async () => {
+    const kept = [await stored(newBucket(300, null), 0), await stored(newBucket(300, null), 10 * MINUTE_MS)];
+    await stored(newBucket(300, null), 11 * MINUTE_MS);
+    await stored(newBucket(300, null), 30 * DAY_MS);
     await store.sweep();
-    expect(await subjectsLeft()).toEqual(kept.toSorted());
+    expect(await bucketsLeft()).toEqual(kept.toSorted());
   });
 
-  it("removes quotas' rows after two days, whose day still counts until then", async () => {
-    const kept = [await stored(newSubject(), 11 * MINUTE_MS), await stored(newSubject(), DAY_MS)];
-    await stored(newSubject(), 2 * DAY_MS);
-    await stored(newSubject(), 30 * DAY_MS);
+  it('removes the rows of quotas after two days, since their day counts until then', async () => {
+    const kept = [await stored(newBucket(), 11 * MINUTE_MS), await stored(newBucket(), DAY_MS)];
+    await stored(newBucket(), 2 * DAY_MS);
+    await stored(newBucket(), 30 * DAY_MS);
     await store.sweep();
-    expect(await subjectsLeft()).toEqual(kept.toSorted());
+    expect(await bucketsLeft()).toEqual(kept.toSorted());
   });
 
-  it('skips a row that somebody is counting on, rather than wait for it', async () => {
-    const locked = await stored(newSubject(), 30 * DAY_MS);
-    await stored(newSubject(), 30 * DAY_MS);
+  it('skips a row that is being counted, and does not wait for it', async () => {
+    const locked = await stored(newBucket(), 30 * DAY_MS);
+    await stored(newBucket(), 30 * DAY_MS);
     await holding(async (holder) => {
       await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [locked]);
       await store.sweep();
-      expect(await subjectsLeft()).toEqual([locked]);
+      expect(await bucketsLeft()).toEqual([locked]);
     });
     await store.sweep();
-    expect(await subjectsLeft()).toEqual([]);
+    expect(await bucketsLeft()).toEqual([]);
   });
 
-  it('removes so many rows at once and says that there are more, until there are none', async () => {
+  it('removes a limited number of rows at a time, and reports whether there are more', async () => {
     await database.query(
       `INSERT INTO rate_limit_counters (subject, minute, minute_used, minute_limit, day, day_used, granted)
        SELECT 'address:' || n, 0, 1, 300, 0, 1, 1 FROM generate_series(1, 7000) AS n`,
     );
     expect(await store.sweep()).toBe(true);
-    expect(await subjectsLeft()).toHaveLength(2000);
+    expect(await bucketsLeft()).toHaveLength(2000);
     expect(await store.sweep()).toBe(false);
-    expect(await subjectsLeft()).toEqual([]);
+    expect(await bucketsLeft()).toEqual([]);
   });
 
-  it('happens every minute, by itself', async () => {
-    await stored(newSubject(), 30 * DAY_MS);
+  it('runs every minute', async () => {
+    await stored(newBucket(), 30 * DAY_MS);
     fakeIntervals();
     store.onModuleInit();
     jest.advanceTimersByTime(MINUTE_MS);
     jest.useRealTimers();
-    await eventually(async () => expect(await subjectsLeft()).toEqual([]));
+    await eventually(async () => expect(await bucketsLeft()).toEqual([]));
   });
 
-  it('that waits for a lock is not waited for at the end, and no fault of it is told', async () => {
+  it('is abandoned at shutdown when it waits for a lock, without a warning', async () => {
     const ending = stores.pop() as PostgresCounterStore;
     const warn = jest.spyOn(ending['logger'], 'warn').mockImplementation();
     await holding(async (holder) => {
@@ -622,20 +645,20 @@ describe('the sweep', () => {
     expect(warn).not.toHaveBeenCalled();
   });
 
-  it('takes nothing from anybody: who comes back begins anew', async () => {
-    const ask = newSubject(5, 5);
-    await takeAtOnce(ask, 5);
+  it('removes only rows whose windows are over: a returning client starts with full windows', async () => {
+    const request = newBucket(5, 5);
+    await consumeAtOnce(request, 5);
     await store.sweep();
-    expect((await store.consume(ask)).allowed).toBe(false);
+    expect((await store.consume(request)).allowed).toBe(false);
     clock.travel(3 * DAY_MS);
     await store.sweep();
-    expect(await subjectsLeft()).toEqual([]);
-    expect(remaining(await store.consume(ask))).toEqual([4, 4]);
+    expect(await bucketsLeft()).toEqual([]);
+    expect(remaining(await store.consume(request))).toEqual([4, 4]);
   });
 });
 
-describe('the sweep of bans', () => {
-  /** A row whose windows are long over, with a ban that ended so long ago. */
+describe('PostgresCounterStore.sweep, with bans', () => {
+  /** Stores a row whose windows are long over and whose ban ended `endedAgoMs` ago. */
   async function stored(name: string, step: number, endedAgoMs: number): Promise<string> {
     const at = clock.now() - 40 * DAY_MS;
     await database.query(
@@ -647,7 +670,7 @@ describe('the sweep of bans', () => {
     return name;
   }
 
-  it('keeps a row that carries a ban, or a step of the ladder that has not yet fallen to the ground', async () => {
+  it('keeps a row with a ban, or with a ban level that is not back to zero', async () => {
     const kept = [
       await stored('quota:banned', 1, -DAY_MS),
       await stored('quota:on-step-one', 1, DAY_MS - 10 * SECOND_MS),
@@ -660,18 +683,18 @@ describe('the sweep of bans', () => {
     expect(left.map(({ subject }) => subject).toSorted()).toEqual(kept.toSorted());
   });
 
-  it('takes no step from anybody: who comes back after days goes on where the ladder is', async () => {
-    const ask = newSubject(5, 100_000);
+  it('keeps ban levels: a client that returns after days continues at its level', async () => {
+    const request = newBucket(5, 100_000);
     for (let step = 1; step <= 4; step += 1) {
-      const starter = await provoke(ask);
+      const starter = await startBan(request);
       clock.travelTo(new Date(Math.ceil(endOf(starter).getTime() / MINUTE_MS) * MINUTE_MS));
     }
     clock.travel(3 * DAY_MS);
     await store.sweep();
-    expect(lengthMs(await provoke(ask))).toBe(5 * MINUTE_MS);
+    expect(lengthMs(await startBan(request))).toBe(5 * MINUTE_MS);
     clock.travel(10 * DAY_MS);
     await store.sweep();
-    expect(await counterOf(ask)).toBeUndefined();
-    expect(lengthMs(await provoke(ask))).toBe(MINUTE_MS);
+    expect(await counterOf(request)).toBeUndefined();
+    expect(lengthMs(await startBan(request))).toBe(MINUTE_MS);
   });
 });

@@ -24,42 +24,42 @@ const tagOf = ({ headers }: Answer) => headers.get('etag') ?? '';
 describe.each(['/v1/pets', '/v1/pets?status=sold', '/v1/pets?limit=1', '/v1/pets/1', '/v1/store/orders'])(
   'GET %s',
   (path) => {
-    it('names its answer, which its client alone may keep, and must ask for anew', async () => {
-      const answer = await get(path);
-      expect(answer.status).toBe(200);
-      expect(tagOf(answer)).toMatch(/^"[\w-]{27}"$/);
-      expect(answer.headers.get('cache-control')).toBe('private, no-cache');
-      expect(tagOf(await get(path))).toBe(tagOf(answer));
+    it('returns an ETag, and Cache-Control that requires revalidation and forbids shared caches', async () => {
+      const response = await get(path);
+      expect(response.status).toBe(200);
+      expect(tagOf(response)).toMatch(/^"[\w-]{27}"$/);
+      expect(response.headers.get('cache-control')).toBe('private, no-cache');
+      expect(tagOf(await get(path))).toBe(tagOf(response));
     });
 
-    it('is 304 without a body to whom it is known, counted, with all that tells of it', async () => {
+    it('returns 304 without a body when If-None-Match has the ETag, counts the request, and keeps the other headers', async () => {
       const known = await get(path);
       for (const ifNoneMatch of [tagOf(known), `W/${tagOf(known)}`, `"x", ${tagOf(known)}`, '*']) {
-        const answer = await get(path, { 'If-None-Match': ifNoneMatch });
-        expect([answer.status, answer.text]).toEqual([304, '']);
-        expect(tagOf(answer)).toBe(tagOf(known));
-        expect(answer.headers.get('cache-control')).toBe('private, no-cache');
-        expect(answer.headers.get('link')).toBe(known.headers.get('link'));
-        expect(answer.headers.get('deprecation')).toBe(known.headers.get('deprecation'));
-        expect(answer.headers.get('x-stability')).toBe(known.headers.get('x-stability'));
-        expect(answer.headers.get('content-type')).toBeNull();
-        expect(answer.headers.get('content-length')).toBeNull();
-        expectRateLimitHeaders(answer);
-        expect(Number(answer.headers.get('x-ratelimit-remaining'))).toBeLessThan(
+        const response = await get(path, { 'If-None-Match': ifNoneMatch });
+        expect([response.status, response.text]).toEqual([304, '']);
+        expect(tagOf(response)).toBe(tagOf(known));
+        expect(response.headers.get('cache-control')).toBe('private, no-cache');
+        expect(response.headers.get('link')).toBe(known.headers.get('link'));
+        expect(response.headers.get('deprecation')).toBe(known.headers.get('deprecation'));
+        expect(response.headers.get('x-stability')).toBe(known.headers.get('x-stability'));
+        expect(response.headers.get('content-type')).toBeNull();
+        expect(response.headers.get('content-length')).toBeNull();
+        expectRateLimitHeaders(response);
+        expect(Number(response.headers.get('x-ratelimit-remaining'))).toBeLessThan(
           Number(known.headers.get('x-ratelimit-remaining')),
         );
       }
     });
 
-    it('is whole to whom another is known', async () => {
+    it('returns 200 with the body when If-None-Match has another ETag', async () => {
       const known = await get(path);
       for (const ifNoneMatch of ['"x"', 'x', '', tagOf(known).slice(1, -1)]) {
-        const answer = await get(path, { 'If-None-Match': ifNoneMatch });
-        expect([answer.status, answer.text]).toEqual([200, known.text]);
+        const response = await get(path, { 'If-None-Match': ifNoneMatch });
+        expect([response.status, response.text]).toEqual([200, known.text]);
       }
     });
 
-    it('HEAD says the same, and how long the body is', async () => {
+    it('returns the same headers for HEAD, with the length of the body', async () => {
       const known = await get(path);
       const head = await get(path, {}, 'HEAD');
       expect([head.status, tagOf(head)]).toEqual([200, tagOf(known)]);
@@ -70,16 +70,16 @@ describe.each(['/v1/pets', '/v1/pets?status=sold', '/v1/pets?limit=1', '/v1/pets
       expect([null, length]).toContain(notModified.headers.get('content-length'));
     });
 
-    it('is not kept from whom has no key by a tag', async () => {
+    it('returns 401 without a key, even when If-None-Match has the ETag', async () => {
       const known = await get(path);
-      const answer = await send(`${store.url}${path}`, { headers: { 'If-None-Match': tagOf(known) } });
-      expectError(answer, 401, 'missing_api_key');
-      expect(tagOf(answer)).toBe('');
+      const response = await send(`${store.url}${path}`, { headers: { 'If-None-Match': tagOf(known) } });
+      expectError(response, 401, 'missing_api_key');
+      expect(tagOf(response)).toBe('');
     });
   },
 );
 
-it('a change is seen, and leaves the connection in order after a 304', async () => {
+it('GET /v1/pets returns 200 after a change, and the connection stays usable after a 304', async () => {
   const known = tagOf(await get('/v1/pets'));
   const authorization = `Authorization: Bearer ${key}`;
   const request = (headers: string) =>
@@ -89,51 +89,54 @@ it('a change is seen, and leaves the connection in order after a 304', async () 
     request(`If-None-Match: ${known}\r\n`),
     request('Connection: close\r\n'),
   );
-  // What follows a 304 is the next answer: it has no body.
+  // The bytes after a 304 are the next response: a 304 has no body.
   expect([status, body.slice(0, 12)]).toEqual([304, 'HTTP/1.1 200']);
   await send(`${store.url}/v1/pets`, { method: 'POST', key, body: { name: 'Max', categoryId: 1 } });
-  const answer = await get('/v1/pets', { 'If-None-Match': known });
-  expect(answer.status).toBe(200);
-  expect(tagOf(answer)).not.toBe(known);
+  const response = await get('/v1/pets', { 'If-None-Match': known });
+  expect(response.status).toBe(200);
+  expect(tagOf(response)).not.toBe(known);
 });
 
 it.each([
   ['/v1/pets', '?status=pending&limit=2', { name: 'Ada', categoryId: 1, status: 'pending' }],
   ['/v1/store/orders', '?limit=2', { petId: 1, quantity: 1 }],
-])('GET %s%s that ended, and now goes on with the same body, is another', async (path, query, body) => {
-  const add = () => send(`${store.url}${path}`, { method: 'POST', key, body });
-  await add();
-  await add();
-  const ended = await get(`${path}${query}`);
-  expect(ended.json).toHaveLength(2);
-  await add();
-  const goesOn = await get(`${path}${query}`, { 'If-None-Match': tagOf(ended) });
-  expect([goesOn.status, goesOn.text]).toEqual([200, ended.text]);
-  expect(goesOn.headers.get('link')).toContain('rel="next"');
-});
+])(
+  'GET %s%s returns another ETag when a last page gets a next page, though its body is the same',
+  async (path, query, body) => {
+    const add = () => send(`${store.url}${path}`, { method: 'POST', key, body });
+    await add();
+    await add();
+    const ended = await get(`${path}${query}`);
+    expect(ended.json).toHaveLength(2);
+    await add();
+    const continued = await get(`${path}${query}`, { 'If-None-Match': tagOf(ended) });
+    expect([continued.status, continued.text]).toEqual([200, ended.text]);
+    expect(continued.headers.get('link')).toContain('rel="next"');
+  },
+);
 
 it.each<[string, string, Parameters<typeof send>[1]]>([
   ['401', '/v1/pets', { key: undefined }],
   ['404', '/v1/pets/999', {}],
   ['400', '/v1/pets?limit=0', {}],
   ['405', '/v1/pets', { method: 'DELETE' }],
-])('%s may not be kept, and has no tag', async (status, path, init) => {
-  const answer = await send(`${store.url}${path}`, { key, ...init });
-  expect(answer.status).toBe(Number(status));
-  expect(answer.headers.get('cache-control')).toBe('no-store');
-  expect(tagOf(answer)).toBe('');
+])('a response with status %s is not cacheable, and has no ETag', async (status, path, init) => {
+  const response = await send(`${store.url}${path}`, { key, ...init });
+  expect(response.status).toBe(Number(status));
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  expect(tagOf(response)).toBe('');
 });
 
-it('429 may not be kept', async () => {
-  const { key: narrow } = await store.issue({ plan: 'enterprise', perMinute: 2, perDay: 10 });
-  await send(`${store.url}/v1/pets`, { key: narrow });
-  await send(`${store.url}/v1/pets`, { key: narrow });
-  const answer = await send(`${store.url}/v1/pets`, { key: narrow });
-  expectError(answer, 429, 'rate_limit_exceeded');
-  expect(answer.headers.get('cache-control')).toBe('no-store');
+it('a response with status 429 is not cacheable', async () => {
+  const { key: limitedKey } = await store.issue({ plan: 'enterprise', perMinute: 2, perDay: 10 });
+  await send(`${store.url}/v1/pets`, { key: limitedKey });
+  await send(`${store.url}/v1/pets`, { key: limitedKey });
+  const response = await send(`${store.url}/v1/pets`, { key: limitedKey });
+  expectError(response, 429, 'rate_limit_exceeded');
+  expect(response.headers.get('cache-control')).toBe('no-store');
 });
 
-it('what is added, and where a key stands, has no tag', async () => {
+it('POST /v1/pets and GET /v1/rate-limit return no ETag', async () => {
   const added = await send(`${store.url}/v1/pets`, {
     method: 'POST',
     key,
@@ -141,6 +144,6 @@ it('what is added, and where a key stands, has no tag', async () => {
     headers: { 'If-None-Match': '*' },
   });
   expect([added.status, tagOf(added)]).toEqual([201, '']);
-  const standing = await get('/v1/rate-limit', { 'If-None-Match': '*' });
-  expect([standing.status, tagOf(standing)]).toEqual([200, '']);
+  const rateLimitStatus = await get('/v1/rate-limit', { 'If-None-Match': '*' });
+  expect([rateLimitStatus.status, tagOf(rateLimitStatus)]).toEqual([200, '']);
 });

@@ -9,19 +9,20 @@ import { send } from './support/http.js';
 
 const RECOVERY_MS = 2000;
 
-describe('a request that cannot be judged, as the keys are away', () => {
+describe('a request whose key cannot be looked up', () => {
   let database: TestDatabase;
   let proxy: DatabaseProxy;
   let store: TestApplication;
   let known: IssuedKey;
-  const ask = (its?: string) => send(`${store.url}/v1/pets`, { ...(its !== undefined && { key: its }) });
+  const fetchPets = (its?: string) =>
+    send(`${store.url}/v1/pets`, { ...(its !== undefined && { key: its }) });
 
   beforeEach(async () => {
     database = await createDatabase();
     proxy = await startDatabaseProxy(database.url);
     store = await startApplication({ database, environment: { DATABASE_URL: proxy.url } });
     known = await store.issue({ plan: 'business' });
-    expect(remaining(await ask(known.key))).toBe(999);
+    expect(remaining(await fetchPets(known.key))).toBe(999);
   });
   afterEach(async () => {
     jest.restoreAllMocks();
@@ -30,78 +31,78 @@ describe('a request that cannot be judged, as the keys are away', () => {
     await database.drop();
   });
 
-  /** Until keys that are remembered count no longer, requests are judged, and so counted. */
+  /** Requests are authorized and counted until the cached keys are too old. */
   async function untilKeysAreAway(): Promise<void> {
-    let before = await ask(known.key);
+    let before = await fetchPets(known.key);
     await until(async () => {
-      const now = await ask(known.key);
+      const now = await fetchPets(known.key);
       const isUncounted = remaining(now) === remaining(before);
       before = now;
       return isUncounted;
     });
   }
 
-  it('is 503 before it is counted, and told the numbers last known of its quota', async () => {
+  it('returns 503 before it is counted, with the limits last known of its quota', async () => {
     proxy.goAway();
     await untilKeysAreAway();
-    const [one, other] = [await ask(known.key), await ask(known.key)];
-    for (const answer of [one, other]) {
-      expectError(answer, 503, 'service_unavailable');
-      expectRateLimitHeaders(answer);
-      expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-      expect(isDegraded(answer)).toBe(true);
-      expect(answer.headers.get('ratelimit-policy')).toBe('"minute";q=1000;w=60, "day";q=100000;w=86400');
+    const [one, other] = [await fetchPets(known.key), await fetchPets(known.key)];
+    for (const response of [one, other]) {
+      expectError(response, 503, 'service_unavailable');
+      expectRateLimitHeaders(response);
+      expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      expect(isDegraded(response)).toBe(true);
+      expect(response.headers.get('ratelimit-policy')).toBe('"minute";q=1000;w=60, "day";q=100000;w=86400');
     }
     expect(remaining(one)).toBe(remaining(other));
   });
 
-  it('is told them also when the key is remembered too long to let anybody in', async () => {
+  it('returns 503 with the quota of a cached key, also when the key is cached for too long to be accepted', async () => {
     proxy.goAway();
     await untilKeysAreAway();
     const now = performance.now.bind(performance);
     jest.spyOn(performance, 'now').mockImplementation(() => now() + 20_000);
-    const answer = await ask(known.key);
-    expectError(answer, 503, 'service_unavailable');
-    expect(answer.headers.get('x-ratelimit-limit')).toBe('1000');
+    const response = await fetchPets(known.key);
+    expectError(response, 503, 'service_unavailable');
+    expect(response.headers.get('x-ratelimit-limit')).toBe('1000');
   });
 
-  it('is told the numbers of its address when the key was never seen', async () => {
+  it('returns 503 with the limits of its address when the key is not cached', async () => {
     const unseen = await store.issue();
     proxy.goAway();
     await untilKeysAreAway();
-    const answer = await ask(unseen.key);
-    expectError(answer, 503, 'service_unavailable');
-    expectRateLimitHeaders(answer);
-    expect([answer.headers.get('x-ratelimit-limit'), remaining(answer)]).toEqual(['300', 300]);
-    expect(isDegraded(answer)).toBe(true);
+    const response = await fetchPets(unseen.key);
+    expectError(response, 503, 'service_unavailable');
+    expectRateLimitHeaders(response);
+    expect([response.headers.get('x-ratelimit-limit'), remaining(response)]).toEqual(['300', 300]);
+    expect(isDegraded(response)).toBe(true);
   });
 
-  it('without any key is 401, as there is nothing to look up', async () => {
+  it('returns 401 without any key, since there is nothing to look up', async () => {
     proxy.goAway();
-    const answer = await ask();
-    expectError(answer, 401, 'missing_api_key');
-    expect([remaining(answer), isDegraded(answer)]).toEqual([299, true]);
+    const response = await fetchPets();
+    expectError(response, 401, 'missing_api_key');
+    expect([remaining(response), isDegraded(response)]).toEqual([299, true]);
   });
 
-  it('by a defect of ours is 500, and has the numbers too', async () => {
+  it('returns 500 with rate-limit headers when the look-up has a defect', async () => {
     const unseen = await store.issue();
     await database.query('ALTER TABLE api_keys RENAME TO api_keys_away');
     for (const path of ['/v1/pets', '/v1/nothing', '/admin/keys']) {
-      const answer = await send(`${store.url}${path}`, { key: unseen.key });
-      expectError(answer, 500, 'internal_error');
-      expectRateLimitHeaders(answer);
-      expect(isDegraded(answer)).toBe(true);
+      const response = await send(`${store.url}${path}`, { key: unseen.key });
+      expectError(response, 500, 'internal_error');
+      expectRateLimitHeaders(response);
+      expect(isDegraded(response)).toBe(true);
     }
   });
 
-  it('is served again, and what was counted meanwhile is added, once the database is back', async () => {
+  it('is served again once the database is back, and requests counted locally are added', async () => {
     proxy.goAway();
     await untilKeysAreAway();
-    const { headers } = await ask(known.key);
+    const { headers } = await fetchPets(known.key);
     await proxy.comeBack();
-    await until(async () => (await ask(known.key)).status === 200, RECOVERY_MS);
-    await until(async () => !isDegraded(await ask(known.key)), RECOVERY_MS);
-    const last = await ask(known.key);
+    await until(async () => (await fetchPets(known.key)).status === 200, RECOVERY_MS);
+    await until(async () => !isDegraded(await fetchPets(known.key)), RECOVERY_MS);
+    const last = await fetchPets(known.key);
     expect(remaining(last)).toBeLessThan(Number(headers.get('x-ratelimit-remaining')));
     const stored = await database.query('SELECT minute_used FROM rate_limit_counters WHERE subject = $1', [
       `quota:${known.quotaId}`,

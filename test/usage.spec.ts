@@ -29,7 +29,7 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** Half a minute into a minute, an hour and a day that all began at other instants. */
+/** Half a minute into a minute, an hour and a day, all of which began at different instants. */
 const HALF_PAST = new Date('2027-03-05T12:34:30.000Z');
 const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
 const NEW_PET = { name: 'Rex', categoryId: 7 };
@@ -71,14 +71,14 @@ const legacy = (operation: string, some: Partial<typeof NONE>) => ({
   ...some,
 });
 
-/** Has the journal folded, as everybody does who reads usage. */
+/** Adds the batches in the journal to the usage table, as every reader of usage does first. */
 async function fold(database: TestDatabase): Promise<void> {
   const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
   await new UsageJournal(new QueryRunner(prisma), new TestClock()).fold();
   await prisma.onApplicationShutdown();
 }
 
-describe('of a request, its key has recorded', () => {
+describe('UsageRecorder', () => {
   let store: TestApplication;
   let key: IssuedKey;
 
@@ -91,9 +91,9 @@ describe('of a request, its key has recorded', () => {
   });
   afterAll(() => store.close());
 
-  /** What is recorded of a key by the minute, once everything that was answered is written. */
+  /** Returns what a key has used by minute, after all finished requests are written. */
   async function recorded({ id }: IssuedKey) {
-    // The first may be one that was under way already, and knows nothing of what was answered since.
+    // The first flush may already be in flight, without the latest requests.
     await store.app.get(UsageRecorder).flush();
     await store.app.get(UsageRecorder).flush();
     const { usage } = await store.app.get(UsageRepository).page({ ...ALL, period: 'minute', keyId: id });
@@ -139,12 +139,12 @@ describe('of a request, its key has recorded', () => {
     ['404 of a path that cannot be decoded', '/v1/%E0%A4%A', {}, 404, fresh('none', { clientErrors: 1 })],
     ['404 of a deprecated operation', '/v1/pets/999999', {}, 404, legacy('getPet', { clientErrors: 1 })],
     ['405', '/v1/pets', { method: 'DELETE' }, 405, fresh('none', { clientErrors: 1 })],
-  ])('its operation and class: %s', async (_name, path, init, status, expected) => {
+  ])('records the operation and class of a request: %s', async (_name, path, init, status, expected) => {
     expect((await send(`${store.url}${path}`, { key: key.key, ...init })).status).toBe(status);
     expect(await recorded(key)).toEqual([expected]);
   });
 
-  it('that it called a deprecated operation, once it was added to what the key has recorded', async () => {
+  it('records that a call was to a deprecated operation, and adds up such calls', async () => {
     const created = await send(`${store.url}/v1/pets`, { method: 'POST', key: key.key, body: NEW_PET });
     const pet = `${store.url}${created.headers.get('location')}`;
     expect((await send(pet, { key: key.key })).status).toBe(200);
@@ -155,7 +155,7 @@ describe('of a request, its key has recorded', () => {
     ]);
   });
 
-  it('its refusal, which is one of the client errors', async () => {
+  it('records a 429 as a refusal and as a client error', async () => {
     const single = await store.issue({ plan: 'enterprise', perMinute: 1, perDay: 10 });
     for (const status of [200, 429, 429]) {
       expect((await send(`${store.url}/v1/pets`, { key: single.key })).status).toBe(status);
@@ -167,23 +167,23 @@ describe('of a request, its key has recorded', () => {
     ]);
   });
 
-  it('our defects', async () => {
+  it('records a 500 as a server error', async () => {
     await store.database.query('ALTER TABLE pets RENAME COLUMN category_id TO lost');
-    const answer = await send(`${store.url}/v1/pets`, { key: key.key });
+    const response = await send(`${store.url}/v1/pets`, { key: key.key });
     await store.database.query('ALTER TABLE pets RENAME COLUMN lost TO category_id');
-    expect(answer.status).toBe(500);
+    expect(response.status).toBe(500);
     expect(await recorded(key)).toEqual([fresh('listPets', { serverErrors: 1 })]);
   });
 
-  it('what was answered while the counters were away', async () => {
+  it('records requests that are served while the counters are away', async () => {
     await store.database.query('ALTER TABLE rate_limit_counters RENAME TO lost');
-    const answer = await send(`${store.url}/v1/pets`, { key: key.key });
+    const response = await send(`${store.url}/v1/pets`, { key: key.key });
     await store.database.query('ALTER TABLE lost RENAME TO rate_limit_counters');
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     expect(await recorded(key)).toEqual([fresh('listPets', { succeeded: 1 })]);
   });
 
-  it('itself once, as it was counted once, when its client did not wait for the answer', async () => {
+  it('records a request once when its client disconnects before the response, as the counter does', async () => {
     const holder = new pg.Client({ connectionString: store.database.url });
     await holder.connect();
     await holder.query('BEGIN');
@@ -204,7 +204,7 @@ describe('of a request, its key has recorded', () => {
     expect(counters).toEqual([{ day_used: 1 }]);
   });
 
-  it('itself once too when its path cannot be decoded, and its client did not wait', async () => {
+  it('records a request once when its path cannot be decoded and its client disconnects', async () => {
     const lock = await hold(store.database.url, 'LOCK TABLE rate_limit_counters');
     const { hostname, port } = new URL(store.url);
     const socket = net.connect(Number(port), hostname);
@@ -216,7 +216,7 @@ describe('of a request, its key has recorded', () => {
     await eventually(async () => expect(await recorded(key)).toEqual([fresh('none', { clientErrors: 1 })]));
   });
 
-  it('nothing when it has no valid key, or none is asked of it', async () => {
+  it('records nothing for a request without a valid key, or to a path that needs none', async () => {
     await store.app.get(UsageRecorder).flush();
     await fold(store.database);
     const before = await store.database.query('SELECT * FROM usage ORDER BY key_id, period, operation');
@@ -289,7 +289,7 @@ describe('usage', () => {
     expect((latest?.lastAt.getTime() ?? 0) - Date.parse('2027-03-06T00:00:00Z')).toBeLessThan(10 * SECOND_MS);
   });
 
-  it('is written at most a second after its answer, by nobody being asked to', async () => {
+  it('is written within a second of the response, without a flush', async () => {
     const key = await store.issue(UNLIMITED);
     for (let sent = 1; sent <= 5; sent += 1) {
       await send(`${store.url}/v1/pets`, { key: key.key });
@@ -303,20 +303,20 @@ describe('usage', () => {
           [key.id],
         );
         expect(row).toEqual({ succeeded: sent });
-        // So is what whoever asks is told.
+        // A reader sees it too.
         const { usage } = await store.app.get(UsageRepository).page({ ...ALL, period: 'day', keyId: key.id });
         expect(usage).toMatchObject([{ requests: sent }]);
       }, SECOND_MS);
     }
   });
 
-  it("is of the store's minute, in which it was counted, not of this process's", async () => {
+  it('belongs to the minute of the counter store, not to the minute of this process', async () => {
     const key = await store.issue(UNLIMITED);
     store.clock.stopAt(HALF_PAST);
     store.clock.storeOffsetMs += 5 * MINUTE_MS;
     await send(`${store.url}/v1/pets`, { key: key.key });
     store.clock.goOn();
-    // The first may be one that was under way already, and knows nothing of what was answered since.
+    // The first flush may already be in flight, without the latest requests.
     await store.app.get(UsageRecorder).flush();
     await store.app.get(UsageRecorder).flush();
     const { usage } = await store.app.get(UsageRepository).page({ ...ALL, period: 'minute', keyId: key.id });
@@ -329,7 +329,7 @@ describe('usage', () => {
   });
 });
 
-describe('the end of the process', () => {
+describe('UsageRecorder, at shutdown', () => {
   let database: TestDatabase;
   let store: TestApplication;
   let key: string;
@@ -351,12 +351,12 @@ describe('the end of the process', () => {
     expect(await stored()).toEqual([{ succeeded: 5 }]);
   });
 
-  it('writes what is answered while it ends', async () => {
+  it('writes requests that are served during the shutdown', async () => {
     const holder = new pg.Client({ connectionString: database.url });
     await holder.connect();
     await holder.query('BEGIN');
     await holder.query('LOCK TABLE pets');
-    const answer = sendRaw(
+    const response = sendRaw(
       store.url,
       `GET /v1/pets HTTP/1.1\r\nHost: test\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
     );
@@ -365,13 +365,13 @@ describe('the end of the process', () => {
     await eventually(() => expect(fetch(`${store.url}/livez`)).rejects.toThrow('fetch failed'));
     await holder.query('COMMIT');
     await holder.end();
-    expect((await answer).status).toBe(200);
+    expect((await response).status).toBe(200);
     await closed;
     expect(await stored()).toEqual([{ succeeded: 1 }]);
   });
 });
 
-describe('a database that is away', () => {
+describe('UsageRecorder, while the database is away', () => {
   let database: TestDatabase;
   let proxy: DatabaseProxy;
   let store: TestApplication;
@@ -396,7 +396,7 @@ describe('a database that is away', () => {
 
   const call = () => send(`${store.url}/v1/pets`, { key: key.key });
 
-  /** So that something is lost if the recorder forgets it now; returns how many calls that took. */
+  /** Calls until an entry is waiting, which a forgetful recorder would now lose; returns the number of calls. */
   async function callUntilSomethingWaits(): Promise<number> {
     let sent = 0;
     do {
@@ -406,7 +406,7 @@ describe('a database that is away', () => {
     return sent;
   }
 
-  /** All requests that are stored, which is the same number by whatever period. */
+  /** Returns the number of stored requests, and expects the same number for each period. */
   async function stored(): Promise<number> {
     await fold(database);
     const rows = await database.query<{ sum: number }>(
@@ -417,10 +417,10 @@ describe('a database that is away', () => {
     return sums[0] ?? 0;
   }
 
-  it('loses nothing of what was recorded, and is told of once, when it goes and when it is back', async () => {
+  it('loses no entry, and logs one line when the database goes away and one when it is back', async () => {
     const sent = await callUntilSomethingWaits();
     proxy.goAway();
-    // Two attempts fail, and one line says so.
+    // Two attempts fail, and one line reports both.
     await recorder.flush();
     await recorder.flush();
     expect(warnings.mock.calls).toEqual([
@@ -438,10 +438,10 @@ describe('a database that is away', () => {
     expect(warnings).toHaveBeenCalledTimes(2);
   });
 
-  describe('and has taken the answer to a batch along', () => {
+  describe('when the response to a batch was lost', () => {
     let holder: pg.Client;
 
-    /** Has the connection break while the server is at a batch, and does not notice that nobody waits for its answer. */
+    /** Breaks the connection while the server processes a batch, so that the server still finishes the batch. */
     beforeEach(async () => {
       await call();
       await recorder.flush();
@@ -468,7 +468,7 @@ describe('a database that is away', () => {
       ]);
     }
 
-    it('has it tried again after it was carried out, and added once', async () => {
+    it('retries the batch after the server has finished it, and the batch is added once', async () => {
       await holder.query('COMMIT');
       await holder.end();
       await eventually(async () => expect(await stored()).toBe(2));
@@ -476,7 +476,7 @@ describe('a database that is away', () => {
       await expectAddedOnce();
     });
 
-    it('has it tried again while it is still being carried out, and added once', async () => {
+    it('retries the batch while the server still processes it, and the batch is added once', async () => {
       await proxy.comeBack();
       await eventually(() => expectLocksWaitedFor(database, 2));
       await holder.query('COMMIT');
@@ -485,7 +485,7 @@ describe('a database that is away', () => {
     });
   });
 
-  it('when the process ends has it told how much could not be written', async () => {
+  it('logs at shutdown how many requests could not be written', async () => {
     const errors = jest.spyOn(recorder['logger'], 'error').mockImplementation();
     await callUntilSomethingWaits();
     const waiting = recorder['waitingRequests']();
@@ -496,7 +496,7 @@ describe('a database that is away', () => {
     ]);
   });
 
-  it('has no more memory taken than 50 000 entries need; one line says so, and another how much was left out', async () => {
+  it('keeps at most 50,000 entries, logs one line when it is full, and logs later how many requests were left out', async () => {
     const errors = jest.spyOn(recorder['logger'], 'error').mockImplementation();
     const quota = { id: randomUUID(), plan: 'free', perMinute: 60, perDay: 1000 };
     const record = (keyId: string) => {
@@ -518,7 +518,7 @@ describe('a database that is away', () => {
     for (let more = 0; more < 7; more += 1) {
       record(randomUUID());
     }
-    // What has an entry still has room.
+    // An existing entry can still grow.
     record(last);
     await eventually(async () => expect(recorder['waitingRequests']()).toBe(50_001));
     expect(errors.mock.calls).toEqual([
@@ -536,7 +536,7 @@ describe('a database that is away', () => {
   });
 });
 
-describe('over one database,', () => {
+describe('usage of several replicas', () => {
   const NOON_MS = Date.UTC(2027, 2, 5, 12);
   let database: TestDatabase;
   let clock: TestClock;
@@ -557,7 +557,7 @@ describe('over one database,', () => {
   afterEach(() => Promise.all(opened.map((service) => service.onApplicationShutdown())));
   afterAll(() => database.drop());
 
-  /** One more replica. */
+  /** Opens one more replica. */
   function open(url = database.url) {
     const settings = { DATABASE_URL: url, DATABASE_POOL_SIZE: 3 };
     const prisma = new PrismaService(settings);
@@ -583,7 +583,7 @@ describe('over one database,', () => {
     ...facts,
   });
 
-  /** What is counted of these keys: how many rows by each period, and the least and the most that one of them has. */
+  /** Returns the number of rows of these keys for each period, with the least and the greatest count of a row. */
   function rowsOf(entries: readonly TallyEntry[]) {
     return database.query(
       `SELECT period::text, count(*)::int, min(succeeded)::int, max(succeeded)::int FROM usage
@@ -594,7 +594,7 @@ describe('over one database,', () => {
   const each = (count: number, sum: number) =>
     ['minute', 'hour', 'day'].map((period) => ({ period, count, min: sum, max: sum }));
 
-  it('two that write and fold the same rows in opposite order never wait in a circle, and add up', async () => {
+  it('does not deadlock when two replicas write and fold the same rows in opposite order, and adds up', async () => {
     const other = open();
     const ids = [randomUUID(), randomUUID()] as const;
     const entries = Array.from({ length: 200 }, (_, index) =>
@@ -604,7 +604,8 @@ describe('over one database,', () => {
     for (let number = 1; number <= 25; number += 1) {
       await Promise.all([
         journal.append({ recorderId: ids[0], number, entries }).then(() => journal.fold()),
-        // Its batch has rows of its own too, so that nothing but the order asked for makes it the same.
+        // The batch also has rows of its own, so that the fold sorts the rows instead of receiving them in the same
+        // order.
         other.journal
           .append({ recorderId: ids[1], number, entries: [...more, ...entries.toReversed()] })
           .then(() => other.journal.fold()),
@@ -613,14 +614,14 @@ describe('over one database,', () => {
     expect(await rowsOf(entries)).toEqual(each(200, 50));
   });
 
-  it('a batch is added once however often and late it is tried, also at once, and after it was folded', async () => {
+  it('adds a batch once, however often and late it is retried, also concurrently and after its fold', async () => {
     const recorderId = randomUUID();
     const one = entry({});
     const first = { recorderId, number: 1, entries: [one] };
     await Promise.all([journal.append(first), open().journal.append(first), open().journal.append(first)]);
     await journal.append({ recorderId, number: 2, entries: [one] });
     await journal.append(first);
-    // Another recorder's batch of the same number is another batch.
+    // A batch with the same number from another recorder is another batch.
     await journal.append({ ...first, recorderId: randomUUID() });
     await journal.fold();
     expect(await rowsOf([one])).toEqual(each(1, 3));
@@ -632,7 +633,7 @@ describe('over one database,', () => {
     expect(await rowsOf([one])).toEqual(each(1, 4));
   });
 
-  it('a replica of the release without a journal writes beside those that fold, and all is added once', async () => {
+  it('adds everything once when a replica of the release without a journal writes beside replicas that fold', async () => {
     const older = new pg.Client({ connectionString: database.url });
     await older.connect();
     const entries = Array.from({ length: 200 }, () => entry({}));
@@ -649,8 +650,8 @@ describe('over one database,', () => {
     expect(await rowsOf(entries)).toEqual(each(200, 30));
   });
 
-  describe('the journal', () => {
-    /** Has every fold wait, once it has taken its batches. */
+  describe('UsageJournal', () => {
+    /** Blocks every fold after it has taken its batches. */
     async function holdFolds(one: TallyEntry): Promise<pg.Client> {
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
       await journal.fold();
@@ -663,7 +664,7 @@ describe('over one database,', () => {
 
     const batches = () => database.query('SELECT number FROM usage_batches');
 
-    it('is folded before any page is read', async () => {
+    it('folds before it returns a page', async () => {
       const one = entry({ deprecated: true, operation: 'getPet' });
       const { repository: another } = open();
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
@@ -683,7 +684,7 @@ describe('over one database,', () => {
       },
     );
 
-    it('that somebody is folding is waited for by whoever reads, who sees all of it', async () => {
+    it('makes readers wait for a fold in progress, so that they see all usage', async () => {
       const one = entry({});
       const holder = await holdFolds(one);
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
@@ -702,7 +703,7 @@ describe('over one database,', () => {
       }
     });
 
-    it('is folded for all who read at once by one statement, which leaves connections to others', async () => {
+    it('folds once for all concurrent readers, which leaves connections to others', async () => {
       const one = entry({});
       const holder = await holdFolds(one);
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
@@ -720,11 +721,11 @@ describe('over one database,', () => {
       }
     });
 
-    describe('whose fold has lost its connection', () => {
+    describe('when a fold has lost its connection', () => {
       let one: TallyEntry;
       let holder: pg.Client;
 
-      /** Has the connection break while the server folds, and does not notice that nobody waits for its answer. */
+      /** Breaks the connection while the server folds, so that the server still finishes the fold. */
       beforeEach(async () => {
         one = entry({});
         holder = await holdFolds(one);
@@ -737,7 +738,7 @@ describe('over one database,', () => {
         expect(await outcome).toMatchObject({ message: expect.stringContaining('Connection terminated') });
       });
 
-      it('is folded once, when somebody folds after it was done', async () => {
+      it('folds each batch once when another fold runs after the lost one has finished', async () => {
         await holder.query('COMMIT');
         await holder.end();
         await eventually(async () => expect(await batches()).toEqual([]));
@@ -745,7 +746,7 @@ describe('over one database,', () => {
         expect(await rowsOf([one])).toEqual(each(1, 2));
       });
 
-      it('is folded once, when somebody folds before it is done', async () => {
+      it('folds each batch once when another fold runs before the lost one has finished', async () => {
         const again = journal.fold();
         await eventually(() => expectLocksWaitedFor(database, 2));
         await holder.query('COMMIT');
@@ -755,7 +756,7 @@ describe('over one database,', () => {
       });
     });
 
-    it('that has become huge is folded part by part, by two at once', async () => {
+    it('folds a huge backlog in parts, also when two replicas fold at once', async () => {
       const keyIds = Array.from({ length: 1000 }, () => randomUUID());
       await database.query(
         `INSERT INTO usage_batches
@@ -774,7 +775,7 @@ describe('over one database,', () => {
       expect(await rowsOf(keyIds.map((keyId) => entry({ keyId })))).toEqual(each(1000, 350));
     });
 
-    it('of which a part takes the server long is folded by smaller parts, then by larger again', async () => {
+    it('folds smaller parts after a slow one, and larger parts again later', async () => {
       const one = entry({});
       const append = async () => {
         for (let number = 1; number <= 15; number += 1) {
@@ -805,14 +806,14 @@ describe('over one database,', () => {
       ['no entries at all', "size = 0, key_ids = '{}', minutes = '{}'"],
       ['fewer entries than it says', 'size = 2'],
       ['a time that no date can tell', 'last_at_ms = ARRAY[9000000000000000000]'],
-    ])('takes no batch that could not be folded: %s', async (_name, change) => {
+    ])('rejects a batch that could not be folded: %s', async (_name, change) => {
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [entry({})] });
       await expect(database.query(`UPDATE usage_batches SET ${change}`)).rejects.toThrow(
         /violates check constraint "usage_batches_/,
       );
     });
 
-    it('is folded minute by minute when nobody reads, within 5 seconds of the end of each, by itself', async () => {
+    it('folds each minute within 5 seconds of its end when nobody reads', async () => {
       clock.travelTo(new Date(NOON_MS + 30_000));
       const one = entry({});
       const batch: UsageBatch = { recorderId: randomUUID(), number: 1, entries: [one] };
@@ -828,7 +829,7 @@ describe('over one database,', () => {
 
       clock.travelTo(new Date(NOON_MS + MINUTE_MS));
       await journal.append({ ...batch, number: 2 });
-      // What is under way is not done twice.
+      // A fold in progress is not started again.
       await new Promise(setImmediate);
       jest.advanceTimersByTime(5 * SECOND_MS);
       jest.useRealTimers();
@@ -837,7 +838,7 @@ describe('over one database,', () => {
       await folder.onApplicationShutdown();
     });
 
-    it('that cannot be folded is tried again, and the log says why', async () => {
+    it('retries a failed fold, and logs the reason', async () => {
       const one = entry({});
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
       clock.travel(2 * MINUTE_MS);
@@ -861,7 +862,7 @@ describe('over one database,', () => {
     });
   });
 
-  it('the numbers of every class are added, and the last time is the latest', async () => {
+  it('adds the counts of every class, and keeps the latest time', async () => {
     const one = entry({ succeeded: 1, redirected: 2, clientErrors: 3, serverErrors: 4, refusals: 2 });
     for (const lastAtMs of [NOON_MS + 2, NOON_MS + 7.6, NOON_MS + 5]) {
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [{ ...one, lastAtMs }] });
@@ -886,7 +887,7 @@ describe('over one database,', () => {
     }
   });
 
-  it('numbers whose sum is beyond 32 bits are added, and so are those of other keys in the same fold', async () => {
+  it('adds counts beyond 32 bits, and those of other keys in the same fold', async () => {
     const [huge, other] = [entry({ succeeded: 2_147_483_647, clientErrors: 2_147_483_647 }), entry({})];
     for (const number of [1, 2]) {
       await journal.append({ recorderId: randomUUID(), number, entries: [huge, other] });
@@ -900,15 +901,15 @@ describe('over one database,', () => {
     );
   });
 
-  describe('a page', () => {
+  describe('UsageRepository.page', () => {
     const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()].toSorted() as [
       string,
       string,
       string,
     ];
     const minute = NOON_MS / MINUTE_MS;
-    /** In the order of a page. */
-    const places: [number, string, string, boolean][] = [
+    /** The rows in the order of a page. */
+    const rowKeys: [number, string, string, boolean][] = [
       [minute + 2, second, 'listPets', false],
       [minute + 1, first, 'createPet', false],
       [minute + 1, first, 'getPet', false],
@@ -919,7 +920,7 @@ describe('over one database,', () => {
       [minute, first, 'createPet', false],
       [minute, third, 'none', false],
     ];
-    const placeOf = ({ startsAt, keyId, operation, deprecated }: Usage) => [
+    const rowKeyOf = ({ startsAt, keyId, operation, deprecated }: Usage) => [
       startsAt.getTime() / MINUTE_MS,
       keyId,
       operation,
@@ -930,13 +931,13 @@ describe('over one database,', () => {
       journal.append({
         recorderId: randomUUID(),
         number: 1,
-        entries: places.map(([at, keyId, operation, deprecated]) =>
+        entries: rowKeys.map(([at, keyId, operation, deprecated]) =>
           entry({ minute: at, keyId, operation, deprecated }),
         ),
       }),
     );
 
-    /** All rows, read by pages of this many. */
+    /** Returns all rows, read in pages of `limit`. */
     async function walk(limit: number, keyId?: string): Promise<Usage[]> {
       const rows: Usage[] = [];
       for (;;) {
@@ -955,21 +956,20 @@ describe('over one database,', () => {
       }
     }
 
-    it.each([1, 2, 3, 8, 9, 10])(
-      'of %d is followed by the next: the walk sees every row once, newest first',
-      async (limit) => {
-        expect((await walk(limit)).map(placeOf)).toEqual(places);
-      },
-    );
-
-    it.each([1, 2, 100])('of %d of one key has its rows alone', async (limit) => {
-      expect((await walk(limit, first)).map(placeOf)).toEqual(places.filter(([, keyId]) => keyId === first));
+    it.each([1, 2, 3, 8, 9, 10])('returns every row once, newest first, in pages of %d', async (limit) => {
+      expect((await walk(limit)).map(rowKeyOf)).toEqual(rowKeys);
     });
 
-    it('has only what started since', async () => {
+    it.each([1, 2, 100])('returns only the rows of a key, in pages of %d', async (limit) => {
+      expect((await walk(limit, first)).map(rowKeyOf)).toEqual(
+        rowKeys.filter(([, keyId]) => keyId === first),
+      );
+    });
+
+    it('returns only rows that start at or after since', async () => {
       const since = new Date((minute + 1) * MINUTE_MS);
       const { usage, more } = await repository.page({ period: 'minute', since, limit: 7 });
-      expect([usage.map(placeOf), more]).toEqual([places.slice(0, 7), false]);
+      expect([usage.map(rowKeyOf), more]).toEqual([rowKeys.slice(0, 7), false]);
       expect(
         await repository.page({ period: 'minute', since: new Date(since.getTime() + 1), limit: 7 }),
       ).toMatchObject({
@@ -978,7 +978,7 @@ describe('over one database,', () => {
       });
     });
 
-    it('is read by an index, of one key and of all', async () => {
+    it('reads by an index, for one key and for all keys', async () => {
       await database.query(
         `INSERT INTO usage SELECT key, key, 'minute', to_timestamp(n * 60), 'listPets', false, 1, 0, 0, 0, 0, now()
          FROM generate_series(1, 10000) AS n, unnest($1::uuid[]) AS key`,
@@ -991,19 +991,19 @@ describe('over one database,', () => {
         const sent = jest.spyOn(pg.Client.prototype, 'query');
         await repository.page({ ...ALL, limit: 100, period: 'minute', ...some });
         const statements = sent.mock.calls.flat() as unknown as { text?: string; values?: unknown[] }[];
-        // The fold comes first.
+        // The fold runs first.
         const query = statements.find((statement) => statement?.text?.includes('"public"."usage"'));
         sent.mockRestore();
         const plan = await database.query(`EXPLAIN ${query?.text}`, query?.values);
         const lines = plan.map((line) => String(line['QUERY PLAN'])).join('\n');
         expect(lines).toMatch(/Index (Only )?Scan( Backward)? using/);
-        // Of one key there are few rows that start at once; of all keys there may be very many.
+        // A key has few rows with the same start; all keys together may have very many.
         expect(lines).not.toMatch('keyId' in some ? /Seq Scan|^Sort|-> +Sort/m : /Seq Scan|Sort/);
       }
     });
   });
 
-  it('the callers of deprecated operations are told, by operation and key, and whoever calls none is not', async () => {
+  it('returns the callers of deprecated operations by operation and key, and no other callers', async () => {
     const store = await startApplication({ database });
     const named = await store.issue({ name: 'Nightly import' });
     await store.close();
@@ -1041,7 +1041,7 @@ describe('over one database,', () => {
     ].toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));
     expect(await repository.deprecatedCalls(10)).toEqual({ calls: callers, more: false });
     expect(await repository.deprecatedCalls(1)).toEqual({ calls: callers.slice(0, 1), more: true });
-    // Whoever calls again meanwhile keeps the place.
+    // A caller that calls again meanwhile keeps its position.
     const again = entry({ ...gone, keyId: callers[1]?.keyId ?? '', lastAtMs: NOON_MS + 7000 });
     await journal.append({ recorderId: randomUUID(), number: 1, entries: [again] });
     expect(await repository.deprecatedCalls(1, callers[0])).toMatchObject({
@@ -1050,7 +1050,7 @@ describe('over one database,', () => {
     });
   });
 
-  describe('the sweep', () => {
+  describe('UsageRepository.sweep', () => {
     const NOW = new Date('2028-03-05T12:34:30.000Z');
 
     beforeEach(() => clock.travelTo(NOW));
@@ -1073,7 +1073,7 @@ describe('over one database,', () => {
       ['minutes 48 hours', 'minute', '2028-03-03T12:33:00.000Z', '2028-03-03T12:34:00.000Z'],
       ['hours 35 days', 'hour', '2028-01-30T11:00:00.000Z', '2028-01-30T12:00:00.000Z'],
       ['days 400 days', 'day', '2027-01-29T00:00:00.000Z', '2027-01-30T00:00:00.000Z'],
-    ])('keeps %s after they are over, to the row', async (_name, period, over, kept) => {
+    ])('keeps %s after they are over, exact to the row', async (_name, period, over, kept) => {
       await insert(period, '2026-01-01T00:00:00Z');
       await insert(period, over);
       await insert(period, kept);
@@ -1082,7 +1082,7 @@ describe('over one database,', () => {
       expect((await left()).map(([, startsAt]) => startsAt)).toEqual([kept, '2028-03-05T12:34:30.000Z']);
     });
 
-    it('removes so many rows at once and says that there are more, until there are none', async () => {
+    it('removes a limited number of rows at a time, and reports whether there are more', async () => {
       await database.query(
         `INSERT INTO usage SELECT gen_random_uuid(), gen_random_uuid(), 'minute', to_timestamp(n * 60), 'listPets', false, 1, 0, 0, 0, 0, now()
          FROM generate_series(1, 7000) AS n`,
@@ -1093,7 +1093,7 @@ describe('over one database,', () => {
       expect(await left()).toEqual([]);
     });
 
-    it('skips rows that somebody is writing, rather than wait for them', async () => {
+    it('skips rows that are being written, and does not wait for them', async () => {
       await insert('minute', '2026-01-01T00:00:00.000Z');
       await insert('minute', '2026-01-02T00:00:00.000Z');
       const holder = new pg.Client({ connectionString: database.url });
@@ -1122,7 +1122,7 @@ describe('over one database,', () => {
       expect(await known()).toEqual([ids[1]]);
     });
 
-    it('happens every minute, by itself', async () => {
+    it('runs every minute', async () => {
       await insert('minute', '2026-01-01T00:00:00Z');
       fakeIntervals();
       const sweeper = new UsageSweeper(repository);
