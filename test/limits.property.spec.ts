@@ -11,23 +11,23 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const RUNS = 30;
-/** No edge is nearer than this when requests are sent, so that all of them are on one side of it. */
+/** The least distance to the end of a window when requests are sent, so that all of them are on one side of it. */
 const CLEARANCE_MS = 5_000;
-/** So long before an edge everything is still as it was. */
+/** The distance before the end of a ban at which nothing has changed yet. */
 const BEFORE_EDGE_MS = 10_000;
-/** By then a property that fails says by which events, in the fewest that it has found. */
+/** Until then fast-check shrinks a failure; it then reports the shortest sequence of events that it has found. */
 const PATIENCE_MS = 40_000;
 const TIMEOUT_MS = 60_000;
 const FIRST_LIMITS: Limits = { perMinute: 5, perDay: 20 };
 
-/** What may happen to a quota, in any order. */
+/** What can happen to a quota, in any order. */
 type Event =
   | { type: 'burst'; requests: number }
   /** As many requests as start a ban, whatever was sent before. */
   | { type: 'outrage' }
   | { type: 'minutes'; pass: number }
   | { type: 'days'; pass: number }
-  /** To the end of the last ban, and so many days; or to shortly before. */
+  /** To the end of the last ban and some days after it, or to shortly before. */
   | { type: 'ban end'; days: number; shortlyBefore: boolean }
   | { type: 'lift' }
   | { type: 'limits'; perMinute: number; perDay: number }
@@ -41,7 +41,7 @@ const event = <Type extends Event['type']>(
   facts: { [Name in keyof Facts<Type>]: fc.Arbitrary<Facts<Type>[Name]> },
 ) => ({ weight, arbitrary: fc.record({ type: fc.constant(type), ...facts }) as fc.Arbitrary<unknown> });
 
-/** As often long as short: a ban, its end and the next ban are many events. */
+/** Long sequences are as frequent as short ones: a ban, its end and the next ban are many events. */
 const events = fc.noBias(
   fc.array(
     fc.oneof(
@@ -58,8 +58,8 @@ const events = fc.noBias(
   ),
 );
 
-/** What an answer tells, in the words of the model. */
-function toldBy({ status, headers, json }: Answer): string {
+/** Describes a response in the words of the model. */
+function describeResponse({ status, headers, json }: Answer): string {
   const [, minuteLeft, dayLeft] =
     /^"minute";r=(\d+);t=\d+, "day";r=(\d+);t=\d+$/.exec(headers.get('ratelimit') ?? '') ?? [];
   const [, perMinute, perDay] =
@@ -76,7 +76,7 @@ function toldBy({ status, headers, json }: Answer): string {
   });
 }
 
-describe.each(sharedStores)('whatever happens to a quota of two replicas over one %s,', (_name, start) => {
+describe.each(sharedStores)('two replicas over one %s', (_name, start) => {
   let home: ServiceHome;
   let replicas: [TestApplication, TestApplication];
   let admin: IssuedKey;
@@ -103,7 +103,7 @@ describe.each(sharedStores)('whatever happens to a quota of two replicas over on
 
   const now = () => replicas[0].clock.now();
 
-  /** One clock for both: the first replica's. */
+  /** Both replicas have the clock of the first. */
   function travelTo(ms: number): void {
     replicas[0].clock.travelTo(new Date(ms));
     replicas[1].clock.storeOffsetMs = replicas[0].clock.storeOffsetMs;
@@ -112,34 +112,34 @@ describe.each(sharedStores)('whatever happens to a quota of two replicas over on
   const travelToNext = (lengthMs: number, count: number) =>
     travelTo((Math.floor(now() / lengthMs) + count) * lengthMs);
 
-  /** Goes on to each edge that is so near that what follows could be on both sides of it. */
-  function keepClearOfEdges(model: QuotaModel): void {
+  /** Moves past every window end that is so near that the next requests could be on both sides of it. */
+  function moveClearOfEdges(model: QuotaModel): void {
     const edgeMs = model.nextEdgeMs(now());
     if (edgeMs < now() + CLEARANCE_MS) {
       travelTo(edgeMs);
-      keepClearOfEdges(model);
+      moveClearOfEdges(model);
     }
   }
 
   async function administer(path: string, method: string, body?: unknown) {
-    const answer = await send(`${replicas[0].url}/admin/keys/${path}`, { method, key: admin.key, body });
-    expect(answer.status).toBeLessThan(300);
-    return answer.json;
+    const response = await send(`${replicas[0].url}/admin/keys/${path}`, { method, key: admin.key, body });
+    expect(response.status).toBeLessThan(300);
+    return response.json;
   }
 
-  /** Where the quota stands, but for the name of its plan. */
-  async function standing(key: string, replica: TestApplication) {
+  /** The rate-limit status of the quota, without the name of its plan. */
+  async function rateLimitStatus(key: string, replica: TestApplication) {
     const { status, json } = await send(`${replica.url}/v1/rate-limit`, { key });
     expect(status).toBe(200);
     const { plan: _plan, ...rest } = json;
     return rest;
   }
 
-  /** New limits hold within a second; what follows is about what they admit. */
-  async function limitsHold({ perMinute, perDay }: Limits, key: string): Promise<void> {
+  /** Waits until the new limits are in force, which takes up to a second. */
+  async function untilLimitsApply({ perMinute, perDay }: Limits, key: string): Promise<void> {
     for (const replica of replicas) {
       await until(async () => {
-        const { windows } = await standing(key, replica);
+        const { windows } = await rateLimitStatus(key, replica);
         return windows[0].limit === perMinute && windows[1].limit === perDay;
       });
     }
@@ -147,24 +147,24 @@ describe.each(sharedStores)('whatever happens to a quota of two replicas over on
 
   async function burst(model: QuotaModel, keys: readonly IssuedKey[], requests: number): Promise<void> {
     const fromMs = now();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: requests }, (_, index) =>
         send(`${replicas[index % 2]?.url}/v1/pets`, { key: keys[Math.floor(index / 2) % keys.length]?.key }),
       ),
     );
     // PostgreSQL rounds to the nearest millisecond.
     const moment = { fromMs, toMs: now() + 1 };
-    const stands = await standing(keys[0]?.key ?? '', replicas[requests % 2] as TestApplication);
-    const saidEndMs = stands.bannedUntil === null ? null : Date.parse(stands.bannedUntil);
-    expectAnswers(answers, model.judge(requests, moment, saidEndMs), moment);
-    expect(stands).toEqual(model.standing());
+    const current = await rateLimitStatus(keys[0]?.key ?? '', replicas[requests % 2] as TestApplication);
+    const bannedUntilMs = current.bannedUntil === null ? null : Date.parse(current.bannedUntil);
+    expectAnswers(responses, model.judge(requests, moment, bannedUntilMs), moment);
+    expect(current).toEqual(model.standing());
   }
 
-  /** Each answer is one of the verdicts, and each verdict one of the answers, whichever came first. */
-  function expectAnswers(answers: Answer[], verdicts: Verdict[], { fromMs, toMs }: Moment): void {
-    const sorted = answers.toSorted((a, b) => (toldBy(a) < toldBy(b) ? -1 : 1));
+  /** Expects one response for each verdict, in any order. */
+  function expectAnswers(responses: Answer[], verdicts: Verdict[], { fromMs, toMs }: Moment): void {
+    const sorted = responses.toSorted((a, b) => (describeResponse(a) < describeResponse(b) ? -1 : 1));
     const expected = verdicts.toSorted((a, b) => (a.told < b.told ? -1 : 1));
-    expect(sorted.map(toldBy)).toEqual(expected.map(({ told }) => told));
+    expect(sorted.map(describeResponse)).toEqual(expected.map(({ told }) => told));
     for (const [index, { dueMs }] of expected.entries()) {
       const retryAfter = sorted[index]?.headers.get('retry-after') ?? null;
       if (dueMs === null) {
@@ -177,54 +177,54 @@ describe.each(sharedStores)('whatever happens to a quota of two replicas over on
     }
   }
 
-  async function happen(happening: Event, model: QuotaModel, keys: IssuedKey[]): Promise<void> {
+  async function apply(next: Event, model: QuotaModel, keys: IssuedKey[]): Promise<void> {
     const [first, last] = [keys[0], keys.at(-1)] as [IssuedKey, IssuedKey];
-    switch (happening.type) {
+    switch (next.type) {
       case 'burst':
-        return burst(model, keys, happening.requests);
+        return burst(model, keys, next.requests);
       case 'outrage':
         return burst(model, keys, 2 * model.limits.perMinute);
       case 'minutes':
-        return travelToNext(MINUTE_MS, happening.pass);
+        return travelToNext(MINUTE_MS, next.pass);
       case 'days':
-        return travelToNext(DAY_MS, happening.pass);
+        return travelToNext(DAY_MS, next.pass);
       case 'ban end': {
-        const edgeMs = (model.lastBanEndMs ?? 0) + happening.days * DAY_MS;
-        const ms = happening.shortlyBefore ? edgeMs - BEFORE_EDGE_MS : edgeMs;
+        const edgeMs = (model.lastBanEndMs ?? 0) + next.days * DAY_MS;
+        const ms = next.shortlyBefore ? edgeMs - BEFORE_EDGE_MS : edgeMs;
         return ms > now() ? travelTo(ms) : undefined;
       }
       case 'lift':
         await administer(`${first.id}/unban`, 'POST');
         return model.lift(now());
       case 'limits': {
-        const { perMinute, perDay } = happening;
+        const { perMinute, perDay } = next;
         model.limits = { perMinute, perDay };
         await administer(first.id, 'PATCH', { plan: 'enterprise', perMinute, perDay });
-        return limitsHold(model.limits, last.key);
+        return untilLimitsApply(model.limits, last.key);
       }
       case 'rotation': {
-        // With so long an overlap that all keys go on working, however far the time travels.
+        // The overlap is so long that all keys stay valid, however far the clock moves.
         keys.push(await administer(`${last.id}/rotate`, 'POST', { overlapSeconds: 31_536_000 }));
       }
     }
   }
 
   it(
-    'min(room, asked) are admitted, each remaining value is told once, refusals burn nothing, and the modelled one starts the ban',
+    'allow, deny and ban exactly as the model of a quota predicts, and report each remaining count once',
     async () => {
       await fc.assert(
-        fc.asyncProperty(events, async (happenings) => {
+        fc.asyncProperty(events, async (sequence) => {
           travelToNext(DAY_MS, 1);
           const model = new QuotaModel(FIRST_LIMITS, now());
           const keys = [await replicas[1].issue({ plan: 'enterprise', ...FIRST_LIMITS })];
-          for (const happening of happenings) {
-            keepClearOfEdges(model);
-            await happen(happening, model, keys);
+          for (const next of sequence) {
+            moveClearOfEdges(model);
+            await apply(next, model, keys);
           }
-          keepClearOfEdges(model);
+          moveClearOfEdges(model);
           model.passTo(now());
           for (const replica of replicas) {
-            expect(await standing(keys[0]?.key ?? '', replica)).toEqual(model.standing());
+            expect(await rateLimitStatus(keys[0]?.key ?? '', replica)).toEqual(model.standing());
           }
         }),
         { numRuns: RUNS, interruptAfterTimeLimit: PATIENCE_MS, markInterruptAsFailure: true },

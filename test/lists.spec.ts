@@ -20,7 +20,7 @@ beforeEach(async () => {
   await store.database.query('TRUNCATE pets, orders RESTART IDENTITY');
 });
 
-/** Adds animals whose names are the numbers of their identifiers; each in turn has one of the given statuses. */
+/** Adds animals that are named after their identifiers; each in turn has one of the given statuses. */
 async function addPets(
   count: number,
   statuses: readonly (Status | null)[] = [null],
@@ -49,10 +49,10 @@ async function walk(
   const pages: number[][] = [];
   let target: string | undefined = `/v1/pets${query}`;
   while (target !== undefined) {
-    const answer: Answer = await send(`${store.url}${target}`, { key });
-    expect(answer.status).toBe(200);
-    pages.push(idsOf(answer));
-    target = linksOf(answer)['next'];
+    const response: Answer = await send(`${store.url}${target}`, { key });
+    expect(response.status).toBe(200);
+    pages.push(idsOf(response));
+    target = linksOf(response)['next'];
     if (pages.length > 50) {
       throw new Error('The walk does not end');
     }
@@ -61,28 +61,28 @@ async function walk(
   return pages;
 }
 
-describe('listPets', () => {
-  it('answers 200 with a bare array of animals', async () => {
+describe('GET /v1/pets', () => {
+  it('returns 200 with a bare array of animals', async () => {
     await store.database.query(
       `INSERT INTO pets (name, category_id, status) VALUES ('Rex', 9223372036854775807, 'sold'), ('Tom', -1, NULL)`,
     );
-    const answer = await list();
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(answer.text).toBe(
+    const response = await list();
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(response.text).toBe(
       '[{"id":1,"name":"Rex","categoryId":9223372036854775807,"status":"sold"},{"id":2,"name":"Tom","categoryId":-1}]',
     );
-    expectRateLimitHeaders(answer);
+    expectRateLimitHeaders(response);
   });
 
-  it('answers an empty array when there is no animal', async () => {
-    const answer = await list();
-    expect(answer.status).toBe(200);
-    expect(answer.text).toBe('[]');
-    expect(linksOf(answer)).toEqual({ first: '/v1/pets?limit=20' });
+  it('returns an empty array when there is no animal', async () => {
+    const response = await list();
+    expect(response.status).toBe(200);
+    expect(response.text).toBe('[]');
+    expect(linksOf(response)).toEqual({ first: '/v1/pets?limit=20' });
   });
 
-  it('shows the oldest first, whatever order the table has', async () => {
+  it('returns the oldest first, whatever the order of the table', async () => {
     await store.database.query(
       `INSERT INTO pets (id, name, category_id) VALUES (7, 'c', 1), (9007199254740993, 'd', 1), (-3, 'a', 1), (5, 'b', 1)`,
     );
@@ -91,29 +91,29 @@ describe('listPets', () => {
     expect(json.map(({ name }: { name: string }) => name)).toEqual(['A', 'b', 'c', 'd']);
   });
 
-  it('shows 20 unless told otherwise', async () => {
+  it('returns 20 animals by default', async () => {
     await addPets(25);
     expect(idsOf(await list())).toEqual(range(1, 20));
   });
 
-  it.each([1, 2, 20, 99, 100])('shows %d when told to', async (limit) => {
+  it.each([1, 2, 20, 99, 100])('returns %d animals when limit is given', async (limit) => {
     await addPets(120);
     expect(idsOf(await list(`?limit=${limit}`))).toEqual(range(1, limit));
   });
 
   it.each<Status>(['available', 'pending', 'sold'])(
-    'shows only the animals of status %s when told to',
+    'returns only animals of status %s when status is given',
     async (status) => {
       await addPets(12, ['available', 'pending', 'sold', null]);
-      const answer = await list(`?status=${status}`);
-      expect(answer.status).toBe(200);
-      expect(answer.json).toHaveLength(3);
-      expect(answer.json.map((pet: { status: Status }) => pet.status)).toEqual([status, status, status]);
-      expect(idsOf(answer)).toEqual(idsOf(answer).toSorted((a, b) => a - b));
+      const response = await list(`?status=${status}`);
+      expect(response.status).toBe(200);
+      expect(response.json).toHaveLength(3);
+      expect(response.json.map((pet: { status: Status }) => pet.status)).toEqual([status, status, status]);
+      expect(idsOf(response)).toEqual(idsOf(response).toSorted((a, b) => a - b));
     },
   );
 
-  it('ignores parameters it does not know, repeated ones too', async () => {
+  it('ignores unknown parameters, repeated ones too', async () => {
     await addPets(3);
     for (const query of [
       '?color=brown',
@@ -124,12 +124,12 @@ describe('listPets', () => {
       '?&&=&',
       '?petId=2',
     ]) {
-      const answer = await list(query);
-      expect([query, answer.status, idsOf(answer)]).toEqual([query, 200, [1, 2, 3]]);
+      const response = await list(query);
+      expect([query, response.status, idsOf(response)]).toEqual([query, 200, [1, 2, 3]]);
     }
   });
 
-  describe('refuses with 400 invalid_request, naming the parameter,', () => {
+  describe('GET /v1/pets returns 400 invalid_request, naming the parameter', () => {
     const LIMIT = 'limit must be an integer from 1 to 100';
     const STATUS = 'status must be one of available, pending, sold';
     const CURSOR = 'cursor is not one that this service gave: follow the Link header of the page before';
@@ -176,14 +176,14 @@ describe('listPets', () => {
       ['?cursor=x&cursor=x', 'cursor must be given once'],
       ['?limit=0&status=lost&cursor=x', `${LIMIT}; ${STATUS}; ${CURSOR}`],
       ['?limit=1&limit=2&status=lost', `limit must be given once; ${STATUS}`],
-    ])('%s', async (query, faults) => {
-      const answer = await list(query);
-      expectError(answer, 400, 'invalid_request', `The request is invalid: ${faults}.`);
-      expectRateLimitHeaders(answer);
-      expect(answer.headers.get('link')).toBeNull();
+    ])('for %s', async (query, faults) => {
+      const response = await list(query);
+      expectError(response, 400, 'invalid_request', `The request is invalid: ${faults}.`);
+      expectRateLimitHeaders(response);
+      expect(response.headers.get('link')).toBeNull();
     });
 
-    it('a cursor that is changed in any place', async () => {
+    it('for a cursor that is changed anywhere', async () => {
       await addPets(300);
       const cursor = /cursor=([\w-]+)/.exec(linksOf(await list('?limit=100'))['next'] ?? '')?.[1] ?? '';
       expect(cursor).not.toBe('');
@@ -208,22 +208,22 @@ describe('listPets', () => {
 });
 
 describe('the Link header of a list', () => {
-  it('tells the next and the first page, with the filters in force, as targets that stand after any host', async () => {
+  it('has the next and the first page, with the filters in force, as paths without a host', async () => {
     await addPets(9, ['sold', null, 'pending']);
-    const answer = await list('?status=sold&limit=2&color=brown');
-    expect(answer.headers.get('link')).toMatch(
+    const response = await list('?status=sold&limit=2&color=brown');
+    expect(response.headers.get('link')).toMatch(
       /^<\/v1\/pets\?limit=2&status=sold&cursor=[\w-]+>; rel="next", <\/v1\/pets\?limit=2&status=sold>; rel="first"$/,
     );
-    const next = await send(`${store.url}${linksOf(answer)['next']}`, { key });
-    expect(idsOf(answer)).toEqual([1, 4]);
+    const next = await send(`${store.url}${linksOf(response)['next']}`, { key });
+    expect(idsOf(response)).toEqual([1, 4]);
     expect(idsOf(next)).toEqual([7]);
     expect(linksOf(next)).toEqual({ first: '/v1/pets?limit=2&status=sold' });
   });
 
-  it('tells the default limit', async () => {
+  it('has the default limit', async () => {
     await addPets(21);
-    const answer = await list();
-    expect(linksOf(answer)).toEqual({
+    const response = await list();
+    expect(linksOf(response)).toEqual({
       next: expect.stringMatching(/^\/v1\/pets\?limit=20&cursor=[\w-]+$/),
       first: '/v1/pets?limit=20',
     });
@@ -234,12 +234,12 @@ describe('the Link header of a list', () => {
     ['exactly full', 4, '?limit=4'],
     ['exactly full, at the greatest limit', 100, '?limit=100'],
     ['exactly full of its status, though others follow', 8, '?limit=4&status=sold'],
-  ])('tells no next page when this one is %s', async (_name, count, query) => {
+  ])('has no next page when this page is %s', async (_name, count, query) => {
     await addPets(count, query.includes('status') ? ['sold', 'pending'] : [null]);
     expect(Object.keys(linksOf(await list(query)))).toEqual(['first']);
   });
 
-  it('tells a next page as soon as one animal more is there', async () => {
+  it('has a next page as soon as there is one more animal', async () => {
     await addPets(5);
     const first = await list('?limit=4');
     const next = await send(`${store.url}${linksOf(first)['next']}`, { key });
@@ -254,14 +254,14 @@ describe('a walk over all pages', () => {
     [2, [2, 2, 2]],
     [4, [4, 2]],
     [100, [6]],
-  ])('sees each animal exactly once, %d at a time', async (limit, lengths) => {
+  ])('returns each animal exactly once, %d at a time', async (limit, lengths) => {
     await addPets(6);
     const pages = await walk(`?limit=${limit}`);
     expect(pages.map(({ length }) => length)).toEqual(lengths);
     expect(pages.flat()).toEqual(range(1, 6));
   });
 
-  it('sees each animal that was there exactly once while others are added, and ends with those', async () => {
+  it('returns each earlier animal exactly once while others are added, and ends with the added ones', async () => {
     await addPets(10);
     const pages = await walk('?limit=3', async (page) => {
       if (page <= 3) {
@@ -271,7 +271,7 @@ describe('a walk over all pages', () => {
     expect(pages.flat()).toEqual(range(1, 13));
   });
 
-  it('does so with a filter too', async () => {
+  it('does the same with a filter', async () => {
     await addPets(20, ['sold', 'available']);
     const pages = await walk('?limit=3&status=sold', async (page) => {
       if (page <= 2) {
@@ -287,33 +287,33 @@ describe('a walk over all pages', () => {
     expect(pages.flat()).toEqual([1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23]);
   });
 
-  it('goes on from the same place when the animal it stopped at is gone', async () => {
+  it('continues at the same position when the last animal of a page was deleted', async () => {
     await addPets(6);
     const first = await list('?limit=3');
     await store.database.query('DELETE FROM pets WHERE id = 3');
     expect(idsOf(await send(`${store.url}${linksOf(first)['next']}`, { key }))).toEqual([4, 5, 6]);
   });
 
-  it('passes identifiers that a double cannot tell apart', async () => {
+  it('tells identifiers apart that are equal as doubles', async () => {
     await store.database.query(
       `INSERT INTO pets (id, name, category_id) SELECT 9007199254740991 + n, n, n FROM generate_series(1, 6) n`,
     );
     const names: string[] = [];
     let target: string | undefined = '/v1/pets?limit=1';
     while (target !== undefined && names.length < 10) {
-      const answer: Answer = await send(`${store.url}${target}`, { key });
-      names.push(...answer.json.map(({ name }: { name: string }) => name));
-      target = linksOf(answer)['next'];
+      const response: Answer = await send(`${store.url}${target}`, { key });
+      names.push(...response.json.map(({ name }: { name: string }) => name));
+      target = linksOf(response)['next'];
     }
     expect(names).toEqual(['1', '2', '3', '4', '5', '6']);
   });
 
-  it('gives the same page for the same cursor, however often', async () => {
+  it('returns the same page for the same cursor, however often', async () => {
     await addPets(6);
     const { next } = linksOf(await list('?limit=2'));
-    const answers = await Promise.all([1, 2, 3].map(() => send(`${store.url}${next}`, { key })));
-    expect(answers.map(({ text }) => text)).toEqual(Array(3).fill(answers[0]?.text));
-    expect(answers.map(idsOf)).toEqual([
+    const responses = await Promise.all([1, 2, 3].map(() => send(`${store.url}${next}`, { key })));
+    expect(responses.map(({ text }) => text)).toEqual(Array(3).fill(responses[0]?.text));
+    expect(responses.map(idsOf)).toEqual([
       [3, 4],
       [3, 4],
       [3, 4],
@@ -321,7 +321,7 @@ describe('a walk over all pages', () => {
   });
 });
 
-it('pages of all kinds that are asked for at the same time are each the one that was asked for', async () => {
+it('concurrent requests for different pages each get their own page', async () => {
   await addPets(40, ['sold', 'available']);
   const { next } = linksOf(await list('?limit=7'));
   const queries = [
@@ -344,7 +344,7 @@ it('pages of all kinds that are asked for at the same time are each the one that
 
 describe('with 20,000 animals', () => {
   const COUNT = 20_000;
-  /** One animal of fifty is sold: who looks for those along the identifiers reads thousands to show a page. */
+  /** One animal of fifty is sold: a search by identifier reads thousands of animals to fill a page of sold ones. */
   const STATUSES: Status[] = [
     ...Array<Status>(25).fill('available'),
     ...Array<Status>(24).fill('pending'),
@@ -365,7 +365,7 @@ describe('with 20,000 animals', () => {
   });
   afterAll(() => database.drop());
 
-  it('a page, the first or a deep one, filtered or not, reads hardly more animals than it shows', async () => {
+  it('any page, first or deep, filtered or not, reads hardly more animals than it returns', async () => {
     const before = await reads();
     const reader = await startApplication({ database });
     const { key: readersKey } = await reader.issue();
@@ -374,7 +374,7 @@ describe('with 20,000 animals', () => {
       expect([query, status, json.length]).toEqual([query, 200, 100]);
     }
     await reader.close();
-    // PostgreSQL has counted all that a connection read when the connection has ended.
+    // PostgreSQL updates its statistics of a connection when the connection ends.
     await connectionsToEnd();
     const after = await reads();
     expect(after.sequentially - before.sequentially).toBe(0);
@@ -382,17 +382,17 @@ describe('with 20,000 animals', () => {
     expect((after.byIndex - before.byIndex) / QUERIES.length).toBeLessThan(300);
   });
 
-  it('the plan of all pages walks the index of each kind, and neither sorts nor scans the table', async () => {
+  it('the plan of pages-of-pets.sql uses an index for each kind of page, and neither sorts nor scans the table', async () => {
     const nodes = nodesOf(await planOf(await readFile('src/pets/pages-of-pets.sql', 'utf8')));
     expect(
       nodes.filter((node) => node['Relation Name'] === 'pets').map((node) => node['Index Name']),
     ).toEqual(['pets_pkey', 'pets_status_id_idx']);
-    // What is cut off has been read in order.
+    // The input of a Limit is already in order.
     const cut = nodes.filter((node) => node['Node Type'] === 'Limit').flatMap(nodesOf);
     expect(new Set(cut.map((node) => node['Node Type']))).toEqual(new Set(['Limit', 'Result', 'Index Scan']));
   });
 
-  /** How many animals were read so far, by PostgreSQL's own count. */
+  /** Returns how many animals were read so far, as counted by PostgreSQL. */
   async function reads(): Promise<{ sequentially: number; byIndex: number }> {
     const [row] = await database.query<{ sequentially: number; byIndex: number }>(
       `SELECT t.seq_tup_read::int AS sequentially, sum(i.idx_tup_read)::int AS "byIndex"
@@ -413,7 +413,7 @@ describe('with 20,000 animals', () => {
     }
   }
 
-  /** The plan that holds whatever the parameters are. */
+  /** Returns the generic plan, which is the same for all parameters. */
   async function planOf(statement: string): Promise<PlanNode> {
     const [row] = await database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
       `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${statement}`,

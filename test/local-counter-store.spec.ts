@@ -12,9 +12,9 @@ let database: TestDatabase;
 let clock: TestClock;
 let shared: PostgresCounterStore;
 let local: LocalCounterStore;
-/** The time of the local store: the shared one's, as it told it last. */
+/** The time of the local store, as last reported by the shared store. */
 let nowMs: number;
-let subjects = 0;
+let buckets = 0;
 
 beforeAll(async () => {
   Logger.overrideLogger(false);
@@ -32,12 +32,12 @@ beforeEach(() => {
 });
 afterEach(() => shared.onApplicationShutdown());
 
-function newSubject(perMinute = 60, perDay: number | null = 1000): RateLimitRequest {
-  subjects += 1;
-  return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
+function newBucket(perMinute = 60, perDay: number | null = 1000): RateLimitRequest {
+  buckets += 1;
+  return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${buckets}`, perMinute, perDay };
 }
 
-/** Numbers from 0 to 1 that are the same in every run. */
+/** Returns a generator of numbers from 0 to 1, the same in every run. */
 function randomness(seed: number): () => number {
   let state = seed;
   return () => {
@@ -46,25 +46,27 @@ function randomness(seed: number): () => number {
   };
 }
 
-/** The shared store's answer, which the local one gives too. */
-async function expectSame(ask: RateLimitRequest): Promise<RateLimitDecision> {
-  const decision = await shared.consume(ask);
+/** Consumes from both stores, expects the same decision, and returns it. */
+async function expectSame(request: RateLimitRequest): Promise<RateLimitDecision> {
+  const decision = await shared.consume(request);
   nowMs = decision.clockMs;
-  expect(local.consume(ask)).toEqual(decision);
+  expect(local.consume(request)).toEqual(decision);
   return decision;
 }
 
-describe('the local store answers as the shared one does', () => {
-  it.each([1, 2, 3])('to any sequence of requests over time (%i)', async (seed) => {
+describe('LocalCounterStore decides as the shared store does', () => {
+  it.each([1, 2, 3])('for any sequence of requests over time (%i)', async (seed) => {
     const random = randomness(seed);
-    const asks = [newSubject(3, 40), newSubject(2, 5), newSubject(4, null), newSubject(1, 1000)];
+    const requests = [newBucket(3, 40), newBucket(2, 5), newBucket(4, null), newBucket(1, 1000)];
     const lifted: [Date | null, Date | null][] = [];
-    const seen = { allowed: 0, refused: 0, bans: 0 };
+    const seen = { allowed: 0, denied: 0, bans: 0 };
     for (let step = 0; step < 500; step += 1) {
-      const ask = asks[Math.floor(random() * asks.length)] as RateLimitRequest;
-      const decision = await expectSame(random() < 0.1 && ask.perDay ? { ...ask, perMinute: 6 } : ask);
+      const request = requests[Math.floor(random() * requests.length)] as RateLimitRequest;
+      const decision = await expectSame(
+        random() < 0.1 && request.perDay ? { ...request, perMinute: 6 } : request,
+      );
       seen.allowed += decision.allowed ? 1 : 0;
-      seen.refused += decision.allowed ? 0 : 1;
+      seen.denied += decision.allowed ? 0 : 1;
       seen.bans += decision.ban?.started ? 1 : 0;
       const dice = random();
       if (dice < 0.02) {
@@ -73,38 +75,38 @@ describe('the local store answers as the shared one does', () => {
         clock.travel(Math.floor(90_000 * random()));
       }
       if (dice > 0.98) {
-        lifted.push([await shared.liftBan(ask.bucketKey), local.liftBan(ask.bucketKey)]);
+        lifted.push([await shared.liftBan(request.bucketKey), local.liftBan(request.bucketKey)]);
       }
     }
     expect(lifted.map(([, here]) => here)).toEqual(lifted.map(([there]) => there));
-    expect(Math.min(seen.allowed, seen.refused, seen.bans)).toBeGreaterThan(5);
+    expect(Math.min(seen.allowed, seen.denied, seen.bans)).toBeGreaterThan(5);
   });
 
-  it('to a clock that goes back: the later window counts', async () => {
-    const ask = newSubject(3, 1000);
-    await expectSame(ask);
+  it('when the clock goes back: the later window stays in force', async () => {
+    const request = newBucket(3, 1000);
+    await expectSame(request);
     clock.travel(-300_000);
-    await expectSame(ask);
+    await expectSame(request);
     nowMs -= 300_000;
-    expect(local.consume(ask).nowMs).toBe(NOON);
+    expect(local.consume(request).nowMs).toBe(NOON);
   });
 
-  it('to who meets a ban', async () => {
-    const ask = newSubject(1, 1000);
-    await expectSame(ask);
-    const { ban } = await expectSame(ask);
-    expect(local.peek(ask).ban).toEqual({ untilMs: ban?.untilMs, started: false });
-    expect((await shared.bans()).get(ask.bucketKey)).toEqual(new Date(ban?.untilMs ?? 0));
+  it('for a request that meets a ban', async () => {
+    const request = newBucket(1, 1000);
+    await expectSame(request);
+    const { ban } = await expectSame(request);
+    expect(local.peek(request).ban).toEqual({ untilMs: ban?.untilMs, started: false });
+    expect((await shared.bans()).get(request.bucketKey)).toEqual(new Date(ban?.untilMs ?? 0));
   });
 });
 
-describe('the memory of the local store', () => {
-  it('is bounded: the one not seen for the longest begins anew, and strangers forget no client', () => {
+describe('LocalCounterStore', () => {
+  it('has bounded memory: it evicts the least recently used bucket, and addresses never evict quotas', () => {
     const small = new LocalCounterStore(() => nowMs, [], 100);
-    const client = newSubject();
+    const client = newBucket();
     small.consume(client);
-    for (let stranger = 0; stranger < 10_000; stranger += 1) {
-      small.consume({ bucketKey: `address:${stranger}`, perMinute: 300, perDay: null });
+    for (let address = 0; address < 10_000; address += 1) {
+      small.consume({ bucketKey: `address:${address}`, perMinute: 300, perDay: null });
     }
     const { quotas, addresses } = small['counters'];
     expect([quotas.size, addresses.size]).toEqual([1, 100]);

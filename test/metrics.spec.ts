@@ -23,8 +23,8 @@ const REQUESTS = 'animal_store_request_duration_seconds';
 let database: TestDatabase;
 let store: TestApplication;
 
-/** A service of its own for the tests of one part: its numbers begin at zero. */
-function ofOneService(): void {
+/** Starts a service for the tests of one group, with all metrics at zero. */
+function useOwnService(): void {
   beforeAll(async () => {
     database = await createDatabase();
     store = await startApplication({ database, environment: ANY_PORT });
@@ -53,17 +53,17 @@ async function call(
   return statuses;
 }
 
-/** A key with limits of its own. */
+/** Issues a key with its own limits. */
 const limited = (perMinute: number, perDay: number, order: Partial<KeyOrder> = {}): Promise<IssuedKey> =>
   store.issue({ plan: 'pro', perMinute, perDay, ...order });
 
 const requests = (read: Scrape, operation: string, status: number) =>
   read.value(`${REQUESTS}_count`, { operation, status: String(status) });
 
-describe('/metrics', () => {
-  ofOneService();
+describe('GET /metrics', () => {
+  useOwnService();
 
-  it('answers on a port of its own without a key, and nothing else is there', async () => {
+  it('returns 200 without a key on its own port, which serves nothing else', async () => {
     const { status, headers, text } = await send(`${metricsUrl()}/metrics`);
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
@@ -76,35 +76,38 @@ describe('/metrics', () => {
   });
 
   it.each([
-    ['no HTTP', 400, 'nonsense\r\n\r\n'],
+    ['bytes that are not HTTP', 400, 'nonsense\r\n\r\n'],
     [
       'headers that are too large',
       431,
       `GET /metrics HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
     ],
     ['CONNECT', 400, 'CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: x\r\n\r\n'],
-  ])('refuses in form what is no request: %s', async (_name, status, request) => {
-    const { status: told, body } = await sendRaw(metricsUrl(), request);
+  ])('returns a well-formed error for a malformed request: %s', async (_name, status, request) => {
+    const { status: received, body } = await sendRaw(metricsUrl(), request);
     const message: unknown = expect.any(String);
-    expect([told, JSON.parse(body)]).toEqual([status, { code: expect.any(String), message, status }]);
+    expect([received, JSON.parse(body)]).toEqual([status, { code: expect.any(String), message, status }]);
   });
 
-  it.each(['X-No-Host: x', 'Host: x\r\nExpect: a miracle'])('answers a request with %j', async (headers) => {
-    const request = `GET /metrics HTTP/1.1\r\n${headers}\r\nConnection: close\r\n\r\n`;
-    expect((await sendRaw(metricsUrl(), request)).status).toBe(200);
-  });
+  it.each(['X-No-Host: x', 'Host: x\r\nExpect: a miracle'])(
+    'returns 200 to a request with %j',
+    async (headers) => {
+      const request = `GET /metrics HTTP/1.1\r\n${headers}\r\nConnection: close\r\n\r\n`;
+      expect((await sendRaw(metricsUrl(), request)).status).toBe(200);
+    },
+  );
 
-  it('is not there where clients are served', async () => {
+  it('returns 404 on the port of the service', async () => {
     expectError(await send(`${store.url}/metrics`), 404, 'not_found');
   });
 
   it('is off unless METRICS_PORT is set', async () => {
-    const silent = await startApplication({ database });
-    expect(silent.app.get(MetricsServer).port).toBeNull();
-    await silent.close();
+    const withoutMetrics = await startApplication({ database });
+    expect(withoutMetrics.app.get(MetricsServer).port).toBeNull();
+    await withoutMetrics.close();
   });
 
-  it('ends the start with the setting that is wrong, where somebody else has the port', async () => {
+  it('aborts the start and names the setting when the port is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
@@ -114,7 +117,7 @@ describe('/metrics', () => {
     other.close();
   });
 
-  it('answers no more once the service has ended', async () => {
+  it('fails to connect once the service has ended', async () => {
     const short = await startApplication({ database, environment: ANY_PORT });
     const url = metricsUrl(short);
     await scrape(url);
@@ -122,7 +125,7 @@ describe('/metrics', () => {
     await expect(scrape(url)).rejects.toThrow('fetch failed');
   });
 
-  it('has every metric that docs/observing.md lists, and lists every one that it has', async () => {
+  it('has every metric in docs/observing.md, and no other of this service', async () => {
     const listed = Array.from(
       (await readFile('docs/observing.md', 'utf8')).matchAll(/^\| `(animal_store_\w+)`/gm),
       ([, name]) => String(name),
@@ -136,17 +139,17 @@ describe('/metrics', () => {
   });
 });
 
-describe('connections on which no request comes', () => {
-  ofOneService();
+describe('metrics of connections without a request', () => {
+  useOwnService();
 
   const HEAD = 'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n';
-  const refused = (read: Scrape) =>
+  const denied = (read: Scrape) =>
     [400, 408, 431].map((status) =>
       read.value('animal_store_refused_connections_total', { status: String(status) }),
     );
 
-  it('are told by the status that they were answered', async () => {
-    expect(refused(await metrics())).toEqual([0, 0, 0]);
+  it('count each connection by the status of its response', async () => {
+    expect(denied(await metrics())).toEqual([0, 0, 0]);
     const bytes: [string | Buffer, number][] = [
       ['nonsense\r\n\r\n', 400],
       [Buffer.from('160301006d0100006903037a', 'hex'), 400],
@@ -157,11 +160,11 @@ describe('connections on which no request comes', () => {
       expect((await sendRaw(store.url, sent)).status).toBe(status);
     }
     const read = await metrics();
-    expect(refused(read)).toEqual([3, 0, 1]);
+    expect(denied(read)).toEqual([3, 0, 1]);
     expect(read.value(`${REQUESTS}_count`)).toBeUndefined();
   });
 
-  it('are told as 408 where it comes too slowly, and an authenticated request whose body does is told so, too', async () => {
+  it('count slow headers as 408, and a slow body of an authenticated request as 408 of its operation', async () => {
     const { key } = await store.issue({ plan: 'business' });
     const server: Server = store.app.getHttpServer();
     server.headersTimeout = 100;
@@ -172,24 +175,24 @@ describe('connections on which no request comes', () => {
       `${post}Authorization: Bearer ${key}\r\n\r\n{"name":`,
       `${post}\r\n{"name":`,
     ];
-    const answers = await Promise.all(slow.map((sent) => sendRaw(store.url, sent)));
-    expect(answers.map(({ status, body }) => [status, JSON.parse(body).code])).toEqual([
+    const responses = await Promise.all(slow.map((sent) => sendRaw(store.url, sent)));
+    expect(responses.map(({ status, body }) => [status, JSON.parse(body).code])).toEqual([
       [408, 'request_timeout'],
       [408, 'request_timeout'],
       [401, 'missing_api_key'],
     ]);
     await until(async () => requests(await metrics(), 'createPet', 408) === 1);
     const read = await metrics();
-    expect(refused(read)).toEqual([3, 2, 1]);
+    expect(denied(read)).toEqual([3, 2, 1]);
     expect(requests(read, 'createPet', 401)).toBe(1);
     expect(read.samples.filter(({ name }) => name === `${REQUESTS}_count`)).toHaveLength(2);
   });
 });
 
-describe('requests', () => {
-  ofOneService();
+describe('metrics of requests', () => {
+  useOwnService();
 
-  it('are told by operation and status, whatever became of them, and unknown paths under one name', async () => {
+  it('count by operation and status, whatever the outcome, and count unknown paths under one name', async () => {
     const { key } = await store.issue({ plan: 'business' });
     await call(key, 2);
     await call(key, 1, { method: 'POST', body: { name: 'Rex', categoryId: 1 } });
@@ -213,7 +216,7 @@ describe('requests', () => {
     expect([...texts].filter((label) => label.includes('/') || label.includes('nothing'))).toEqual([]);
   });
 
-  it('have durations in buckets that add up', async () => {
+  it('have durations in cumulative buckets', async () => {
     const { key } = await store.issue();
     await call(key, 3);
     const read = await metrics();
@@ -231,15 +234,15 @@ describe('requests', () => {
   });
 });
 
-describe('limits', () => {
-  ofOneService();
+describe('metrics of limits', () => {
+  useOwnService();
 
   const allowed = (read: Scrape, plan: string, window: string) =>
     read.value('animal_store_admitted_requests_total', { plan, window });
-  const refused = (read: Scrape, plan: string, window: string) =>
+  const denied = (read: Scrape, plan: string, window: string) =>
     read.value('animal_store_refused_requests_total', { plan, window });
 
-  it('tell what was allowed and refused, by plan and window, and the bans that were started', async () => {
+  it('count allowed and denied requests by plan and window, and bans', async () => {
     const minute = await limited(2, 100);
     expect(await call(minute.key, 6)).toEqual([200, 200, 429, 429, 429, 429]);
     const day = await limited(50, 1, { plan: 'business' });
@@ -248,52 +251,52 @@ describe('limits', () => {
     expect(allowed(read, 'pro', 'minute')).toBe(2);
     expect(allowed(read, 'pro', 'day')).toBe(2);
     expect(allowed(read, 'business', 'day')).toBe(1);
-    expect(refused(read, 'pro', 'minute')).toBe(1);
-    expect(refused(read, 'pro', 'ban')).toBe(3);
-    expect(refused(read, 'pro', 'day')).toBe(0);
-    expect(refused(read, 'business', 'day')).toBe(2);
+    expect(denied(read, 'pro', 'minute')).toBe(1);
+    expect(denied(read, 'pro', 'ban')).toBe(3);
+    expect(denied(read, 'pro', 'day')).toBe(0);
+    expect(denied(read, 'business', 'day')).toBe(2);
     expect(read.value('animal_store_bans_started_total', { plan: 'pro' })).toBe(1);
     expect(read.value('animal_store_bans_started_total', { plan: 'business' })).toBe(0);
   });
 
-  it('tell of those without a key apart, who have no day', async () => {
+  it('count anonymous clients separately, without a day window', async () => {
     await call(undefined, 3);
     const read = await metrics();
     expect(allowed(read, '(stranger)', 'minute')).toBe(3);
     expect(allowed(read, '(stranger)', 'day')).toBeUndefined();
-    expect(refused(read, '(stranger)', 'minute')).toBe(0);
+    expect(denied(read, '(stranger)', 'minute')).toBe(0);
   });
 
-  it('do not count questions where a quota stands, but those of them that were refused', async () => {
+  it('count requests for the rate-limit status only when they are denied', async () => {
     const { key } = await store.issue();
     const statuses = await call(key, 61, { path: '/v1/rate-limit' });
     expect(statuses.filter((status) => status === 429)).toHaveLength(1);
     const read = await metrics();
     expect(allowed(read, 'free', 'minute')).toBe(0);
-    expect(refused(read, 'free', 'inquiries')).toBe(1);
+    expect(denied(read, 'free', 'inquiries')).toBe(1);
   });
 });
 
-describe('the stores', () => {
-  ofOneService();
+describe('metrics of the stores', () => {
+  useOwnService();
 
-  const question = (read: Scrape, name: string, part: string) =>
+  const query = (read: Scrape, name: string, part: string) =>
     read.value(`animal_store_question_${part}`, { question: name });
 
-  it('tell how long questions took, and how many one served', async () => {
+  it('have the duration and the batch size of queries', async () => {
     const { key } = await store.issue({ plan: 'business' });
     await call(key);
     await Promise.all(Array.from({ length: 20 }, () => call(key)));
     const read = await metrics();
     for (const name of ['count', 'page-of-pets']) {
-      expect(question(read, name, 'batch_size_sum')).toBe(21);
-      expect(question(read, name, 'batch_size_count')).toBe(question(read, name, 'duration_seconds_count'));
-      expect(question(read, name, 'duration_seconds_sum')).toBeGreaterThan(0);
-      expect(question(read, name, 'failures_total')).toBe(0);
+      expect(query(read, name, 'batch_size_sum')).toBe(21);
+      expect(query(read, name, 'batch_size_count')).toBe(query(read, name, 'duration_seconds_count'));
+      expect(query(read, name, 'duration_seconds_sum')).toBeGreaterThan(0);
+      expect(query(read, name, 'failures_total')).toBe(0);
     }
   });
 
-  it('tell of keys that were remembered and looked up, and how fresh what is remembered is', async () => {
+  it('count hits and misses of the key cache, and show whether the cache is current', async () => {
     const lookUps = (read: Scrape, result: string) =>
       read.value('animal_store_key_lookups_total', { result }) ?? NaN;
     const { key } = await store.issue();
@@ -306,7 +309,7 @@ describe('the stores', () => {
     expect(read.value('animal_store_key_knowledge_age_seconds')).toBeLessThan(0.8);
   });
 
-  it('tell of both pools how many connections there are and who waits for one', async () => {
+  it('have the size of both pools, and the number of requests that wait for a connection', async () => {
     await call((await store.issue()).key);
     const read = await metrics();
     for (const [pool, max] of [
@@ -321,7 +324,7 @@ describe('the stores', () => {
     }
   });
 
-  it('tell of answers that were given again, and of usage that waits', async () => {
+  it('count replayed responses and usage that is not written yet', async () => {
     const { key } = await store.issue();
     const again = {
       method: 'POST',
@@ -336,10 +339,10 @@ describe('the stores', () => {
   });
 });
 
-describe('an outage of the counter store', () => {
-  ofOneService();
+describe('metrics during an outage of the counter store', () => {
+  useOwnService();
 
-  it('is told, and of how many one decided alone, and its end', async () => {
+  it('show the outage, the requests counted locally, and the recovery', async () => {
     const proxy = await startDatabaseProxy(database.url);
     const shared = store.app.get<PostgresCounterStore>(SHARED_COUNTER_STORE);
     jest.replaceProperty(

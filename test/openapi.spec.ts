@@ -37,13 +37,13 @@ describe('the OpenAPI documents', () => {
       expect(json.openapi).toMatch(/^3\.1\./);
     });
 
-    it('is the committed file to the letter (if not: npm run documents)', async () => {
+    it('equals the committed file to the byte (if not: npm run documents)', async () => {
       const committed = await readFile(file, 'utf8');
       expect(served[file]?.json).toEqual(JSON.parse(committed));
       expect(served[file]?.text).toBe(committed);
     });
 
-    it('refers only to what it has, and has only what it refers to', () => {
+    it('refers only to components that it has, and has no unused component', () => {
       const document = served[file]?.json;
       const references = referencesIn(document);
       expect(references.length).toBeGreaterThan(0);
@@ -56,7 +56,7 @@ describe('the OpenAPI documents', () => {
       }
     });
 
-    it('has servers for the whole of it alone, as generators ignore those of single paths', () => {
+    it('has servers only at the top level, as generators ignore those of single paths', () => {
       for (const [path, item] of Object.entries<Json>(served[file]?.json.paths)) {
         expect([path, 'servers' in item]).toEqual([path, false]);
       }
@@ -72,7 +72,7 @@ describe('the OpenAPI documents', () => {
     });
   });
 
-  it('name no contact unless one is set', () => {
+  it('have no contact unless one is set', () => {
     for (const { info } of Object.values(documents)) {
       expect(info).not.toHaveProperty('contact');
     }
@@ -91,11 +91,11 @@ describe('the OpenAPI documents', () => {
     }
   });
 
-  it('are what docs/deprecations.md is made of (if not: npm run documents)', async () => {
+  it('match docs/deprecations.md (if not: npm run documents)', async () => {
     expect(await readFile('docs/deprecations.md', 'utf8')).toBe(deprecationsText(Object.values(documents)));
   });
 
-  it('have the public interface in openapi.json, relative to both environments', () => {
+  it('describe the public interface in openapi.json, relative to both environments', () => {
     expect(addressesOf(documents.store)).toEqual([
       'https://api.animal-store.example/v1',
       'https://staging.animal-store.example/v1',
@@ -109,7 +109,7 @@ describe('the OpenAPI documents', () => {
     expect(tagsOf(documents.store)).toEqual(['pets', 'store', 'limits']);
   });
 
-  it('have administration in admin-openapi.json, beside the version', () => {
+  it('describe administration in admin-openapi.json, outside the version path', () => {
     expect(addressesOf(documents.administration)).toEqual([
       'https://api.animal-store.example',
       'https://staging.animal-store.example',
@@ -155,7 +155,7 @@ describe('the OpenAPI documents', () => {
       expect(Object.keys(response.headers)).toEqual(
         expect.arrayContaining(headersOf(operationId, Number(status))),
       );
-      // No key is valid there.
+      // Keys are not valid there.
       expect('X-Api-Key-Expires' in response.headers).toBe(status !== '401');
     }
     for (const name of ['X-Api-Key-Expires', 'X-RateLimit-Degraded']) {
@@ -186,7 +186,7 @@ describe('the OpenAPI documents', () => {
     expect(limit.schema).not.toHaveProperty('pattern');
   });
 
-  it('have 64-bit identifiers, required fields and bounds of an animal', () => {
+  it('have the 64-bit identifiers, required fields and bounds of an animal', () => {
     const { NewPet, Pet, PetStatus } = documents.store.components.schemas;
     expect(PetStatus.enum).toEqual(['available', 'pending', 'sold']);
     expect(NewPet.required).toEqual(['name', 'categoryId']);
@@ -200,7 +200,7 @@ describe('the OpenAPI documents', () => {
     ]);
   });
 
-  it('have the bounds of what administrators send, and a key only where it is made', () => {
+  it('have the bounds of administrative input, and the key only in responses that create one', () => {
     const document = documents.administration;
     const { KeyOrder, Rotation, PlanLimits, Key, IssuedKey } = document.components.schemas;
     expect(KeyOrder.required).toEqual(['name', 'plan']);
@@ -220,7 +220,7 @@ describe('the OpenAPI documents', () => {
     expect(banned).toMatchObject({ in: 'query', required: false, schema: { type: 'boolean' } });
   });
 
-  it('have exactly three fields of an error', () => {
+  it('have exactly three fields in an error', () => {
     for (const { components } of Object.values(documents)) {
       const { properties, required, additionalProperties } = components.schemas.Error;
       expect(Object.keys(properties)).toEqual(['code', 'message', 'status']);
@@ -229,7 +229,7 @@ describe('the OpenAPI documents', () => {
     }
   });
 
-  it('require a bearer key everywhere, and mark getPet alone as deprecated', () => {
+  it('require a bearer key everywhere, and mark only getPet as deprecated', () => {
     for (const { security, components } of Object.values(documents)) {
       expect(security).toEqual([{ apiKey: [] }]);
       expect(components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' });
@@ -246,7 +246,7 @@ describe('the OpenAPI documents', () => {
   });
 });
 
-describe('the contact', () => {
+describe('the contact in the OpenAPI documents', () => {
   it.each([
     ['https://animal-store.example/support', { url: 'https://animal-store.example/support' }],
     ['support@animal-store.example', { email: 'support@animal-store.example' }],
@@ -260,7 +260,7 @@ describe('the contact', () => {
 });
 
 describe('the stability of operations', () => {
-  it('is beta or experimental of orders, and stable of all else', async () => {
+  it('is beta or experimental for orders, and stable for all others', async () => {
     const documents = await Promise.all(FILES.map((file) => readFile(file, 'utf8')));
     const unstable = documents
       .flatMap((text) => Object.values<Json>(JSON.parse(text).paths))
@@ -282,7 +282,7 @@ describe('the reference page', () => {
   });
   afterAll(() => store.close());
 
-  it('is served without a key, with everything it loads, from here', async () => {
+  it('is served without a key, and loads only files of this service', async () => {
     const page = await send(`${store.url}/docs`);
     expect(page.status).toBe(200);
     expect(page.headers.get('content-type')).toMatch(/^text\/html/);
@@ -295,7 +295,7 @@ describe('the reference page', () => {
     }
   });
 
-  /** The document that a page shows. */
+  /** Returns the document that a page shows. */
   async function shown(name: string): Promise<Json> {
     const { text } = await send(`${store.url}/docs/show-${name}.js`);
     return JSON.parse(text.replace(/^showReference\(/, '').replace(/\);\n$/, ''));
@@ -313,7 +313,7 @@ describe('the reference page', () => {
     expect(text).toContain('<meta name="viewport" content="width=device-width, initial-scale=1" />');
   });
 
-  it('describes the headers of all responses once, and not at each status', async () => {
+  it('describes the headers of all responses once, not at each status', async () => {
     for (const name of ['openapi', 'admin-openapi']) {
       const { info, paths } = await shown(name);
       const operations = Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));
@@ -351,52 +351,52 @@ describe('the reference page', () => {
     ['swagger-ui-bundle.js', 'application/javascript; charset=utf-8'],
   ];
   describe.each(ASSETS)('/docs/%s', (name, type) => {
-    let answer: Response;
-    const ask = ({
+    let assetResponse: Response;
+    const fetchAsset = ({
       method = 'GET',
       headers = {},
     }: { method?: string; headers?: Record<string, string> } = {}) =>
       fetch(`${store.url}/docs/${name}`, { method, headers: { 'Accept-Encoding': 'identity', ...headers } });
     beforeAll(async () => {
-      answer = await ask();
+      assetResponse = await fetchAsset();
     });
 
-    it('is the file of Swagger UI, to the byte, as what it is', async () => {
+    it('is the file of Swagger UI, to the byte, with its content type', async () => {
       const content = await readFile(require.resolve(`swagger-ui-dist/${name}`));
-      expect(answer.status).toBe(200);
-      expect(answer.headers.get('content-type')).toBe(type);
-      expect(answer.headers.get('content-length')).toBe(String(content.length));
-      expect(content.equals(Buffer.from(await answer.arrayBuffer()))).toBe(true);
+      expect(assetResponse.status).toBe(200);
+      expect(assetResponse.headers.get('content-type')).toBe(type);
+      expect(assetResponse.headers.get('content-length')).toBe(String(content.length));
+      expect(content.equals(Buffer.from(await assetResponse.arrayBuffer()))).toBe(true);
     });
 
-    it('may be kept by everybody, who asks each time whether it still holds', async () => {
-      const etag = answer.headers.get('etag') ?? '';
+    it('is cacheable by everyone, and must be revalidated', async () => {
+      const etag = assetResponse.headers.get('etag') ?? '';
       expect(etag).toMatch(/^"[\w-]+"$/);
-      expect(answer.headers.get('cache-control')).toBe('public, max-age=0');
+      expect(assetResponse.headers.get('cache-control')).toBe('public, max-age=0');
       for (const method of ['GET', 'HEAD']) {
-        const known = await ask({ method, headers: { 'If-None-Match': `"other", W/${etag}` } });
+        const known = await fetchAsset({ method, headers: { 'If-None-Match': `"other", W/${etag}` } });
         expect(known.status).toBe(304);
         expect(await known.text()).toBe('');
         expect(known.headers.get('etag')).toBe(etag);
         expect(known.headers.get('cache-control')).toBe('public, max-age=0');
         expect(known.headers.get('content-type')).toBeNull();
       }
-      expect((await ask({ headers: { 'If-None-Match': '"other"' } })).status).toBe(200);
+      expect((await fetchAsset({ headers: { 'If-None-Match': '"other"' } })).status).toBe(200);
     });
 
-    it('answers GET and HEAD alone, HEAD as GET without the body', async () => {
-      const head = await ask({ method: 'HEAD' });
+    it('allows only GET and HEAD, and returns the headers of GET to HEAD', async () => {
+      const head = await fetchAsset({ method: 'HEAD' });
       expect([head.status, await head.text()]).toEqual([200, '']);
       for (const header of ['content-type', 'content-length', 'etag', 'cache-control']) {
-        expect([header, head.headers.get(header)]).toEqual([header, answer.headers.get(header)]);
+        expect([header, head.headers.get(header)]).toEqual([header, assetResponse.headers.get(header)]);
       }
-      const refused = await ask({ method: 'POST' });
-      expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+      const denied = await fetchAsset({ method: 'POST' });
+      expect([denied.status, denied.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
     });
   });
 
   const itOnLinux = existsSync('/proc/self/fd') ? it : it.skip;
-  itOnLinux('leaves no file open for those who asked for several at once and went away unread', async () => {
+  itOnLinux('closes the files of pipelined responses that a disconnected client did not read', async () => {
     const { port } = new URL(store.url);
     for (let round = 0; round < 20; round += 1) {
       const socket = connect(Number(port), '127.0.0.1');
@@ -410,7 +410,7 @@ describe('the reference page', () => {
     expect(descriptors().filter((target) => target.includes('swagger-ui-dist'))).toEqual([]);
   });
 
-  it('tries operations out on the server it came from', async () => {
+  it('sends trial requests to the server that it came from', async () => {
     const { servers } = await shown('openapi');
     expect(servers[0].url).toBe('/v1');
     expect((await shown('admin-openapi')).servers[0].url).toBe('/');
@@ -420,21 +420,18 @@ describe('the reference page', () => {
     expect((await send(`${store.url}${path}`)).status).toBe(404);
   });
 
-  it.each(['/docs', '/openapi.json', '/admin-openapi.json'])(
-    '%s answers GET and HEAD alone',
-    async (path) => {
-      expect((await send(`${store.url}${path}`, { method: 'HEAD' })).status).toBe(200);
-      const refused = await send(`${store.url}${path}`, { method: 'POST' });
-      expect(refused.status).toBe(405);
-      expect(refused.headers.get('allow')).toBe('GET, HEAD');
-    },
-  );
+  it.each(['/docs', '/openapi.json', '/admin-openapi.json'])('%s allows only GET and HEAD', async (path) => {
+    expect((await send(`${store.url}${path}`, { method: 'HEAD' })).status).toBe(200);
+    const denied = await send(`${store.url}${path}`, { method: 'POST' });
+    expect(denied.status).toBe(405);
+    expect(denied.headers.get('allow')).toBe('GET, HEAD');
+  });
 });
 
-/** What this process, which the service runs in, has open. */
+/** Returns the open files of this process, which the service runs in. */
 function descriptors(): string[] {
   const links = readdirSync('/proc/self/fd').map((descriptor) => `/proc/self/fd/${descriptor}`);
-  // The one that the directory was read by is there no more.
+  // The descriptor that was used to read the directory is closed by now.
   return links.filter((link) => existsSync(link)).map((link) => readlinkSync(link));
 }
 
@@ -476,8 +473,8 @@ function referencesIn(value: Json): string[] {
   );
 }
 
-/** What a reference of the form `#/a/b` points to; undefined when there is nothing, or it is of another form. */
+/** Returns the target of a reference of the form `#/a/b`; undefined when there is none, or the form is another. */
 function resolve(document: Json, reference: string): Json {
   const [root, ...steps] = reference.split('/');
-  return root === '#' ? steps.reduce((place, step) => place?.[step], document) : undefined;
+  return root === '#' ? steps.reduce((node, step) => node?.[step], document) : undefined;
 }

@@ -27,11 +27,11 @@ describe('docs/operating.md', () => {
     expect(after.filter(({ file }) => files.has(file))).toEqual([]);
   });
 
-  it('tells what to watch by questions that PostgreSQL answers', async () => {
-    const questions = documented('operating.md', 'What to watch').trim().split(/;\n/);
-    expect(questions).toHaveLength(7);
-    for (const question of questions) {
-      await database.query(question);
+  it('has queries of what to watch that PostgreSQL accepts', async () => {
+    const queries = documented('operating.md', 'What to watch').trim().split(/;\n/);
+    expect(queries).toHaveLength(7);
+    for (const query of queries) {
+      await database.query(query);
     }
   });
 });

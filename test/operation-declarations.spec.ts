@@ -28,7 +28,7 @@ beforeAll(async () => {
 const named = ({ method, url }: Operation) => `${method} ${url}`;
 const isOperation = ({ url, method }: Operation) => /^\/(v1|admin)\//.test(url) && method !== 'HEAD';
 
-/** The deprecated operations, of which there is at least one. */
+/** Returns the deprecated operations, and expects at least one. */
 function deprecated(): (Operation & { deprecation: Deprecation })[] {
   const found = operations.filter(isOperation).flatMap((operation) => {
     const deprecation = operation.config?.deprecation;
@@ -40,18 +40,20 @@ function deprecated(): (Operation & { deprecation: Deprecation })[] {
 
 describe('the declaration of an operation', () => {
   it('has a stability', () => {
-    const vague = operations.filter((operation) => isOperation(operation) && !operation.config?.stability);
+    const withoutStability = operations.filter(
+      (operation) => isOperation(operation) && !operation.config?.stability,
+    );
     expect(operations.filter(isOperation).length).toBeGreaterThan(10);
-    expect(vague.map(named)).toEqual([]);
+    expect(withoutStability.map(named)).toEqual([]);
   });
 
-  it('has a removal at 00:00 UTC, since errors and documents name the day alone', () => {
+  it('has a removal at 00:00 UTC, since errors and documents show only the date', () => {
     for (const { deprecation } of deprecated()) {
       expect(deprecation.removal.getTime() % DAY_MS).toBe(0);
     }
   });
 
-  it('has a removal after the deprecation, with at least the notice of its stability', () => {
+  it('has a removal after its deprecation, with at least the notice of its stability', () => {
     for (const { config, deprecation } of deprecated()) {
       const earliest = new Date(deprecation.since);
       earliest.setUTCMonth(earliest.getUTCMonth() + NOTICE_MONTHS[config?.stability ?? 'stable']);
@@ -60,7 +62,7 @@ describe('the declaration of an operation', () => {
     }
   });
 
-  it('has a replacement of the same method, which is neither deprecated nor experimental', () => {
+  it('has a replacement with the same method that is neither deprecated nor experimental', () => {
     const router = FindMyWay();
     for (const operation of operations) {
       router.on(operation.method, operation.url, () => {}, operation);

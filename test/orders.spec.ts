@@ -37,7 +37,7 @@ function list(query = '', as = key): Promise<Answer> {
 
 const idsOf = ({ json }: Answer): number[] => (json as { id: number }[]).map(({ id }) => id);
 
-/** Places orders of the quota beside the interface, which cannot give them a status. */
+/** Inserts orders of the quota by SQL, since the API cannot set a status. */
 async function fill(quotaId: string, count: number, database = store.database): Promise<void> {
   await database.query(
     `INSERT INTO orders (quota_id, pet_id, quantity, status)
@@ -51,33 +51,33 @@ async function countOrders(): Promise<number> {
   return row?.count ?? NaN;
 }
 
-describe('createOrder', () => {
-  it('answers 201 with a placed order, and says that it is experimental', async () => {
-    const answer = await place({ petId: 2, quantity: 3, shipDate: '2027-01-01T01:00:00.5+01:00' });
-    expect(answer.status).toBe(201);
-    expect(answer.text).toBe(
+describe('POST /v1/store/orders', () => {
+  it('returns 201 with a placed order, and X-Stability: experimental', async () => {
+    const response = await place({ petId: 2, quantity: 3, shipDate: '2027-01-01T01:00:00.5+01:00' });
+    expect(response.status).toBe(201);
+    expect(response.text).toBe(
       '{"id":1,"petId":2,"quantity":3,"status":"placed","complete":false,"shipDate":"2027-01-01T00:00:00.500Z"}',
     );
-    expect(answer.headers.get('x-stability')).toBe('experimental');
-    expectRateLimitHeaders(answer);
-    expect((await list()).json).toEqual([answer.json]);
+    expect(response.headers.get('x-stability')).toBe('experimental');
+    expectRateLimitHeaders(response);
+    expect((await list()).json).toEqual([response.json]);
   });
 
-  it('leaves out a date that was not given', async () => {
+  it('leaves out shipDate when it was not given', async () => {
     expect((await place({ petId: 1, quantity: 1 })).text).toBe(
       '{"id":1,"petId":1,"quantity":1,"status":"placed","complete":false}',
     );
   });
 
-  it('takes the greatest quantity and identifier, and ignores what it does not know', async () => {
+  it('accepts the greatest quantity and petId, and ignores unknown fields', async () => {
     await store.database.query(
       `INSERT INTO pets (id, name, category_id) VALUES (9223372036854775807, 'Max', 1)`,
     );
-    const answer = await place(
+    const response = await place(
       '{"petId":9223372036854775807,"quantity":2147483647,"status":"delivered","complete":true,"id":99,"quotaId":"x"}',
     );
-    expect(answer.status).toBe(201);
-    expect(answer.text).toBe(
+    expect(response.status).toBe(201);
+    expect(response.text).toBe(
       '{"id":1,"petId":9223372036854775807,"quantity":2147483647,"status":"placed","complete":false}',
     );
   });
@@ -89,23 +89,23 @@ describe('createOrder', () => {
 
   it.each([
     [
-      'an animal that is not there',
+      'an unknown animal',
       '{"petId":3,"quantity":1}',
       'petId must be that of an animal; there is none with 3',
     ],
-    ['no animal', '{"quantity":1}', 'petId is required'],
+    ['no petId', '{"quantity":1}', 'petId is required'],
     ['no quantity', '{"petId":1}', 'quantity is required'],
     ['a petId that is a string', '{"petId":"1","quantity":1}', PET_ID],
-    ['a petId that is no int64', '{"petId":9223372036854775808,"quantity":1}', PET_ID],
-    ['a quantity of none', '{"petId":1,"quantity":0}', QUANTITY],
-    ['a quantity below none', '{"petId":1,"quantity":-1}', QUANTITY],
-    ['a quantity that is no int32', '{"petId":1,"quantity":2147483648}', QUANTITY],
+    ['a petId beyond int64', '{"petId":9223372036854775808,"quantity":1}', PET_ID],
+    ['a quantity of zero', '{"petId":1,"quantity":0}', QUANTITY],
+    ['a negative quantity', '{"petId":1,"quantity":-1}', QUANTITY],
+    ['a quantity beyond int32', '{"petId":1,"quantity":2147483648}', QUANTITY],
     ['a quantity with a fraction', '{"petId":1,"quantity":1.0}', QUANTITY],
     ['a quantity that is null', '{"petId":1,"quantity":null}', QUANTITY],
     ['a date that is null', '{"petId":1,"quantity":1,"shipDate":null}', SHIP_DATE],
     ['a date without a time', '{"petId":1,"quantity":1,"shipDate":"2027-01-01"}', SHIP_DATE],
     ['a date-time without an offset', '{"petId":1,"quantity":1,"shipDate":"2027-01-01T00:00:00"}', SHIP_DATE],
-    ['a day that there is not', '{"petId":1,"quantity":1,"shipDate":"2027-02-29T00:00:00Z"}', SHIP_DATE],
+    ['a day that does not exist', '{"petId":1,"quantity":1,"shipDate":"2027-02-29T00:00:00Z"}', SHIP_DATE],
     ['a date in the year 0', '{"petId":1,"quantity":1,"shipDate":"0000-01-01T00:00:00Z"}', SHIP_DATE],
     [
       'a date that its offset carries into the year 0',
@@ -118,24 +118,24 @@ describe('createOrder', () => {
       SHIP_DATE,
     ],
     ['a number for a date', '{"petId":1,"quantity":1,"shipDate":1}', SHIP_DATE],
-    ['several faults', '{"petId":1.5,"quantity":0}', `${PET_ID}; ${QUANTITY}`],
-    ['a body that is no object', '[]', 'the body must be a JSON object'],
-  ])('refuses %s with 400, and places nothing', async (_name, body, fault) => {
-    const answer = await place(body);
-    expectError(answer, 400, 'invalid_request', `The request is invalid: ${fault}.`);
-    expect(answer.headers.get('x-stability')).toBe('experimental');
-    expectRateLimitHeaders(answer);
+    ['several invalid fields', '{"petId":1.5,"quantity":0}', `${PET_ID}; ${QUANTITY}`],
+    ['a body that is not an object', '[]', 'the body must be a JSON object'],
+  ])('returns 400 for %s, and places nothing', async (_name, body, fault) => {
+    const response = await place(body);
+    expectError(response, 400, 'invalid_request', `The request is invalid: ${fault}.`);
+    expect(response.headers.get('x-stability')).toBe('experimental');
+    expectRateLimitHeaders(response);
     expect(await countOrders()).toBe(0);
   });
 
-  it('of a quota that was removed by hand meanwhile is no fault of the request', async () => {
+  it('fails with a foreign-key error, not a client error, when its quota was deleted by SQL', async () => {
     const order = { petId: 1n, quantity: 1, shipDate: undefined };
     const placed = store.app.get(OrderRepository).create(randomUUID(), order);
     await expect(placed).rejects.toMatchObject({ constraint: 'orders_quota_id_fkey' });
     expect(await countOrders()).toBe(0);
   });
 
-  it('has an identifier that no other order has, not even of another quota', async () => {
+  it('gives each order a unique id, also across quotas', async () => {
     await place({ petId: 1, quantity: 1 });
     const { quotaId } = await store.issue(UNLIMITED);
     const twin =
@@ -146,7 +146,7 @@ describe('createOrder', () => {
     });
   });
 
-  it('keeps an animal that is ordered from being removed by hand', async () => {
+  it('protects an ordered animal from deletion by SQL', async () => {
     await place({ petId: 1, quantity: 1 });
     await expect(store.database.query('DELETE FROM pets WHERE id = 1')).rejects.toMatchObject({
       // restrict_violation since PostgreSQL 18, foreign_key_violation before.
@@ -155,22 +155,22 @@ describe('createOrder', () => {
   });
 });
 
-describe('listOrders', () => {
-  it('answers 200 with a bare array, oldest first, and says that it is beta', async () => {
+describe('GET /v1/store/orders', () => {
+  it('returns 200 with a bare array, oldest first, and X-Stability: beta', async () => {
     await fill(issued.quotaId, 3);
-    const answer = await list();
-    expect(answer.status).toBe(200);
-    expect(answer.text).toBe(
+    const response = await list();
+    expect(response.status).toBe(200);
+    expect(response.text).toBe(
       '[{"id":1,"petId":1,"quantity":1,"status":"placed","complete":false},' +
         '{"id":2,"petId":1,"quantity":2,"status":"approved","complete":false},' +
         '{"id":3,"petId":1,"quantity":3,"status":"delivered","complete":false}]',
     );
-    expect(answer.headers.get('x-stability')).toBe('beta');
-    expect(linksOf(answer)).toEqual({ first: `${PATH}?limit=20` });
-    expectRateLimitHeaders(answer);
+    expect(response.headers.get('x-stability')).toBe('beta');
+    expect(linksOf(response)).toEqual({ first: `${PATH}?limit=20` });
+    expectRateLimitHeaders(response);
   });
 
-  it('never shows an order of another quota, nor the place of one by a cursor', async () => {
+  it('never returns an order of another quota, also not by a cursor of that quota', async () => {
     const other = await store.issue(UNLIMITED);
     await fill(other.quotaId, 3);
     await fill(issued.quotaId, 3);
@@ -183,7 +183,7 @@ describe('listOrders', () => {
     }
   });
 
-  it('is shared by the keys of a quota', async () => {
+  it('returns the same orders to all keys of a quota', async () => {
     const { json: rotated } = await send(`${store.url}/admin/keys/${issued.id}/rotate`, {
       method: 'POST',
       key: (await store.issue({ ...UNLIMITED, role: 'admin' })).key,
@@ -192,13 +192,13 @@ describe('listOrders', () => {
     expect(idsOf(await list('', rotated.key))).toEqual([1]);
   });
 
-  it('walks over all pages, each order once, also of one status and under inserts', async () => {
+  it('returns each order once over all pages, also of one status and while orders are added', async () => {
     await fill(issued.quotaId, 25);
     const seen: number[] = [];
     for (let target: string | undefined = `${PATH}?limit=10`; target !== undefined;) {
-      const answer: Answer = await send(`${store.url}${target}`, { key });
-      seen.push(...idsOf(answer));
-      target = linksOf(answer)['next'];
+      const response: Answer = await send(`${store.url}${target}`, { key });
+      seen.push(...idsOf(response));
+      target = linksOf(response)['next'];
       await place({ petId: 1, quantity: 1 });
     }
     expect(seen.slice(0, 25)).toEqual(Array.from({ length: 25 }, (_, index) => index + 1));
@@ -208,7 +208,7 @@ describe('listOrders', () => {
     expect(idsOf(await send(`${store.url}${next}`, { key }))).toEqual([8, 11]);
   });
 
-  it('reads no orders of other quotas for a page of a quota with a large share of all', async () => {
+  it('reads no orders of other quotas for a quota with a large share of all orders', async () => {
     const database = await createDatabase();
     const reader = await startApplication({ database });
     const [mine, others] = [await reader.issue(UNLIMITED), await reader.issue(UNLIMITED)];
@@ -222,7 +222,7 @@ describe('listOrders', () => {
       expect(json[0].id).toBeGreaterThan(20_000);
     }
     await reader.close();
-    // PostgreSQL has counted all that a connection read when the connection has ended.
+    // PostgreSQL updates its statistics of a connection when the connection ends.
     await eventually(async () =>
       expect(
         await database.query(
@@ -244,7 +244,7 @@ describe('listOrders', () => {
     ['?status=sold', 'status must be one of placed, approved, delivered'],
     ['?cursor=x', 'cursor is not one that this service gave: follow the Link header of the page before'],
     ['?limit=1&limit=1', 'limit must be given once'],
-  ])('refuses %s with 400', async (query, fault) => {
+  ])('returns 400 for %s', async (query, fault) => {
     expectError(await list(query), 400, 'invalid_request', `The request is invalid: ${fault}.`);
   });
 
@@ -258,13 +258,13 @@ describe('listOrders', () => {
          INSERT INTO orders (quota_id, pet_id, quantity, status)
          SELECT id, 1, n, ('{placed,approved,delivered}'::order_status[])[1 + n % 3] FROM generate_series(1, 100) n, others ORDER BY n`,
       );
-      // Who came last, and has as many as all others together; and who has hardly any.
+      // One quota that came last has as many orders as all others together; another has hardly any.
       await fill(issued.quotaId, 20_000);
       await fill(few.quotaId, 3);
       await store.database.query('ANALYZE orders');
     });
 
-    /** How many orders PostgreSQL reads for this page, asked by the statement that is really sent. */
+    /** Returns how many orders PostgreSQL reads for this page, by the query that the service really sends. */
     async function readsFor(target: string, as: string): Promise<number> {
       const sent = jest.spyOn(pg.Client.prototype, 'query');
       expect((await send(`${store.url}${target}`, { key: as })).status).toBe(200);
@@ -276,13 +276,13 @@ describe('listOrders', () => {
         `EXPLAIN (ANALYZE, FORMAT JSON) ${statement?.text}`,
         statement?.values,
       );
-      // Those that it passes by are told as removed.
+      // Skipped orders are reported as rows removed by a filter.
       const counts = JSON.stringify(plan).matchAll(/"(Actual Rows|Rows Removed by Filter)":(\d+)/g);
       return Math.max(...[...counts].map(([, , rows]) => Number(rows)));
     }
 
     it.each(['', '&status=approved'])(
-      'a page?limit=10%s reads the orders that it shows, and one more',
+      'reads the orders of a page?limit=10%s, and one more',
       async (filter) => {
         const first = `${PATH}?limit=10${filter}`;
         const { next = '' } = linksOf(await send(`${store.url}${first}`, { key }));
@@ -297,22 +297,22 @@ describe('listOrders', () => {
 describe.each([
   ['without a key', undefined, 'missing_api_key'],
   ['with an unknown key', 'ask_test_x', 'invalid_api_key'],
-])('orders %s', (_name, stranger, code) => {
-  it('are neither shown nor placed, and tell their stability and the limits', async () => {
-    const answers = [
-      await send(`${store.url}${PATH}`, { key: stranger }),
-      await send(`${store.url}${PATH}`, { method: 'POST', key: stranger, body: { petId: 1, quantity: 1 } }),
+])('/v1/store/orders %s', (_name, unknownKey, code) => {
+  it('returns 401 to GET and POST, with X-Stability and rate-limit headers', async () => {
+    const responses = [
+      await send(`${store.url}${PATH}`, { key: unknownKey }),
+      await send(`${store.url}${PATH}`, { method: 'POST', key: unknownKey, body: { petId: 1, quantity: 1 } }),
     ];
-    for (const answer of answers) {
-      expectError(answer, 401, code);
-      expectRateLimitHeaders(answer);
+    for (const response of responses) {
+      expectError(response, 401, code);
+      expectRateLimitHeaders(response);
     }
-    expect(answers.map(({ headers }) => headers.get('x-stability'))).toEqual(['beta', 'experimental']);
+    expect(responses.map(({ headers }) => headers.get('x-stability'))).toEqual(['beta', 'experimental']);
     expect(await countOrders()).toBe(0);
   });
 });
 
-describe('where experiments are not offered', () => {
+describe('/v1/store/orders, where experimental operations are off', () => {
   let production: TestApplication;
 
   beforeAll(async () => {
@@ -323,36 +323,36 @@ describe('where experiments are not offered', () => {
   const send404 = (body: unknown) => send(`${production.url}${PATH}`, { method: 'POST', key, body });
 
   it.each<[string, unknown]>([
-    ['a good body', { petId: 1, quantity: 1 }],
-    ['a bad one', { quantity: 0 }],
-    ['one that is no JSON', '{'],
-  ])('createOrder is 404 with %s, counted, and places nothing', async (_name, body) => {
-    const answer = await send404(body);
+    ['a valid body', { petId: 1, quantity: 1 }],
+    ['an invalid body', { quantity: 0 }],
+    ['a body that is not JSON', '{'],
+  ])('returns 404 to POST with %s, counts the request, and places nothing', async (_name, body) => {
+    const response = await send404(body);
     expectError(
-      answer,
+      response,
       404,
       'not_found',
       'This operation is experimental, and not offered in this environment.',
     );
-    expect(answer.headers.get('x-stability')).toBe('experimental');
-    expectRateLimitHeaders(answer);
+    expect(response.headers.get('x-stability')).toBe('experimental');
+    expectRateLimitHeaders(response);
     expect(await countOrders()).toBe(0);
   });
 
-  it('nobody is told of it in Allow, and the list is there', async () => {
-    const refused = await send(`${production.url}${PATH}`, { method: 'DELETE', key });
-    expectError(refused, 405, 'method_not_allowed');
-    expect(refused.headers.get('allow')).toBe('GET, HEAD');
+  it('leaves POST out of Allow, and still returns the list', async () => {
+    const denied = await send(`${production.url}${PATH}`, { method: 'DELETE', key });
+    expectError(denied, 405, 'method_not_allowed');
+    expect(denied.headers.get('allow')).toBe('GET, HEAD');
     expect((await send(`${production.url}${PATH}`, { key })).status).toBe(200);
   });
 
-  it('a stranger is told 401 first', async () => {
+  it('returns 401 first to a POST without a key', async () => {
     const body = { petId: 1, quantity: 1 };
     expectError(await send(`${production.url}${PATH}`, { method: 'POST', body }), 401, 'missing_api_key');
   });
 });
 
-test('Allow names what is experimental where it is offered', async () => {
-  const refused = await send(`${store.url}${PATH}`, { method: 'DELETE', key });
-  expect(refused.headers.get('allow')).toBe('GET, HEAD, POST');
+test('/v1/store/orders has POST in Allow where experimental operations are on', async () => {
+  const denied = await send(`${store.url}${PATH}`, { method: 'DELETE', key });
+  expect(denied.headers.get('allow')).toBe('GET, HEAD, POST');
 });

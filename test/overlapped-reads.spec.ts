@@ -40,24 +40,25 @@ afterAll(async () => {
 });
 
 type Init = Parameters<typeof send>[1];
-const ask = (path: string, init: Init, store = replica): Promise<Answer> => send(`${store.url}${path}`, init);
+const fetchPath = (path: string, init: Init, store = replica): Promise<Answer> =>
+  send(`${store.url}${path}`, init);
 
-/** A key that has used all that it may, of which the first replica does not know. */
+/** A key that has used up its limit, which the first replica has not seen yet. */
 async function usedKey(): Promise<string> {
   const expiresAt = new Date(replica.clock.now() + 86_400_000);
   const { key } = await replica.issue({ ...PLAN, expiresAt });
-  expect((await ask('/v1/pets', { key }, other)).status).toBe(200);
+  expect((await fetchPath('/v1/pets', { key }, other)).status).toBe(200);
   return key;
 }
 
 const namesOf = ({ headers }: Answer) => [...headers.keys()].toSorted();
 
-describe('a read that is denied while it is served', () => {
+describe('a read that is denied while its data is read', () => {
   const unavailable = new ApiError('service_unavailable', 'Away.');
   const outcomes: [string, number, string, Record<string, string>, () => void][] = [
     ['200', 200, '/v1/pets', {}, () => {}],
     ['200 with links', 200, '/v1/pets?limit=1', {}, () => {}],
-    ['200 of what is deprecated', 200, '/v1/pets/1', {}, () => {}],
+    ['200 of a deprecated operation', 200, '/v1/pets/1', {}, () => {}],
     ['304', 304, '/v1/pets', { 'If-None-Match': '*' }, () => {}],
     ['400', 400, '/v1/pets?limit=0', {}, () => {}],
     ['404 of an animal', 404, '/v1/pets/999', {}, () => {}],
@@ -76,17 +77,17 @@ describe('a read that is denied while it is served', () => {
       const { key: fresh } = await replica.issue(PLAN);
       const read = jest.spyOn(pets, 'page');
       arrange();
-      expect((await ask(path, { method, key: fresh, headers })).status).toBe(status);
+      expect((await fetchPath(path, { method, key: fresh, headers })).status).toBe(status);
       read.mockClear();
-      const denied = await ask(path, { method, key, headers });
+      const denied = await fetchPath(path, { method, key, headers });
       const reads = read.mock.calls.length;
       expect(denied.status).toBe(429);
       expectRateLimitHeaders(denied);
       expect(denied.headers.get('x-ratelimit-remaining')).toBe('0');
       expect(denied.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
       expect(denied.text).toMatch(body);
-      // From now on it waits, and has the same headers.
-      const waited = await ask(path, { method, key, headers });
+      // From now on the request waits for its count, and its response has the same headers.
+      const waited = await fetchPath(path, { method, key, headers });
       expect([waited.status, read.mock.calls.length]).toEqual([429, reads]);
       expect(namesOf(denied)).toEqual(namesOf(waited));
       expect(denied.headers.get('content-type')).toBe(waited.headers.get('content-type'));
@@ -96,13 +97,13 @@ describe('a read that is denied while it is served', () => {
     });
   });
 
-  it('is read once at the most by all requests of one batch, and never again', async () => {
+  it('is read at most once for all requests of one batch, and not at all for later requests', async () => {
     const key = await usedKey();
     const read = jest.spyOn(replica.app.get(PetRepository)['queries'], 'run');
     const authorized = jest.spyOn(replica.app.get(RateLimiter), 'authorizeRead');
-    // While reads wait, those that follow gather for the next.
+    // While reads wait for the lock, later reads queue for the next batch.
     const holder = await hold(database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-    const requests = Array.from({ length: 20 }, () => ask('/v1/pets', { key }));
+    const requests = Array.from({ length: 20 }, () => fetchPath('/v1/pets', { key }));
     await until(() => authorized.mock.calls.length === 20);
     await holder.letGo();
     const first = await Promise.all(requests);
@@ -110,17 +111,17 @@ describe('a read that is denied while it is served', () => {
     const pages = () => read.mock.calls.filter(([{ name }]) => /page/.test(name)).length;
     const batches = pages();
     expect(batches).toBeLessThanOrEqual(3);
-    await Promise.all(Array.from({ length: 20 }, () => ask('/v1/pets', { key })));
+    await Promise.all(Array.from({ length: 20 }, () => fetchPath('/v1/pets', { key })));
     expect(pages()).toBe(batches);
   });
 });
 
 describe('a read and its count', () => {
-  it('go at the same time, and the response waits for both', async () => {
+  it('run concurrently, and the response waits for both', async () => {
     const { key } = await replica.issue({ plan: 'pro' });
     const holder = await hold(database.url, 'LOCK TABLE rate_limit_counters IN ACCESS EXCLUSIVE MODE');
     const read = jest.spyOn(pets, 'page');
-    const response = ask('/v1/pets', { key });
+    const response = fetchPath('/v1/pets', { key });
     await eventually(() => expectLocksWaitedFor(database, 1));
     expect(read).toHaveBeenCalledTimes(1);
     await expect(read.mock.results[0]?.value).resolves.toMatchObject({ body: expect.any(String) });
@@ -129,59 +130,59 @@ describe('a read and its count', () => {
     expect([status, headers.get('x-ratelimit-remaining')]).toEqual([200, '299']);
   });
 
-  it.each(METHODS)('give degraded headers where the store hangs: %s', async (method) => {
+  it.each(METHODS)('have degraded headers when the store hangs: %s', async (method) => {
     const { key } = await replica.issue({ plan: 'pro' });
     const holder = await hold(database.url, 'LOCK TABLE rate_limit_counters IN ACCESS EXCLUSIVE MODE');
-    const response = await ask('/v1/pets', { method, key });
+    const response = await fetchPath('/v1/pets', { method, key });
     await holder.letGo();
     expect(response.status).toBe(200);
     expectRateLimitHeaders(response);
     expect(response.headers.get('x-ratelimit-degraded')).toBe('true');
     await eventually(async () =>
-      expect((await ask('/v1/pets', { key })).headers.get('x-ratelimit-degraded')).toBeNull(),
+      expect((await fetchPath('/v1/pets', { key })).headers.get('x-ratelimit-degraded')).toBeNull(),
     );
   });
 
-  it.each(METHODS)('are both done where the read fails: %s', async (method) => {
+  it.each(METHODS)('both finish when the read fails: %s', async (method) => {
     const { key } = await replica.issue({ plan: 'pro' });
     const read = jest.spyOn(pets, 'page').mockRejectedValue(new Error('defect'));
-    const failed = await ask('/v1/pets', { method, key });
+    const failed = await fetchPath('/v1/pets', { method, key });
     expect([failed.status, failed.headers.get('x-ratelimit-remaining')]).toEqual([500, '299']);
     read.mockRestore();
-    expect((await ask('/v1/pets', { key }, other)).headers.get('x-ratelimit-remaining')).toBe('298');
+    expect((await fetchPath('/v1/pets', { key }, other)).headers.get('x-ratelimit-remaining')).toBe('298');
   });
 
-  it.each(METHODS)('return 500 where counting has a defect: %s', async (method) => {
+  it.each(METHODS)('return 500 when counting has a defect: %s', async (method) => {
     const { key } = await replica.issue({ plan: 'pro' });
     jest.spyOn(replica.app.get(FallbackCounterStore), 'consume').mockRejectedValue(new Error('defect'));
-    const response = await ask('/v1/pets', { method, key });
+    const response = await fetchPath('/v1/pets', { method, key });
     expect(response.status).toBe(500);
     expectRateLimitHeaders(response);
     expect(response.headers.get('etag')).toBeNull();
   });
 
-  it('go one after the other where a request writes', async () => {
+  it('run one after the other for a request that writes', async () => {
     const { key } = await replica.issue({ plan: 'pro' });
     const holder = await hold(database.url, 'LOCK TABLE rate_limit_counters IN ACCESS EXCLUSIVE MODE');
     const write = jest.spyOn(pets, 'create');
-    const response = ask('/v1/pets', { method: 'POST', key, body: { name: 'Rex', categoryId: 7 } });
+    const response = fetchPath('/v1/pets', { method: 'POST', key, body: { name: 'Rex', categoryId: 7 } });
     await eventually(() => expectLocksWaitedFor(database, 1));
     expect(write).not.toHaveBeenCalled();
     await holder.letGo();
     expect((await response).status).toBe(201);
   });
 
-  it('go one after the other without a key', async () => {
+  it('run one after the other for a request without a key', async () => {
     const read = jest.spyOn(pets, 'page');
-    expect((await ask('/v1/pets', {})).status).toBe(401);
+    expect((await fetchPath('/v1/pets', {})).status).toBe(401);
     expect(read).not.toHaveBeenCalled();
   });
 
-  it('let exactly the limit through two replicas', async () => {
+  it('allow exactly the limit over two replicas', async () => {
     const { key } = await replica.issue({ plan: 'enterprise', perMinute: 30, perDay: 100 });
     const responses = await Promise.all(
       Array.from({ length: 80 }, (_, index) =>
-        ask(
+        fetchPath(
           '/v1/pets',
           { key, method: METHODS[index % 4 === 0 ? 1 : 0] as string },
           index % 2 ? other : replica,

@@ -28,33 +28,33 @@ async function countPets(): Promise<number> {
   return row?.count ?? NaN;
 }
 
-describe('createPet', () => {
-  it('answers 201 with the animal, its new identifier and its location', async () => {
-    const answer = await create('{"name":"Rex","categoryId":7,"status":"pending"}');
-    expect(answer.status).toBe(201);
-    expect(answer.json).toEqual({ id: expect.any(Number), name: 'Rex', categoryId: 7, status: 'pending' });
-    expect(answer.headers.get('location')).toBe(`/v1/pets/${answer.json.id}`);
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expectRateLimitHeaders(answer);
+describe('POST /v1/pets', () => {
+  it('returns 201 with the animal, its new id and its Location', async () => {
+    const response = await create('{"name":"Rex","categoryId":7,"status":"pending"}');
+    expect(response.status).toBe(201);
+    expect(response.json).toEqual({ id: expect.any(Number), name: 'Rex', categoryId: 7, status: 'pending' });
+    expect(response.headers.get('location')).toBe(`/v1/pets/${response.json.id}`);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expectRateLimitHeaders(response);
 
-    const read = await send(`${store.url}${answer.headers.get('location')}`, { key });
+    const read = await send(`${store.url}${response.headers.get('location')}`, { key });
     expect(read.status).toBe(200);
-    expect(read.text).toBe(answer.text);
+    expect(read.text).toBe(response.text);
   });
 
-  it('gives each animal an identifier greater than those before', async () => {
+  it('gives each animal a greater id than those before', async () => {
     const first = await create('{"name":"Rex","categoryId":7}');
     const second = await create('{"name":"Rex","categoryId":7}');
     expect(second.json.id).toBeGreaterThan(first.json.id);
   });
 
-  it.each(['available', 'pending', 'sold'])('takes the status %s', async (status) => {
-    const answer = await create(`{"name":"Rex","categoryId":7,"status":"${status}"}`);
-    expect(answer.status).toBe(201);
-    expect(answer.json.status).toBe(status);
+  it.each(['available', 'pending', 'sold'])('accepts the status %s', async (status) => {
+    const response = await create(`{"name":"Rex","categoryId":7,"status":"${status}"}`);
+    expect(response.status).toBe(201);
+    expect(response.json.status).toBe(status);
   });
 
-  it('leaves a status that was not given out of every answer, rather than to say null', async () => {
+  it('leaves a status that was not given out of every response, instead of null', async () => {
     const created = await create('{"name":"Rex","categoryId":7}');
     expect(created.text).toBe(`{"id":${created.json.id},"name":"Rex","categoryId":7}`);
     expect((await get(created.json.id)).text).toBe(created.text);
@@ -69,16 +69,16 @@ describe('createPet', () => {
     ['its negative', '-9007199254740993', '-9007199254740993'],
     ['zero', '0', '0'],
     ['minus zero', '-0', '0'],
-  ])('keeps categoryId exact to the last digit both ways: %s', async (_name, sent, answered) => {
+  ])('keeps categoryId exact to the last digit both ways: %s', async (_name, sent, responseBody) => {
     const created = await create(`{"name":"Rex","categoryId":${sent}}`);
     expect(created.status).toBe(201);
-    expect(created.text).toBe(`{"id":${created.json.id},"name":"Rex","categoryId":${answered}}`);
+    expect(created.text).toBe(`{"id":${created.json.id},"name":"Rex","categoryId":${responseBody}}`);
     expect((await get(created.json.id)).text).toBe(created.text);
     const list = await send(`${store.url}/v1/pets?limit=100`, { key });
     expect(list.text).toContain(created.text);
   });
 
-  it('keeps an identifier exact that a double cannot hold', async () => {
+  it('returns an id exactly that a double cannot represent', async () => {
     const id = '9007199254740993';
     await store.database.query('INSERT INTO pets (id, name, category_id) VALUES ($1, $2, 1)', [id, 'Far']);
     expect((await get(id)).text).toBe(`{"id":${id},"name":"Far","categoryId":1}`);
@@ -103,7 +103,7 @@ describe('createPet', () => {
     expect((await get(created.json.id)).json.name).toBe(name);
   });
 
-  it('takes a surrogate pair that is written as two escapes', async () => {
+  it('accepts a surrogate pair that is written as two escapes', async () => {
     const { status, json } = await create(String.raw`{"name":"\ud83d\udc15","categoryId":1}`);
     expect(status).toBe(201);
     expect(json.name).toBe('🐕');
@@ -117,32 +117,32 @@ describe('createPet', () => {
     ['toString', '"toString":1'],
     ['the empty name', '"":null'],
   ])('ignores unknown fields: %s', async (_name, field) => {
-    const answer = await create(`{${field},"name":"Rex","categoryId":7}`);
-    expect(answer.status).toBe(201);
-    expect(answer.text).toBe(`{"id":${answer.json.id},"name":"Rex","categoryId":7}`);
-    expect(answer.json.id).not.toBe(1);
+    const response = await create(`{${field},"name":"Rex","categoryId":7}`);
+    expect(response.status).toBe(201);
+    expect(response.text).toBe(`{"id":${response.json.id},"name":"Rex","categoryId":7}`);
+    expect(response.json.id).not.toBe(1);
   });
 
-  it('takes the last of repeated fields', async () => {
-    const answer = await create('{"name":"Rex","name":null,"name":"Tom","categoryId":"x","categoryId":7}');
-    expect(answer.status).toBe(201);
-    expect(answer.text).toBe(`{"id":${answer.json.id},"name":"Tom","categoryId":7}`);
-    const refused = await create('{"name":"Rex","categoryId":7,"name":null}');
-    expectError(refused, 400, 'invalid_request', expect.stringMatching(/\bname\b/));
+  it('uses the last of repeated fields', async () => {
+    const response = await create('{"name":"Rex","name":null,"name":"Tom","categoryId":"x","categoryId":7}');
+    expect(response.status).toBe(201);
+    expect(response.text).toBe(`{"id":${response.json.id},"name":"Tom","categoryId":7}`);
+    const denied = await create('{"name":"Rex","categoryId":7,"name":null}');
+    expectError(denied, 400, 'invalid_request', expect.stringMatching(/\bname\b/));
   });
 
   it.each(['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/json;charset=UTF-8'])(
-    'takes a body of type %s',
+    'accepts a body of type %s',
     async (type) => {
       expect((await create('{"name":"Rex","categoryId":7}', { 'Content-Type': type })).status).toBe(201);
     },
   );
 
-  it('takes white space around the JSON', async () => {
+  it('accepts white space around the JSON', async () => {
     expect((await create('\r\n\t {"name" : "Rex" , "categoryId" : 7 }\n\n')).status).toBe(201);
   });
 
-  describe('refuses with 400 invalid_request, naming the field,', () => {
+  describe('returns 400 invalid_request, naming the field, for', () => {
     const NAME = /: name must [^;]+\.$/;
     const NAME_MISSING = /: name is required\.$/;
     const CATEGORY = /: categoryId must [^;]+\.$/;
@@ -211,15 +211,15 @@ describe('createPet', () => {
       ],
     ])('%s', async (_name, body, message) => {
       const before = await countPets();
-      const answer = await create(body);
-      expectError(answer, 400, 'invalid_request', expect.stringMatching(message));
-      expectRateLimitHeaders(answer);
-      expect(answer.headers.get('location')).toBeNull();
+      const response = await create(body);
+      expectError(response, 400, 'invalid_request', expect.stringMatching(message));
+      expectRateLimitHeaders(response);
+      expect(response.headers.get('location')).toBeNull();
       expect(await countPets()).toBe(before);
     });
   });
 
-  it('names all wrong fields in one message', async () => {
+  it('names all invalid fields in one message', async () => {
     expectError(
       await create('{"status":"lost","categoryId":1.5,"name":""}'),
       400,
@@ -235,7 +235,7 @@ describe('createPet', () => {
     );
   });
 
-  it('takes no field from a prototype that the body names', async () => {
+  it('reads no field from a prototype in the body', async () => {
     const message = expect.stringMatching(/name is required; categoryId is required/);
     expectError(await create('{"__proto__":{"name":"Rex","categoryId":7}}'), 400, 'invalid_request', message);
     expectError(
@@ -247,7 +247,7 @@ describe('createPet', () => {
     expect(({} as { name?: string }).name).toBeUndefined();
   });
 
-  describe('refuses with 400 invalid_request a body that is', () => {
+  describe('returns 400 invalid_request for a body that is', () => {
     it.each([
       ['an array', '[{"name":"Rex","categoryId":7}]'],
       ['an empty array', '[]'],
@@ -287,15 +287,15 @@ describe('createPet', () => {
       ['60,000 open arrays', '['.repeat(60_000)],
       ['10,000 nested objects', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
     ])('%s', async (_name, body) => {
-      const answer = await create(body);
-      expectError(answer, 400, 'invalid_request', expect.stringMatching(/[Bb]ody/));
-      expect(answer.json.message.length).toBeLessThan(300);
-      expectRateLimitHeaders(answer);
+      const response = await create(body);
+      expectError(response, 400, 'invalid_request', expect.stringMatching(/[Bb]ody/));
+      expect(response.json.message.length).toBeLessThan(300);
+      expectRateLimitHeaders(response);
     });
 
     it('absent', async () => {
-      const answer = await send(`${store.url}/v1/pets`, { method: 'POST', key });
-      expectError(answer, 400, 'invalid_request', expect.stringMatching(/body/));
+      const response = await send(`${store.url}/v1/pets`, { method: 'POST', key });
+      expectError(response, 400, 'invalid_request', expect.stringMatching(/body/));
       const typed = await send(`${store.url}/v1/pets`, {
         method: 'POST',
         key,
@@ -306,10 +306,10 @@ describe('createPet', () => {
 
     it('deeply nested in a field that would be ignored', async () => {
       const depth = 30_000;
-      const answer = await create(
+      const response = await create(
         `{"name":"Rex","categoryId":7,"more":${'['.repeat(depth)}${']'.repeat(depth)}}`,
       );
-      expectError(answer, 400, 'invalid_request');
+      expectError(response, 400, 'invalid_request');
     });
 
     it.each([
@@ -318,7 +318,7 @@ describe('createPet', () => {
       ['an overlong sequence', [0xc0, 0x80]],
       ['a surrogate', [0xed, 0xa0, 0x80]],
       ['Latin-1', [0xe9]],
-    ])('no UTF-8: %s', async (_name, bytes) => {
+    ])('not UTF-8: %s', async (_name, bytes) => {
       const body = Buffer.concat([
         Buffer.from('{"name":"R'),
         Buffer.from(bytes),
@@ -327,7 +327,7 @@ describe('createPet', () => {
       const {
         status,
         headers,
-        body: answered,
+        body: responseBody,
       } = await sendRaw(
         store.url,
         `POST /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n` +
@@ -335,7 +335,7 @@ describe('createPet', () => {
         body,
       );
       expect(status).toBe(400);
-      expect(JSON.parse(answered)).toEqual({
+      expect(JSON.parse(responseBody)).toEqual({
         code: 'invalid_request',
         message: expect.stringMatching(/UTF-8/),
         status: 400,
@@ -344,41 +344,41 @@ describe('createPet', () => {
     });
   });
 
-  describe('limits the body to 64 KiB', () => {
+  describe('limits the body to 64 KiB, and', () => {
     const ofLength = (length: number) => {
       const empty = '{"name":"Rex","categoryId":7,"more":""}';
       return `${empty.slice(0, -2)}${'x'.repeat(length - empty.length)}"}`;
     };
 
-    it('and takes one of exactly that length', async () => {
+    it('accepts a body of exactly that length', async () => {
       expect((await create(ofLength(BODY_LIMIT))).status).toBe(201);
     });
 
-    it('and answers 413 payload_too_large to one byte more', async () => {
-      const answer = await create(ofLength(BODY_LIMIT + 1));
-      expectError(answer, 413, 'payload_too_large', expect.stringMatching(/64 KiB/));
-      expectRateLimitHeaders(answer);
+    it('returns 413 payload_too_large for one byte more', async () => {
+      const response = await create(ofLength(BODY_LIMIT + 1));
+      expectError(response, 413, 'payload_too_large', expect.stringMatching(/64 KiB/));
+      expectRateLimitHeaders(response);
     });
 
-    it('also when the length is not told before', async () => {
+    it('returns 413 also when the length is not sent first', async () => {
       const body = ofLength(BODY_LIMIT + 1);
-      const answer = await sendRaw(
+      const response = await sendRaw(
         store.url,
         `POST /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n` +
           'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n' +
           `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
       );
-      expect(answer.status).toBe(413);
-      expect(answer.headers['x-ratelimit-limit']).toBe('100000');
+      expect(response.status).toBe(413);
+      expect(response.headers['x-ratelimit-limit']).toBe('100000');
     });
 
-    it('by bytes, not by characters', async () => {
+    it('counts bytes, not characters', async () => {
       const body = `{"name":"Rex","categoryId":7,"more":"${'é'.repeat(BODY_LIMIT / 2)}"}`;
       expectError(await create(body), 413, 'payload_too_large');
     });
   });
 
-  describe('answers 415 unsupported_media_type to', () => {
+  describe('returns 415 unsupported_media_type for', () => {
     it.each([
       'text/plain',
       'application/x-www-form-urlencoded',
@@ -388,14 +388,14 @@ describe('createPet', () => {
       'application/octet-stream',
       'nonsense',
     ])('a body of type %s', async (type) => {
-      const answer = await create('{"name":"Rex","categoryId":7}', { 'Content-Type': type });
+      const response = await create('{"name":"Rex","categoryId":7}', { 'Content-Type': type });
       expectError(
-        answer,
+        response,
         415,
         'unsupported_media_type',
         expect.stringMatching(/Content-Type: application\/json/),
       );
-      expectRateLimitHeaders(answer);
+      expectRateLimitHeaders(response);
     });
 
     it('a body without a type', async () => {
@@ -415,17 +415,17 @@ describe('createPet', () => {
   });
 });
 
-describe('getPet', () => {
-  it('answers 200 with the animal', async () => {
+describe('GET /v1/pets/{petId}', () => {
+  it('returns 200 with the animal', async () => {
     const created = await create('{"name":"Rex","categoryId":7,"status":"sold"}');
-    const answer = await get(created.json.id);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(answer.text).toBe(`{"id":${created.json.id},"name":"Rex","categoryId":7,"status":"sold"}`);
-    expectRateLimitHeaders(answer);
+    const response = await get(created.json.id);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(response.text).toBe(`{"id":${created.json.id},"name":"Rex","categoryId":7,"status":"sold"}`);
+    expectRateLimitHeaders(response);
   });
 
-  it('reads animals of zero and negative identifier, if there are any', async () => {
+  it('returns animals with a zero or negative id, if there are any', async () => {
     await store.database.query(
       "INSERT INTO pets (id, name, category_id) VALUES (0, 'Zero', 1), (-5, 'Minus', 1)",
     );
@@ -458,9 +458,9 @@ describe('getPet', () => {
     ['with NUL', '1%00'],
     ['SQL', encodeURIComponent("1'; DROP TABLE pets; --")],
     ['undefined', 'undefined'],
-  ])('answers 404 not_found to an identifier %s', async (_name, id) => {
-    const answer = await get(id);
-    expectError(answer, 404, 'not_found', expect.stringContaining(decodeURIComponent(id)));
-    expectRateLimitHeaders(answer);
+  ])('returns 404 not_found for an id %s', async (_name, id) => {
+    const response = await get(id);
+    expectError(response, 404, 'not_found', expect.stringContaining(decodeURIComponent(id)));
+    expectRateLimitHeaders(response);
   });
 });

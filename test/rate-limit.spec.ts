@@ -29,7 +29,7 @@ const unixSeconds = (instant: string) => String(Date.parse(instant) / 1000);
 const limitHeaders = ({ headers }: Answer) => LIMIT_HEADERS.map((name) => headers.get(name));
 const remaining = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining'));
 
-describe("a quota's limits", () => {
+describe('the limits of a quota', () => {
   let store: TestApplication;
   let pets: string;
 
@@ -40,21 +40,21 @@ describe("a quota's limits", () => {
   beforeEach(() => store.clock.travelTo(HALF_PAST));
   afterAll(() => store.close());
 
-  /** A key whose quota has its own two numbers. */
+  /** Issues a key whose quota has its own limits. */
   const issue = (perMinute: number, perDay: number) => store.issue({ plan: 'enterprise', perMinute, perDay });
 
-  /** So many requests one after another, all at this instant: a slow machine must not reach the next second. */
+  /** Sends requests one after another at one instant, so that a slow machine does not reach the next second. */
   async function sendTimes(count: number, key: string): Promise<Answer[]> {
     const instant = new Date(store.clock.now());
-    const answers: Answer[] = [];
+    const responses: Answer[] = [];
     for (let sent = 0; sent < count; sent += 1) {
       store.clock.travelTo(instant);
-      answers.push(await send(pets, { key }));
+      responses.push(await send(pets, { key }));
     }
-    return answers;
+    return responses;
   }
 
-  /** What is stored of the quota of a key. */
+  /** Returns the stored counter of the quota of a key. */
   async function counterOf({ id }: IssuedKey): Promise<unknown> {
     const [row] = await store.database.query(
       `SELECT c.minute_used, c.day_used FROM rate_limit_counters c
@@ -64,34 +64,34 @@ describe("a quota's limits", () => {
     return row;
   }
 
-  describe('are told', () => {
+  describe('in the rate-limit headers', () => {
     it.each([
       ['free', '60', '59', '"minute";q=60;w=60, "day";q=1000;w=86400', 999],
       ['pro', '300', '299', '"minute";q=300;w=60, "day";q=10000;w=86400', 9999],
       ['business', '1000', '999', '"minute";q=1000;w=60, "day";q=100000;w=86400', 99_999],
     ])(
-      'on a 200 of plan %s: X-RateLimit-*, RateLimit-Policy and RateLimit',
+      'are those of the plan on a 200 of %s: X-RateLimit-*, RateLimit-Policy and RateLimit',
       async (plan, limit, left, policy, day) => {
         const { key } = await store.issue({ plan });
-        const answer = await send(pets, { key });
-        expect(answer.status).toBe(200);
-        expect(answer.json).toEqual([]);
-        expect(limitHeaders(answer)).toEqual([
+        const response = await send(pets, { key });
+        expect(response.status).toBe(200);
+        expect(response.json).toEqual([]);
+        expect(limitHeaders(response)).toEqual([
           limit,
           left,
           unixSeconds(MINUTE_END),
           policy,
           `"minute";r=${left};t=30, "day";r=${day};t=${SECONDS_OF_DAY_LEFT}`,
         ]);
-        expect(answer.headers.get('retry-after')).toBeNull();
+        expect(response.headers.get('retry-after')).toBeNull();
       },
     );
 
-    it("as its own numbers where it has some, in place of the plan's", async () => {
+    it("are the quota's own where it has some, instead of the plan's", async () => {
       const { key } = await store.issue({ plan: 'free', perMinute: 7, perDay: 70 });
-      const answer = await send(pets, { key });
-      expect(answer.status).toBe(200);
-      expect(limitHeaders(answer)).toEqual([
+      const response = await send(pets, { key });
+      expect(response.status).toBe(200);
+      expect(limitHeaders(response)).toEqual([
         '7',
         '6',
         unixSeconds(MINUTE_END),
@@ -100,12 +100,12 @@ describe("a quota's limits", () => {
       ]);
     });
 
-    it('of the window with fewer requests remaining, in X-RateLimit-*', async () => {
+    it('are those of the window with fewer requests remaining, in X-RateLimit-*', async () => {
       const { key } = await issue(10, 12);
       await sendTimes(3, key);
       store.clock.travel(60_000);
-      const answer = await send(pets, { key });
-      expect(limitHeaders(answer)).toEqual([
+      const response = await send(pets, { key });
+      expect(limitHeaders(response)).toEqual([
         '12',
         '8',
         unixSeconds(DAY_END),
@@ -114,12 +114,12 @@ describe("a quota's limits", () => {
       ]);
     });
 
-    it('of the day, which resets later, when both have the same number remaining', async () => {
+    it('are those of the day, which resets later, when both windows have the same number remaining', async () => {
       const { key } = await issue(10, 10);
       expect(limitHeaders(await send(pets, { key })).slice(0, 3)).toEqual(['10', '9', unixSeconds(DAY_END)]);
     });
 
-    it('with reset times that are ends of UTC minutes and days by the clock of the store', async () => {
+    it('reset at the ends of UTC minutes and days by the clock of the store', async () => {
       const { key } = await issue(1000, 100_000);
       for (const [now, minuteEnd, dayEnd] of [
         ['2027-06-30T23:58:59.000Z', '2027-06-30T23:59:00.000Z', '2027-07-01T00:00:00.000Z'],
@@ -140,19 +140,19 @@ describe("a quota's limits", () => {
     });
   });
 
-  describe('are shared by all operations, and every request counts exactly once', () => {
+  describe('shared by all operations', () => {
     const requests: [string, number, string, Parameters<typeof send>[1]][] = [
       ['a list', 200, '/v1/pets', {}],
       ['HEAD of a list', 200, '/v1/pets', { method: 'HEAD' }],
-      ['an animal added', 201, '/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } }],
+      ['a created animal', 201, '/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } }],
       ['an invalid query', 400, '/v1/pets?limit=0', {}],
       ['an invalid field', 400, '/v1/pets', { method: 'POST', body: { name: 'Rex' } }],
       ['malformed JSON', 400, '/v1/pets', { method: 'POST', body: '{"name":' }],
       ['an empty body', 400, '/v1/pets', { method: 'POST', headers: { 'Content-Type': 'application/json' } }],
       ['an unknown animal', 404, '/v1/pets/9223372036854775807', {}],
-      ['an identifier that is none', 404, '/v1/pets/rex', {}],
+      ['an invalid id', 404, '/v1/pets/rex', {}],
       ['HEAD of an unknown animal', 404, '/v1/pets/9223372036854775807', { method: 'HEAD' }],
-      ['an overlong identifier', 404, `/v1/pets/${'7'.repeat(300)}`, {}],
+      ['an overlong id', 404, `/v1/pets/${'7'.repeat(300)}`, {}],
       ['an unknown path', 404, '/v1/nothing', {}],
       ['an unknown path with malformed JSON', 404, '/v1/nothing', { method: 'POST', body: '{' }],
       ['the root of the version', 404, '/v1', {}],
@@ -175,11 +175,11 @@ describe("a quota's limits", () => {
       issued = await store.issue({ plan: 'free' });
     });
 
-    it.each(requests)('%s (%i)', async (_what, status, path, init) => {
-      const answer = await send(`${store.url}${path}`, { ...init, key: issued.key });
+    it.each(requests)('count once a request for %s (%i)', async (_what, status, path, init) => {
+      const response = await send(`${store.url}${path}`, { ...init, key: issued.key });
       sent += 1;
-      expect(answer.status).toBe(status);
-      expect(limitHeaders(answer)).toEqual([
+      expect(response.status).toBe(status);
+      expect(limitHeaders(response)).toEqual([
         '60',
         String(60 - sent),
         unixSeconds(MINUTE_END),
@@ -188,29 +188,29 @@ describe("a quota's limits", () => {
       ]);
       expect(await counterOf(issued)).toEqual({ minute_used: sent, day_used: sent });
       const isError = status >= 400 && init?.method !== 'HEAD';
-      expect(answer.json?.status).toBe(isError ? status : undefined);
+      expect(response.json?.status).toBe(isError ? status : undefined);
     });
 
-    it('refused as much as served: over the limit every one of them is 429, whatever else is wrong with it', async () => {
+    it('deny every one of these requests with 429 when exceeded, whatever else is wrong with it', async () => {
       const { key } = await issue(40, 40);
       await sendTimes(40, key);
       for (const [, , path, init] of requests) {
         store.clock.travelTo(HALF_PAST);
-        const answer = await send(`${store.url}${path}`, { ...init, key });
-        expect(answer.status).toBe(429);
-        expect(limitHeaders(answer)).toEqual([
+        const response = await send(`${store.url}${path}`, { ...init, key });
+        expect(response.status).toBe(429);
+        expect(limitHeaders(response)).toEqual([
           '40',
           '0',
           unixSeconds(DAY_END),
           '"minute";q=40;w=60, "day";q=40;w=86400',
           `"minute";r=0;t=30, "day";r=0;t=${SECONDS_OF_DAY_LEFT}`,
         ]);
-        expect(answer.headers.get('retry-after')).toBe(String(SECONDS_OF_DAY_LEFT));
-        expect(answer.json?.code).toBe(init?.method === 'HEAD' ? undefined : 'rate_limit_exceeded');
+        expect(response.headers.get('retry-after')).toBe(String(SECONDS_OF_DAY_LEFT));
+        expect(response.json?.code).toBe(init?.method === 'HEAD' ? undefined : 'rate_limit_exceeded');
       }
     });
 
-    it('and by all keys of the quota', async () => {
+    it('are shared by all keys of the quota', async () => {
       const first = await issue(10, 100);
       const second = generateApiKey('staging');
       const { prefix, lastFour } = keyHints(second);
@@ -226,38 +226,38 @@ describe("a quota's limits", () => {
       expect(left).toEqual([9, 8, 7, 6]);
     });
 
-    it('but not by another quota of the same plan', async () => {
+    it('are not shared with another quota of the same plan', async () => {
       const [one, other] = [await issue(10, 100), await issue(10, 100)];
       await sendTimes(3, one.key);
       expect(remaining(await send(pets, { key: other.key }))).toBe(9);
     });
   });
 
-  describe('are exact', () => {
-    it('for a burst: as many are served as there is room for, and each remaining number is told once', async () => {
+  describe('under load', () => {
+    it('allow exactly as many requests of a burst as there is room for, and report each remaining count once', async () => {
       const issued = await issue(40, 1000);
-      const answers = await Promise.all(Array.from({ length: 70 }, () => send(pets, { key: issued.key })));
-      const served = answers.filter(({ status }) => status === 200);
+      const responses = await Promise.all(Array.from({ length: 70 }, () => send(pets, { key: issued.key })));
+      const served = responses.filter(({ status }) => status === 200);
       expect(served.map(remaining).toSorted((a, b) => b - a)).toEqual(
         Array.from({ length: 40 }, (_, index) => 39 - index),
       );
-      expect(answers.filter(({ status }) => status === 429)).toHaveLength(30);
+      expect(responses.filter(({ status }) => status === 429)).toHaveLength(30);
       expect(await counterOf(issued)).toEqual({ minute_used: 40, day_used: 40 });
     });
 
-    it('at the edge of a minute: who was refused is served in the next', async () => {
+    it('allow a denied client again in the next minute', async () => {
       const { key } = await issue(3, 100);
       expect((await sendTimes(4, key)).map(({ status }) => status)).toEqual([200, 200, 200, 429]);
       store.clock.travelTo(new Date(MINUTE_END));
-      const answer = await send(pets, { key });
-      expect(answer.status).toBe(200);
-      expect(remaining(answer)).toBe(2);
+      const response = await send(pets, { key });
+      expect(response.status).toBe(200);
+      expect(remaining(response)).toBe(2);
     });
 
-    it('for a client that waits as long as Retry-After tells, and not a second less', async () => {
+    it('allow a client that waits for Retry-After, and deny it one second earlier', async () => {
       const { key } = await issue(3, 100);
-      const refused = (await sendTimes(4, key)).at(-1) as Answer;
-      const waitMs = Number(refused.headers.get('retry-after')) * 1000;
+      const denied = (await sendTimes(4, key)).at(-1) as Answer;
+      const waitMs = Number(denied.headers.get('retry-after')) * 1000;
       store.clock.travelTo(new Date(HALF_PAST.getTime() + waitMs - 1000));
       expect((await send(pets, { key })).status).toBe(429);
       store.clock.travelTo(new Date(HALF_PAST.getTime() + waitMs));
@@ -266,20 +266,20 @@ describe("a quota's limits", () => {
   });
 
   describe('when exceeded', () => {
-    it('per minute, answer 429 and the seconds to the end of the minute; the day is not burnt', async () => {
+    it('per minute return 429 and the seconds to the end of the minute, without using up the day', async () => {
       const issued = await issue(3, 100);
-      const answer = (await sendTimes(5, issued.key)).at(-1) as Answer;
-      expect(answer.status).toBe(429);
-      expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
-      expect(limitHeaders(answer)).toEqual([
+      const response = (await sendTimes(5, issued.key)).at(-1) as Answer;
+      expect(response.status).toBe(429);
+      expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+      expect(limitHeaders(response)).toEqual([
         '3',
         '0',
         unixSeconds(MINUTE_END),
         '"minute";q=3;w=60, "day";q=100;w=86400',
         `"minute";r=0;t=30, "day";r=97;t=${SECONDS_OF_DAY_LEFT}`,
       ]);
-      expect(answer.headers.get('retry-after')).toBe('30');
-      expect(answer.json).toEqual({
+      expect(response.headers.get('retry-after')).toBe('30');
+      expect(response.json).toEqual({
         code: 'rate_limit_exceeded',
         message: expect.stringMatching(/\b3 requests per minute of plan enterprise\. Wait 30 seconds\b/),
         status: 429,
@@ -287,19 +287,19 @@ describe("a quota's limits", () => {
       expect(await counterOf(issued)).toEqual({ minute_used: 3, day_used: 3 });
     });
 
-    it('per day, answer 429 and the seconds to the end of the day; the minute is not burnt', async () => {
+    it('per day return 429 and the seconds to the end of the day, without using up the minute', async () => {
       const issued = await issue(100, 3);
-      const answer = (await sendTimes(5, issued.key)).at(-1) as Answer;
-      expect(answer.status).toBe(429);
-      expect(limitHeaders(answer)).toEqual([
+      const response = (await sendTimes(5, issued.key)).at(-1) as Answer;
+      expect(response.status).toBe(429);
+      expect(limitHeaders(response)).toEqual([
         '3',
         '0',
         unixSeconds(DAY_END),
         '"minute";q=100;w=60, "day";q=3;w=86400',
         `"minute";r=97;t=30, "day";r=0;t=${SECONDS_OF_DAY_LEFT}`,
       ]);
-      expect(answer.headers.get('retry-after')).toBe(String(SECONDS_OF_DAY_LEFT));
-      expect(answer.json).toEqual({
+      expect(response.headers.get('retry-after')).toBe(String(SECONDS_OF_DAY_LEFT));
+      expect(response.json).toEqual({
         code: 'rate_limit_exceeded',
         message: expect.stringMatching(/\b3 requests per day of plan enterprise\. Wait 41130 seconds\b/),
         status: 429,
@@ -307,13 +307,13 @@ describe("a quota's limits", () => {
       expect(await counterOf(issued)).toEqual({ minute_used: 3, day_used: 3 });
     });
 
-    it('both, answer 429 and the later of the two', async () => {
+    it('for both windows return 429 and the later of the two', async () => {
       const { key } = await issue(3, 3);
-      const answer = (await sendTimes(4, key)).at(-1) as Answer;
-      expect(answer.status).toBe(429);
-      expect(limitHeaders(answer).slice(0, 3)).toEqual(['3', '0', unixSeconds(DAY_END)]);
-      expect(answer.headers.get('retry-after')).toBe(String(SECONDS_OF_DAY_LEFT));
-      expect(answer.json).toEqual({
+      const response = (await sendTimes(4, key)).at(-1) as Answer;
+      expect(response.status).toBe(429);
+      expect(limitHeaders(response).slice(0, 3)).toEqual(['3', '0', unixSeconds(DAY_END)]);
+      expect(response.headers.get('retry-after')).toBe(String(SECONDS_OF_DAY_LEFT));
+      expect(response.json).toEqual({
         code: 'rate_limit_exceeded',
         message: expect.stringMatching(
           /\b3 requests per minute and 3 requests per day\b.* Wait 41130 seconds\b/,
@@ -322,18 +322,18 @@ describe("a quota's limits", () => {
       });
     });
 
-    it('in the last second of a minute, ask for one second, not none', async () => {
+    it('return a wait of one second in the last second of a minute, not zero', async () => {
       const { key } = await issue(3, 100);
       store.clock.travelTo(new Date('2027-03-05T12:34:59.200Z'));
       await sendTimes(3, key);
       store.clock.travelTo(new Date('2027-03-05T12:34:59.500Z'));
-      const answer = await send(pets, { key });
-      expect(answer.status).toBe(429);
-      expect(answer.headers.get('retry-after')).toBe('1');
-      expect(answer.json.message).toMatch(/Wait 1 second\b/);
+      const response = await send(pets, { key });
+      expect(response.status).toBe(429);
+      expect(response.headers.get('retry-after')).toBe('1');
+      expect(response.json.message).toMatch(/Wait 1 second\b/);
     });
 
-    it('keep an administrator from /admin too', async () => {
+    it('deny an administrator on /admin too', async () => {
       const { key } = await store.issue({
         role: 'admin',
         plan: 'enterprise',
@@ -358,28 +358,28 @@ describe("a quota's limits", () => {
     '/nothing',
     '/v10/pets',
   ])(
-    'are no matter of %s: it carries none of their headers and costs nothing, with a key or without',
+    'do not apply to %s, which has no rate-limit headers and is not counted, with a key or without',
     async (path) => {
       const issued = await store.issue();
-      const strangers = async () =>
+      const anonymousCounter = async () =>
         (
           await store.database.query(
             "SELECT minute_used FROM rate_limit_counters WHERE subject LIKE 'address:%'",
           )
         )[0];
-      const before = await strangers();
+      const before = await anonymousCounter();
       for (const key of [issued.key, undefined]) {
-        const answer = await send(`${store.url}${path}`, { key });
-        expect([200, 302, 404]).toContain(answer.status);
-        expect(limitHeaders(answer)).toEqual([null, null, null, null, null]);
+        const response = await send(`${store.url}${path}`, { key });
+        expect([200, 302, 404]).toContain(response.status);
+        expect(limitHeaders(response)).toEqual([null, null, null, null, null]);
       }
       expect(await counterOf(issued)).toBeUndefined();
-      expect(await strangers()).toEqual(before);
+      expect(await anonymousCounter()).toEqual(before);
     },
   );
 });
 
-describe("a stranger's limit", () => {
+describe('the limit of an anonymous client', () => {
   const STRANGER_LIMIT = 4;
   let database: TestDatabase;
   let direct: TestApplication;
@@ -412,7 +412,7 @@ describe("a stranger's limit", () => {
     await database.drop();
   });
 
-  /** A request without a key, through proxies that say whom they speak for. */
+  /** Sends a request through proxies that add X-Forwarded-For, by default without a key. */
   const from = (store: TestApplication, forwardedFor: string, key?: string) =>
     send(`${store.url}/v1/pets`, { key, headers: { 'X-Forwarded-For': forwardedFor } });
 
@@ -425,9 +425,9 @@ describe("a stranger's limit", () => {
     const store = await startApplication({ database });
     try {
       store.clock.travelTo(HALF_PAST);
-      const answer = await send(`${store.url}/v1/pets`);
-      expect(answer.status).toBe(401);
-      expect(limitHeaders(answer)).toEqual([
+      const response = await send(`${store.url}/v1/pets`);
+      expect(response.status).toBe(401);
+      expect(limitHeaders(response)).toEqual([
         '300',
         '299',
         unixSeconds(MINUTE_END),
@@ -439,19 +439,19 @@ describe("a stranger's limit", () => {
     }
   });
 
-  it('counts every request without a valid key, whatever it asks for, once', async () => {
-    const answers = [
+  it('counts every request without a valid key once, whatever its path', async () => {
+    const responses = [
       await send(`${direct.url}/v1/pets`),
       await send(`${direct.url}/v1/nothing`, { key: 'letmein' }),
       await send(`${direct.url}/v1/pets`, { method: 'POST', body: '{', key: generateApiKey('staging') }),
       await send(`${direct.url}/admin/keys`, { method: 'DELETE' }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
-    expect(answers.map(remaining)).toEqual([3, 2, 1, 0]);
+    expect(responses.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
+    expect(responses.map(remaining)).toEqual([3, 2, 1, 0]);
     expect(await countedAddresses()).toEqual(['address:127.0.0.1']);
   });
 
-  it('answers 429 instead of 401 when exceeded, and still says what was wrong with the key', async () => {
+  it('returns 429 instead of 401 when exceeded, and still says what was wrong with the key', async () => {
     for (let sent = 0; sent < STRANGER_LIMIT; sent += 1) {
       expect((await send(`${direct.url}/v1/pets`)).status).toBe(401);
     }
@@ -461,41 +461,41 @@ describe("a stranger's limit", () => {
       [generateApiKey('staging'), 'The API key is unknown.'],
     ];
     for (const [key, fault] of faults) {
-      const answer = await send(`${direct.url}/v1/pets`, { key });
-      expect(answer.status).toBe(429);
-      expect(limitHeaders(answer)).toEqual([
+      const response = await send(`${direct.url}/v1/pets`, { key });
+      expect(response.status).toBe(429);
+      expect(limitHeaders(response)).toEqual([
         '4',
         '0',
         unixSeconds(MINUTE_END),
         '"minute";q=4;w=60',
         '"minute";r=0;t=30',
       ]);
-      expect(answer.headers.get('retry-after')).toBe('30');
-      expect(answer.json).toEqual({
+      expect(response.headers.get('retry-after')).toBe('30');
+      expect(response.json).toEqual({
         code: 'rate_limit_exceeded',
         message: expect.stringMatching(/\b4 requests per minute\b.*\bWait 30 seconds\b/),
         status: 429,
       });
-      expect(answer.json.message).toContain(fault);
+      expect(response.json.message).toContain(fault);
     }
     direct.clock.travelTo(new Date(MINUTE_END));
     expect((await send(`${direct.url}/v1/pets`)).status).toBe(401);
   });
 
-  it("never touches a key's quota, nor a key the stranger's", async () => {
+  it('is independent of the quotas of keys', async () => {
     const { key } = await direct.issue({ plan: 'free' });
     for (let sent = 0; sent <= STRANGER_LIMIT; sent += 1) {
       await send(`${direct.url}/v1/pets`);
     }
-    const answer = await send(`${direct.url}/v1/pets`, { key });
-    expect(answer.status).toBe(200);
-    expect(remaining(answer)).toBe(59);
+    const response = await send(`${direct.url}/v1/pets`, { key });
+    expect(response.status).toBe(200);
+    expect(remaining(response)).toBe(59);
     direct.clock.travelTo(new Date(MINUTE_END));
     await send(`${direct.url}/v1/pets`, { key });
     expect(remaining(await send(`${direct.url}/v1/pets`))).toBe(STRANGER_LIMIT - 1);
   });
 
-  it('never touches the quota of a revoked key either', async () => {
+  it('does not use up the quota of a revoked key', async () => {
     const { id, key } = await direct.issue({ plan: 'free' });
     await database.query('UPDATE api_keys SET revoked_at = created_at WHERE id = $1', [id]);
     direct.clock.travelToMinuteStart();
@@ -509,32 +509,32 @@ describe("a stranger's limit", () => {
     expect(await countedAddresses()).toEqual(['address:127.0.0.1']);
   });
 
-  it('counts by the address that the one trusted proxy saw, not by what its client claims', async () => {
+  it('is by the address that the one trusted proxy saw, not by what its client claims', async () => {
     expect(remaining(await from(behindOne, '203.0.113.1'))).toBe(3);
     expect(remaining(await from(behindOne, '203.0.113.2'))).toBe(3);
     expect(remaining(await from(behindOne, '198.51.100.99, 203.0.113.1'))).toBe(2);
     expect(await countedAddresses()).toEqual(['address:203.0.113.1', 'address:203.0.113.2']);
   });
 
-  it('counts by the address that the outer of two trusted proxies saw', async () => {
+  it('is by the address that the outer of two trusted proxies saw', async () => {
     await from(behindTwo, '198.51.100.99, 203.0.113.1, 10.0.0.1');
     expect(await countedAddresses()).toEqual(['address:203.0.113.1']);
   });
 
-  it('counts by the last address that is in none of the trusted networks', async () => {
+  it('is by the last address outside of the trusted networks', async () => {
     await from(behindNetworks, '198.51.100.99, 203.0.113.1, 10.1.2.3, 10.0.0.1');
     await from(behindNetworks, '203.0.113.2, 2001:db8:ffff::1');
     expect(await countedAddresses()).toEqual(['address:203.0.113.1', 'address:203.0.113.2']);
   });
 
-  it('is one for a whole IPv6 /64', async () => {
+  it('is shared by a whole IPv6 /64', async () => {
     expect(remaining(await from(behindOne, '2001:db8:1:2::1'))).toBe(3);
     expect(remaining(await from(behindOne, '2001:db8:1:2:ffff::abcd'))).toBe(2);
     expect(remaining(await from(behindOne, '2001:db8:1:3::1'))).toBe(3);
     expect(await countedAddresses()).toEqual(['address:2001:db8:1:2::/64', 'address:2001:db8:1:3::/64']);
   });
 
-  it('is one for an IPv4 address and the same mapped into IPv6', async () => {
+  it('is shared by an IPv4 address and the same address mapped into IPv6', async () => {
     expect(remaining(await from(behindOne, '203.0.113.1'))).toBe(3);
     expect(remaining(await from(behindOne, '::ffff:203.0.113.1'))).toBe(2);
   });
@@ -545,11 +545,11 @@ describe("a stranger's limit", () => {
     ['an IPv4 address with a port', '203.0.113.1:4711'],
     ['an IPv6 address with a port', '[2001:db8::1]:4711'],
     ['500 letters', 'x'.repeat(500)],
-  ])('still counts, rather than fails, when a proxy gives for an address %s', async (_what, text) => {
-    const answer = await from(behindOne, text);
-    expect(answer.status).toBe(401);
-    expect(remaining(answer)).toBe(3);
-    expect(answer.json.code).toBe('missing_api_key');
+  ])('still counts requests when the address from a proxy is %s', async (_what, text) => {
+    const response = await from(behindOne, text);
+    expect(response.status).toBe(401);
+    expect(remaining(response)).toBe(3);
+    expect(response.json.code).toBe('missing_api_key');
   });
 });
 
@@ -558,7 +558,7 @@ describe('@SkipThrottle()', () => {
   @Controller('v1/uncounted')
   class UncountedController {
     @Get()
-    answer(): string[] {
+    list(): string[] {
       return [];
     }
 
@@ -593,7 +593,7 @@ describe('@SkipThrottle()', () => {
     await store.close();
   });
 
-  it('at a controller means that its requests need a key but are not counted', async () => {
+  it('leaves the requests of a controller uncounted, but requires a key', async () => {
     const url = `${await app.getUrl()}/v1/uncounted`;
     expect((await send(url)).status).toBe(401);
     const { status, json } = await send(url, { key });
@@ -602,7 +602,7 @@ describe('@SkipThrottle()', () => {
     expect(await countedQuotas()).toEqual([]);
   });
 
-  it('means so for what its handlers refuse, too', async () => {
+  it('leaves requests uncounted that fail in a handler, too', async () => {
     const { status, json } = await send(`${await app.getUrl()}/v1/uncounted/failing`, { key });
     expect(status).toBe(404);
     expect(json).toEqual({ code: 'not_found', message: 'There is nothing.', status: 404 });

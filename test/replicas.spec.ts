@@ -9,7 +9,7 @@ import { issueKey } from './support/keys.js';
 
 const MAIN = path.resolve(import.meta.dirname, '..', 'dist', 'main.js');
 const MINUTE_MS = 60_000;
-/** More than the burst takes: with so much of a minute left, it happens within that minute. */
+/** More than the burst takes: with this much of a minute left, the burst ends within the minute. */
 const BURST_MS = 10_000;
 
 interface Replica {
@@ -17,7 +17,7 @@ interface Replica {
   url: string;
 }
 
-/** A process of the service, as an operator starts it, once it listens. */
+/** Starts the service as an operator does, and waits until it listens. */
 async function startReplica(databaseUrl: string): Promise<Replica> {
   const child = spawn(process.execPath, [MAIN], {
     env: {
@@ -39,7 +39,7 @@ async function startReplica(databaseUrl: string): Promise<Replica> {
   throw new Error('The process ended before it listened');
 }
 
-describe('two processes over one database', () => {
+describe('two replicas over one database', () => {
   let database: TestDatabase;
   let replicas: Replica[] = [];
   let key: string;
@@ -60,38 +60,38 @@ describe('two processes over one database', () => {
     await database.drop();
   });
 
-  it('serve exactly 60 of 200 requests that a Free key sends at once, burn exactly 60 of its day, and start one ban', async () => {
-    // These processes have the real clock: what is left of this minute must be enough.
+  it('allow exactly 60 of 200 concurrent requests of a Free key, count 60 in its day, and start one ban', async () => {
+    // These replicas use the real clock, so enough of this minute must be left.
     const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS);
     if (leftMs < BURST_MS) {
       await pause(leftMs);
     }
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 200 }, (_, index) => send(`${replicas[index % 2]?.url}/v1/pets`, { key })),
     );
-    const served = answers.filter(({ status }) => status === 200);
-    const refused = answers.filter(({ status }) => status === 429);
+    const served = responses.filter(({ status }) => status === 200);
+    const denied = responses.filter(({ status }) => status === 429);
 
-    expect(new Set(answers.map(({ headers }) => headers.get('ratelimit-policy')))).toEqual(
+    expect(new Set(responses.map(({ headers }) => headers.get('ratelimit-policy')))).toEqual(
       new Set(['"minute";q=60;w=60, "day";q=1000;w=86400']),
     );
     expect(served).toHaveLength(60);
-    expect(refused).toHaveLength(140);
+    expect(denied).toHaveLength(140);
     expect(served.map(remaining).toSorted((a, b) => b - a)).toEqual(
       Array.from({ length: 60 }, (_, index) => 59 - index),
     );
-    for (const answer of refused) {
-      expect(remaining(answer)).toBe(0);
-      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-      expect(answer.json).toEqual({
+    for (const response of denied) {
+      expect(remaining(response)).toBe(0);
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      expect(response.json).toEqual({
         code: expect.any(String),
         message: expect.any(String),
         status: 429,
       });
     }
-    // The 60th refusal starts a ban, whichever process it reaches; each before it is told its own number.
+    // The 60th refusal starts a ban, at either replica; each refusal before it reports its own count.
     const [warned, banned] = ['rate_limit_exceeded', 'api_key_banned'].map((code) =>
-      refused.filter(({ json }) => json.code === code),
+      denied.filter(({ json }) => json.code === code),
     ) as [Answer[], Answer[]];
     expect(warned.map(refusalsLeft).toSorted((a, b) => b - a)).toEqual(
       Array.from({ length: 59 }, (_, index) => 59 - index),

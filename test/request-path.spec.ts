@@ -28,12 +28,12 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-describe('a request that no route has', () => {
+describe('a request without a route', () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   afterAll(() => agent.destroy());
 
-  /** Sends a target as it is, which no other client does. */
-  async function ask(method: string, target: string, as?: string) {
+  /** Sends a target unchanged, unlike other clients. */
+  async function sendTarget(method: string, target: string, as?: string) {
     const { hostname, port } = new URL(store.url);
     const headers = as === undefined ? {} : { Authorization: `Bearer ${as}` };
     const sent = request({ agent, hostname, port, method, path: target, headers }).end();
@@ -46,28 +46,31 @@ describe('a request that no route has', () => {
 
   const remaining = ({ headers }: { headers: IncomingHttpHeaders }) =>
     Number(headers['x-ratelimit-remaining']);
-  /** Node hands CONNECT to nobody. */
+  /** Node does not pass CONNECT to a request handler. */
   const methods = METHODS.filter((method) => method !== 'CONNECT');
 
   describe.each([
     ['unknown', '/v1/dogs'],
-    ['unknown, of administration', '/admin/dogs'],
+    ['unknown, under /admin', '/admin/dogs'],
     ['the root of the interface', '/v1'],
     ['the root of administration', '/admin/'],
     ['undecodable', '/v1/%zz'],
     ['half an UTF-8 sequence', '/v1/%c3%28?a=%zz'],
     ['overlong', `/v1/${'x'.repeat(8000)}`],
     ['encoded', '/%761/dogs'],
-    ['encoded, of administration', '/%61dmin/keys/x/y'],
+    ['encoded, under /admin', '/%61dmin/keys/x/y'],
     ['an empty segment', '/v1//pets'],
     ['an empty parameter', '/v1/pets/'],
     ['in absolute form', 'http://elsewhere.example/v1/dogs'],
   ])('%s', (_name, target) => {
     it('returns 401 without a key and 404 with one, by every method, and counts both', async () => {
       const clientKey = target.includes('dmin') ? adminKey : key;
-      let [anonymous, client] = [await ask('GET', target), await ask('GET', target, clientKey)];
+      let [anonymous, client] = [await sendTarget('GET', target), await sendTarget('GET', target, clientKey)];
       for (const method of methods) {
-        const [denied, missing] = [await ask(method, target), await ask(method, target, clientKey)];
+        const [denied, missing] = [
+          await sendTarget(method, target),
+          await sendTarget(method, target, clientKey),
+        ];
         expect([method, denied.status, missing.status]).toEqual([method, 401, 404]);
         expect([method, remaining(denied)]).toEqual([method, remaining(anonymous) - 1]);
         expect([method, remaining(missing)]).toEqual([method, remaining(client) - 1]);
@@ -82,10 +85,10 @@ describe('a request that no route has', () => {
     ['http://elsewhere.example/v1/pets/7', ['GET', 'HEAD']],
     ['/admin/keys', ['GET', 'HEAD', 'POST']],
   ])('returns 405 with Allow where the path has other methods: %s', async (target, allowed) => {
-    let last = await ask('GET', target, adminKey);
+    let last = await sendTarget('GET', target, adminKey);
     for (const method of methods.filter((each) => !allowed.includes(each))) {
-      expect((await ask(method, target)).status).toBe(401);
-      const response = await ask(method, target, adminKey);
+      expect((await sendTarget(method, target)).status).toBe(401);
+      const response = await sendTarget(method, target, adminKey);
       expect([method, response.status, response.headers.allow]).toEqual([method, 405, allowed.join(', ')]);
       expect(remaining(response)).toBe(remaining(last) - 1);
       last = response;
@@ -93,10 +96,10 @@ describe('a request that no route has', () => {
   });
 
   it.each(['//v1/pets', '/v1x', '/dogs', '/%zz', '*'])(
-    'returns 404 without limits outside of the interface: %s',
+    'returns 404 without rate-limit headers outside of the interface: %s',
     async (target) => {
       for (const method of methods) {
-        const { status, headers } = await ask(method, target, key);
+        const { status, headers } = await sendTarget(method, target, key);
         expect([method, status]).toEqual([method, 404]);
         expect(headers['x-ratelimit-limit']).toBeUndefined();
       }
@@ -109,14 +112,14 @@ describe('every operation of administration', () => {
     .filter((operation) => operation.path.startsWith('/admin'))
     .map((operation): [string, string] => [operation.method, operation.path.replace(/\{\w+\}/g, 'x')]);
 
-  it.each(operations)('returns 403 for the key of a client: %s %s', async (method, target) => {
+  it.each(operations)('returns 403 for a client key: %s %s', async (method, target) => {
     expect(operations.length).toBeGreaterThan(9);
     const response = await send(`${store.url}${target}`, { method, key });
     expectError(response, 403, 'forbidden');
   });
 });
 
-describe('a body', () => {
+describe('a request body', () => {
   const slots = () =>
     store.app
       .get(ConcurrencyLimit)
@@ -140,7 +143,7 @@ describe('a body', () => {
     return socket;
   }
 
-  it('is not waited for where the request is denied, and its connection closes', async () => {
+  it('is not waited for when the request is denied, and the connection closes', async () => {
     const { key: exhausted } = await store.issue({ plan: 'enterprise', perMinute: 1, perDay: 10 });
     expect((await send(`${store.url}/v1/pets`, { key: exhausted })).status).toBe(200);
     for (const [as, status] of [
@@ -153,10 +156,10 @@ describe('a body', () => {
     }
   });
 
-  it('is asked for by 100 Continue once the request is allowed', async () => {
+  it('is requested by 100 Continue once the request is allowed', async () => {
     const socket = open(head(key, 'Expect: 100-continue', 'Connection: close'));
-    const [asked] = (await once(socket, 'data')) as [string];
-    expect(asked).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+    const [interim] = (await once(socket, 'data')) as [string];
+    expect(interim).toBe('HTTP/1.1 100 Continue\r\n\r\n');
     socket.write(PET);
     expect(parseResponse(await text(socket)).status).toBe(201);
   });
@@ -166,12 +169,12 @@ describe('a body', () => {
     ['of another type', () => head(key, 'Expect: 100-continue').replace('/json', '/xml'), 415],
     ['that is too large', () => head(key, 'Expect: 100-continue').replace(/(Length: )\d+/, '$199999'), 413],
     ['for another method', () => head(key, 'Expect: 100-continue').replace('POST', 'PATCH'), 405],
-  ])('is not asked for where the request is denied: one %s', async (_name, start, status) => {
+  ])('is not requested when the request is denied: one %s', async (_name, start, status) => {
     const response = parseResponse(await text(open(start())));
     expect([response.status, response.headers['connection']]).toEqual([status, 'close']);
   });
 
-  it('that is slow is counted at once, holds no slot, and is served though all slots are taken', async () => {
+  it('is counted before it arrives, holds no slot while it is slow, and is served though all slots are taken', async () => {
     const { key: counted } = await store.issue({ plan: 'free' });
     const socket = open(`${head(counted, 'Connection: close')}{`);
     await eventually(async () => {
@@ -185,7 +188,7 @@ describe('a body', () => {
     await eventually(async () => expect(slots()).toBe(MAX_SLOTS));
     expect((await send(`${store.url}/v1/pets`, init)).status).toBe(503);
     socket.write(PET.slice(1));
-    // Its body has arrived when this later request has its response.
+    // The slow body has arrived by the time this later request has its response.
     expect((await send(`${store.url}/v1/rate-limit`, { key })).status).toBe(200);
     expect(slots()).toBe(MAX_SLOTS);
     await holder.letGo();
@@ -197,7 +200,7 @@ describe('a body', () => {
   it.each([
     ['malformed', '{', '/json', 400],
     ['of another type', PET, '/xml', 415],
-  ])('that has come whole and is %s leaves its connection open', async (_name, body, type, status) => {
+  ])('leaves the connection open when it has arrived and is %s', async (_name, body, type, status) => {
     const first = head(key)
       .replace('/json', type)
       .replace(/(Length: )\d+/, `$1${body.length}`);
@@ -205,7 +208,7 @@ describe('a body', () => {
     expect((await text(socket)).match(/HTTP\/1\.1 \d+/g)).toEqual([`HTTP/1.1 ${status}`, 'HTTP/1.1 201']);
   });
 
-  it('that has come whole leaves its connection open where its request is shed', async () => {
+  it('leaves the connection open when it has arrived and its request is shed', async () => {
     const holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     const init = { method: 'POST', key, body: PET };
     const others = Array.from({ length: MAX_SLOTS }, () => send(`${store.url}/v1/pets`, init));
@@ -216,7 +219,7 @@ describe('a body', () => {
     expect((await Promise.all(others)).map(({ status }) => status)).toEqual([201, 201]);
   });
 
-  it('that breaks off leaves no slot taken, and nothing created', async () => {
+  it('takes no slot and creates nothing when it breaks off', async () => {
     const before = await store.database.query('SELECT count(*) FROM pets');
     const socket = open(`${head(key)}{`);
     await eventually(async () => expect(slots()).toBe(0));

@@ -12,7 +12,7 @@ const SMUGGLED = '{"name":"smuggled","categoryId":7}';
 
 let store: TestApplication;
 let key: string;
-/** A request of its own, which stands behind the end of another: nobody has sent it. */
+/** A whole request behind the end of another one, which no client has sent as a request. */
 let hidden: string;
 
 beforeAll(async () => {
@@ -37,13 +37,15 @@ async function animals(name: string): Promise<number> {
   return row?.count ?? -1;
 }
 
-/** One refusal in form, after which the server has closed: it reads nothing behind what it did not understand. */
+/**
+ * Expects one well-formed error, after which the server has closed: it reads nothing behind bytes that are ambiguous.
+ */
 function expectOneRefusal({ status, headers, body }: Awaited<ReturnType<typeof sendRaw>>): void {
   expect([status, headers['connection']]).toEqual([400, 'close']);
   expect(JSON.parse(body)).toEqual({ code: 'invalid_request', message: expect.any(String), status: 400 });
 }
 
-describe('a body whose end can be read in two ways is refused, and nothing behind it is read:', () => {
+describe('a body with an ambiguous end is rejected, and nothing behind it is read:', () => {
   const TE = 'Transfer-Encoding';
   it.each<[string, string[]]>([
     ['a length and chunks', ['Content-Length: 5', `${TE}: chunked`]],
@@ -54,13 +56,13 @@ describe('a body whose end can be read in two ways is refused, and nothing behin
     ['a length with a sign', ['Content-Length: +5']],
     ['a negative length', ['Content-Length: -1']],
     ['a length in hexadecimal', ['Content-Length: 0x5']],
-    ['a length past all numbers', ['Content-Length: 99999999999999999999999']],
+    ['a length beyond all integers', ['Content-Length: 99999999999999999999999']],
     ['an empty length', ['Content-Length: ']],
     ['a space before the colon of the length', ['Content-Length : 5']],
     ['a coding that is almost chunked', [`${TE}: xchunked`]],
     ['a coding with a control character', [`${TE}: \x0bchunked`]],
     ['a coding in quotes', [`${TE}: "chunked"`]],
-    ['chunked that is not the last coding', [`${TE}: chunked, identity`]],
+    ['chunked before another coding', [`${TE}: chunked, identity`]],
     ['two codings', [`${TE}: chunked`, `${TE}: identity`]],
     ['the coding identity', [`${TE}: identity`]],
     ['a space before the colon of the coding', [`${TE} : chunked`]],
@@ -79,7 +81,7 @@ describe('a body whose end can be read in two ways is refused, and nothing behin
   it.each([
     ['a negative size', `-1\r\n${PET}\r\n0\r\n\r\n`],
     ['a size with 0x', `0x1d\r\n${PET}\r\n0\r\n\r\n`],
-    ['a size past all numbers', `ffffffffffffffffff\r\n${PET}\r\n0\r\n\r\n`],
+    ['a size beyond all integers', `ffffffffffffffffff\r\n${PET}\r\n0\r\n\r\n`],
     ['a size that is too small', `5\r\n${PET}\r\n0\r\n\r\n`],
     ['lines that end in LF alone', `1d\n${PET}\n0\n\n`],
     ['an extension with an LF', `1d;a\nb\r\n${PET}\r\n0\r\n\r\n`],
@@ -90,7 +92,7 @@ describe('a body whose end can be read in two ways is refused, and nothing behin
     expect([await animals('Rex'), await animals('smuggled')]).toEqual([before, 0]);
   });
 
-  it('chunks in HTTP/1.0, which has none', async () => {
+  it('chunks in HTTP/1.0, which does not have them', async () => {
     for (const authorized of [true, false]) {
       const request = head('POST /v1/pets', 'Connection: keep-alive', `${TE}: chunked`)
         .replace('HTTP/1.1', 'HTTP/1.0')
@@ -103,11 +105,11 @@ describe('a body whose end can be read in two ways is refused, and nothing behin
   });
 });
 
-describe('whom a request is for and from can be read in one way alone:', () => {
+describe('the host and the credentials of a request are unambiguous:', () => {
   it.each([
     ['two hosts', ['Host: y']],
     ['the same host twice', ['Host: x']],
-  ])('%s are refused', async (_name, headers) => {
+  ])('%s are rejected', async (_name, headers) => {
     expectOneRefusal(await sendRaw(store.url, head('GET /v1/pets', ...headers), hidden));
     expect(await animals('smuggled')).toBe(0);
   });
@@ -115,7 +117,7 @@ describe('whom a request is for and from can be read in one way alone:', () => {
   const NO_HOSTS = ['user@x', '[::1', '%00', '127.0.0.1:99999', ':80'];
 
   it.each(['a b', 'x/../y', 'x\\y', 'x, y', '<script>', 'x?y', 'x#y', ...NO_HOSTS])(
-    'a host that is none is refused: %s',
+    'an invalid host is rejected: %s',
     async (host) => {
       const request = head('GET /v1/pets').replace('Host: x', `Host: ${host}`);
       expectOneRefusal(await sendRaw(store.url, request, hidden));
@@ -123,7 +125,7 @@ describe('whom a request is for and from can be read in one way alone:', () => {
     },
   );
 
-  it.each(['', ...NO_HOSTS])('so is one in an absolute target: "%s"', async (host) => {
+  it.each(['', ...NO_HOSTS])('an invalid host in an absolute target is rejected: "%s"', async (host) => {
     expectOneRefusal(await sendRaw(store.url, head(`GET http://${host}/v1/pets`), hidden));
     expect(await animals('smuggled')).toBe(0);
   });
@@ -137,48 +139,48 @@ describe('whom a request is for and from can be read in one way alone:', () => {
     'api.animal-store.example.',
     'a_b-c~d',
     'caf%C3%A9',
-  ])('any other is answered: "%s"', async (host) => {
+  ])('any other host is accepted: "%s"', async (host) => {
     const request = head('GET /v1/pets', 'Connection: close').replace('Host: x', `Host: ${host}`);
     expect((await sendRaw(store.url, request)).status).toBe(200);
   });
 
-  it('two keys are no key', async () => {
-    const answer = await sendRaw(
+  it('two keys count as no key', async () => {
+    const response = await sendRaw(
       store.url,
       head('GET /v1/pets', 'Authorization: Bearer another', 'Connection: close'),
     );
-    expect(answer.status).toBe(401);
-    expect(JSON.parse(answer.body)).toMatchObject({ code: 'invalid_api_key' });
+    expect(response.status).toBe(401);
+    expect(JSON.parse(response.body)).toMatchObject({ code: 'invalid_api_key' });
   });
 
-  it('two content types are none', async () => {
-    const answer = await sendRaw(
+  it('two content types count as none', async () => {
+    const response = await sendRaw(
       store.url,
       head('POST /v1/pets', 'Content-Type: text/plain', `Content-Length: ${PET.length}`, 'Connection: close'),
       PET,
     );
-    expect(answer.status).toBe(415);
+    expect(response.status).toBe(415);
   });
 
-  it('no header is left out, however many stand before it', async () => {
+  it('no header is dropped, however many precede it', async () => {
     const many = Array.from({ length: 3000 }, () => 'a:');
     const request = `GET /v1/pets HTTP/1.1\r\nHost: x\r\n${many.join('\r\n')}\r\nConnection: close\r\n`;
-    const answer = await sendRaw(store.url, `${request}Authorization: Bearer ${key}\r\n\r\n`);
-    expect(answer.status).toBe(200);
+    const response = await sendRaw(store.url, `${request}Authorization: Bearer ${key}\r\n\r\n`);
+    expect(response.status).toBe(200);
   });
 });
 
-describe('a request has one answer:', () => {
+describe('a request has one response:', () => {
   it.each([
     ['GET /livez', 200],
     ['POST /nothing', 404],
   ])(
-    'what is wrong in the body of %s, which is answered before it arrives, gets none',
+    'an error in the body of %s gets no second response, since the request has its response before the body',
     async (request, status) => {
       const socket = net.connect(Number(new URL(store.url).port), '127.0.0.1').setEncoding('latin1');
       socket.write(`${request} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`);
-      const [answer] = await once(socket, 'data');
-      expect(answer).toContain(`HTTP/1.1 ${status} `);
+      const [response] = await once(socket, 'data');
+      expect(response).toContain(`HTTP/1.1 ${status} `);
       socket.write('no size of a chunk\r\n');
       expect(await text(socket)).toBe('');
     },
@@ -186,19 +188,19 @@ describe('a request has one answer:', () => {
 
   it.each([
     ['in the body of a request', 'POST /v1/pets', 'no size of a chunk\r\n'],
-    ['in a body that nobody waits for', 'GET /livez', 'no size of a chunk\r\n'],
-    ['as a tunnel is asked for,', 'CONNECT 127.0.0.1:5432', ''],
-  ])('what is wrong %s behind another is told when that is answered', async (_name, request, rest) => {
+    ['in a body that is not awaited', 'GET /livez', 'no size of a chunk\r\n'],
+    ['in a CONNECT request', 'CONNECT 127.0.0.1:5432', ''],
+  ])('an error %s is reported after the response to the request before it', async (_name, request, rest) => {
     const holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     const wrong = head(request, 'Transfer-Encoding: chunked') + rest;
-    const answer = sendRaw(store.url, head('GET /v1/pets') + wrong);
+    const response = sendRaw(store.url, head('GET /v1/pets') + wrong);
     await eventually(() => expectLocksWaitedFor(store.database, 1));
     await holder.letGo();
-    const { status, body } = await answer;
+    const { status, body } = await response;
     expect([status, body.match(/HTTP\/1\.1 \d+/g)]).toEqual([200, ['HTTP/1.1 400']]);
   });
 
-  it('what is wrong behind requests gets its own when they have theirs', async () => {
+  it('an error behind pipelined requests is reported after their responses', async () => {
     const requests = ['/v1/pets', '/livez'].map((target) => head(`GET ${target}`));
     const { status, body } = await sendRaw(store.url, ...requests, 'nonsense\r\n\r\n');
     expect([status, body.match(/HTTP\/1\.1 \d+/g)]).toEqual([200, ['HTTP/1.1 200', 'HTTP/1.1 400']]);
@@ -206,24 +208,24 @@ describe('a request has one answer:', () => {
   });
 });
 
-describe('what is well-formed but rare is read as it is meant:', () => {
+describe('valid but rare syntax is read as it is meant:', () => {
   it.each([
     ['a chunk extension', `1d;a=b\r\n${PET}\r\n0\r\n\r\n`],
-    ['a trailer, which grants nothing', `1d\r\n${PET}\r\n0\r\nX-A: b\r\nAuthorization: Bearer x\r\n\r\n`],
+    ['a trailer, which is ignored', `1d\r\n${PET}\r\n0\r\nX-A: b\r\nAuthorization: Bearer x\r\n\r\n`],
   ])('%s', async (_name, body) => {
     const request = head('POST /v1/pets', 'Transfer-Encoding: chunked', 'Connection: close');
     expect((await sendRaw(store.url, request, body)).status).toBe(201);
   });
 
-  it('a key in a trailer is none', async () => {
+  it('a key in a trailer counts as no key', async () => {
     const request = head('POST /v1/pets', 'Transfer-Encoding: chunked', 'Connection: close');
-    const stranger = request.replace(/Authorization.*\r\n/, '');
+    const anonymous = request.replace(/Authorization.*\r\n/, '');
     const trailer = `1d\r\n${PET}\r\n0\r\nAuthorization: Bearer ${key}\r\n\r\n`;
-    expect((await sendRaw(store.url, stranger, trailer)).status).toBe(401);
+    expect((await sendRaw(store.url, anonymous, trailer)).status).toBe(401);
   });
 
   it.each(['h2c', 'websocket', 'TLS/1.0'])('an upgrade to %s is ignored: no 101', async (protocol) => {
-    const answer = await sendRaw(
+    const response = await sendRaw(
       store.url,
       head(
         'GET /v1/pets',
@@ -232,10 +234,10 @@ describe('what is well-formed but rare is read as it is meant:', () => {
         'HTTP2-Settings: AAMAAABk',
       ),
     );
-    expect([answer.status, answer.headers['upgrade']]).toEqual([200, undefined]);
+    expect([response.status, response.headers['upgrade']]).toEqual([200, undefined]);
   });
 
-  it('nothing is read behind an upgrade, as a part of it could be taken for a request', async () => {
+  it('nothing is read behind an upgrade, since a part of it could look like a request', async () => {
     const upgrade = head('GET /v1/pets', 'Connection: Upgrade', 'Upgrade: websocket');
     const { status, headers, body } = await sendRaw(store.url, upgrade, hidden);
     expect([status, headers['connection']]).toEqual([200, 'close']);
@@ -248,9 +250,9 @@ describe('what is well-formed but rare is read as it is meant:', () => {
     expect(await animals('smuggled')).toBe(0);
   });
 
-  it('a client that asks for a tunnel and goes disturbs nobody', async () => {
+  it('a client that sends CONNECT and disconnects disturbs no other', async () => {
     const { hostname, port } = new URL(store.url);
-    for (let asked = 0; asked < 200; asked += 1) {
+    for (let attempt = 0; attempt < 200; attempt += 1) {
       const socket = net.connect(Number(port), hostname);
       socket.write(head('CONNECT 127.0.0.1:5432'), () => socket.resetAndDestroy());
       await once(socket, 'close');
@@ -258,7 +260,7 @@ describe('what is well-formed but rare is read as it is meant:', () => {
     expect((await fetch(`${store.url}/livez`)).status).toBe(200);
   });
 
-  it('TRACE tells nothing of what was sent', async () => {
+  it('TRACE returns nothing of what was sent', async () => {
     const { status, body } = await sendRaw(
       store.url,
       head('TRACE /v1/pets', 'Cookie: a=secret', 'Connection: close'),
@@ -268,7 +270,7 @@ describe('what is well-formed but rare is read as it is meant:', () => {
     expect(body).not.toContain(key);
   });
 
-  it('each of several requests at once is answered by itself, in order', async () => {
+  it('each of several pipelined requests gets its own response, in order', async () => {
     const requests = ['/v1/pets?limit=0', '/v1/dogs', '/v1/pets/999999'].map((path) => head(`GET ${path}`));
     const { status, body } = await sendRaw(store.url, ...requests, head('GET /livez', 'Connection: close'));
     expect([status, ...[...body.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, each]) => Number(each))]).toEqual([
@@ -277,7 +279,7 @@ describe('what is well-formed but rare is read as it is meant:', () => {
   });
 });
 
-describe('a path means what it says, so that no proxy and we can differ:', () => {
+describe('a path is not normalized, so that proxies and the service agree on it:', () => {
   it.each([
     '//v1/pets',
     '/./v1/pets',
@@ -292,14 +294,14 @@ describe('a path means what it says, so that no proxy and we can differ:', () =>
     '/ADMIN/keys',
     '/%2e%2e/admin/keys',
     '\\v1\\pets',
-  ])('%s is nothing', async (target) => {
-    const answer = await sendRaw(store.url, head(`GET ${target}`, 'Connection: close'));
-    // A backslash cannot begin a target.
-    expect(answer.status).toBe(target.startsWith('/') ? 404 : 400);
+  ])('%s is 404', async (target) => {
+    const response = await sendRaw(store.url, head(`GET ${target}`, 'Connection: close'));
+    // A target cannot begin with a backslash.
+    expect(response.status).toBe(target.startsWith('/') ? 404 : 400);
   });
 
   it.each(['/v1//pets', '/v1/./pets', '/v1/../pets', '/v1/../admin/keys', '/v1/pets;a=b', '/v1/pets%00'])(
-    '%s is nothing, and of the interface: strangers are told no more',
+    '%s is part of the interface: 404 with a key, and 401 without one',
     async (target) => {
       const request = head(`GET ${target}`, 'Connection: close');
       expect((await sendRaw(store.url, request)).status).toBe(404);
@@ -308,7 +310,7 @@ describe('a path means what it says, so that no proxy and we can differ:', () =>
   );
 
   it.each(['/v1/pets\0', '/v1/pets\x9b31m', '/v1/p\xe4ts', '/v1/pets\x7f'])(
-    '%j is no path at all',
+    '%j is not a valid target',
     async (target) => {
       expectOneRefusal(await sendRaw(store.url, head(`GET ${target}`), hidden));
     },

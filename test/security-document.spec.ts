@@ -12,7 +12,7 @@ const rows = DOCUMENT.split('\n')
   .map((line) => line.split('|').map((cell) => cell.trim()))
   .map(([, threat = '', , tests = '']): [string, string] => [threat, tests]);
 
-/** Files and the names that a cell says they have: a name without a file is of the file before it. */
+/** Returns the files and titles in a cell; a title without a file belongs to the file before it. */
 function testsIn(cell: string): { file: string; name: string }[] {
   let file = '';
   return [...cell.matchAll(/(?:`(?<file>[^`]+)` )?"(?<name>[^"]+)"/g)].map(({ groups }) => {
@@ -21,26 +21,26 @@ function testsIn(cell: string): { file: string; name: string }[] {
   });
 }
 
-it('the threat model has more than twenty lines', () => {
+it('docs/security.md lists more than twenty threats', () => {
   expect(rows.length).toBeGreaterThan(20);
 });
 
-it.each(rows)('the threat model names a test that is there: %s', (_threat, cell) => {
+it.each(rows)('docs/security.md names an existing test: %s', (_threat, cell) => {
   const tests = testsIn(cell);
   expect(tests.length).toBeGreaterThan(0);
-  // Nothing else stands in the cell.
+  // The cell has no other text.
   expect(cell.replaceAll(/(`[^`]+` )?"[^"]+"(; )?/g, '')).toBe('');
   for (const { file, name } of tests) {
     expect([file, /\.(full-)?spec\.ts$/.test(file) && existsSync(path.join(ROOT, file))]).toEqual([
       file,
       true,
     ]);
-    expect(namesIn(file)).toContain(name);
+    expect(titlesIn(file)).toContain(name);
   }
 });
 
-/** The names of all tests and groups that a file has. */
-function namesIn(file: string): string[] {
+/** Returns the titles of all tests and groups in a file. */
+function titlesIn(file: string): string[] {
   const source = ts.createSourceFile(
     file,
     readFileSync(path.join(ROOT, file), 'utf8'),

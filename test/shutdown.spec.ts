@@ -34,7 +34,7 @@ const serverIsClosed = () =>
   eventually(() => expect(fetch(`${store.url}/livez`)).rejects.toThrow('fetch failed'));
 
 describe('a service that drains', () => {
-  it('is not ready at once, though it was a moment ago, and lives', async () => {
+  it('is not ready, though it was a moment ago, and is still live', async () => {
     expect((await send(`${store.url}/readyz`)).status).toBe(200);
     store.app.get(Connections).drain();
     const { status, json, headers } = await send(`${store.url}/readyz`);
@@ -46,53 +46,53 @@ describe('a service that drains', () => {
     expect((await send(`${store.url}/livez`)).status).toBe(200);
   });
 
-  it('serves connections, kept alive and new, and has them leave with their answer', async () => {
+  it('serves requests on existing and new connections, with Connection: close', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const ask = async (target: string) => {
-      const asking = get(`${store.url}${target}`, {
+    const fetchTarget = async (target: string) => {
+      const outgoing = get(`${store.url}${target}`, {
         agent,
         headers: { Authorization: `Bearer ${client.key}` },
       });
-      const [answer] = (await once(asking, 'response')) as [IncomingMessage];
-      await text(answer);
+      const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+      await text(response);
       return {
-        status: answer.statusCode,
-        connection: answer.headers.connection,
-        reused: asking.reusedSocket,
+        status: response.statusCode,
+        connection: response.headers.connection,
+        reused: outgoing.reusedSocket,
       };
     };
-    expect(await ask('/v1/pets')).toEqual({ status: 200, connection: 'keep-alive', reused: false });
+    expect(await fetchTarget('/v1/pets')).toEqual({ status: 200, connection: 'keep-alive', reused: false });
     store.app.get(Connections).drain();
-    expect(await ask('/v1/pets')).toEqual({ status: 200, connection: 'close', reused: true });
-    // Whatever answers: a handler, the filter, the router.
+    expect(await fetchTarget('/v1/pets')).toEqual({ status: 200, connection: 'close', reused: true });
+    // Whichever part responds: a handler, the filter, the router.
     for (const [target, status] of [
       ['/v1/pets', 200],
       ['/v1/pets/9', 404],
       ['/v1/pets/%zz', 404],
       ['/livez', 200],
     ]) {
-      expect(await ask(String(target))).toEqual({ status, connection: 'close', reused: false });
+      expect(await fetchTarget(String(target))).toEqual({ status, connection: 'close', reused: false });
     }
     agent.destroy();
     expect(await used()).toBe(5);
   });
 
-  it('answers what is under way, and has it leave too', async () => {
+  it('finishes requests in flight, with Connection: close', async () => {
     const lock = await hold(store.database.url, 'LOCK TABLE pets');
-    const answer = sendRaw(store.url, requestOf('/v1/pets'));
+    const response = sendRaw(store.url, requestOf('/v1/pets'));
     await eventually(() => expectLocksWaitedFor(store.database, 1));
     store.app.get(Connections).drain();
     await lock.letGo();
-    expect(await answer).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    expect(await response).toMatchObject({ status: 200, headers: { connection: 'close' } });
   });
 
-  it('answers all that a client has pipelined, and has it leave with the last', async () => {
+  it('finishes all requests that a client has pipelined, with Connection: close on the last', async () => {
     const lock = await hold(store.database.url, 'LOCK TABLE pets');
-    const answers = sendRaw(store.url, requestOf('/v1/pets').repeat(3));
+    const responses = sendRaw(store.url, requestOf('/v1/pets').repeat(3));
     await eventually(() => expectLocksWaitedFor(store.database, 1));
     store.app.get(Connections).drain();
     await lock.letGo();
-    const { status, headers, body } = await answers;
+    const { status, headers, body } = await responses;
     expect([status, headers['connection']]).toEqual([200, 'keep-alive']);
     expect(body.match(/^connection: \S+|HTTP\/1\.1 \d+/gim)).toEqual([
       'HTTP/1.1 200',
@@ -104,20 +104,20 @@ describe('a service that drains', () => {
 });
 
 describe('a service that ends', () => {
-  it('answers what is under way, however long that takes', async () => {
+  it('finishes requests in flight, however long they take', async () => {
     const lock = await hold(store.database.url, 'LOCK TABLE pets');
-    const answer = sendRaw(store.url, requestOf('/v1/pets'));
+    const response = sendRaw(store.url, requestOf('/v1/pets'));
     await eventually(() => expectLocksWaitedFor(store.database, 1));
     const closed = store.app.close();
     await serverIsClosed();
     await lock.letGo();
-    expect(await answer).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    expect(await response).toMatchObject({ status: 200, headers: { connection: 'close' } });
     await closed;
     expect(await used()).toBe(1);
     expect(store.app.get(Connections).cutOff).toBe(0);
   });
 
-  it('lets a client fetch responses that are already made, then closes its connection', async () => {
+  it('lets a client read responses that are already made, then closes its connection', async () => {
     await store.database.query(
       'INSERT INTO pets (name, category_id) SELECT repeat(chr(1), 255), 1 FROM generate_series(1, 100)',
     );
@@ -137,11 +137,11 @@ describe('a service that ends', () => {
     expect(store.app.get(Connections).cutOff).toBe(0);
   });
 
-  it('serves what was on its way on a connection that it had taken, and has it leave', async () => {
+  it('serves a request on a connection that it had already accepted, with Connection: close', async () => {
     const { hostname, port } = new URL(store.url);
     const socket = net.connect(Number(port), hostname);
     await once(socket, 'connect');
-    // The server has taken it when it answers on another that came later.
+    // The server has accepted that connection when it responds on a later one.
     await send(`${store.url}/livez`);
     const lock = await hold(store.database.url, 'LOCK TABLE pets');
     const before = sendRaw(store.url, requestOf('/v1/pets'));

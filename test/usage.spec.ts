@@ -113,7 +113,7 @@ describe('UsageRecorder', () => {
       fresh('createPet', { clientErrors: 1 }),
     ],
     [
-      '400 of a body that is no JSON',
+      '400 of a body that is not JSON',
       '/v1/pets',
       { method: 'POST', body: '{' },
       400,
@@ -135,7 +135,7 @@ describe('UsageRecorder', () => {
     ],
     ['403 of administration', '/admin/keys', {}, 403, fresh('listKeys', { clientErrors: 1 })],
     ['404 of an unknown path', '/v1/dogs', {}, 404, fresh('none', { clientErrors: 1 })],
-    ['404 of no path at all', '/v1/pets/', {}, 404, fresh('none', { clientErrors: 1 })],
+    ['404 of an empty id', '/v1/pets/', {}, 404, fresh('none', { clientErrors: 1 })],
     ['404 of a path that cannot be decoded', '/v1/%E0%A4%A', {}, 404, fresh('none', { clientErrors: 1 })],
     ['404 of a deprecated operation', '/v1/pets/999999', {}, 404, legacy('getPet', { clientErrors: 1 })],
     ['405', '/v1/pets', { method: 'DELETE' }, 405, fresh('none', { clientErrors: 1 })],
@@ -802,10 +802,10 @@ describe('usage of several replicas', () => {
     it.each([
       ['an entry without a key', 'key_ids = ARRAY[NULL::uuid]'],
       ['an entry without a count', 'succeeded = ARRAY[NULL::int]'],
-      ['a count without an entry', 'refusals = ARRAY[0, 1]'],
+      ['more counts than entries', 'refusals = ARRAY[0, 1]'],
       ['no entries at all', "size = 0, key_ids = '{}', minutes = '{}'"],
-      ['fewer entries than it says', 'size = 2'],
-      ['a time that no date can tell', 'last_at_ms = ARRAY[9000000000000000000]'],
+      ['fewer entries than its size', 'size = 2'],
+      ['a time beyond all dates', 'last_at_ms = ARRAY[9000000000000000000]'],
     ])('rejects a batch that could not be folded: %s', async (_name, change) => {
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [entry({})] });
       await expect(database.query(`UPDATE usage_batches SET ${change}`)).rejects.toThrow(

@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const TWO_DAYS_MS = 2 * DAY_MS;
 
-/** What the runbook has an operator run, by the store. */
+/** The commands of docs/operating.md for each store. */
 const repairs: Record<string, (home: ServiceHome) => Promise<unknown>> = {
   PostgreSQL: ({ database }) => database.query(documented('operating.md', 'After a clock was ahead')),
   Redis: ({ settings: { COUNTER_STORE } }) =>
@@ -38,7 +38,7 @@ describe.each(sharedStores)('a window that %s opened while its clock was ahead',
     await home.stop();
   });
   beforeEach(async () => {
-    // The repair goes by the clock of the server itself.
+    // The repair uses the clock of the server itself.
     service.clock.storeOffsetMs = 0;
     key = await service.issue({ plan: 'enterprise', perMinute: 5, perDay: 5 });
     lines = jest.spyOn(service.app.get(FallbackCounterStore)['logger'], 'warn').mockReturnValue();
@@ -54,12 +54,12 @@ describe.each(sharedStores)('a window that %s opened while its clock was ahead',
 
   async function callWhileAhead(byMs: number, count = 1): Promise<Answer[]> {
     service.clock.travel(byMs);
-    const answers = await Promise.all(Array.from({ length: count }, call));
+    const responses = await Promise.all(Array.from({ length: count }, call));
     service.clock.travel(-byMs);
-    return answers;
+    return responses;
   }
 
-  it('is logged once a minute while it lies more than its length ahead', async () => {
+  it('is logged once a minute while it starts later than its own length from now', async () => {
     await callWhileAhead(TWO_DAYS_MS);
     expect(lines).not.toHaveBeenCalled();
     for (let sent = 0; sent < 3; sent += 1) {
@@ -81,7 +81,7 @@ describe.each(sharedStores)('a window that %s opened while its clock was ahead',
     expect(lines).toHaveBeenCalledTimes(2);
   });
 
-  it('is not logged while it lies no more than its length ahead, as by a small skew', async () => {
+  it('is not logged while it starts no later than its own length from now, as after a small skew', async () => {
     const midnight = new Date((Math.ceil(Date.now() / DAY_MS) + 1) * DAY_MS);
     service.clock.travelTo(midnight);
     await call();
@@ -98,23 +98,26 @@ describe.each(sharedStores)('a window that %s opened while its clock was ahead',
   it.each([
     ['two hours', 2 * 60 * MINUTE_MS],
     ['two days', TWO_DAYS_MS],
-  ])('by %s becomes the current one by the documented repair, and keeps its counts', async (_name, byMs) => {
-    await callWhileAhead(byMs, 3);
-    const before = await stored();
-    await repair();
-    await repair();
-    const after = await stored();
-    expect(after).toEqual({ ...before, minute: expect.any(Number), day: Math.floor(Date.now() / DAY_MS) });
-    expect(Date.now() / MINUTE_MS - (after?.minute ?? 0)).toBeLessThan(2);
-    const next = await call();
-    expect([next.status, remaining(next)]).toEqual([200, 1]);
-    expect(secondsToReset(next)).toBeLessThanOrEqual(86_400);
-    expect(lines).not.toHaveBeenCalled();
-  });
+  ])(
+    'becomes the current one after the documented repair, and keeps its counts: ahead by %s',
+    async (_name, byMs) => {
+      await callWhileAhead(byMs, 3);
+      const before = await stored();
+      await repair();
+      await repair();
+      const after = await stored();
+      expect(after).toEqual({ ...before, minute: expect.any(Number), day: Math.floor(Date.now() / DAY_MS) });
+      expect(Date.now() / MINUTE_MS - (after?.minute ?? 0)).toBeLessThan(2);
+      const next = await call();
+      expect([next.status, remaining(next)]).toEqual([200, 1]);
+      expect(secondsToReset(next)).toBeLessThanOrEqual(86_400);
+      expect(lines).not.toHaveBeenCalled();
+    },
+  );
 
-  it('has its ban shortened by the documented repair to what is left of it', async () => {
-    const answers = await callWhileAhead(TWO_DAYS_MS, 10);
-    expect(answers.map(({ json }) => json.code)).toContain('api_key_banned');
+  it('keeps only the rest of its ban after the documented repair', async () => {
+    const responses = await callWhileAhead(TWO_DAYS_MS, 10);
+    expect(responses.map(({ json }) => json.code)).toContain('api_key_banned');
     expect(secondsToReset(await call())).toBeGreaterThan(2 * 86_400 - 1);
     await repair();
     const banned = await call();
@@ -122,7 +125,7 @@ describe.each(sharedStores)('a window that %s opened while its clock was ahead',
     expect(((await stored())?.bannedUntil?.getTime() ?? 0) - Date.now()).toBeLessThanOrEqual(2 * MINUTE_MS);
   });
 
-  it('is the only one that the documented repair changes', async () => {
+  it('is the only kind of window that the documented repair changes', async () => {
     await call();
     const [before, bystander] = [await stored(), key];
     key = await service.issue({ plan: 'enterprise', perMinute: 1, perDay: 1000 });
