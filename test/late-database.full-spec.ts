@@ -17,9 +17,9 @@ afterEach(async () => {
   await database.drop();
 });
 
-describe('a service that is started before its database', () => {
+describe('a service that starts before its database', () => {
   it.each(['production', 'development'])(
-    'in %s listens, says that it is not ready, and why, once; and is ready within two seconds of its database',
+    'in %s listens, logs once why it is not ready, and is ready within two seconds of its database',
     async (NODE_ENV) => {
       const { key } = await issueKey(database, { plan: 'pro' });
       const proxy = await startDatabaseProxy(database.url);
@@ -50,7 +50,7 @@ describe('a service that is started before its database', () => {
     },
   );
 
-  it('applies the migrations in development as soon as it is there', async () => {
+  it('applies the migrations in development as soon as the database is there', async () => {
     const empty = await createDatabase('template0');
     const proxy = await startDatabaseProxy(empty.url);
     proxy.goAway();
@@ -69,7 +69,7 @@ describe('a service that is started before its database', () => {
     }
   });
 
-  it('in development listens within seconds though its database hangs', async () => {
+  it('listens within seconds in development, though its database hangs', async () => {
     const proxy = await startDatabaseProxy(database.url);
     proxy.hang();
     try {
@@ -90,10 +90,10 @@ describe('a service that is started before its database', () => {
       /database \\"nothing\\" does not exist/,
     ],
     ['an unknown host', (url: URL) => (url.hostname = 'nowhere.invalid'), /ENOTFOUND|EAI_AGAIN/],
-  ])('waits, and says at once what is wrong: %s', async (_name, spoil, reason) => {
+  ])('waits, and logs the reason immediately: %s', async (_name, breakUrl, reason) => {
     for (const NODE_ENV of ['production', 'development']) {
       const url = new URL(database.url);
-      spoil(url);
+      breakUrl(url);
       const service = services.start({ NODE_ENV, DATABASE_URL: url.href });
       const line = await service.says(/.*Not ready: the database cannot be used \(check DATABASE_URL\): .*/);
       expect(line[0]).toMatch(reason);

@@ -156,12 +156,12 @@ describe.each(sharedStores)('two replicas over one %s', (_name, start) => {
     const moment = { fromMs, toMs: now() + 1 };
     const current = await rateLimitStatus(keys[0]?.key ?? '', replicas[requests % 2] as TestApplication);
     const bannedUntilMs = current.bannedUntil === null ? null : Date.parse(current.bannedUntil);
-    expectAnswers(responses, model.judge(requests, moment, bannedUntilMs), moment);
+    expectResponses(responses, model.judge(requests, moment, bannedUntilMs), moment);
     expect(current).toEqual(model.standing());
   }
 
   /** Expects one response for each verdict, in any order. */
-  function expectAnswers(responses: Answer[], verdicts: Verdict[], { fromMs, toMs }: Moment): void {
+  function expectResponses(responses: Answer[], verdicts: Verdict[], { fromMs, toMs }: Moment): void {
     const sorted = responses.toSorted((a, b) => (describeResponse(a) < describeResponse(b) ? -1 : 1));
     const expected = verdicts.toSorted((a, b) => (a.told < b.told ? -1 : 1));
     expect(sorted.map(describeResponse)).toEqual(expected.map(({ told }) => told));

@@ -18,7 +18,10 @@ import { run, ServiceProcess } from './support/service-process.js';
 
 const ROLE = 'test_of_the_log';
 const PASSWORD = 'correct-horse-battery';
-/** What would end a line, move the cursor, colour or turn what follows; but for the end of each line, and DEL, which does nothing. */
+/**
+ * Characters that would end a line, move the cursor, or change colour or direction; except line feeds and DEL, which
+ * has no effect.
+ */
 const UNSHOWABLE = /[^\P{Cc}\n\x7f]|[\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 const LONGEST_LINE = 4096;
 
@@ -44,7 +47,7 @@ function settings(url = database.url): Record<string, string> {
   return { DATABASE_URL: url, APP_ENV: 'staging', LOG_LEVEL: 'trace' };
 }
 
-/** The database as somebody reaches it who has a password of its own. */
+/** Returns the address of the database for a role with a password. */
 function withPassword(url: string): string {
   const address = new URL(url);
   address.username = ROLE;
@@ -52,13 +55,13 @@ function withPassword(url: string): string {
   return address.href;
 }
 
-/** The lines of the log, of which each is one JSON object and nothing else. */
+/** Returns the lines of the log, each of which is one JSON object. */
 function linesOf({ stdout }: { stdout: string }): Line[] {
   const [, ...lines] = stdout.slice(stdout.indexOf('Animal Store listens')).trimEnd().split('\n');
   return lines.map((line) => JSON.parse(line) as Line);
 }
 
-describe('whatever is sent, the log has one line for it, which it has not written:', () => {
+describe('the log of a service', () => {
   let service: ServiceProcess;
   let url: string;
   let key: string;
@@ -82,7 +85,7 @@ describe('whatever is sent, the log has one line for it, which it has not writte
     'x'.repeat(10_000),
   ];
 
-  it('what is hostile in paths, headers and bodies is neither a line nor a control character there', async () => {
+  it('has no forged lines or control characters from hostile paths, headers and bodies', async () => {
     for (const text of HOSTILE) {
       const latin1 = Buffer.from(text.replaceAll(/[\r\n]/g, ' ')).toString('latin1');
       for (const name of [
@@ -102,7 +105,7 @@ describe('whatever is sent, the log has one line for it, which it has not writte
       await send(`${url}/v1/pets/${encodeURIComponent(text)}?cursor=${encodeURIComponent(text)}`, { key });
       await send(`${url}/v1/pets`, { method: 'POST', key, body: `{"name":"${text}` });
     }
-    // What the database refuses it tells with its error, which is logged.
+    // PostgreSQL puts the rejected values into its error, which is logged.
     await database.query("ALTER TABLE pets ADD CONSTRAINT closed CHECK (name NOT LIKE 'refused%')");
     try {
       for (const text of HOSTILE.filter(({ length }) => length < 200)) {
@@ -124,7 +127,7 @@ describe('whatever is sent, the log has one line for it, which it has not writte
     expect(service.stderr).toBe('');
   });
 
-  it('a path of 15 KiB is cut off', async () => {
+  it('has the first part of a path of 15 KiB', async () => {
     const headers = { 'X-Request-Id': 'overlong' };
     await send(`${url}/v1/${'x'.repeat(15_000)}`, { headers });
     await until(async () => service.stdout.includes('overlong'));
@@ -133,7 +136,7 @@ describe('whatever is sent, the log has one line for it, which it has not writte
     expect(JSON.stringify(line).length).toBeLessThan(LONGEST_LINE);
   });
 
-  it('a request is one line, with the id that its answer has', async () => {
+  it('has one line for a request, with the id of its response', async () => {
     const { headers } = await send(`${url}/v1/dogs`, { key });
     const id = headers.get('x-request-id') ?? '';
     await until(async () => service.stdout.includes(id));
@@ -142,7 +145,7 @@ describe('whatever is sent, the log has one line for it, which it has not writte
     ]);
   });
 
-  it('what is no request is one line, too: who sent it, why it is refused, and the id that its answer has', async () => {
+  it('has one line for a malformed request, with its address, the reason, and the id of its response', async () => {
     for (const [bytes, status, reason] of [
       ['nonsense\r\n\r\n', 400, 'Parse Error: Invalid method encountered'],
       [`GET / HTTP/1.1\r\nA: ${'a'.repeat(17_000)}\r\n\r\n`, 431, 'Parse Error: Header overflow'],
@@ -165,12 +168,12 @@ describe('whatever is sent, the log has one line for it, which it has not writte
     }
   });
 
-  it('a key is nowhere, wherever it was put by mistake', async () => {
-    const lost = generateApiKey('staging');
-    await send(`${url}/v1/pets/${lost}?key=${lost}&access_token=${lost}`, { key });
-    await send(`${url}/${lost}`, { key: lost });
-    await send(`${url}/v1/pets`, { method: 'POST', key, body: { name: lost, categoryId: lost } });
-    await send(`${url}/v1/pets`, { method: 'POST', key, headers: { 'Content-Type': lost }, body: lost });
+  it('has no key, wherever a client put it by mistake', async () => {
+    const leaked = generateApiKey('staging');
+    await send(`${url}/v1/pets/${leaked}?key=${leaked}&access_token=${leaked}`, { key });
+    await send(`${url}/${leaked}`, { key: leaked });
+    await send(`${url}/v1/pets`, { method: 'POST', key, body: { name: leaked, categoryId: leaked } });
+    await send(`${url}/v1/pets`, { method: 'POST', key, headers: { 'Content-Type': leaked }, body: leaked });
     for (const name of [
       'X-Request-Id',
       'X-Api-Key',
@@ -180,36 +183,39 @@ describe('whatever is sent, the log has one line for it, which it has not writte
       'Host',
       'X-Forwarded-For',
     ]) {
-      await sendRaw(url, `GET /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${name}: ${lost}\r\n\r\n`);
+      await sendRaw(
+        url,
+        `GET /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${name}: ${leaked}\r\n\r\n`,
+      );
     }
-    await sendRaw(url, `GET http://${lost}/v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-    await sendRaw(url, `GET /v1/pets/%zz${lost} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-    await sendRaw(url, `${lost}\r\n\r\n`);
+    await sendRaw(url, `GET http://${leaked}/v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    await sendRaw(url, `GET /v1/pets/%zz${leaked} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    await sendRaw(url, `${leaked}\r\n\r\n`);
     await send(`${url}/livez`, { headers: { 'X-Request-Id': 'after-keys' } });
     await until(async () => service.stdout.includes('after-keys'));
-    expectNoSecrets(service.stdout + service.stderr, [key, lost]);
+    expectNoSecrets(service.stdout + service.stderr, [key, leaked]);
   });
 });
 
 describe('the line of a request', () => {
-  const own = (perMinute: number, perDay: number) =>
+  const issueWithLimits = (perMinute: number, perDay: number) =>
     issueKey(database, { plan: 'enterprise', perMinute, perDay });
   let service: ServiceProcess;
   let url: string;
-  /** It has one request a day, and is never banned by its second. */
-  let narrow: IssuedKey;
-  /** Its second request starts a ban. */
-  let narrowest: IssuedKey;
+  /** A key with one request a day, which its second request does not ban. */
+  let dayLimited: IssuedKey;
+  /** A key whose second request starts a ban. */
+  let bannedNext: IssuedKey;
 
   beforeAll(async () => {
-    narrow = await own(1000, 1);
-    narrowest = await own(1, 1);
+    dayLimited = await issueWithLimits(1000, 1);
+    bannedNext = await issueWithLimits(1, 1);
     service = new ServiceProcess('main.js', settings());
     url = await service.listening();
   });
   afterAll(() => service.kill('SIGTERM'));
 
-  /** The line of a request with this key and these headers. */
+  /** Sends a request with this key and these headers, and returns its line in the log. */
   async function lineOf(target: string, key?: string, headers: Record<string, string> = {}): Promise<Line> {
     const response = await send(url + target, { ...(key !== undefined && { key }), headers });
     const id = response.headers.get('x-request-id') ?? '';
@@ -223,8 +229,8 @@ describe('the line of a request', () => {
 
   const callerOf = ({ id, quotaId, plan }: IssuedKey) => ({ keyId: id, quotaId, plan });
 
-  it('has the caller, the operation, the decision, and the window that the response reports', async () => {
-    expect(await lineOf('/v1/pets?limit=3', narrow.key, { 'User-Agent': 'shop/1.2' })).toEqual({
+  it('has the caller, the operation, the decision, and the window in the response', async () => {
+    expect(await lineOf('/v1/pets?limit=3', dayLimited.key, { 'User-Agent': 'shop/1.2' })).toEqual({
       level: 'info',
       time: expect.any(String),
       requestId: expect.any(String),
@@ -237,35 +243,35 @@ describe('the line of a request', () => {
       window: 'day',
       limit: 1,
       remaining: 0,
-      ...callerOf(narrow),
+      ...callerOf(dayLimited),
       address: '127.0.0.1',
       userAgent: 'shop/1.2',
       msg: 'request',
     });
-    expect(await lineOf('/v1/pets', narrow.key)).toMatchObject({
+    expect(await lineOf('/v1/pets', dayLimited.key)).toMatchObject({
       status: 429,
       decision: 'denied',
       window: 'day',
       limit: 1,
       remaining: 0,
-      ...callerOf(narrow),
+      ...callerOf(dayLimited),
     });
-    await lineOf('/v1/pets', narrowest.key);
-    expect(await lineOf('/v1/pets', narrowest.key)).toMatchObject({
+    await lineOf('/v1/pets', bannedNext.key);
+    expect(await lineOf('/v1/pets', bannedNext.key)).toMatchObject({
       status: 429,
       decision: 'banned',
       remaining: 0,
-      ...callerOf(narrowest),
+      ...callerOf(bannedNext),
     });
-    expect(await lineOf('/v1/rate-limit', narrowest.key)).toMatchObject({
+    expect(await lineOf('/v1/rate-limit', bannedNext.key)).toMatchObject({
       status: 200,
       decision: 'uncounted',
       operation: 'getRateLimit',
-      ...callerOf(narrowest),
+      ...callerOf(bannedNext),
     });
   });
 
-  it('has no caller for a request without a valid key, and no decision outside of /v1 and /admin', async () => {
+  it('has no caller without a valid key, and no decision outside of /v1 and /admin', async () => {
     const anonymous = await lineOf('/v1/pets');
     expect(anonymous).toMatchObject({ status: 401, decision: 'allowed', window: 'minute', limit: 300 });
     expect(Object.keys(anonymous)).toEqual(expect.not.arrayContaining(['keyId', 'quotaId', 'plan']));
@@ -275,12 +281,12 @@ describe('the line of a request', () => {
   });
 
   it('has 256 characters of the user agent', async () => {
-    const { userAgent } = await lineOf('/v1/pets', narrow.key, { 'User-Agent': 'x'.repeat(1000) });
+    const { userAgent } = await lineOf('/v1/pets', dayLimited.key, { 'User-Agent': 'x'.repeat(1000) });
     expect(userAgent).toBe('x'.repeat(256));
   });
 
-  it('answers who got a 429, and from which limit, by the documented command', async () => {
-    const { time } = await lineOf('/v1/pets', narrow.key);
+  it('is counted by the documented command that lists who got a 429, and by which limit', async () => {
+    const { time } = await lineOf('/v1/pets', dayLimited.key);
     const folder = await mkdtemp(path.join(tmpdir(), 'animal-store-log-'));
     try {
       await writeFile(path.join(folder, 'animal-store.log'), service.stdout);
@@ -294,20 +300,20 @@ describe('the line of a request', () => {
       const found = stdout.split('\n').map((line) => line.trim().replace(' ', '\t').split('\t'));
       expect(found).toContainEqual([
         expect.stringMatching(/^[3-9]$/),
-        narrow.id,
+        dayLimited.id,
         'enterprise',
         'denied',
         '1 a day',
       ]);
-      expect(found).toContainEqual(['1', narrowest.id, 'enterprise', 'banned', '1 a day']);
+      expect(found).toContainEqual(['1', bannedNext.id, 'enterprise', 'banned', '1 a day']);
     } finally {
       await rm(folder, { recursive: true });
     }
   });
 });
 
-describe('on a terminal', () => {
-  it('a request is one readable line', async () => {
+describe('the log on a terminal', () => {
+  it('has one readable line for a request', async () => {
     const { key, id } = await issueKey(database, { plan: 'free' });
     const service = new ServiceProcess('main.js', settings(), [], { columns: 200 });
     try {
@@ -331,11 +337,11 @@ describe('on a terminal', () => {
   });
 });
 
-describe('passwords are nowhere in what the service says', () => {
+describe('the output of the service has no password', () => {
   beforeAll(() => database.query(`CREATE ROLE ${ROLE} SUPERUSER LOGIN PASSWORD '${PASSWORD}'`));
   afterAll(() => database.query(`DROP ROLE ${ROLE}`));
 
-  it('while the database goes away, and comes back', async () => {
+  it('while the database goes away and comes back', async () => {
     const proxy = await startDatabaseProxy(withPassword(database.url));
     const { key } = await issueKey(database);
     const service = new ServiceProcess('main.js', settings(proxy.url));
@@ -356,10 +362,13 @@ describe('passwords are nowhere in what the service says', () => {
   });
 
   it.each([
-    ['nobody answers', (port: number) => `postgres://me:${PASSWORD}@127.0.0.1:${port}/store`],
-    ['it has a space', () => `postgres:// me:${PASSWORD}@nowhere.invalid/`],
-    ['it is badly escaped', (port: number) => `postgres://me:${PASSWORD}%zz@127.0.0.1:${port}/store`],
-  ])('while it waits for a database at whose address %s', async (_name, addressAt) => {
+    [
+      'at an address where nothing listens',
+      (port: number) => `postgres://me:${PASSWORD}@127.0.0.1:${port}/store`,
+    ],
+    ['at an address with a space', () => `postgres:// me:${PASSWORD}@nowhere.invalid/`],
+    ['at a badly escaped address', (port: number) => `postgres://me:${PASSWORD}%zz@127.0.0.1:${port}/store`],
+  ])('while it waits for a database: %s', async (_name, addressAt) => {
     const service = new ServiceProcess('main.js', settings(addressAt(await freePort())));
     await service.listening();
     await service.says(/Not ready/);
@@ -369,9 +378,12 @@ describe('passwords are nowhere in what the service says', () => {
   });
 
   it.each<[string, Record<string, string>]>([
-    ['the database is of another kind', { DATABASE_URL: `mysql://me:${PASSWORD}@127.0.0.1/store` }],
-    ['the counters have no address', { COUNTER_STORE: `redis://me:${PASSWORD}@:x/` }],
-  ])('where it cannot start, as %s', async (_name, wrong) => {
+    [
+      'DATABASE_URL is for another kind of database',
+      { DATABASE_URL: `mysql://me:${PASSWORD}@127.0.0.1/store` },
+    ],
+    ['COUNTER_STORE has no address', { COUNTER_STORE: `redis://me:${PASSWORD}@:x/` }],
+  ])('when it cannot start: %s', async (_name, wrong) => {
     const { code, stdout, stderr } = await run('main.js', { ...settings(), ...wrong });
     expect(code).toBe(1);
     expect(stderr).not.toBe('');

@@ -24,9 +24,9 @@ import { OWN_MIGRATIONS } from './support/own-migrations.js';
 import { createDatabase, dropDatabase, query, scratchDatabaseUrl } from './support/scratch-database.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
-/** The migration that made the journal of usage. */
+/** The migration that created the usage journal. */
 const JOURNAL = '20261121140000_usage_journal';
-/** One that a test adds. */
+/** A migration that a test adds. */
 const BROKEN = '20991231000000_broken';
 const run = promisify(execFile);
 
@@ -45,7 +45,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** On connections as the service has them. */
+/** Uses the connections of the service. */
 async function pendingMigrations(url: string, migrationsFolder?: string): Promise<string[]> {
   const prisma = new PrismaService({ DATABASE_URL: url, DATABASE_POOL_SIZE: 2 });
   const statements = new QueryRunner(prisma);
@@ -61,25 +61,25 @@ async function addMigration(name: string, sql: string): Promise<void> {
   await writeFile(path.join(folder, name, 'migration.sql'), sql);
 }
 
-test('on an empty database every migration is pending, in order', async () => {
+test('all migrations are pending on an empty database, in order', async () => {
   await addMigration('20991231000000_last', 'SELECT 1');
   expect(await pendingMigrations(databaseUrl, folder)).toEqual([...OWN_MIGRATIONS, '20991231000000_last']);
 });
 
-test('the pending migrations are applied once, and named', async () => {
+test('pending migrations are applied once, and returned by name', async () => {
   expect(await applyPendingMigrations(databaseUrl)).toEqual(OWN_MIGRATIONS);
   expect(await pendingMigrations(databaseUrl)).toEqual([]);
   expect(await applyPendingMigrations(databaseUrl)).toEqual([]);
 });
 
-test('a migration added later is the only one pending', async () => {
+test('only a migration that was added later is pending', async () => {
   await applyPendingMigrations(databaseUrl, folder);
   await addMigration('20991231000000_last', 'CREATE TABLE last ();');
   expect(await pendingMigrations(databaseUrl, folder)).toEqual(['20991231000000_last']);
   expect(await applyPendingMigrations(databaseUrl, folder)).toEqual(['20991231000000_last']);
 });
 
-test('usage that a release without a journal has written stays, and what is folded is added to it', async () => {
+test('usage from a release without a journal stays, and folded usage is added to it', async () => {
   const later = path.join(folder, '..', `${path.basename(folder)}-later`);
   await rename(path.join(folder, JOURNAL), later);
   await applyPendingMigrations(databaseUrl, folder);
@@ -127,7 +127,7 @@ test('semicolons in comments and function bodies do not end a statement', async 
   expect(await query(databaseUrl, 'SELECT three()')).toEqual([{ three: 3 }]);
 });
 
-test("a migration outlasts the role's timeouts, which are meant for requests", async () => {
+test('a migration may exceed the timeouts of the role, which are meant for requests', async () => {
   for (const timeout of ['statement_timeout', 'transaction_timeout', 'idle_session_timeout']) {
     await query(
       databaseUrl,
@@ -140,17 +140,17 @@ test("a migration outlasts the role's timeouts, which are meant for requests", a
 
 const nameOf = (url: string) => new URL(url).pathname.slice(1);
 
-const tells = (message: string) => ({ constructor: MigrationError, message });
+const migrationError = (message: string) => ({ constructor: MigrationError, message });
 
-/** What is told of a migration that failed, on one line. */
+/** The error for a failed migration, in one line. */
 const failure = (name: string, why: string) =>
-  tells(
+  migrationError(
     `The migration ${name} ${why}. Undo what it may have left, run "animal-store migrate --rolled-back ${name}", and migrate ` +
       `again; or finish it by hand, and run "animal-store migrate --applied ${name}". In a checkout, "npx prisma migrate ` +
       'resolve" takes the same options.',
   );
 
-test('a migration that fails is named with the error of the database, leaves nothing behind, and blocks the next start', async () => {
+test('a failed migration is reported with the error of the database, leaves nothing behind, and blocks the next start', async () => {
   await addMigration(BROKEN, 'CREATE TABLE half (); SELECT 1 / 0;');
   await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
     failure(BROKEN, 'failed: ERROR: division by zero'),
@@ -162,7 +162,7 @@ test('a migration that fails is named with the error of the database, leaves not
   await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(earlier);
 });
 
-test('a migration whose process was killed is named likewise, though nobody recorded why it failed', async () => {
+test('a migration whose process was killed is reported as failed, without a recorded reason', async () => {
   await addMigration(BROKEN, 'SELECT 1 / 0;');
   await applyPendingMigrations(databaseUrl, folder).catch(() => {});
   await query(databaseUrl, 'UPDATE _prisma_migrations SET logs = NULL');
@@ -171,14 +171,14 @@ test('a migration whose process was killed is named likewise, though nobody reco
   );
 });
 
-test('a migration that failed but belongs to another release is no concern of this one', async () => {
+test('a failed migration of another release is ignored', async () => {
   await addMigration(BROKEN, 'SELECT 1 / 0;');
   await applyPendingMigrations(databaseUrl, folder).catch(() => {});
   expect(await pendingMigrations(databaseUrl)).toEqual([]);
   expect(await applyPendingMigrations(databaseUrl)).toEqual([]);
 });
 
-test('a migration without an end while another session migrates is being applied, and has not failed', async () => {
+test('an unfinished migration counts as being applied, not failed, while another session migrates', async () => {
   await addMigration(BROKEN, 'SELECT 1 / 0;');
   await applyPendingMigrations(databaseUrl, folder).catch(() => {});
   const migrator = new pg.Client({ connectionString: databaseUrl });
@@ -187,7 +187,7 @@ test('a migration without an end while another session migrates is being applied
     // The lock of Prisma's schema engine.
     await migrator.query('SELECT pg_advisory_lock(72707369)');
     await expect(pendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
-      tells(`The migration ${BROKEN} is being applied`),
+      migrationError(`The migration ${BROKEN} is being applied`),
     );
   } finally {
     await migrator.end();
@@ -195,7 +195,7 @@ test('a migration without an end while another session migrates is being applied
   await expect(pendingMigrations(databaseUrl, folder)).rejects.toThrow(`${BROKEN} failed earlier`);
 });
 
-test('a failed migration that is declared rolled back is pending again, and one declared applied is not', async () => {
+test('a failed migration is pending again once resolved as rolled back, and not once resolved as applied', async () => {
   await addMigration(BROKEN, 'SELECT 1 / 0;');
   await applyPendingMigrations(databaseUrl, folder).catch(() => {});
   await resolveMigration(databaseUrl, BROKEN, 'rolled-back', folder);
@@ -207,58 +207,58 @@ test('a failed migration that is declared rolled back is pending again, and one 
   expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([]);
 });
 
-test('what cannot be declared so is an error of one line', async () => {
+test('an invalid resolution is an error of one line', async () => {
   await applyPendingMigrations(databaseUrl, folder);
   const declared = (name: string, resolution: 'applied' | 'rolled-back') =>
     resolveMigration(databaseUrl, name, resolution, folder);
   await expect(declared(JOURNAL, 'rolled-back')).rejects.toMatchObject(
-    tells(`Migration \`${JOURNAL}\` cannot be rolled back because it is not in a failed state.`),
+    migrationError(`Migration \`${JOURNAL}\` cannot be rolled back because it is not in a failed state.`),
   );
   await expect(declared(JOURNAL, 'applied')).rejects.toMatchObject(
-    tells(`The migration \`${JOURNAL}\` is already recorded as applied in the database.`),
+    migrationError(`The migration \`${JOURNAL}\` is already recorded as applied in the database.`),
   );
   await expect(declared('no_such_migration', 'applied')).rejects.toThrow(
     /^The migration no_such_migration could not be found\..+$/,
   );
 });
 
-test('a database that has tables of somebody else is refused in one line', async () => {
+test('a database with foreign tables is rejected in one line', async () => {
   await query(databaseUrl, 'CREATE TABLE theirs ()');
   await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toThrow(
     /^The database schema is not empty\..+$/,
   );
 });
 
-test('no connection is left open', async () => {
+test('all connections are closed afterwards', async () => {
   await applyPendingMigrations(databaseUrl);
   const others =
     'SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
   expect(await query(databaseUrl, others)).toEqual([{ count: 0 }]);
 });
 
-test('a server that is not there is an error, not a wait', async () => {
+test('an unreachable server is an error, without waiting', async () => {
   await expect(pendingMigrations('postgresql://postgres@127.0.0.1:1/none')).rejects.toThrow('ECONNREFUSED');
 });
 
-test('two processes that start at once on an empty database both succeed, and one of them applies', async () => {
+test('two processes that start together on an empty database both succeed, and one applies the migrations', async () => {
   const script = path.join(ROOT, 'test', 'support', 'apply-migrations.mjs');
   const starts = [1, 2].map(() => run(process.execPath, [script, databaseUrl]));
   const applied = (await Promise.all(starts)).map(({ stdout }) => JSON.parse(stdout) as string[]);
   expect(applied.toSorted((a, b) => a.length - b.length)).toEqual([[], OWN_MIGRATIONS]);
 });
 
-test('orders of the same id from before it was unique again are named', async () => {
+test('duplicate order ids are named by the migration that makes them unique', async () => {
   const unique = '20261122070000_unique_order_id';
   await rm(path.join(folder, unique), { recursive: true });
   await applyPendingMigrations(databaseUrl, folder);
-  // The quotas do not matter here, and so need not exist.
+  // Foreign keys are not checked here, so the quotas need not exist.
   await query(
     databaseUrl,
     `SET session_replication_role = replica;
      INSERT INTO orders (id, quota_id, pet_id, quantity) SELECT 7, gen_random_uuid(), 1, 1 FROM generate_series(1, 2)`,
   );
   await expect(applyPendingMigrations(databaseUrl)).rejects.toMatchObject(
-    tells(
+    migrationError(
       `The migration ${unique} failed: ERROR: could not create unique index "orders_id_key": Key (id)=(7) is duplicated. ` +
         'Mend that and migrate again.',
     ),
@@ -276,7 +276,7 @@ describe('a migration that builds an index concurrently', () => {
     await addMigration(BUILD, SQL);
     writer = new pg.Client({ connectionString: databaseUrl });
     await writer.connect();
-    // The build has made its index, and waits for this transaction.
+    // The build has created its index, and waits for this transaction.
     await writer.query("BEGIN; INSERT INTO pets (name, category_id) VALUES ('Rex', 1)");
   });
   afterEach(() => writer.end());
@@ -312,7 +312,7 @@ describe('a migration that builds an index concurrently', () => {
     expect(concurrentlyBuiltIndex(`${SQL} SELECT 1;`)).toBeUndefined();
   });
 
-  it('leaves the release before ready while it is under way, and has failed for no one', async () => {
+  it('leaves the previous release ready while it runs, and does not count as failed', async () => {
     const applied = applyPendingMigrations(databaseUrl, folder);
     await isBeingBuilt();
     expect(
@@ -328,7 +328,7 @@ describe('a migration that builds an index concurrently', () => {
     expect(await pendingMigrations(databaseUrl, folder)).toEqual([]);
   });
 
-  it('is applied in its turn, after the migrations before it and before those after it', async () => {
+  it('is applied in order, between the migrations before and after it', async () => {
     await writer.query('ROLLBACK');
     const before = '20991230000000_before';
     const after = '20991231000001_after';
@@ -342,14 +342,14 @@ describe('a migration that builds an index concurrently', () => {
     expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([]);
   });
 
-  it('that finds rows which break the index names them, and is applied once they are gone', async () => {
+  it('names the rows that break the index, and is applied once they are gone', async () => {
     await writer.query('ROLLBACK');
     const file = path.join(folder, BUILD, 'migration.sql');
     await writeFile(file, 'CREATE UNIQUE INDEX CONCURRENTLY names ON pets (name);');
     await query(databaseUrl, "INSERT INTO pets (name, category_id) VALUES ('Rex', 1), ('Rex', 2)");
     for (const _ of ['the first time', 'again']) {
       await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
-        tells(
+        migrationError(
           `The migration ${BUILD} failed: ERROR: could not create unique index "names": Key (name)=(Rex) is duplicated. ` +
             'Mend that and migrate again.',
         ),
@@ -361,7 +361,7 @@ describe('a migration that builds an index concurrently', () => {
     expect(await indexes()).toEqual([{ indisvalid: true }]);
   });
 
-  it('is applied again by the next run when PostgreSQL has given it up', async () => {
+  it('is applied again by the next run when PostgreSQL canceled it', async () => {
     const first = applyPendingMigrations(databaseUrl, folder);
     await isBeingBuilt();
     await query(
@@ -396,7 +396,7 @@ describe('a migration that builds an index concurrently', () => {
     expect(await indexes()).toEqual([{ indisvalid: true }]);
   });
 
-  it('is recorded as applied when PostgreSQL has finished it after its process was killed', async () => {
+  it('is recorded as applied when PostgreSQL finished it after its process was killed', async () => {
     const first = startProcess();
     await isBeingBuilt();
     first.kill('SIGKILL');
@@ -408,7 +408,7 @@ describe('a migration that builds an index concurrently', () => {
     expect(await pendingMigrations(databaseUrl, folder)).toEqual([]);
   });
 
-  it('is not held up by a second process that waits for its turn', async () => {
+  it('is not delayed by a second process that waits for its turn', async () => {
     const first = applyPendingMigrations(databaseUrl, folder);
     await isBeingBuilt();
     const second = applyPendingMigrations(databaseUrl, folder);
@@ -418,7 +418,7 @@ describe('a migration that builds an index concurrently', () => {
     expect(await indexes()).toEqual([{ indisvalid: true }]);
   });
 
-  it("waits for older transactions beyond the role's lock_timeout", async () => {
+  it('waits for older transactions longer than the lock_timeout of the role', async () => {
     await query(
       databaseUrl,
       `ALTER ROLE CURRENT_USER IN DATABASE ${nameOf(databaseUrl)} SET lock_timeout = '100ms'`,
@@ -429,11 +429,11 @@ describe('a migration that builds an index concurrently', () => {
     expect(await applied).toEqual([BUILD]);
   });
 
-  it('that meets a finished index of the same name is for a person to resolve', async () => {
+  it('needs a person to resolve it when a finished index of the same name exists', async () => {
     await writer.query('CREATE INDEX "names" ON "pets"("category_id"); COMMIT');
     for (const _ of ['the first time', 'again']) {
       await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
-        tells(
+        migrationError(
           `The migration ${BUILD} failed: ERROR: relation "names" already exists. Mend that and migrate again.`,
         ),
       );

@@ -20,9 +20,9 @@ describe('npm run build', () => {
   const at = (...names: string[]) => path.join(folder, ...names);
   const change = async (file: string, added: string) =>
     writeFile(file, (await readFile(file, 'utf8')) + added);
-  /** Resolves to how many of its two steps ran: Prisma's client, and the service. */
+  /** Returns how many of the two steps ran: Prisma's client, and the service. */
   async function build(): Promise<string | undefined> {
-    // As in CI; else a deleted `dist` is copied from where wireit keeps the last ones.
+    // As in CI; otherwise wireit restores a deleted `dist` from its cache.
     const env = { ...process.env, WIREIT_CACHE: 'none' };
     const { stdout } = await promisify(execFile)('npm', ['run', 'build'], { cwd: folder, env });
     return /Ran (\d) scripts? and skipped \d/.exec(stdout)?.[1];
@@ -37,7 +37,7 @@ describe('npm run build', () => {
     await symlink(path.join(ROOT, 'node_modules'), at('node_modules'), 'junction');
   });
 
-  it('builds what has changed, and nothing when nothing has', async () => {
+  it('builds only what has changed', async () => {
     expect(await build()).toBe('2');
     expect(await build()).toBe('0');
 
@@ -57,13 +57,13 @@ describe('npm run build', () => {
 });
 
 describe('npm start', () => {
-  it('builds nothing anew, and stops the service and its PostgreSQL at Ctrl-C', async () => {
+  it('rebuilds nothing, and stops the service and its PostgreSQL on Ctrl-C', async () => {
     const main = path.join(ROOT, 'dist', 'main.js');
     const { mtimeMs } = await stat(main);
     const npm = spawn('npm', ['start'], {
       cwd: ROOT,
       env: { ...process.env, ...CLEAN, DATA_DIR: path.join(folder, 'data') },
-      // A group of its own, as a terminal gives it: Ctrl-C reaches the whole group.
+      // A process group of its own, as in a terminal, where Ctrl-C reaches the whole group.
       detached: true,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -71,7 +71,7 @@ describe('npm start', () => {
     npm.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
     await until(() => stdout.includes('listens on'), 60_000);
     expect((await stat(main)).mtimeMs).toBe(mtimeMs);
-    // Once every process that writes there has ended.
+    // The output ends once every process that writes to it has ended.
     const ended = once(npm.stdout, 'end');
     process.kill(-(npm.pid ?? NaN), 'SIGINT');
     await ended;

@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Serves some requests, ends in order, and tells the log lines of requests and which packages were loaded. */
+/** Serves some requests, ends gracefully, and returns the log lines and the packages that were loaded. */
 async function serve(settings: Record<string, string>) {
   const LOADED_PACKAGES = path.join(folder, 'packages.json');
   const service = new ServiceProcess('main.js', {
@@ -58,14 +58,14 @@ async function serve(settings: Record<string, string>) {
     endMs,
     lines,
     loaded,
-    line: (asked: string) => lines.find((line) => line['path'] === asked && line['msg'] === 'request'),
+    line: (target: string) => lines.find((line) => line['path'] === target && line['msg'] === 'request'),
   };
 }
 
 const ofOpenTelemetry = (packages: string[]) => packages.filter((name) => name.startsWith('@opentelemetry/'));
 
-describe('without a collector and a port for metrics', () => {
-  it('nothing of OpenTelemetry and Prometheus is loaded, and the log tells the trace of the sender', async () => {
+describe('a service without a collector or a port for metrics', () => {
+  it('loads nothing of OpenTelemetry and Prometheus, and logs the trace id of the sender', async () => {
     const { code, loaded, line } = await serve({});
     expect(code).toBe(0);
     expect(loaded).toContain('fastify');
@@ -77,34 +77,34 @@ describe('without a collector and a port for metrics', () => {
     expect(line('/v1/pets/1')).not.toHaveProperty('trace_id');
   });
 
-  it('OTEL_SDK_DISABLED says so too', async () => {
+  it('loads nothing of OpenTelemetry with OTEL_SDK_DISABLED either', async () => {
     const { loaded } = await serve({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SDK_DISABLED: 'true' });
     expect(ofOpenTelemetry(loaded)).toEqual([]);
     expect(collector.postings).toEqual([]);
   });
 });
 
-describe('with a collector', () => {
-  it('the log tells the trace and the span of each request, and all spans are sent before the end', async () => {
+describe('a service with a collector', () => {
+  it('logs the trace and span of each request, and sends all spans before it ends', async () => {
     const { code, loaded, line } = await serve({
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     });
     expect(code).toBe(0);
     expect(loaded).toContain('@opentelemetry/sdk-trace');
-    for (const [name, asked] of [
+    for (const [name, target] of [
       ['listPets', '/v1/pets'],
       ['getPet', '/v1/pets/1'],
     ] as const) {
       const span = collector.spans().find((each) => each.name === name);
       expect(span).toBeDefined();
-      expect(line(asked)).toMatchObject({ trace_id: span?.traceId, span_id: span?.spanId });
+      expect(line(target)).toMatchObject({ trace_id: span?.traceId, span_id: span?.spanId });
     }
     expect(line('/v1/pets')).toMatchObject({ trace_id: TRACE });
     expect(line('/v1/pets')?.['span_id']).not.toBe(SPAN);
   });
 
-  it('that never answers the process still ends in order, within the deadline of a batch, and says so once', async () => {
+  it('ends gracefully within the deadline of a batch when the collector never responds, and logs that once', async () => {
     const silent = await startCollector(() => null);
     const { code, endMs, lines } = await serve({
       OTEL_EXPORTER_OTLP_ENDPOINT: silent.url,
@@ -113,7 +113,7 @@ describe('with a collector', () => {
     await silent.close();
     expect(code).toBe(0);
     expect(endMs).toBeLessThan(3000 + 3000);
-    const told = lines.filter(({ msg }) => String(msg).startsWith('Spans cannot be sent'));
-    expect(told).toHaveLength(1);
+    const warnings = lines.filter(({ msg }) => String(msg).startsWith('Spans cannot be sent'));
+    expect(warnings).toHaveLength(1);
   });
 });

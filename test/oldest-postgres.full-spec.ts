@@ -4,7 +4,7 @@ import { run, ServiceProcess } from './support/service-process.js';
 import { send } from './support/http.js';
 
 const MINUTE_MS = 60_000;
-/** More than it takes until a key is banned: with so much of a minute left, it happens within that minute. */
+/** More than it takes to ban a key: with this much of a minute left, that happens within the minute. */
 const BURST_MS = 15_000;
 
 describeOnDebianPostgres('a PostgreSQL older than the embedded one', () => {
@@ -18,7 +18,7 @@ describeOnDebianPostgres('a PostgreSQL older than the embedded one', () => {
   });
   afterAll(() => server.remove());
 
-  it('is migrated, seeded, counts exactly, and bans', async () => {
+  it('is migrated and seeded, counts exactly, and bans', async () => {
     const service = new ServiceProcess('main.js', { ...settings, LOG_LEVEL: 'silent' });
     try {
       const url = await service.listening();
@@ -32,18 +32,18 @@ describeOnDebianPostgres('a PostgreSQL older than the embedded one', () => {
         body: { name: 'Old', categoryId: 1 },
       });
       expect(created.status).toBe(201);
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 200 }, () => send(`${url}/v1/pets/${created.json.id}`, { key })),
       );
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(59);
-      expect(answers.filter(({ status }) => status === 429)).toHaveLength(141);
+      expect(responses.filter(({ status }) => status === 200)).toHaveLength(59);
+      expect(responses.filter(({ status }) => status === 429)).toHaveLength(141);
 
-      // This process has the real clock: what is left of this minute must be enough.
+      // This process uses the real clock, so enough of this minute must be left.
       const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS);
       if (leftMs < BURST_MS) {
         await pause(leftMs);
       }
-      const narrow = [
+      const options = [
         '--name',
         'y',
         '--plan',
@@ -54,7 +54,7 @@ describeOnDebianPostgres('a PostgreSQL older than the embedded one', () => {
         '100',
         '--json',
       ];
-      const issued = await run('cli/admin.js', settings, 'keys', 'issue', ...narrow);
+      const issued = await run('cli/admin.js', settings, 'keys', 'issue', ...options);
       const codes: unknown[] = [];
       for (let sent = 0; sent < 12; sent += 1) {
         const { json } = await send(`${url}/v1/pets`, { key: JSON.parse(issued.stdout).key });

@@ -73,10 +73,10 @@ describe('a service whose role lacks privileges', () => {
 
     const call = async (target: string, body?: object, headers: Record<string, string> = {}) => {
       const [method = '', path = ''] = target.split(' ');
-      const answer = await send(`${url}${path}`, { method, key, ...(body && { body }), headers });
-      const degraded = answer.headers.get('x-ratelimit-degraded');
-      expect([target, answer.json.message, degraded]).toEqual([target, undefined, null]);
-      return answer;
+      const response = await send(`${url}${path}`, { method, key, ...(body && { body }), headers });
+      const degraded = response.headers.get('x-ratelimit-degraded');
+      expect([target, response.json.message, degraded]).toEqual([target, undefined, null]);
+      return response;
     };
     const rex = { name: 'Rex', categoryId: 1 };
     const { json: pet } = await call('POST /v1/pets', rex);
@@ -103,7 +103,7 @@ describe('a service whose role lacks privileges', () => {
     expect([...errors.mock.calls, ...warnings.mock.calls]).toEqual([]);
   });
 
-  it('is named by a command of the terminal in one line', async () => {
+  it('makes a terminal command fail with one line that names the missing privilege', async () => {
     await database.query(`REVOKE SELECT ON plans FROM ${role}`);
     const url = urlOfRole();
     expect(
@@ -117,7 +117,7 @@ describe('a service whose role lacks privileges', () => {
     await database.query(`GRANT SELECT ON plans TO ${role}`);
   });
 
-  it('responds 503 where a privilege is taken away while it runs, and says which', async () => {
+  it('returns 503 when a privilege is revoked while it runs, and logs which', async () => {
     const { key } = await issueKey(database, { plan: 'business' });
     const { url } = await start();
     expect((await send(`${url}/readyz`)).status).toBe(200);
@@ -130,7 +130,7 @@ describe('a service whose role lacks privileges', () => {
     ]);
   });
 
-  describe('whose counters are those of another role', () => {
+  describe('with counters of another role', () => {
     const counting = `counting_${randomBytes(6).toString('hex')}`;
 
     beforeEach(async () => {
@@ -152,7 +152,7 @@ describe('a service whose role lacks privileges', () => {
       expect([status, headers.get('x-ratelimit-degraded')]).toEqual([200, null]);
     });
 
-    it('is not ready while that role lacks them, and logs what to grant it', async () => {
+    it('is not ready while that role lacks them, and logs what to grant', async () => {
       const direct = new URL(database.url);
       direct.username = counting;
       direct.password = 'secret';
@@ -165,7 +165,7 @@ describe('a service whose role lacks privileges', () => {
     });
   });
 
-  it('names the schema that it must not use, not missing migrations', async () => {
+  it('logs the schema that it may not use, rather than missing migrations', async () => {
     await database.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`);
     await database.query('REVOKE USAGE ON SCHEMA public FROM PUBLIC');
     const { url } = await start();
@@ -177,7 +177,7 @@ describe('a service whose role lacks privileges', () => {
     await eventually(async () => expect((await send(`${url}/readyz`)).status).toBe(200));
   });
 
-  it('is ready with UPDATE alone on the sequences', async () => {
+  it('is ready with only UPDATE on the sequences', async () => {
     await database.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`);
     await database.query(`REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM ${role}`);
     await database.query(`GRANT UPDATE ON ALL SEQUENCES IN SCHEMA public TO ${role}`);

@@ -13,7 +13,7 @@ const UNLIMITED = { plan: 'enterprise', perMinute: 10_000_000, perDay: 10_000_00
 const MAX_MEMORY_BYTES = 350_000_000;
 const KIB = 1024;
 
-/** The greatest resident memory of a process so far. */
+/** The peak resident memory of a process. */
 async function peakMemoryBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
@@ -22,7 +22,7 @@ async function peakMemoryBytes(pid: number): Promise<number> {
 it('20,000 pipelined requests hold one slot, and each gets its response', async () => {
   const COUNT = 20_000;
   const store = await startApplication();
-  // Most of them are over its limit, which takes a slot as well.
+  // Most of them exceed its limit, which takes a slot as well.
   const { key } = await store.issue({ plan: 'free' });
   const limit = store.app.get(ConcurrencyLimit);
   let most = 0;
@@ -44,7 +44,7 @@ it('20,000 pipelined requests hold one slot, and each gets its response', async 
   await store.close();
 });
 
-describe('a service whose clients read nothing and pipeline 64 KiB each', () => {
+describe('a service whose clients pipeline 64 KiB each and read nothing', () => {
   const request = (headers = '') => `GET /livez HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
   const chunks = '1\r\nx\r\n'.repeat(10_000);
   it.each([
@@ -92,7 +92,7 @@ it('a client that pipelines is served while others read nothing and fill the mem
     const url = await service.ready();
     const unread = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n';
     const request = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
-    // Ever smaller, so that in the end there is room for none.
+    // Ever smaller, so that in the end there is no memory left for any.
     for (const [clients, requests] of [
       [10, 2000],
       [10, 200],

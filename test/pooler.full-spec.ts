@@ -19,7 +19,7 @@ const inMode = (poolMode: string) => DOCUMENTED.replace(/^pool_mode = .*$/m, `po
 
 const poolers: PgBouncer[] = [];
 
-/** A PgBouncer that ends with the test. */
+/** Starts a PgBouncer that ends with the test. */
 async function startPooler(database: TestDatabase, pooling?: string): Promise<string> {
   const pooler = await startPgBouncer(database.url, pooling);
   poolers.push(pooler);
@@ -28,7 +28,7 @@ async function startPooler(database: TestDatabase, pooling?: string): Promise<st
 
 afterEach(() => Promise.all(poolers.splice(0).map((pooler) => pooler.stop())));
 
-describeOnPgBouncer('a connection through PgBouncer, which may lose the word of changes', () => {
+describeOnPgBouncer('a connection through PgBouncer, which loses notifications', () => {
   let database: TestDatabase;
 
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describeOnPgBouncer('a connection through PgBouncer, which may lose the word of 
   afterEach(() => jest.restoreAllMocks());
 
   it.each(['transaction', 'session', 'statement'])(
-    'is found out (pool_mode = %s): every key is looked up, and the log says once what is wrong',
+    'is detected (pool_mode = %s): every key is looked up, and the log has one warning',
     async (poolMode) => {
       const url = await startPooler(database, inMode(poolMode));
       const warnings = jest.spyOn(Logger.prototype, 'warn');
@@ -69,7 +69,7 @@ describeOnPgBouncer('a connection through PgBouncer, which may lose the word of 
     },
   );
 
-  it('does no harm where DIRECT_DATABASE_URL goes past it', async () => {
+  it('is harmless when DIRECT_DATABASE_URL bypasses the pooler', async () => {
     const url = await startPooler(database);
     const store = await startApplication({
       database,
@@ -79,19 +79,20 @@ describeOnPgBouncer('a connection through PgBouncer, which may lose the word of 
       const watch = store.app.get(ApiKeyChangeListener);
       await until(() => watch.isCurrent);
       const { id, key } = await store.issue({ plan: 'business' });
-      // Enough at once that the pooler lends several connections in turn, and none knows what another has prepared.
+      // Enough concurrent queries that the pooler lends several connections in turn, none of which has the statements
+      // of another.
       for (let round = 1; round <= 20; round += 1) {
-        const answers = await Promise.all(
+        const responses = await Promise.all(
           ['?limit=1', '?limit=2&status=sold', '/1', ''].map((target) =>
             send(`${store.url}/v1/pets${target}`, { key }),
           ),
         );
-        expect(answers.map(({ status }) => status)).toEqual([200, 200, 404, 200]);
-        expect(answers.map(({ headers }) => headers.get('x-ratelimit-degraded'))).toEqual(
+        expect(responses.map(({ status }) => status)).toEqual([200, 200, 404, 200]);
+        expect(responses.map(({ headers }) => headers.get('x-ratelimit-degraded'))).toEqual(
           Array(4).fill(null),
         );
       }
-      // Nobody has left a setting behind on a connection that is lent to the next.
+      // No setting is left behind on a connection that is lent to the next client.
       expect(await send(`${store.url}/readyz`)).toMatchObject({ status: 200 });
       const lent = new pg.Pool({ connectionString: url, max: 20 });
       const timeouts = await Promise.all(
@@ -110,7 +111,7 @@ describeOnPgBouncer('a connection through PgBouncer, which may lose the word of 
     }
   });
 
-  it('in transaction mode lends one to the whole of what is created with an Idempotency-Key, which is created once', async () => {
+  it('keeps one server connection for each creation with an Idempotency-Key in transaction mode, and creates it once', async () => {
     const url = await startPooler(database);
     const store = await startApplication({
       database,
@@ -134,15 +135,15 @@ describeOnPgBouncer('a connection through PgBouncer, which may lose the word of 
       ]);
       const replayed = ({ headers }: Answer) => headers.get('idempotent-replayed') === 'true';
 
-      // Twins, and so many at once that the pooler lends several connections in turn.
-      const answers = await Promise.all([...each, ...each].map((repeat) => repeat()));
-      const created = answers.filter((answer) => answer.status === 201 && !replayed(answer));
+      // Pairs of the same request, and enough of them that the pooler lends several connections in turn.
+      const responses = await Promise.all([...each, ...each].map((repeat) => repeat()));
+      const created = responses.filter((response) => response.status === 201 && !replayed(response));
       expect(created).toHaveLength(each.length);
-      const others = answers.filter((answer) => !created.includes(answer));
-      expect(others.filter((answer) => answer.status !== 409 && !replayed(answer))).toEqual([]);
+      const others = responses.filter((response) => !created.includes(response));
+      expect(others.filter((response) => response.status !== 409 && !replayed(response))).toEqual([]);
 
       const again = await Promise.all(each.map((repeat) => repeat()));
-      expect(again.filter((answer) => answer.status !== 201 || !replayed(answer))).toEqual([]);
+      expect(again.filter((response) => response.status !== 201 || !replayed(response))).toEqual([]);
       const texts = (of: Answer[]) => of.map(({ text }) => text).toSorted();
       expect(texts(again)).toEqual(texts(created));
       const [toms] = await database.query(`SELECT count(*)::int FROM pets WHERE name = 'Tom'`);
@@ -154,7 +155,7 @@ describeOnPgBouncer('a connection through PgBouncer, which may lose the word of 
   });
 });
 
-describeOnPgBouncer('QueryRunner behind PgBouncer, during an update from release to release', () => {
+describeOnPgBouncer('QueryRunner behind PgBouncer, during an update', () => {
   let database: TestDatabase;
   let folder: string;
   const opened: PrismaService[] = [];
@@ -169,7 +170,7 @@ describeOnPgBouncer('QueryRunner behind PgBouncer, during an update from release
     await rm(folder, { recursive: true });
   });
 
-  /** Runs `which-release.sql` as one release has it, on a connection of its own to the pooler. */
+  /** Returns a function that runs the `which-release.sql` of one release on its own connection to the pooler. */
   async function startRelease(name: string, url: string): Promise<() => Promise<unknown[][]>> {
     await writeFile(path.join(folder, 'which-release.sql'), `SELECT '${name}'`);
     const statement = loadSql(pathToFileURL(path.join(folder, 'module.js')).href, 'which-release');
@@ -179,7 +180,7 @@ describeOnPgBouncer('QueryRunner behind PgBouncer, during an update from release
     return () => queryRunner.run(statement, []);
   }
 
-  /** Keeps for itself the connection to PostgreSQL that is lent next. */
+  /** Occupies the server connection that is lent next; returns a function that frees it. */
   async function occupy(url: string): Promise<() => Promise<void>> {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
@@ -190,7 +191,7 @@ describeOnPgBouncer('QueryRunner behind PgBouncer, during an update from release
     };
   }
 
-  it('runs the text of its own release on a connection where the other has prepared its own', async () => {
+  it('runs the SQL of its own release on a connection where the other release has prepared its own', async () => {
     const url = await startPooler(database, `${DOCUMENTED}default_pool_size = 2\n`);
     const runOld = await startRelease('old', url);
     const runNew = await startRelease('new', url);

@@ -26,7 +26,7 @@ const prisma = (args: string[], environment: NodeJS.ProcessEnv = {}, cwd = ROOT)
 const succeeds = (text: string) => ({ code: 0, output: expect.stringContaining(text) as string });
 const fails = (text: string) => ({ code: 1, output: expect.stringContaining(text) as string });
 
-/** A project of its own, so that a test may add migrations. */
+/** Copies the project, so that a test can add migrations. */
 async function copyProject(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'prisma-project-'));
   await cp(path.join(ROOT, 'prisma'), path.join(folder, 'prisma'), { recursive: true });
@@ -43,14 +43,14 @@ async function addMigration(project: string, name: string, sql: string): Promise
   await writeFile(path.join(added, 'migration.sql'), sql);
 }
 
-test('deploy creates the database and applies the migrations; a second one finds nothing to do', async () => {
+test('migrate deploy creates the database and applies the migrations, and does nothing the second time', async () => {
   const first = await prisma(['migrate', 'deploy']);
   expect(first).toEqual(succeeds(INIT));
   expect(first).toEqual(succeeds('All migrations have been successfully applied.'));
   expect(await prisma(['migrate', 'deploy'])).toEqual(succeeds('No pending migrations to apply.'));
 });
 
-test('seed runs prisma/seed.ts, which makes the plans and the first administrator', async () => {
+test('db seed runs prisma/seed.ts, which creates the plans and the first administrator', async () => {
   await prisma(['migrate', 'deploy']);
   const first = await prisma(['db', 'seed'], { APP_ENV: 'staging' });
   expect(first).toEqual(succeeds('prisma/seed.ts'));
@@ -63,14 +63,14 @@ test('seed runs prisma/seed.ts, which makes the plans and the first administrato
   );
 });
 
-test('status tells what is pending, and when nothing is', async () => {
+test('migrate status shows pending migrations, and when there are none', async () => {
   await createDatabase(databaseUrl);
   expect(await prisma(['migrate', 'status'])).toEqual(fails(INIT));
   await prisma(['migrate', 'deploy']);
   expect(await prisma(['migrate', 'status'])).toEqual(succeeds('Database schema is up to date!'));
 });
 
-test('the migrations amount to the schema, in a real database and replayed', async () => {
+test('migrate diff finds no difference between schema and migrations, in a database and replayed', async () => {
   await prisma(['migrate', 'deploy']);
   expect(await prisma([...DIFF, '--from-config-datasource'])).toEqual(succeeds('No difference detected.'));
   expect(await prisma([...DIFF, '--from-migrations', 'prisma/migrations'])).toEqual(
@@ -78,7 +78,7 @@ test('the migrations amount to the schema, in a real database and replayed', asy
   );
 });
 
-test('the whole schema as SQL needs no database', async () => {
+test('migrate diff prints the whole schema as SQL without a database', async () => {
   const script = await prisma(
     ['migrate', 'diff', '--from-empty', '--to-schema', 'prisma/schema.prisma', '--script'],
     {
@@ -88,14 +88,14 @@ test('the whole schema as SQL needs no database', async () => {
   expect(script).toEqual(succeeds('CREATE TABLE "pets"'));
 });
 
-test('reset empties the database and applies the migrations again', async () => {
+test('migrate reset empties the database and applies the migrations again', async () => {
   await prisma(['migrate', 'deploy']);
   await query(databaseUrl, "INSERT INTO pets (name, category_id) VALUES ('Rex', 1)");
   expect(await prisma(['migrate', 'reset', '--force'])).toEqual(succeeds('Database reset successful'));
   expect(await query(databaseUrl, 'SELECT * FROM pets')).toEqual([]);
 });
 
-test('a change of the schema becomes a migration, is applied, and leaves no shadow database', async () => {
+test('migrate dev turns a change of the schema into a migration, applies it, and leaves no shadow database', async () => {
   const project = await copyProject();
   try {
     const schemaFile = path.join(project, 'prisma', 'schema.prisma');
@@ -123,7 +123,7 @@ test('a change of the schema becomes a migration, is applied, and leaves no shad
   }
 });
 
-test('DIRECT_DATABASE_URL, which goes past a pooler, is asked in place of DATABASE_URL', async () => {
+test('DIRECT_DATABASE_URL, which bypasses a pooler, is used instead of DATABASE_URL', async () => {
   const pooler = 'postgresql://postgres@127.0.0.1:1/none';
   const environment = { DATABASE_URL: pooler, DIRECT_DATABASE_URL: databaseUrl };
   expect(await prisma(['migrate', 'deploy'], environment)).toEqual(succeeds(INIT));
@@ -132,7 +132,7 @@ test('DIRECT_DATABASE_URL, which goes past a pooler, is asked in place of DATABA
   );
 });
 
-test('addresses are read from the files that DATABASE_URL_FILE and DIRECT_DATABASE_URL_FILE name, by commands that need them', async () => {
+test('commands read the address from DATABASE_URL_FILE and DIRECT_DATABASE_URL_FILE when they need it', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'prisma-secrets-'));
   const file = path.join(folder, 'database-url');
   await writeFile(file, `${databaseUrl}\n`);
@@ -157,7 +157,7 @@ test('addresses are read from the files that DATABASE_URL_FILE and DIRECT_DATABA
   }
 });
 
-test('a server out of reach is P1001', async () => {
+test('an unreachable server is P1001', async () => {
   const unreachable = { DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/none' };
   for (const command of [
     ['migrate', 'deploy'],
@@ -168,11 +168,11 @@ test('a server out of reach is P1001', async () => {
   }
 });
 
-test('a missing database is P1003 to those commands that do not create it', async () => {
+test('a missing database is P1003 for commands that do not create it', async () => {
   expect(await prisma(['migrate', 'status'])).toEqual(fails('P1003'));
 });
 
-test('a migration that fails is P3018 with the error of the database, and P3009 from then on', async () => {
+test('a failed migration is P3018 with the error of the database, and P3009 from then on', async () => {
   const project = await copyProject();
   try {
     const file = path.join(project, 'prisma', 'migrations', INIT, 'migration.sql');
@@ -186,7 +186,7 @@ test('a migration that fails is P3018 with the error of the database, and P3009 
   }
 });
 
-test("deploy outlasts the role's statement_timeout, which is meant for requests", async () => {
+test('migrate deploy may exceed the statement_timeout of the role, which is meant for requests', async () => {
   const project = await copyProject();
   try {
     await createDatabase(databaseUrl);
@@ -204,13 +204,13 @@ test("deploy outlasts the role's statement_timeout, which is meant for requests"
   }
 });
 
-test('deploy builds an index again whose concurrent build was interrupted, and two at once apply it once', async () => {
+test('migrate deploy builds an index again after an interrupted concurrent build, and once when two run together', async () => {
   const project = await copyProject();
   try {
     await prisma(['migrate', 'deploy']);
     await addMigration(project, '20991231000000_names', 'CREATE INDEX CONCURRENTLY names ON pets (name);');
     await query(databaseUrl, 'CREATE INDEX names ON pets (name)');
-    // As an interrupted build leaves it.
+    // An interrupted build leaves the index so.
     await query(
       databaseUrl,
       "UPDATE pg_index SET indisvalid = false, indisready = false WHERE indexrelid = 'names'::regclass",
@@ -233,7 +233,7 @@ test('deploy builds an index again whose concurrent build was interrupted, and t
   }
 });
 
-test('deploy names a row that breaks an index built concurrently, and applies it once that row is gone', async () => {
+test('migrate deploy names a row that breaks an index, and builds the index once that row is gone', async () => {
   const project = await copyProject();
   try {
     await prisma(['migrate', 'deploy']);
@@ -252,7 +252,7 @@ test('deploy names a row that breaks an index built concurrently, and applies it
   }
 });
 
-test('commands that need DATABASE_URL say so, and generate does not need it', async () => {
+test('commands that need DATABASE_URL report that it is missing, and generate does not need it', async () => {
   expect(await prisma(['migrate', 'deploy'], { DATABASE_URL: '' })).toEqual(fails('DATABASE_URL is missing'));
   const project = await copyProject();
   try {
@@ -264,7 +264,7 @@ test('commands that need DATABASE_URL say so, and generate does not need it', as
   }
 });
 
-test('an engine of your own goes before ours', async () => {
+test('an engine in PRISMA_SCHEMA_ENGINE_BINARY is preferred', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'engine-'));
   const engine = path.join(folder, 'engine');
   await writeFile(engine, '#!/bin/sh\necho engine-of-my-own 1.0\n', { mode: 0o755 });

@@ -7,10 +7,10 @@ import { eventually } from './support/eventually.js';
 import { send } from './support/http.js';
 
 const READ_ONLY = 'SET default_transaction_read_only = on';
-/** Of all connections together. */
+/** The size of both pools together. */
 const POOL_SIZE = 7;
 
-describe('a database that may only be read for a while', () => {
+describe('a database that is read-only for a while', () => {
   let database: TestDatabase;
   let store: TestApplication;
   let key: string;
@@ -31,22 +31,22 @@ describe('a database that may only be read for a while', () => {
   it.each([
     ['by its pool of statements', () => create()],
     ['in a transaction', () => create({ 'Idempotency-Key': crypto.randomUUID() })],
-  ])('is written to as soon as it may be, also %s', async (_how, write) => {
+  ])('accepts writes again as soon as it is writable: %s', async (_how, write) => {
     const name = new URL(database.url).pathname.slice(1);
-    // Every session that begins meanwhile stays read-only, however long it lives.
+    // Sessions that begin meanwhile stay read-only until they end.
     await database.query(`ALTER DATABASE ${name} ${READ_ONLY}`);
     await database.query(
       'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
     );
     try {
       await eventually(async () => expect((await write()).json.message).toMatch(/^The database is away/));
-      const refused = await Promise.all(Array.from({ length: POOL_SIZE }, write));
-      expect(refused.map(({ status }) => status)).toEqual(Array(POOL_SIZE).fill(503));
+      const denied = await Promise.all(Array.from({ length: POOL_SIZE }, write));
+      expect(denied.map(({ status }) => status)).toEqual(Array(POOL_SIZE).fill(503));
       expect(await send(`${store.url}/v1/pets`, { key })).toMatchObject({ status: 200 });
     } finally {
       await database.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
     }
-    // A connection that has only read meanwhile refuses one write at the most, and is left.
+    // A read-only connection rejects at most one write, and is then closed.
     const statuses: number[] = [];
     for (let request = 1; request <= 2 * POOL_SIZE; request += 1) {
       statuses.push((await write()).status);
@@ -55,7 +55,7 @@ describe('a database that may only be read for a while', () => {
   });
 });
 
-describe('a connection whose session may only read', () => {
+describe('a connection with a read-only session', () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createDatabase();
@@ -64,7 +64,7 @@ describe('a connection whose session may only read', () => {
 
   const insert = namedStatement('insert', "INSERT INTO pets (name, category_id) VALUES ('Rex', 1)");
 
-  it('is left by the pool of statements once it has refused a statement', async () => {
+  it('is closed by the pool of QueryRunner once it has rejected a statement', async () => {
     const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
     const statements = new QueryRunner(prisma);
     await statements.run(namedStatement('read-only', READ_ONLY), []);
@@ -73,7 +73,7 @@ describe('a connection whose session may only read', () => {
     await prisma.onApplicationShutdown();
   });
 
-  it("is left by Prisma's pool once it has refused a statement, in a transaction or not", async () => {
+  it('is closed by the pool of Prisma once it has rejected a statement, in a transaction or not', async () => {
     const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
     const pid = async () => {
       const [row] = await prisma.$queryRaw<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
@@ -88,7 +88,7 @@ describe('a connection whose session may only read', () => {
       expect(await pid()).not.toBe(readOnly);
       await write();
     }
-    // Any other refusal leaves the connection where it is.
+    // Any other error keeps the connection.
     const before = await pid();
     const mistaken = inTransaction(prisma, (transaction) => transaction.$executeRaw`SELECT 1 / 0`);
     await expect(mistaken).rejects.toThrow(/division by zero/);

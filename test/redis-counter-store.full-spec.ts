@@ -17,14 +17,14 @@ import { hasRedis, type RedisServer, startRedis } from './support/redis.js';
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const PREFIX = 'animal-store:staging';
-/** What a question to a server that is away, or says nothing, may take: the deadline of an answer, and some more. */
+/** The time limit of a query while the server is away or hangs: the deadline of a response, with some tolerance. */
 const QUICK_MS = 1000;
 
 const describeWithRedis = hasRedis() ? describe : describe.skip;
 
 let clock: TestClock;
 let opened: RedisCounterStore[] = [];
-let subjects = 0;
+let buckets = 0;
 
 beforeAll(() => Logger.overrideLogger(false));
 beforeEach(() => {
@@ -36,7 +36,7 @@ afterEach(() => {
   opened = [];
 });
 
-/** The counter store of one more replica. */
+/** Opens the counter store of one more replica. */
 async function open(COUNTER_STORE: string): Promise<RedisCounterStore> {
   const store = new RedisCounterStore(readEnvironment({ COUNTER_STORE }), clock);
   opened.push(store);
@@ -44,31 +44,31 @@ async function open(COUNTER_STORE: string): Promise<RedisCounterStore> {
   return store;
 }
 
-function newSubject(perMinute = 60, perDay: number | null = 1000): RateLimitRequest {
-  subjects += 1;
-  return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${subjects}`, perMinute, perDay };
+function newBucket(perMinute = 60, perDay: number | null = 1000): RateLimitRequest {
+  buckets += 1;
+  return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${buckets}`, perMinute, perDay };
 }
 
 const keyOf = ({ bucketKey }: RateLimitRequest) => `${PREFIX}:{${bucketKey}}`;
-const takeTimes = (store: RedisCounterStore, ask: RateLimitRequest, count: number) =>
-  Promise.all(Array.from({ length: count }, () => store.consume(ask)));
+const consumeTimes = (store: RedisCounterStore, request: RateLimitRequest, count: number) =>
+  Promise.all(Array.from({ length: count }, () => store.consume(request)));
 const remaining = ({ windows }: RateLimitDecision) => windows.map((window) => window.remaining);
 
 const connectionsSoFar = async ({ operator }: RedisServer) =>
   Number(/total_connections_received:(\d+)/.exec(await operator.info('stats'))?.[1]);
 
-/** Why it was rejected, which did not take long. */
-async function quickRefusal(question: Promise<unknown>): Promise<unknown> {
+/** Returns the reason of a rejection, which must be quick. */
+async function quickRejection(pending: Promise<unknown>): Promise<unknown> {
   const start = performance.now();
-  const reason = await question.then(
-    (answer) => expect(answer).toBe('a refusal'),
+  const reason = await pending.then(
+    (response) => expect(response).toBe('a refusal'),
     (error: unknown) => error,
   );
   expect(performance.now() - start).toBeLessThan(QUICK_MS);
   return reason;
 }
 
-describeWithRedis('counting in Redis', () => {
+describeWithRedis('RedisCounterStore', () => {
   let server: RedisServer;
 
   beforeAll(async () => {
@@ -76,21 +76,22 @@ describeWithRedis('counting in Redis', () => {
   });
   afterAll(() => server.stop());
 
-  it('keeps one hash for each subject, whose key says what it is', async () => {
+  it('keeps one hash for each bucket, whose key shows its kind', async () => {
     const store = await open(server.url);
-    const [ask, stranger] = [newSubject(), newSubject(300, null)];
+    const [request, anonymous] = [newBucket(), newBucket(300, null)];
     await Promise.all(
-      [...Array(20).fill(ask), ...Array(20).fill(stranger)].map((each) => store.consume(each)),
+      [...Array(20).fill(request), ...Array(20).fill(anonymous)].map((each) => store.consume(each)),
     );
-    expect(await server.operator.keys(`*:{${ask.bucketKey}}*`)).toEqual([keyOf(ask)]);
-    expect(await server.operator.type(keyOf(ask))).toBe('hash');
-    expect(await server.operator.hgetall(keyOf(stranger))).toMatchObject({ minuteUsed: '20' });
+    expect(await server.operator.keys(`*:{${request.bucketKey}}*`)).toEqual([keyOf(request)]);
+    expect(await server.operator.type(keyOf(request))).toBe('hash');
+    expect(await server.operator.hgetall(keyOf(anonymous))).toMatchObject({ minuteUsed: '20' });
   });
 
-  describe('expires', () => {
+  describe('sets an expiry', () => {
     const NOON = Date.UTC(2027, 2, 5, 12);
-    /** When a key goes, by the clock of the test. */
-    const expiryOf = async (ask: RateLimitRequest) => clock.now() + (await server.operator.pttl(keyOf(ask)));
+    /** When a key expires, by the clock of the test. */
+    const expiryOf = async (request: RateLimitRequest) =>
+      clock.now() + (await server.operator.pttl(keyOf(request)));
     const expectAbout = (actual: number, expected: number) => {
       expect(actual).toBeGreaterThan(expected - 5000);
       expect(actual).toBeLessThan(expected + 5000);
@@ -98,48 +99,48 @@ describeWithRedis('counting in Redis', () => {
 
     beforeEach(() => clock.travelTo(new Date(NOON)));
 
-    it('a stranger ten minutes after its minute', async () => {
-      const ask = newSubject(300, null);
-      await (await open(server.url)).consume(ask);
-      expectAbout(await expiryOf(ask), NOON + 11 * MINUTE_MS);
+    it('of ten minutes after its minute for an address', async () => {
+      const request = newBucket(300, null);
+      await (await open(server.url)).consume(request);
+      expectAbout(await expiryOf(request), NOON + 11 * MINUTE_MS);
     });
 
-    it('a quota a day after its day', async () => {
-      const ask = newSubject();
-      await (await open(server.url)).consume(ask);
-      expectAbout(await expiryOf(ask), Date.UTC(2027, 2, 7));
+    it('of a day after its day for a quota', async () => {
+      const request = newBucket();
+      await (await open(server.url)).consume(request);
+      expectAbout(await expiryOf(request), Date.UTC(2027, 2, 7));
     });
 
-    it('a quota on the ladder once that has fallen to the ground, also where its ban was lifted', async () => {
+    it('of when the ban level is back to zero for a quota with bans, also after its ban was lifted', async () => {
       const store = await open(server.url);
-      const ask = newSubject(1);
+      const request = newBucket(1);
       for (const [index, minutes] of [1, 5, 60, 24 * 60].entries()) {
-        await takeTimes(store, ask, 3);
+        await consumeTimes(store, request, 3);
         const endsMs = clock.now() + minutes * MINUTE_MS;
-        expectAbout(await expiryOf(ask), Math.max(endsMs + (index + 1) * DAY_MS, Date.UTC(2027, 2, 7)));
+        expectAbout(await expiryOf(request), Math.max(endsMs + (index + 1) * DAY_MS, Date.UTC(2027, 2, 7)));
         clock.travelTo(new Date(Math.ceil(endsMs / MINUTE_MS) * MINUTE_MS));
       }
       clock.travel(-DAY_MS / 2);
-      await store.liftBan(ask.bucketKey);
-      expect(await server.operator.pttl(keyOf(ask))).toBeGreaterThan(4 * DAY_MS);
+      await store.liftBan(request.bucketKey);
+      expect(await server.operator.pttl(keyOf(request))).toBeGreaterThan(4 * DAY_MS);
     });
 
-    it('whatever was added, also where its windows are over', async () => {
+    it('for reconciled usage, also when its windows are over', async () => {
       const store = await open(server.url);
-      const [quota, stranger, late] = [newSubject(), newSubject(300, null), newSubject(300, null)];
+      const [quota, anonymous, late] = [newBucket(), newBucket(300, null), newBucket(300, null)];
       const now = { minute: NOON / MINUTE_MS, day: Math.floor(NOON / DAY_MS) };
-      const taken = { ...now, minuteUsed: 1, dayUsed: 1 };
+      const usage = { ...now, minuteUsed: 1, dayUsed: 1 };
       await store.reconcile([
-        { ...quota, ...taken },
-        { ...stranger, ...taken },
-        { ...late, ...taken, minute: now.minute - 60 },
+        { ...quota, ...usage },
+        { ...anonymous, ...usage },
+        { ...late, ...usage, minute: now.minute - 60 },
       ]);
       expectAbout(await expiryOf(quota), Date.UTC(2027, 2, 7));
-      expectAbout(await expiryOf(stranger), NOON + 11 * MINUTE_MS);
+      expectAbout(await expiryOf(anonymous), NOON + 11 * MINUTE_MS);
       expectAbout(await expiryOf(late), NOON + MINUTE_MS);
     });
 
-    it('every key there is', async () => {
+    it('for every key', async () => {
       const keys = await server.operator.keys('*');
       const expiries = await Promise.all(keys.map((key) => server.operator.pttl(key)));
       expect(expiries.length).toBeGreaterThan(6);
@@ -147,68 +148,68 @@ describeWithRedis('counting in Redis', () => {
     });
   });
 
-  it('sends its scripts by their hash, and whole again after the server has forgotten them', async () => {
+  it('sends its scripts by their hash, and in full again after the server has lost them', async () => {
     const store = await open(server.url);
-    const ask = newSubject(60, 1000);
-    await store.consume(ask);
+    const request = newBucket(60, 1000);
+    await store.consume(request);
     await server.operator.config('RESETSTAT');
-    await takeTimes(store, ask, 10);
+    await consumeTimes(store, request, 10);
     expect(await server.operator.info('commandstats')).not.toContain('cmdstat_eval:');
 
     await server.operator.script('FLUSH');
     const [first, ...others] = await Promise.all([
-      store.consume(newSubject()),
-      ...Array.from({ length: 20 }, () => store.consume(ask)),
-      ...Array.from({ length: 50 }, () => store.consume(newSubject())),
+      store.consume(newBucket()),
+      ...Array.from({ length: 20 }, () => store.consume(request)),
+      ...Array.from({ length: 50 }, () => store.consume(newBucket())),
     ]);
     expect(first?.allowed).toBe(true);
     expect(others.slice(0, 20).map(remaining)).toEqual(
       Array.from({ length: 20 }, (_, index) => [48 - index, 988 - index]),
     );
     await server.operator.script('FLUSH');
-    expect(await store.liftBan(ask.bucketKey)).toBeNull();
-    expect(remaining(await store.peek(ask))).toEqual([29, 969]);
+    expect(await store.liftBan(request.bucketKey)).toBeNull();
+    expect(remaining(await store.peek(request))).toEqual([29, 969]);
   });
 
   it('lists bans among thousands of other keys', async () => {
     const store = await open(server.url);
-    const rude = newSubject(1);
-    await takeTimes(store, rude, 3);
+    const banned = newBucket(1);
+    await consumeTimes(store, banned, 3);
     await Promise.all(
-      Array.from({ length: 5000 }, () => store.consume(newSubject(5, Math.random() < 0.5 ? null : 5))),
+      Array.from({ length: 5000 }, () => store.consume(newBucket(5, Math.random() < 0.5 ? null : 5))),
     );
     const bans = await store.bans();
-    expect(bans.get(rude.bucketKey)).toEqual(new Date((await store.peek(rude)).ban?.untilMs ?? 0));
+    expect(bans.get(banned.bucketKey)).toEqual(new Date((await store.peek(banned)).ban?.untilMs ?? 0));
     expect([...bans.values()].every((end) => end.getTime() > clock.now())).toBe(true);
   });
 
-  it('asks for bans in steps, behind none of which counting waits long', async () => {
+  it('lists bans in batches, none of which delays counting for long', async () => {
     const store = await open(server.url);
-    await Promise.all(Array.from({ length: 8000 }, () => store.consume(newSubject())));
+    await Promise.all(Array.from({ length: 8000 }, () => store.consume(newBucket())));
     const client = store['connection']['client'] as Redis;
-    const ask = client.hget.bind(client);
+    const hget = client.hget.bind(client);
     let [waiting, most] = [0, 0];
     jest.spyOn(client, 'hget').mockImplementation(async (key, field) => {
       waiting += 1;
       most = Math.max(most, waiting);
-      const value = await ask(String(key), String(field));
+      const value = await hget(String(key), String(field));
       waiting -= 1;
       return value;
     });
     await store.bans();
     expect(most).toBeGreaterThan(0);
-    // One step may find some more keys than it is to pass.
+    // A batch may find some more keys than its limit.
     expect(most).toBeLessThan(1500);
   });
 
-  it('lists bans beside what is no counter', async () => {
-    const [store, rude, spoilt] = [await open(server.url), newSubject(1), newSubject()];
-    await takeTimes(store, rude, 3);
-    await server.operator.set(keyOf(spoilt), 'no counter');
+  it('lists bans beside keys that are not counters', async () => {
+    const [store, banned, wrongType] = [await open(server.url), newBucket(1), newBucket()];
+    await consumeTimes(store, banned, 3);
+    await server.operator.set(keyOf(wrongType), 'no counter');
     const bans = await store.bans();
-    expect(bans.has(rude.bucketKey)).toBe(true);
-    expect(bans.has(spoilt.bucketKey)).toBe(false);
-    await server.operator.del(keyOf(spoilt));
+    expect(bans.has(banned.bucketKey)).toBe(true);
+    expect(bans.has(degradedResponse.bucketKey)).toBe(false);
+    await server.operator.del(keyOf(wrongType));
   });
 
   it('is not shared by staging and production', async () => {
@@ -219,19 +220,19 @@ describeWithRedis('counting in Redis', () => {
     );
     opened.push(production);
     await production.onModuleInit();
-    const ask = newSubject(1, null);
-    expect(await Promise.all([staging.consume(ask), production.consume(ask)])).toMatchObject([
+    const request = newBucket(1, null);
+    expect(await Promise.all([staging.consume(request), production.consume(request)])).toMatchObject([
       { allowed: true },
       { allowed: true },
     ]);
   });
 
-  it('tells what is no counter by the error of the server, and the other asks of the question are answered', async () => {
+  it('rejects a request with the error of the server when its key is not a counter, and serves the rest of the batch', async () => {
     const store = await open(server.url);
-    const [broken, whole] = [newSubject(), newSubject()];
+    const [broken, whole] = [newBucket(), newBucket()];
     await server.operator.set(keyOf(broken), 'no hash', 'PX', MINUTE_MS);
     const [, wrong, right] = await Promise.allSettled(
-      [newSubject(), broken, whole].map((ask) => store.consume(ask)),
+      [newBucket(), broken, whole].map((request) => store.consume(request)),
     );
     expect(wrong).toMatchObject({
       status: 'rejected',
@@ -241,27 +242,27 @@ describeWithRedis('counting in Redis', () => {
     expect(right).toMatchObject({ status: 'fulfilled', value: { allowed: true } });
   });
 
-  describe('a hash with huge numbers', () => {
+  describe('a hash with a huge number', () => {
     const MAX_COUNT = 2_147_483_647;
-    const stored = (ask: RateLimitRequest) => server.operator.hgetall(keyOf(ask));
+    const stored = (request: RateLimitRequest) => server.operator.hgetall(keyOf(request));
     const now = () => ({
       minute: Math.floor(clock.now() / MINUTE_MS),
       day: Math.floor(clock.now() / DAY_MS),
     });
 
     it.each(['2147483646', '9007199254740993', '9223372036854775807', '1e300', 'inf', 'nan'])(
-      'of %s requests leaves nothing remaining, and is added to as far as a count goes',
+      'of %s requests leaves nothing remaining, and is reconciled up to the greatest count',
       async (huge) => {
         const store = await open(server.url);
-        const ask = newSubject();
-        await store.consume(ask);
-        await server.operator.hset(keyOf(ask), 'minuteUsed', '7', 'dayUsed', huge);
-        expect(remaining(await store.peek(ask))).toEqual([53, 0]);
-        const denied = await store.consume(ask);
+        const request = newBucket();
+        await store.consume(request);
+        await server.operator.hset(keyOf(request), 'minuteUsed', '7', 'dayUsed', huge);
+        expect(remaining(await store.peek(request))).toEqual([53, 0]);
+        const denied = await store.consume(request);
         expect([denied.allowed, denied.refusalsUntilBan, ...remaining(denied)]).toEqual([false, 59, 53, 0]);
         for (let round = 1; round <= 2; round += 1) {
-          await store.reconcile([{ ...ask, ...now(), minuteUsed: 2, dayUsed: 2 }]);
-          expect(await stored(ask)).toMatchObject({
+          await store.reconcile([{ ...request, ...now(), minuteUsed: 2, dayUsed: 2 }]);
+          expect(await stored(request)).toMatchObject({
             minuteUsed: String(7 + 2 * round),
             dayUsed: String(MAX_COUNT),
           });
@@ -269,37 +270,37 @@ describeWithRedis('counting in Redis', () => {
       },
     );
 
-    it('of a count below zero has used nothing', async () => {
+    it('below zero counts as unused', async () => {
       const store = await open(server.url);
-      const ask = newSubject();
-      await store.consume(ask);
-      await server.operator.hset(keyOf(ask), 'dayUsed', '-1e300');
-      expect(remaining(await store.consume(ask))).toEqual([58, 999]);
+      const request = newBucket();
+      await store.consume(request);
+      await server.operator.hset(keyOf(request), 'dayUsed', '-1e300');
+      expect(remaining(await store.consume(request))).toEqual([58, 999]);
     });
 
     it.each([
       ['minute', '1e17'],
       ['day', '99999999999'],
       ['bannedUntil', '1e300'],
-    ])('in place of its %s is no counter, and changes nothing', async (field, huge) => {
+    ])('for its %s is not a counter, and stays unchanged', async (field, huge) => {
       const store = await open(server.url);
-      const ask = newSubject();
-      await store.consume(ask);
-      await server.operator.hset(keyOf(ask), field, huge);
-      const before = await stored(ask);
-      for (const question of [store.consume(ask), store.peek(ask)]) {
-        await expect(question).rejects.toMatchObject({ kind: 'wrongType' });
+      const request = newBucket();
+      await store.consume(request);
+      await server.operator.hset(keyOf(request), field, huge);
+      const before = await stored(request);
+      for (const pending of [store.consume(request), store.peek(request)]) {
+        await expect(pending).rejects.toMatchObject({ kind: 'wrongType' });
       }
       await expect(
-        store.reconcile([{ ...ask, ...now(), minuteUsed: 2, dayUsed: 2 }]),
+        store.reconcile([{ ...request, ...now(), minuteUsed: 2, dayUsed: 2 }]),
       ).resolves.toBeUndefined();
-      expect(await stored(ask)).toEqual(before);
-      await server.operator.del(keyOf(ask));
+      expect(await stored(request)).toEqual(before);
+      await server.operator.del(keyOf(request));
     });
   });
 
-  it('serves the whole service over HTTP, and lifts a ban there', async () => {
-    // Else bans of other tests would be there, of quotas that are none.
+  it('serves the whole API, and lifts a ban', async () => {
+    // Otherwise bans of other tests would be listed, which have no quotas.
     await server.operator.flushall();
     const COUNTER_STORE = readEnvironment({ COUNTER_STORE: server.url }).COUNTER_STORE;
     const service = await startApplication({ environment: { COUNTER_STORE } });
@@ -331,9 +332,9 @@ describeWithRedis('counting in Redis', () => {
   });
 });
 
-describeWithRedis('a Redis that may forget', () => {
+describeWithRedis('a Redis that may evict keys', () => {
   it.each(['allkeys-lru', 'volatile-ttl'])(
-    'by %s ends the start, and the reason says what to set',
+    'by %s aborts the start, and the error says what to set',
     async (policy) => {
       const server = await startRedis({ 'maxmemory-policy': policy });
       try {
@@ -348,8 +349,8 @@ describeWithRedis('a Redis that may forget', () => {
     },
   );
 
-  it('is told by CONFIG where INFO is not permitted, and is not counted in where neither is', async () => {
-    // The driver itself says there that INFO is not permitted.
+  it('is detected by CONFIG where INFO is not permitted, and aborts the start where neither is', async () => {
+    // The driver itself warns that INFO is not permitted.
     const consoleWarn = jest.spyOn(console, 'warn').mockReturnValue();
     const server = await startRedis({ 'maxmemory-policy': 'allkeys-lfu' });
     try {
@@ -360,7 +361,7 @@ describeWithRedis('a Redis that may forget', () => {
       await expect(open(url)).rejects.toThrow('allow one of them');
       await server.operator.config('SET', 'maxmemory-policy', 'noeviction');
       await server.operator.acl('SETUSER', 'store', '+config');
-      expect((await (await open(url)).consume(newSubject())).allowed).toBe(true);
+      expect((await (await open(url)).consume(newBucket())).allowed).toBe(true);
     } finally {
       consoleWarn.mockRestore();
       await server.stop();
@@ -368,8 +369,8 @@ describeWithRedis('a Redis that may forget', () => {
   });
 });
 
-describeWithRedis('several addresses', () => {
-  it('of what is no Cluster end the start', async () => {
+describeWithRedis('several addresses of Redis', () => {
+  it('abort the start when they are not of a Cluster', async () => {
     const server = await startRedis();
     try {
       await expect(open(`${server.url},redis://localhost:${server.port}`)).rejects.toThrow(
@@ -381,139 +382,146 @@ describeWithRedis('several addresses', () => {
   });
 });
 
-describeWithRedis('a Redis that is away', () => {
-  it('does not end the start: questions fail at once until it is there', async () => {
+describeWithRedis('RedisCounterStore, while Redis is away', () => {
+  it('does not abort the start: queries fail immediately until Redis is there', async () => {
     const port = await freePort();
     const store = await open(`redis://127.0.0.1:${port}`);
-    const ask = newSubject();
-    for (const question of [
-      () => store.consume(ask),
-      () => store.peek(ask),
+    const request = newBucket();
+    for (const query of [
+      () => store.consume(request),
+      () => store.peek(request),
       () => store.reconcile([]),
       () => store.bans(),
       () => store.liftBan('x'),
     ]) {
-      const reason = await quickRefusal(question());
+      const reason = await quickRejection(query());
       expect(reason).toBeInstanceOf(CounterStoreError);
       expect(reason).toMatchObject({ kind: 'noConnection' });
       expect((reason as Error).message).toContain('ECONNREFUSED');
     }
     const server = await startRedis({}, port);
     try {
-      await eventually(async () => expect((await store.consume(ask)).allowed).toBe(true));
+      await eventually(async () => expect((await store.consume(request)).allowed).toBe(true));
     } finally {
       await server.stop();
     }
   });
 
-  it('after it was there fails questions at once, counts nothing twice, and is found again', async () => {
+  it('fails queries immediately, counts nothing twice, and reconnects once Redis is back', async () => {
     const first = await startRedis();
     const store = await open(first.url);
-    const ask = newSubject();
-    await store.consume(ask);
+    const request = newBucket();
+    await store.consume(request);
     await first.stop();
     await until(() =>
-      store.consume(ask).then(
+      store.consume(request).then(
         () => false,
         () => true,
       ),
     );
-    const reasons = await Promise.all(Array.from({ length: 50 }, () => quickRefusal(store.consume(ask))));
+    const reasons = await Promise.all(
+      Array.from({ length: 50 }, () => quickRejection(store.consume(request))),
+    );
     expect(new Set(reasons.map((reason) => reason instanceof CounterStoreError))).toEqual(new Set([true]));
     const second = await startRedis({}, first.port);
     try {
-      await eventually(async () => expect(remaining(await store.consume(ask))).toEqual([59, 999]));
-      expect(remaining(await store.consume(ask))).toEqual([58, 998]);
+      await eventually(async () => expect(remaining(await store.consume(request))).toEqual([59, 999]));
+      expect(remaining(await store.consume(request))).toEqual([58, 998]);
     } finally {
       await second.stop();
     }
   });
 
-  it('because it says nothing fails questions within the deadline, and is used again once it speaks', async () => {
+  it('fails queries within the deadline when Redis hangs, and reconnects once it responds', async () => {
     const server = await startRedis();
     try {
       const store = await open(server.url);
-      await store.consume(newSubject());
+      await store.consume(newBucket());
       server.pause();
-      const asked = [quickRefusal(store.consume(newSubject())), quickRefusal(store.reconcile([]))];
+      const pending = [quickRejection(store.consume(newBucket())), quickRejection(store.reconcile([]))];
       await nextTurn();
       const [reason, other, gathered] = await Promise.all([
-        ...asked,
-        quickRefusal(store.consume(newSubject())),
+        ...pending,
+        quickRejection(store.consume(newBucket())),
       ]);
       expect([reason, other, gathered]).toMatchObject([
         { kind: 'outcomeUnknown' },
         { kind: 'outcomeUnknown' },
         { kind: 'notSent' },
       ]);
-      // Whichever is the first to be late takes the connection of the other with it.
+      // The first query to time out closes the connection of the other.
       const messages = [reason, other].map((each) => (each as Error).message);
       expect(messages).toContainEqual(expect.stringMatching(/no answer within 500 ms/));
       await pause(1500);
-      await quickRefusal(store.consume(newSubject()));
+      await quickRejection(store.consume(newBucket()));
       server.goOn();
-      await eventually(async () => expect((await store.consume(newSubject())).allowed).toBe(true));
+      await eventually(async () => expect((await store.consume(newBucket())).allowed).toBe(true));
     } finally {
       server.goOn();
       await server.stop();
     }
   });
 
-  it('because it says nothing is not waited for by who asks for bans', async () => {
+  it('does not delay a list of bans when Redis hangs', async () => {
     const server = await startRedis();
     try {
       const store = await open(server.url);
       await store.bans();
       server.pause();
-      expect(await quickRefusal(store.bans())).toMatchObject({ kind: 'outcomeUnknown' });
+      expect(await quickRejection(store.bans())).toMatchObject({ kind: 'outcomeUnknown' });
     } finally {
       server.goOn();
       await server.stop();
     }
   });
 
-  it('because it may not write fails all asks of a question by one error, and none is counted', async () => {
+  it('fails all requests of a batch with one error when Redis cannot write, and counts none', async () => {
     const server = await startRedis();
     try {
       const store = await open(server.url);
-      const asks = [newSubject(), newSubject(), newSubject()];
-      await store.consume(asks[0] as RateLimitRequest);
+      const requests = [newBucket(), newBucket(), newBucket()];
+      await store.consume(requests[0] as RateLimitRequest);
       await server.operator.config('SET', 'maxmemory', '1');
-      const first = store.consume(newSubject());
+      const first = store.consume(newBucket());
       await nextTurn();
-      const outcomes = await Promise.allSettled([first, ...asks.map((ask) => store.consume(ask))]);
+      const outcomes = await Promise.allSettled([
+        first,
+        ...requests.map((request) => store.consume(request)),
+      ]);
       expect(outcomes).toMatchObject([
         { reason: { kind: 'failed', message: expect.stringContaining('OOM') } },
-        ...asks.map(() => ({ reason: { kind: 'notSent' } })),
+        ...requests.map(() => ({ reason: { kind: 'notSent' } })),
       ]);
-      const together = await Promise.allSettled([...asks, ...asks].map((ask) => store.consume(ask)));
+      const together = await Promise.allSettled(
+        [...requests, ...requests].map((request) => store.consume(request)),
+      );
       const reasons = together.slice(1).map((outcome) => outcome.status === 'rejected' && outcome.reason);
       expect(new Set(reasons).size).toBe(1);
       const now = { minute: Math.floor(clock.now() / MINUTE_MS), day: Math.floor(clock.now() / DAY_MS) };
-      const taken = { ...(asks[0] as RateLimitRequest), ...now, minuteUsed: 1, dayUsed: 1 };
-      expect(await quickRefusal(store.reconcile([taken]))).toMatchObject({ kind: 'failed' });
+      const usage = { ...(requests[0] as RateLimitRequest), ...now, minuteUsed: 1, dayUsed: 1 };
+      expect(await quickRejection(store.reconcile([usage]))).toMatchObject({ kind: 'failed' });
       await server.operator.config('SET', 'maxmemory', '0');
-      expect(remaining(await store.consume(asks[0] as RateLimitRequest))).toEqual([58, 998]);
+      expect(remaining(await store.consume(requests[0] as RateLimitRequest))).toEqual([58, 998]);
     } finally {
       await server.stop();
     }
   });
 
   it.each([800, 1200, 2500])(
-    'only because this process was held up itself for %i ms is none: what has arrived meanwhile is read',
+    'keeps the connection when only this process was blocked for %i ms, and reads the responses that have arrived',
     async (heldUpMs) => {
       const server = await startRedis();
       const warn = jest.spyOn(Logger.prototype, 'warn');
       try {
         const store = await open(server.url);
-        await store.consume(newSubject());
-        const answer = store.consume(newSubject());
+        await store.consume(newBucket());
+        const response = store.consume(newBucket());
         const heldUpTo = performance.now() + heldUpMs;
         while (performance.now() < heldUpTo) {
-          // Nothing else happens in this process.
+          // Blocks the process.
         }
-        expect((await answer).allowed).toBe(true);
-        expect((await store.consume(newSubject())).allowed).toBe(true);
+        expect((await response).allowed).toBe(true);
+        expect((await store.consume(newBucket())).allowed).toBe(true);
         expect(warn).not.toHaveBeenCalled();
       } finally {
         warn.mockRestore();
@@ -522,25 +530,25 @@ describeWithRedis('a Redis that is away', () => {
     },
   );
 
-  it('for one reason after the other tells each in the log once, and the last to whoever asks', async () => {
+  it('logs each reason once, and rejects queries with the last reason', async () => {
     const server = await startRedis();
     const warn = jest.spyOn(Logger.prototype, 'warn');
     const lines = () => warn.mock.calls.map(([line]) => String(line));
     try {
       await server.operator.acl('SETUSER', 'store', 'on', '>first', '~*', '+@all');
       const store = await open(server.url.replace('redis://', 'redis://store:first@'));
-      expect((await store.consume(newSubject())).allowed).toBe(true);
+      expect((await store.consume(newBucket())).allowed).toBe(true);
       await server.operator.acl('SETUSER', 'store', 'resetpass', '>second');
       await server.operator.client('KILL', 'USER', 'store');
       await until(() => lines().some((line) => line.includes('WRONGPASS')));
-      const reason = await quickRefusal(store.consume(newSubject()));
+      const reason = await quickRejection(store.consume(newBucket()));
       expect(reason).toMatchObject({ kind: 'noConnection', message: expect.stringContaining('WRONGPASS') });
-      // Some more tries, each of which fails for the same reason.
+      // Some more attempts, each of which fails for the same reason.
       const before = await connectionsSoFar(server);
       await until(async () => (await connectionsSoFar(server)) >= before + 3);
       expect(lines().filter((line) => line.includes('WRONGPASS'))).toHaveLength(1);
       await server.operator.acl('SETUSER', 'store', '>first');
-      await eventually(async () => expect((await store.consume(newSubject())).allowed).toBe(true));
+      await eventually(async () => expect((await store.consume(newBucket())).allowed).toBe(true));
       expect(lines().at(-1)).toBe('Redis is there again');
     } finally {
       warn.mockRestore();
@@ -548,23 +556,23 @@ describeWithRedis('a Redis that is away', () => {
     }
   });
 
-  it('leaves no connection behind when the service ends', async () => {
+  it('closes its connections when the service ends', async () => {
     const server = await startRedis();
     try {
       const store = await open(server.url);
-      await store.consume(newSubject());
+      await store.consume(newBucket());
       store.onApplicationShutdown();
       await until(
         async () => !String(await server.operator.client('LIST')).includes('animal-store-counters'),
       );
-      expect(await quickRefusal(store.consume(newSubject()))).toBeInstanceOf(CounterStoreError);
+      expect(await quickRejection(store.consume(newBucket()))).toBeInstanceOf(CounterStoreError);
     } finally {
       await server.stop();
     }
   });
 });
 
-describeWithRedis('a Redis that is away under a running service', () => {
+describeWithRedis('a running service, while Redis is away', () => {
   let server: RedisServer;
   let service: TestApplication;
   let key: IssuedKey;
@@ -586,7 +594,7 @@ describeWithRedis('a Redis that is away under a running service', () => {
   const call = ({ key: its } = key) => send(`${service.url}/v1/pets`, { key: its });
   const isDegraded = ({ headers }: Answer) => headers.get('x-ratelimit-degraded') === 'true';
   const left = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining'));
-  /** Waits until Redis counts again; another key asks, so that the counts of the first stay as they are. */
+  /** Waits until Redis counts again; uses another key, so that the counts of the first stay the same. */
   const recovered = () => until(async () => !isDegraded(await call(other)));
   const stored = async () => {
     const [minute, day] = await server.operator.hmget(
@@ -597,21 +605,21 @@ describeWithRedis('a Redis that is away under a running service', () => {
     return { minute: Number(minute), day: Number(day) };
   };
 
-  it('as it was killed: requests are served and told so, and what was allowed is added to the one that comes', async () => {
+  it('counts locally while Redis is down, and adds what it allowed when Redis is back', async () => {
     const { port } = server;
     for (const remains of [59, 58, 57, 56, 55]) {
-      const answer = await call();
-      expect([answer.status, isDegraded(answer), left(answer)]).toEqual([200, false, remains]);
+      const response = await call();
+      expect([response.status, isDegraded(response), left(response)]).toEqual([200, false, remains]);
     }
     await server.stop();
     await until(async () => isDegraded(await call(other)));
-    const answers: Answer[] = [];
+    const responses: Answer[] = [];
     for (let sent = 0; sent < 57; sent += 1) {
-      answers.push(await call());
+      responses.push(await call());
     }
-    expect(answers.every(isDegraded)).toBe(true);
-    expect(answers.map(({ status }) => status)).toEqual([...Array(55).fill(200), 429, 429]);
-    expect(answers.slice(0, 55).map(left)).toEqual(Array.from({ length: 55 }, (_, index) => 54 - index));
+    expect(responses.every(isDegraded)).toBe(true);
+    expect(responses.map(({ status }) => status)).toEqual([...Array(55).fill(200), 429, 429]);
+    expect(responses.slice(0, 55).map(left)).toEqual(Array.from({ length: 55 }, (_, index) => 54 - index));
     const admin = await service.issue({ role: 'admin', plan: 'business' });
     const listed = await send(`${service.url}/admin/keys?banned=true`, { key: admin.key });
     expectError(listed, 503, 'service_unavailable');
@@ -625,27 +633,27 @@ describeWithRedis('a Redis that is away under a running service', () => {
     expect([next.status, isDegraded(next), left(next)]).toEqual([200, false, 4]);
   });
 
-  it('as it hangs: requests wait no longer than the deadline, then not at all, and nothing counts twice', async () => {
+  it('delays requests by at most the deadline when Redis hangs, then not at all, and counts nothing twice', async () => {
     for (let sent = 0; sent < 5; sent += 1) {
       await call();
     }
     server.pause();
     const first = await call();
     expect([first.status, isDegraded(first), left(first)]).toEqual([200, true, 54]);
-    // By then either three questions were not answered, or the connection was given up.
+    // By then either three queries have timed out, or the connection was closed.
     await until(async () => {
       const start = performance.now();
       await call(other);
       return performance.now() - start < 100;
     });
     const start = performance.now();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => call()));
+    const responses = await Promise.all(Array.from({ length: 20 }, () => call()));
     expect(performance.now() - start).toBeLessThan(QUICK_MS);
-    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
-    expect(answers.every(isDegraded)).toBe(true);
+    expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect(responses.every(isDegraded)).toBe(true);
     server.goOn();
     await recovered();
-    // Of the first nobody knew whether it was counted. Redis, which had it in its socket, may have done so.
+    // The outcome of the first query is unknown: Redis had it in its socket, and may have counted it.
     const { minute, day } = await stored();
     expect([25, 26]).toContain(minute);
     expect(day).toBe(minute);
@@ -653,24 +661,24 @@ describeWithRedis('a Redis that is away under a running service', () => {
     expect([next.status, isDegraded(next), left(next)]).toEqual([200, false, 60 - minute - 1]);
   });
 
-  it('for one key alone, which holds something else: the others are counted, and so is that one once it is gone', async () => {
+  it('counts a key locally whose Redis key is not a counter, while it counts others in Redis, until that is deleted', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn');
     const broken = await service.issue({ plan: 'enterprise', perMinute: 60, perDay: 1000 });
-    const place = `${PREFIX}:{quota:${broken.quotaId}}`;
-    await server.operator.set(place, 'no hash');
+    const redisKey = `${PREFIX}:{quota:${broken.quotaId}}`;
+    await server.operator.set(redisKey, 'no hash');
     try {
       for (let round = 0; round < 5; round += 1) {
         for (let sent = 0; sent < 3; sent += 1) {
-          const spoilt = await call(broken);
-          expect([spoilt.status, isDegraded(spoilt)]).toEqual([200, true]);
+          const degraded = await call(broken);
+          expect([degradedResponse.status, isDegraded(degradedResponse)]).toEqual([200, true]);
         }
         const whole = await call();
         expect([whole.status, isDegraded(whole), left(whole)]).toEqual([200, false, 59 - round]);
       }
       expect(warn.mock.calls.map(([line]) => line)).toEqual([
-        `What Redis has at ${place} cannot be used, and is tried again: it is no counter`,
+        `What Redis has at ${redisKey} cannot be used, and is tried again: it is no counter`,
       ]);
-      await server.operator.del(place);
+      await server.operator.del(redisKey);
       expect(isDegraded(await call(broken))).toBe(false);
     } finally {
       warn.mockRestore();

@@ -14,7 +14,7 @@ import { run, ServiceProcess } from './support/service-process.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** More than it takes until a key is banned: with so much of a minute left, it happens within that minute. */
+/** More than it takes to ban a key: with this much of a minute left, that happens within the minute. */
 const BURST_MS = 15_000;
 
 const describeWithRedis = hasRedis() ? describe : describe.skip;
@@ -54,12 +54,12 @@ describeWithRedis('a Cluster of three masters', () => {
     Array.from({ length: count }, (_, index) => ({ bucketKey: `quota:${index}`, perMinute, perDay: 1000 }));
   const keysOnEach = () => Promise.all(cluster.masters.map(({ operator }) => operator.dbsize()));
 
-  it('is found by one of its addresses, or by several, and counts exactly for two replicas', async () => {
+  it('is found by one or several of its addresses, and counts exactly for two replicas', async () => {
     const replicas = [await open(one()), await open(all())];
-    const asks = quotas(30, 20);
+    const requests = quotas(30, 20);
     const decisions = await Promise.all(
       Array.from({ length: 30 }, (_, round) =>
-        asks.map((ask) => (replicas[round % 2] as RedisCounterStore).consume(ask)),
+        requests.map((request) => (replicas[round % 2] as RedisCounterStore).consume(request)),
       ).flat(),
     );
     expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(30 * 20);
@@ -68,43 +68,47 @@ describeWithRedis('a Cluster of three masters', () => {
     expect(Math.min(...sizes)).toBeGreaterThan(0);
   });
 
-  it('keeps bans, lists those of all masters, and lifts them', async () => {
+  it('stores bans, lists those of all masters, and lifts them', async () => {
     const store = await open(all());
-    const asks = quotas(30, 2);
+    const requests = quotas(30, 2);
     const starters = await Promise.all(
-      asks.flatMap((ask) => Array.from({ length: 5 }, () => store.consume(ask))),
+      requests.flatMap((request) => Array.from({ length: 5 }, () => store.consume(request))),
     );
     expect(starters.filter(({ ban }) => ban?.started)).toHaveLength(30);
     const other = await open(one());
     const bans = await other.bans();
-    expect([...bans.keys()].toSorted()).toEqual(asks.map(({ bucketKey }) => bucketKey).toSorted());
-    for (const { bucketKey } of asks.slice(0, 20)) {
+    expect([...bans.keys()].toSorted()).toEqual(requests.map(({ bucketKey }) => bucketKey).toSorted());
+    for (const { bucketKey } of requests.slice(0, 20)) {
       expect(await other.liftBan(bucketKey)).toEqual(bans.get(bucketKey));
     }
     expect((await store.bans()).size).toBe(10);
-    expect((await store.peek(asks[0] as RateLimitRequest)).ban).toBeNull();
-    await store.reconcile(asks.map((ask) => ({ ...ask, minute: 0, minuteUsed: 1, day: 0, dayUsed: 1 })));
+    expect((await store.peek(requests[0] as RateLimitRequest)).ban).toBeNull();
+    await store.reconcile(
+      requests.map((request) => ({ ...request, minute: 0, minuteUsed: 1, day: 0, dayUsed: 1 })),
+    );
   });
 
-  it('sends its scripts again to a master that has forgotten them', async () => {
+  it('receives the scripts again when a master has lost them', async () => {
     const store = await open(all());
-    const asks = quotas(30, 20);
-    await Promise.all(asks.map((ask) => store.consume(ask)));
+    const requests = quotas(30, 20);
+    await Promise.all(requests.map((request) => store.consume(request)));
     await Promise.all(cluster.masters.map(({ operator }) => operator.script('FLUSH')));
-    const decisions = await Promise.all(asks.flatMap((ask) => [store.consume(ask), store.consume(ask)]));
+    const decisions = await Promise.all(
+      requests.flatMap((request) => [store.consume(request), store.consume(request)]),
+    );
     expect(decisions.map(remaining)).toEqual(
-      asks.flatMap(() => [
+      requests.flatMap(() => [
         [18, 998],
         [17, 997],
       ]),
     );
   });
 
-  it('is followed where a slot has moved to another master', async () => {
+  it('is followed when a slot has moved to another master', async () => {
     const store = await open(all());
-    const ask = { bucketKey: 'quota:moved', perMinute: 20, perDay: 1000 };
-    await store.consume(ask);
-    const key = `animal-store:staging:{${ask.bucketKey}}`;
+    const request = { bucketKey: 'quota:moved', perMinute: 20, perDay: 1000 };
+    await store.consume(request);
+    const key = `animal-store:staging:{${request.bucketKey}}`;
     const probe = cluster.masters[0] as RedisServer;
     const slot = Number(await probe.operator.call('CLUSTER', 'KEYSLOT', key));
     const sizes = await keysOnEach();
@@ -115,69 +119,73 @@ describeWithRedis('a Cluster of three masters', () => {
     );
     await to.operator.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId as string);
     await from.operator.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId as string);
-    expect(remaining(await store.consume(ask))).toEqual([18, 998]);
+    expect(remaining(await store.consume(request))).toEqual([18, 998]);
     await from.operator.migrate('127.0.0.1', to.port, key, 0, 1000);
-    expect(remaining(await store.consume(ask))).toEqual([17, 997]);
+    expect(remaining(await store.consume(request))).toEqual([17, 997]);
     for (const { operator } of [to, from]) {
       await operator.call('CLUSTER', 'SETSLOT', slot, 'NODE', toId as string);
     }
-    expect(remaining(await store.consume(ask))).toEqual([16, 996]);
+    expect(remaining(await store.consume(request))).toEqual([16, 996]);
   });
 
-  it('of which one master is away goes on counting on the others, and on it again once it is back', async () => {
+  it('keeps counting while one master is away, and uses it again once it is back', async () => {
     const store = await open(all());
-    const asks = quotas(30, 1000);
-    await Promise.all(asks.map((ask) => store.consume(ask)));
+    const requests = quotas(30, 1000);
+    await Promise.all(requests.map((request) => store.consume(request)));
     const [first, , third] = cluster.masters as [RedisServer, RedisServer, RedisServer];
     const onFirst = await first.operator.keys('*');
-    const healthy = asks.find(({ bucketKey }) =>
+    const healthy = requests.find(({ bucketKey }) =>
       onFirst.includes(`animal-store:staging:{${bucketKey}}`),
     ) as RateLimitRequest;
-    // What the others still serve without it, as in the seconds until they agree that it is away.
+    // The others still respond, as in the seconds before they agree that it is away.
     await Promise.all(
       cluster.masters.map(({ operator }) => operator.config('SET', 'cluster-require-full-coverage', 'no')),
     );
     third.pause();
     try {
-      // The one that goes alone is answered, and so the others go together; behind a failure they would be withdrawn.
-      const outcomes = await Promise.allSettled([healthy, ...asks].map((ask) => store.consume(ask)));
-      const answered = outcomes.filter(({ status }) => status === 'fulfilled');
-      expect(answered.length).toBeGreaterThan(5);
-      expect(answered.length).toBeLessThan(30);
+      // The first request goes alone and succeeds, so the others go together; after a failure they would not be sent.
+      const outcomes = await Promise.allSettled(
+        [healthy, ...requests].map((request) => store.consume(request)),
+      );
+      const fulfilled = outcomes.filter(({ status }) => status === 'fulfilled');
+      expect(fulfilled.length).toBeGreaterThan(5);
+      expect(fulfilled.length).toBeLessThan(30);
     } finally {
       third.goOn();
     }
     await eventually(async () => {
-      expect(await Promise.all(asks.map((ask) => store.consume(ask)))).toHaveLength(30);
+      expect(await Promise.all(requests.map((request) => store.consume(request)))).toHaveLength(30);
     }, 10_000);
   });
 
   describe('of which one master hangs', () => {
-    /** Requests that it was asked for before its connection was given up: a question or two of some of the quotas. */
+    /** Requests that were sent before the connection was closed: one or two for some of the quotas. */
     const MAY_BE_COUNTED = 60;
 
-    /** All that a replica allowed, and the store has not counted when it is whole again. */
-    async function lost(
-      asks: RateLimitRequest[],
-      whileAway: (ask: () => Promise<RateLimitDecision[]>) => Promise<void>,
+    /** Returns how many requests a replica allowed that the store has not counted when it is whole again. */
+    async function uncounted(
+      requests: RateLimitRequest[],
+      whileAway: (consumeAll: () => Promise<RateLimitDecision[]>) => Promise<void>,
     ) {
       const store = await open(all());
       const replica = new FallbackCounterStore(store, { BAN_DURATIONS: [] }, clock);
       let allowed = 0;
-      const ask = async () => {
-        const decisions = await Promise.all(asks.map((each) => replica.consume(each)));
+      const consumeAll = async () => {
+        const decisions = await Promise.all(requests.map((each) => replica.consume(each)));
         allowed += decisions.filter((decision) => decision.allowed).length;
         return decisions;
       };
       const third = cluster.masters[2] as RedisServer;
       try {
-        await ask();
+        await consumeAll();
         third.pause();
-        await whileAway(ask);
+        await whileAway(consumeAll);
         third.goOn();
-        await until(async () => (await ask()).every(({ degraded }) => !degraded));
-        const looks = await Promise.all(asks.map((each) => store.peek(each)));
-        const counted = looks.map((look, index) => (asks[index]?.perDay ?? 0) - (remaining(look)[1] ?? 0));
+        await until(async () => (await consumeAll()).every(({ degraded }) => !degraded));
+        const looks = await Promise.all(requests.map((each) => store.peek(each)));
+        const counted = looks.map(
+          (look, index) => (requests[index]?.perDay ?? 0) - (remaining(look)[1] ?? 0),
+        );
         return allowed - counted.reduce((sum, count) => sum + count);
       } finally {
         third.goOn();
@@ -185,30 +193,30 @@ describeWithRedis('a Cluster of three masters', () => {
       }
     }
 
-    it('is told all that was allowed meanwhile but what may have been counted', async () => {
-      const asks = quotas(30, 100_000).map((ask) => ({ ...ask, perDay: 1_000_000 }));
+    it('receives all usage that was allowed meanwhile, except what may have been counted', async () => {
+      const requests = quotas(30, 100_000).map((request) => ({ ...request, perDay: 1_000_000 }));
       const start = performance.now();
-      const missing = await lost(asks, async (ask) => {
+      const missing = await uncounted(requests, async (consumeAll) => {
         while (performance.now() - start < 6000) {
-          await ask();
+          await consumeAll();
           await pause(100);
         }
       });
       expect(Math.abs(missing)).toBeLessThanOrEqual(MAY_BE_COUNTED);
     });
 
-    it('keeps nobody waiting once that is known, and adds what was not asked while others are counted', async () => {
-      const asks = quotas(30, 100_000).map((ask) => ({ ...ask, perDay: 1_000_000 }));
+    it('delays no request once that is known, and receives what was not sent while others are counted', async () => {
+      const requests = quotas(30, 100_000).map((request) => ({ ...request, perDay: 1_000_000 }));
       let slowest = 0;
-      const missing = await lost(asks, async (ask) => {
+      const missing = await uncounted(requests, async (consumeAll) => {
         await until(async () => {
           const start = performance.now();
-          await ask();
+          await consumeAll();
           return performance.now() - start < 100;
         });
         for (let round = 0; round < 20; round += 1) {
           const start = performance.now();
-          await ask();
+          await consumeAll();
           slowest = Math.max(slowest, performance.now() - start);
           await pause(100);
         }
@@ -218,32 +226,34 @@ describeWithRedis('a Cluster of three masters', () => {
     });
   });
 
-  it('of which one master is full adds to the others, and tells what was not added', async () => {
+  it('adds to the other masters when one is full, and reports what was not added', async () => {
     const store = await open(all());
-    const asks = quotas(30, 1000);
-    await Promise.all(asks.map((ask) => store.consume(ask)));
+    const requests = quotas(30, 1000);
+    await Promise.all(requests.map((request) => store.consume(request)));
     const [full] = cluster.masters as [RedisServer];
     const onFull = await full.operator.keys('*');
     const isOnFull = ({ bucketKey }: { bucketKey: string }) =>
       onFull.includes(`animal-store:staging:{${bucketKey}}`);
     const now = { minute: Math.floor(clock.now() / MINUTE_MS), day: Math.floor(clock.now() / DAY_MS) };
-    const taken = asks.map((ask) => ({ ...ask, ...now, minuteUsed: 1, dayUsed: 1 }));
+    const usage = requests.map((request) => ({ ...request, ...now, minuteUsed: 1, dayUsed: 1 }));
     await full.operator.config('SET', 'maxmemory', '1');
     try {
-      const reason = await store.reconcile(taken).catch((error: unknown) => error);
-      expect(reason).toMatchObject({ kind: 'failed', notReconciled: taken.filter(isOnFull) });
+      const reason = await store.reconcile(usage).catch((error: unknown) => error);
+      expect(reason).toMatchObject({ kind: 'failed', notReconciled: usage.filter(isOnFull) });
     } finally {
       await full.operator.config('SET', 'maxmemory', '0');
     }
-    const looks = await Promise.all(asks.map((ask) => store.peek(ask)));
-    expect(looks.map((look) => remaining(look)[0])).toEqual(asks.map((ask) => (isOnFull(ask) ? 999 : 998)));
+    const looks = await Promise.all(requests.map((request) => store.peek(request)));
+    expect(looks.map((look) => remaining(look)[0])).toEqual(
+      requests.map((request) => (isOnFull(request) ? 999 : 998)),
+    );
   });
 
-  it('has no database but 0', async () => {
+  it('has no database except 0', async () => {
     await expect(open(`${one()}/1`)).rejects.toThrow('a Cluster has none but 0');
   });
 
-  it('is refused where one of its masters may forget', async () => {
+  it('is rejected when one of its masters may evict keys', async () => {
     const [, second] = cluster.masters as [RedisServer, RedisServer];
     await second.operator.config('SET', 'maxmemory-policy', 'allkeys-lru');
     try {
@@ -256,7 +266,7 @@ describeWithRedis('a Cluster of three masters', () => {
   });
 });
 
-describeWithRedis('the service that counts in Redis', () => {
+describeWithRedis('a service that counts in Redis', () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createDatabase();
@@ -271,7 +281,7 @@ describeWithRedis('the service that counts in Redis', () => {
     ...more,
   });
 
-  it('is not started on one that may forget: one line says what to set', async () => {
+  it('refuses to start with one that may evict keys, and says in one line what to set', async () => {
     const server = await startRedis({ 'maxmemory-policy': 'allkeys-lru' });
     const reason =
       `The settings are wrong:\nCOUNTER_STORE: 127.0.0.1:${server.port} has the maxmemory-policy allkeys-lru, ` +
@@ -286,7 +296,7 @@ describeWithRedis('the service that counts in Redis', () => {
     }
   });
 
-  it('starts while it is away and says so once, counts exactly with a second process when it is there, and stops in order', async () => {
+  it('starts while Redis is away and logs that once, counts exactly with a second process when it is back, and stops gracefully', async () => {
     const port = await freePort();
     const own = settings(`redis://127.0.0.1:${port}`);
     const replicas = [new ServiceProcess('main.js', own), new ServiceProcess('main.js', own)] as const;
@@ -309,15 +319,15 @@ describeWithRedis('the service that counts in Redis', () => {
       ];
       const issued = JSON.parse((await run('cli/admin.js', own, ...issue, '--json')).stdout);
       await Promise.all(replicas.map((replica) => replica.says(/Redis is there again/)));
-      // These processes have the real clock: what is left of this minute must be enough.
+      // These processes use the real clock, so enough of this minute must be left.
       const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS);
       if (leftMs < BURST_MS) {
         await pause(leftMs);
       }
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 200 }, (_, index) => send(`${urls[index % 2]}/v1/pets`, { key: issued.key })),
       );
-      const codes = answers.map(({ status, json }) => json.code ?? status);
+      const codes = responses.map(({ status, json }) => json.code ?? status);
       expect(codes.filter((code) => code === 200)).toHaveLength(60);
       expect(codes.filter((code) => code === 'rate_limit_exceeded')).toHaveLength(59);
       expect(codes.filter((code) => code === 'api_key_banned')).toHaveLength(81);
@@ -336,7 +346,7 @@ describeWithRedis('the service that counts in Redis', () => {
     }
   });
 
-  it('is administered in one line of refusal where it is away', async () => {
+  it('makes terminal commands fail with one line while Redis is away', async () => {
     const away = settings(`redis://127.0.0.1:${await freePort()}`);
     const { code, stdout, stderr } = await run('cli/admin.js', away, 'keys', 'list', '--banned');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

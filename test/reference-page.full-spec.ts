@@ -27,12 +27,12 @@ describeInBrowser('the reference page, in a browser', () => {
     await page.evaluate(`document.querySelector(${JSON.stringify(selector)}).click()`);
   }
 
-  it('shows every operation, and tries one out with a key, against nothing that its policy forbids', async () => {
+  it('shows every operation, and sends a trial request with a key, without violating its policy', async () => {
     const { key } = await store.issue();
     await page.goTo(`${store.url}/docs#/pets/listPets`);
     await click('.authorize');
     await appears('.auth-container input');
-    // As a person types it: React hears no other change.
+    // React ignores a value that is set without an input event.
     await page.evaluate(`(() => {
       const input = document.querySelector('.auth-container input');
       Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(input, ${JSON.stringify(key)});
@@ -51,7 +51,7 @@ describeInBrowser('the reference page, in a browser', () => {
     expect(await page.evaluate(`document.querySelectorAll('.opblock').length`)).toBe(
       new ApiDocument(['openapi.json']).operations.length,
     );
-    // Its style sheets count: the page is not white, and the buttons are where they belong.
+    // The style sheets are loaded: the page is not white, and the buttons are in their positions.
     expect(await page.evaluate(`getComputedStyle(document.body).backgroundColor`)).toBe('rgba(0, 0, 0, 0)');
     expect(await page.evaluate(`getComputedStyle(document.documentElement).backgroundColor`)).toBe(
       'rgb(250, 250, 250)',
@@ -59,7 +59,7 @@ describeInBrowser('the reference page, in a browser', () => {
     expect(page.complaints).toEqual([]);
   });
 
-  it('keeps the key for the tab alone, on both pages', async () => {
+  it('keeps the key for the tab only, on both pages', async () => {
     const kept = () => page.evaluate(`[sessionStorage.length, localStorage.length]`);
     const isAuthorized = () => appears('.authorize.locked');
     expect(await kept()).toEqual([1, 0]);
@@ -127,7 +127,7 @@ describeInBrowser('the reference page, in a browser', () => {
     expect(page.complaints).toEqual([]);
   });
 
-  it('runs nothing that somebody writes into it', async () => {
+  it('runs no injected script', async () => {
     await page.evaluate(`new Promise((resolve) => {
       document.addEventListener('securitypolicyviolation', resolve, { once: true });
       document.body.insertAdjacentHTML('beforeend', '<img src="x:" onerror="globalThis.ran = true">');

@@ -8,7 +8,7 @@ import { ServiceProcess } from './support/service-process.js';
 // oxlint-disable-next-line typescript/no-explicit-any
 type Json = any;
 
-/** Each operation with a body: its name, method, path on the server, and the example. */
+/** Each operation with a body: its name, method, path on the server, and example. */
 const bodies = [
   { file: 'openapi.json', prefix: '/v1' },
   { file: 'admin-openapi.json', prefix: '' },
@@ -49,7 +49,7 @@ describe('the example of a request body', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('is there for each operation that takes one', () => {
+  it('exists for each operation with a body', () => {
     expect(bodies.map(([operationId]) => operationId)).toEqual([
       'createPet',
       'createOrder',

@@ -9,20 +9,20 @@ import { type Ended, ServiceProcess } from './support/service-process.js';
 
 const REPLICAS = 3;
 const CONNECTIONS = 20;
-/** Of the requests of a connection, one in so many adds an animal. */
+/** One of this many requests of a connection adds an animal. */
 const POST_EVERY = 4;
-/** The load goes on for a while before the first replica is restarted, and after the last. */
+/** The time of load before the first restart, and after the last. */
 const ASIDE_MS = 2_000;
 
-interface Seen {
+interface Results {
   requests: number;
   added: number[];
   failures: string[];
   longestMs: number;
 }
 
-/** One client that sends a request as soon as the last is answered, on a connection that it keeps. */
-async function ask(url: string, key: string, seen: Seen, isOver: () => boolean): Promise<void> {
+/** Runs a client that sends one request after another on a kept-alive connection. */
+async function runClient(url: string, key: string, results: Results, isOver: () => boolean): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   for (let turn = 0; !isOver(); turn += 1) {
     const adds = turn % POST_EVERY === 0;
@@ -34,18 +34,18 @@ async function ask(url: string, key: string, seen: Seen, isOver: () => boolean):
         headers: { Authorization: `Bearer ${key}`, ...(adds && { 'Content-Type': 'application/json' }) },
       });
       call.end(adds ? '{"name":"Rolling","categoryId":1}' : undefined);
-      const [answer] = (await once(call, 'response')) as [IncomingMessage];
-      const body = await text(answer);
-      if (answer.statusCode === 201) {
-        seen.added.push(JSON.parse(body).id);
-      } else if (answer.statusCode !== 200) {
-        seen.failures.push(`${answer.statusCode} ${body}`);
+      const [response] = (await once(call, 'response')) as [IncomingMessage];
+      const body = await text(response);
+      if (response.statusCode === 201) {
+        results.added.push(JSON.parse(body).id);
+      } else if (response.statusCode !== 200) {
+        results.failures.push(`${response.statusCode} ${body}`);
       }
     } catch (error) {
-      seen.failures.push(String(error));
+      results.failures.push(String(error));
     }
-    seen.requests += 1;
-    seen.longestMs = Math.max(seen.longestMs, performance.now() - startedMs);
+    results.requests += 1;
+    results.longestMs = Math.max(results.longestMs, performance.now() - startedMs);
   }
   agent.destroy();
 }
@@ -53,7 +53,7 @@ async function ask(url: string, key: string, seen: Seen, isOver: () => boolean):
 (hasHaproxy() ? describe : describe.skip)(
   'three replicas behind a load balancer, restarted one after the other under constant load,',
   () => {
-    const seen: Seen = { requests: 0, added: [], failures: [], longestMs: 0 };
+    const results: Results = { requests: 0, added: [], failures: [], longestMs: 0 };
     const ended: Ended[] = [];
     let database: TestDatabase;
     let proxy: Haproxy;
@@ -87,7 +87,7 @@ async function ask(url: string, key: string, seen: Seen, isOver: () => boolean):
       let isOver = false;
       const startedMs = performance.now();
       const load = Promise.all(
-        Array.from({ length: CONNECTIONS }, () => ask(proxy.url, key, seen, () => isOver)),
+        Array.from({ length: CONNECTIONS }, () => runClient(proxy.url, key, results, () => isOver)),
       );
       const aside = () => new Promise((resolve) => setTimeout(resolve, ASIDE_MS));
       await aside();
@@ -101,8 +101,8 @@ async function ask(url: string, key: string, seen: Seen, isOver: () => boolean):
       ended.push(...(await Promise.all(running.splice(0).map((replica) => replica.kill('SIGTERM')))));
       const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
       process.stdout.write(
-        `Rolling restart: ${seen.requests} requests in ${seconds} s, ${seen.added.length} of them animals added, ` +
-          `${seen.failures.length} failed, longest answer ${Math.round(seen.longestMs)} ms\n`,
+        `Rolling restart: ${results.requests} requests in ${seconds} s, ${results.added.length} of them animals added, ` +
+          `${results.failures.length} failed, longest response ${Math.round(results.longestMs)} ms\n`,
       );
     });
     afterAll(async () => {
@@ -111,26 +111,26 @@ async function ask(url: string, key: string, seen: Seen, isOver: () => boolean):
       await database.drop();
     });
 
-    it('answer every request', () => {
-      expect(seen.failures).toEqual([]);
-      expect(seen.requests).toBeGreaterThan(1000);
+    it('serve every request', () => {
+      expect(results.failures).toEqual([]);
+      expect(results.requests).toBeGreaterThan(1000);
     });
 
     it('keep every animal that was acknowledged', async () => {
       const rows = await database.query<{ id: string }>("SELECT id FROM pets WHERE name = 'Rolling'");
       expect(rows.map(({ id }) => Number(id)).toSorted((a, b) => a - b)).toEqual(
-        seen.added.toSorted((a, b) => a - b),
+        results.added.toSorted((a, b) => a - b),
       );
     });
 
-    it('have recorded every request as usage', async () => {
+    it('record every request as usage', async () => {
       const [row] = await database.query<{ requests: number }>(
         "SELECT sum(succeeded)::int AS requests FROM usage WHERE period = 'minute'",
       );
-      expect(row?.requests).toBe(seen.requests);
+      expect(row?.requests).toBe(results.requests);
     });
 
-    it('end with exit code 0 each, and have nothing to complain of', () => {
+    it('end with exit code 0 each, without warnings', () => {
       expect(ended.map(({ code, signal }) => [code, signal])).toEqual(
         Array.from({ length: 2 * REPLICAS }, () => [0, null]),
       );

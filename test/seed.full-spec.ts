@@ -10,7 +10,7 @@ import { type Ended, run } from './support/service-process.js';
 import { animalStore } from './support/terminal.js';
 
 const DAY_MS = 86_400_000;
-const MADE = /shown this once: (ask_live_\w{38})/;
+const PRINTED_KEY = /shown this once: (ask_live_\w{38})/;
 const FILE_KEYS = Array.from({ length: 8 }, () => generateApiKey('production'));
 const [KEY_1 = '', KEY_2 = '', KEY_3 = '', KEY_4 = '', KEY_5 = ''] = FILE_KEYS;
 
@@ -34,7 +34,7 @@ const admin = (...args: string[]) => animalStore(settings(), ...args);
 
 let files = 0;
 
-/** Writes a file of this content, a text as it stands and anything else as JSON, and returns its path. */
+/** Writes a file with this content, text unchanged and anything else as JSON, and returns its path. */
 async function writeSeedFile(content: unknown): Promise<string> {
   const file = path.join(folder, `seed-${(files += 1)}.yaml`);
   await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
@@ -43,8 +43,8 @@ async function writeSeedFile(content: unknown): Promise<string> {
 
 const seedFrom = async (content: unknown) => seed({ SEED_FILE: await writeSeedFile(content) });
 
-/** What is wrong with a file of this text. */
-async function faultOf(text: string): Promise<string> {
+/** Returns the error for a file with this text. */
+async function errorOf(text: string): Promise<string> {
   const file = path.join(folder, 'broken.yaml');
   await writeFile(file, text);
   return readSeedFile(file, 'production').then(
@@ -53,8 +53,8 @@ async function faultOf(text: string): Promise<string> {
   );
 }
 
-/** What a seed did, after the lines that every one says. */
-const doings = ({ code, stdout, stderr }: Ended) => {
+/** Returns the output of a seed without the lines that every seed prints. */
+const outputOf = ({ code, stdout, stderr }: Ended) => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return stdout.trimEnd().split('\n').slice(2);
 };
@@ -81,7 +81,7 @@ interface Row {
   predecessor_id: string | null;
 }
 
-const keysCalled = (name: string) =>
+const keysNamed = (name: string) =>
   database.query<Row>(
     'SELECT k.*, q.plan, q.per_minute, q.per_day FROM api_keys k JOIN quotas q ON q.id = k.quota_id WHERE k.name = $1 ORDER BY k.id',
     [name],
@@ -95,21 +95,21 @@ const OWN_PLANS = [
   { name: 'pro', per_minute: 300, per_day: 10_000 },
 ];
 
-describe('the seed', () => {
-  it('makes the plans that are missing and one administrator, also when two run at once', async () => {
+describe('animal-store seed', () => {
+  it('creates the missing plans and one administrator, also when two run together', async () => {
     await database.query("INSERT INTO plans VALUES ('free', 1, 2)");
     const runs = await Promise.all([seedProcess(), seedProcess()]);
     expect(runs.map(({ code, stderr }) => [code, stderr])).toEqual([
       [0, ''],
       [0, ''],
     ]);
-    const [key, ...more] = runs.flatMap(({ stdout }) => MADE.exec(stdout)?.[1] ?? []);
+    const [key, ...more] = runs.flatMap(({ stdout }) => PRINTED_KEY.exec(stdout)?.[1] ?? []);
     expect(more).toEqual([]);
     expect(await plansStored()).toEqual(
-      // Numbers that an administrator has set stay.
+      // Limits that an administrator has set stay.
       OWN_PLANS.map((plan) => (plan.name === 'free' ? { name: 'free', per_minute: 1, per_day: 2 } : plan)),
     );
-    expect(await keysCalled('administrator')).toMatchObject([
+    expect(await keysNamed('administrator')).toMatchObject([
       { role: 'admin', plan: 'business', hash: hashApiKey(key ?? ''), expires_at: null },
     ]);
 
@@ -125,7 +125,7 @@ describe('the seed', () => {
     ]);
   });
 
-  it("takes the first administrator's key from ADMIN_API_KEY, says it nowhere, and takes no second", async () => {
+  it('uses ADMIN_API_KEY as the key of the first administrator, never prints it, and uses no second one', async () => {
     const [given, other] = [generateApiKey('production'), generateApiKey('production')];
     const first = await seed({ ADMIN_API_KEY: given });
     expect({ code: first.code, stdout: first.stdout, stderr: first.stderr }).toEqual({
@@ -133,7 +133,7 @@ describe('the seed', () => {
       stdout: "The plans are there.\nADMIN_API_KEY is the administrator's key.\n",
       stderr: '',
     });
-    expect(await keysCalled('administrator')).toMatchObject([
+    expect(await keysNamed('administrator')).toMatchObject([
       { role: 'admin', plan: 'business', hash: hashApiKey(given) },
     ]);
     const before = await everything();
@@ -152,7 +152,7 @@ describe('the seed', () => {
     expectNoSecrets(JSON.stringify(await database.query('SELECT t::text FROM audit_entries t')), [given]);
   });
 
-  it('ends with the reason and exit code 1 for an ADMIN_API_KEY that cannot be one, and writes nothing', async () => {
+  it('exits with code 1 and the reason for an invalid ADMIN_API_KEY, and writes nothing', async () => {
     const staging = generateApiKey('staging');
     const key = generateApiKey('production');
     const cases = [
@@ -174,7 +174,7 @@ describe('the seed', () => {
     expect(await plansStored()).toEqual([]);
   });
 
-  it("refuses a client's key as the administrator's", async () => {
+  it('rejects the key of a client as the key of the administrator', async () => {
     await database.query("INSERT INTO plans VALUES ('free', 1, 2)");
     await admin('keys', 'issue', '--name', 'client', '--plan', 'free');
     await database.query('UPDATE api_keys SET hash = $1', [hashApiKey(KEY_1)]);
@@ -188,38 +188,38 @@ describe('the seed', () => {
     expect(await everything()).toBe(before);
   });
 
-  it('makes another administrator where none is valid any more, and takes no key that was revoked', async () => {
+  it('creates another administrator when none is valid, and rejects a revoked key', async () => {
     await seed({ ADMIN_API_KEY: KEY_1 });
     const [administrator] = await database.query<{ id: string }>('SELECT id FROM api_keys');
     expect((await admin('keys', 'revoke', administrator?.id ?? '')).code).toBe(0);
-    const refused = await seed({ ADMIN_API_KEY: KEY_1 });
-    expect([refused.code, refused.stdout]).toEqual([1, '']);
-    expect(refused.stderr).toContain('was revoked');
-    expect((await seed()).stdout).toMatch(MADE);
+    const rejected = await seed({ ADMIN_API_KEY: KEY_1 });
+    expect([rejected.code, rejected.stdout]).toEqual([1, '']);
+    expect(rejected.stderr).toContain('was revoked');
+    expect((await seed()).stdout).toMatch(PRINTED_KEY);
   });
 
-  it('waits for a seed that takes longer than any statement may', async () => {
+  it('waits for a seed that takes longer than any statement timeout', async () => {
     const holder = new pg.Client({ connectionString: database.url });
     await holder.connect();
     await holder.query('SELECT pg_advisory_lock(7446220112)');
     const waiting = seedProcess();
-    const said = await Promise.race([
+    const outcome = await Promise.race([
       waiting,
       new Promise((resolve) => setTimeout(resolve, 7000, 'nothing')),
     ]);
     await holder.end();
-    expect(said).toBe('nothing');
-    expect((await waiting).stdout).toMatch(MADE);
+    expect(outcome).toBe('nothing');
+    expect((await waiting).stdout).toMatch(PRINTED_KEY);
   });
 
-  it('says that no database is there', async () => {
+  it('reports that no database runs', async () => {
     const { code, stdout, stderr } = await run('cli/seed.js', { DATA_DIR: '/nonexistent/data' });
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain('DATABASE_URL');
   });
 });
 
-describe('SEED_FILE', () => {
+describe('animal-store seed with SEED_FILE', () => {
   const YAML = `
 # What this deployment has from the first.
 plans:
@@ -240,12 +240,12 @@ keys:
 `;
   const ANN = { name: 'Ann', plan: 'free', key: KEY_1 };
 
-  it('makes plans and keys, in YAML, and says each key that it made this once', async () => {
+  it('creates plans and keys from YAML, and prints each key that it generated once', async () => {
     const ended = await seedFrom(YAML);
-    const [ann] = await keysCalled("Ann's shop");
-    const [warehouse] = await keysCalled('warehouse');
+    const [ann] = await keysNamed("Ann's shop");
+    const [warehouse] = await keysNamed('warehouse');
     const [, made = ''] = /warehouse: .*shown this once: (\S+)/.exec(ended.stdout) ?? [];
-    expect(doings(ended)).toEqual([
+    expect(outputOf(ended)).toEqual([
       'Plan startup: 120 requests per minute, 3000 per day.',
       'Plan free: 61 requests per minute, 1001 per day.',
       `Key Ann's shop: issued, ${ann?.id}.`,
@@ -287,36 +287,36 @@ keys:
     expectNoSecrets(ended.stdout, [KEY_1]);
 
     const before = await everything();
-    expect(doings(await seedFrom(YAML))).toEqual([]);
+    expect(outputOf(await seedFrom(YAML))).toEqual([]);
     expect(await everything()).toBe(before);
   });
 
-  it('takes JSON, of plans alone, keys alone, or neither', async () => {
-    expect(doings(await seedFrom({ plans: [{ name: 'a', perMinute: 1, perDay: 2 }] }))).toHaveLength(1);
-    expect(doings(await seedFrom({ keys: [{ name: 'Bob', plan: 'a' }] }))).toEqual([
+  it('accepts JSON, with only plans, only keys, or neither', async () => {
+    expect(outputOf(await seedFrom({ plans: [{ name: 'a', perMinute: 1, perDay: 2 }] }))).toHaveLength(1);
+    expect(outputOf(await seedFrom({ keys: [{ name: 'Bob', plan: 'a' }] }))).toEqual([
       expect.stringMatching(/^Key Bob: issued/),
     ]);
     const before = await everything();
-    expect(doings(await seedFrom('{}'))).toEqual([]);
+    expect(outputOf(await seedFrom('{}'))).toEqual([]);
     expect(await everything()).toBe(before);
   });
 
-  it('is applied once when two seeds run at once', async () => {
+  it('applies the file once when two run together', async () => {
     const SEED_FILE = await writeSeedFile(YAML);
     const runs = await Promise.all([seedProcess({ SEED_FILE }), seedProcess({ SEED_FILE })]);
     expect(runs.map(({ code, stderr }) => [code, stderr])).toEqual([
       [0, ''],
       [0, ''],
     ]);
-    expect(runs.map((ended) => doings(ended).length).toSorted((one, other) => one - other)).toEqual([0, 4]);
+    expect(runs.map((ended) => outputOf(ended).length).toSorted((one, other) => one - other)).toEqual([0, 4]);
     expect([
-      ...(await keysCalled("Ann's shop")),
-      ...(await keysCalled('warehouse')),
-      ...(await keysCalled('administrator')),
+      ...(await keysNamed("Ann's shop")),
+      ...(await keysNamed('warehouse')),
+      ...(await keysNamed('administrator')),
     ]).toHaveLength(3);
   });
 
-  it('changes what it says otherwise than before, and nothing that an administrator changed since', async () => {
+  it('applies changes of the file, and keeps other changes of an administrator', async () => {
     const file = {
       plans: [
         { name: 'one', perMinute: 1, perDay: 10 },
@@ -328,14 +328,14 @@ keys:
       ],
     };
     await seedFrom(file);
-    const [[ann], [bob]] = [await keysCalled('Ann'), await keysCalled('Bob')];
-    // An administrator changes all of it.
+    const [[ann], [bob]] = [await keysNamed('Ann'), await keysNamed('Bob')];
+    // An administrator changes everything.
     await admin('plans', 'set', 'one', '--per-minute', '7', '--per-day', '70');
     await admin('plans', 'set', 'two', '--per-minute', '8', '--per-day', '80');
     await admin('keys', 'plan', ann?.id ?? '', 'business');
     await admin('keys', 'plan', bob?.id ?? '', 'business');
     const before = await everything();
-    expect(doings(await seedFrom(file))).toEqual([]);
+    expect(outputOf(await seedFrom(file))).toEqual([]);
     expect(await everything()).toBe(before);
 
     // The file changes one of each, and no longer names the others.
@@ -343,7 +343,7 @@ keys:
       plans: [{ name: 'one', perMinute: 1, perDay: 11 }],
       keys: [{ name: 'Ann', plan: 'pro', perMinute: 9, perDay: 90, key: KEY_1 }],
     };
-    expect(doings(await seedFrom(changed))).toEqual([
+    expect(outputOf(await seedFrom(changed))).toEqual([
       'Plan one: 1 requests per minute, 11 per day.',
       `Key Ann: changed, ${ann?.id}.`,
     ]);
@@ -353,22 +353,22 @@ keys:
         { name: 'two', per_minute: 8, per_day: 80 },
       ]),
     );
-    expect(await keysCalled('Ann')).toMatchObject([
+    expect(await keysNamed('Ann')).toMatchObject([
       { id: ann?.id, plan: 'pro', per_minute: 9, per_day: 90, hash: hashApiKey(KEY_1), expires_at: null },
     ]);
-    expect(await keysCalled('Bob')).toMatchObject([{ id: bob?.id, plan: 'business', expires_at: null }]);
+    expect(await keysNamed('Bob')).toMatchObject([{ id: bob?.id, plan: 'business', expires_at: null }]);
 
     const after = await everything();
-    expect(doings(await seedFrom(changed))).toEqual([]);
+    expect(outputOf(await seedFrom(changed))).toEqual([]);
     expect(await everything()).toBe(after);
   });
 
-  it('rotates a key whose entry has another, with an overlap of 24 hours, on the same quota', async () => {
+  it('rotates a key whose entry has another key, with an overlap of 24 hours, on the same quota', async () => {
     await seedFrom({ keys: [ANN] });
     const start = Date.now();
     const ended = await seedFrom({ keys: [{ ...ANN, plan: 'pro', key: KEY_2 }] });
-    const [old, successor] = await keysCalled('Ann');
-    expect(doings(ended)).toEqual([`Key Ann: rotated, ${successor?.id}.`]);
+    const [old, successor] = await keysNamed('Ann');
+    expect(outputOf(ended)).toEqual([`Key Ann: rotated, ${successor?.id}.`]);
     expectNoSecrets(ended.stdout, [KEY_1, KEY_2]);
     expect(old).toMatchObject({ hash: hashApiKey(KEY_1), plan: 'pro', revoked_at: null });
     expect(successor).toMatchObject({
@@ -382,33 +382,33 @@ keys:
     expect(overlap).toBeLessThanOrEqual(Date.now());
 
     const before = await everything();
-    expect(doings(await seedFrom({ keys: [{ ...ANN, plan: 'pro', key: KEY_2 }] }))).toEqual([]);
-    // Without a key the entry says nothing of it.
-    expect(doings(await seedFrom({ keys: [{ name: 'Ann', plan: 'pro' }] }))).toEqual([]);
+    expect(outputOf(await seedFrom({ keys: [{ ...ANN, plan: 'pro', key: KEY_2 }] }))).toEqual([]);
+    // Without a key, an entry leaves the key unchanged.
+    expect(outputOf(await seedFrom({ keys: [{ name: 'Ann', plan: 'pro' }] }))).toEqual([]);
     expect(await everything()).toBe(before);
   });
 
-  it('knows the key that an administrator has rotated since, and rotates its successor when it has another', async () => {
+  it('accepts a key that an administrator has rotated since, and rotates its successor for a new key', async () => {
     await seedFrom({ keys: [ANN] });
-    const [ann] = await keysCalled('Ann');
+    const [ann] = await keysNamed('Ann');
     const rotated = await admin('keys', 'rotate', ann?.id ?? '', '--json');
     const { id, key } = JSON.parse(rotated.stdout);
     const before = await everything();
-    // Still the key of old, or its successor, or none: nothing is to be done.
-    expect(doings(await seedFrom({ keys: [ANN] }))).toEqual([]);
-    expect(doings(await seedFrom({ keys: [{ ...ANN, key }] }))).toEqual([]);
+    // The old key, its successor, or none: no change is needed.
+    expect(outputOf(await seedFrom({ keys: [ANN] }))).toEqual([]);
+    expect(outputOf(await seedFrom({ keys: [{ ...ANN, key }] }))).toEqual([]);
     expect(await everything()).toBe(before);
 
-    expect(doings(await seedFrom({ keys: [{ ...ANN, plan: 'pro' }] }))).toHaveLength(1);
-    expect(doings(await seedFrom({ keys: [{ ...ANN, plan: 'pro' }] }))).toEqual([]);
-    expect(doings(await seedFrom({ keys: [{ ...ANN, plan: 'pro', key: KEY_3 }] }))).toEqual([
+    expect(outputOf(await seedFrom({ keys: [{ ...ANN, plan: 'pro' }] }))).toHaveLength(1);
+    expect(outputOf(await seedFrom({ keys: [{ ...ANN, plan: 'pro' }] }))).toEqual([]);
+    expect(outputOf(await seedFrom({ keys: [{ ...ANN, plan: 'pro', key: KEY_3 }] }))).toEqual([
       expect.stringMatching(/^Key Ann: rotated/),
     ]);
-    const [, , third] = await keysCalled('Ann');
+    const [, , third] = await keysNamed('Ann');
     expect(third).toMatchObject({ hash: hashApiKey(KEY_3), predecessor_id: id, plan: 'pro' });
   });
 
-  it('names every fault, refuses unknown fields, and then writes nothing at all', async () => {
+  it('reports every error, rejects unknown fields, and then writes nothing', async () => {
     const before = await everything();
     const staging = generateApiKey('staging');
     const { code, stdout, stderr } = await seedFrom({
@@ -457,7 +457,7 @@ keys:
     expect(await everything()).toBe(before);
   });
 
-  it('is all or nothing: an entry that cannot be carried out undoes what stood before it', async () => {
+  it('is atomic: an entry that fails undoes those before it', async () => {
     const plan = { name: 'good', perMinute: 1, perDay: 1 };
     const good = { name: 'good', plan: 'good', key: KEY_5 };
     const cases = [
@@ -485,12 +485,12 @@ keys:
       expect([code, stdout]).toEqual([1, '']);
       expect(stderr).toContain(`SEED_FILE, ${reason}`);
       expectNoSecrets(stderr, [KEY_5]);
-      // Neither the plans of the house nor an administrator.
+      // Neither the built-in plans nor an administrator.
       expect(await everything()).toBe(before);
     }
   });
 
-  it('refuses to change a role, which stays as it was issued', async () => {
+  it('rejects a change of a role', async () => {
     await seedFrom({ keys: [ANN] });
     const before = await everything();
     for (const change of [{ role: 'admin' }, { role: 'admin', key: KEY_2 }]) {
@@ -507,13 +507,13 @@ keys:
       ['2998-01-01T00:00:00Z', ANN.key, 1],
       ['2999-01-01T00:00:00Z', KEY_2, 2],
     ] as const) {
-      expect(doings(await seedFrom({ keys: [{ ...ANN, expiresAt, key }] }))).toHaveLength(1);
-      const keys = await keysCalled('Ann');
+      expect(outputOf(await seedFrom({ keys: [{ ...ANN, expiresAt, key }] }))).toHaveLength(1);
+      const keys = await keysNamed('Ann');
       expect(keys).toHaveLength(count);
       expect(keys.at(-1)?.expires_at).toEqual(new Date(expiresAt));
     }
-    expect(doings(await seedFrom({ keys: [{ ...ANN, key: KEY_2 }] }))).toHaveLength(1);
-    expect((await keysCalled('Ann')).at(-1)?.expires_at).toBeNull();
+    expect(outputOf(await seedFrom({ keys: [{ ...ANN, key: KEY_2 }] }))).toHaveLength(1);
+    expect((await keysNamed('Ann')).at(-1)?.expires_at).toBeNull();
     const { stdout } = await admin('audit', '--json');
     expect(JSON.parse(stdout)[0]).toMatchObject({
       action: 'key.expiry_changed',
@@ -522,18 +522,18 @@ keys:
     });
   });
 
-  it('issues another key in place of one that was revoked since, when it gives one', async () => {
+  it('issues a new key for one that was revoked since, when the entry has one', async () => {
     await seedFrom({ keys: [ANN] });
-    const [first] = await keysCalled('Ann');
+    const [first] = await keysNamed('Ann');
     expect((await admin('keys', 'revoke', first?.id ?? '')).code).toBe(0);
-    expect(doings(await seedFrom({ keys: [ANN] }))).toEqual([]);
-    expect(doings(await seedFrom({ keys: [{ ...ANN, key: KEY_2 }] }))).toEqual([
+    expect(outputOf(await seedFrom({ keys: [ANN] }))).toEqual([]);
+    expect(outputOf(await seedFrom({ keys: [{ ...ANN, key: KEY_2 }] }))).toEqual([
       expect.stringMatching(/^Key Ann: issued, /),
     ]);
-    expect((await keysCalled('Ann')).map(({ hash }) => hash)).toContainEqual(hashApiKey(KEY_2));
+    expect((await keysNamed('Ann')).map(({ hash }) => hash)).toContainEqual(hashApiKey(KEY_2));
   });
 
-  it('ends with exit code 1 where it cannot be read, and shows no key that stands in it', async () => {
+  it('exits with code 1 when the file cannot be read, and prints no key from it', async () => {
     const before = await everything();
     const missing = await seedProcess({ SEED_FILE: path.join(folder, 'nowhere.yaml') });
     expect([missing.code, missing.stdout]).toEqual([1, '']);
@@ -553,7 +553,7 @@ keys:
       `keys:\n  - name: ${KEY_1}\n    plan: [${'x'.repeat(90)}, "${KEY_1}\n`,
     ];
     for (const text of broken) {
-      const reason = await faultOf(text);
+      const reason = await errorOf(text);
       expect([text, reason]).toEqual([
         text,
         expect.stringMatching(/^SEED_FILE \S+ cannot be read: .+[\w…]$/),
@@ -561,7 +561,7 @@ keys:
       expectNoSecrets(reason, [KEY_1]);
     }
     for (const text of ['', '[]', '7', '"keys"', KEY_1]) {
-      expect([text, await faultOf(text)]).toEqual([
+      expect([text, await errorOf(text)]).toEqual([
         text,
         expect.stringMatching(/^SEED_FILE \S+: the file must hold "plans", "keys" or both$/),
       ]);
@@ -569,7 +569,7 @@ keys:
     expect(await everything()).toBe(before);
   });
 
-  it('shows no key where it warns of a tag that nobody knows', async () => {
+  it('prints no key in the warning about an unknown tag', async () => {
     const content = `keys:\n  - { name: x, plan: free, key: !secret ${KEY_1} }\n`;
     const ended = await seedProcess({ SEED_FILE: await writeSeedFile(content) });
     expectNoSecrets(ended.stdout + ended.stderr, [KEY_1]);

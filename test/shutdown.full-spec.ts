@@ -17,8 +17,8 @@ import { parseResponse } from './support/raw-http.js';
 import { run, type ServiceProcess } from './support/service-process.js';
 import { ServiceProcesses } from './support/service-processes.js';
 
-const WIDE = { plan: 'enterprise', perMinute: 1_000_000, perDay: 10_000_000 } as const;
-/** For a process to be gone once it has decided to be. */
+const UNLIMITED = { plan: 'enterprise', perMinute: 1_000_000, perDay: 10_000_000 } as const;
+/** The time that a process takes to exit. */
 const EXIT_MS = 500;
 
 let database: TestDatabase;
@@ -32,18 +32,18 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** Asks the process to stop, and tells how it ended and how long that took. */
+/** Sends the signal, and returns how the process ended and how long that took. */
 async function stop(service: ServiceProcess, signal: NodeJS.Signals = 'SIGTERM') {
-  const askedMs = performance.now();
+  const startMs = performance.now();
   const ended = await service.kill(signal);
-  return { ...ended, ms: performance.now() - askedMs };
+  return { ...ended, ms: performance.now() - startMs };
 }
 
-describe('a service that is asked to stop', () => {
+describe('a service that receives a signal', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    '(%s) is not ready at once, serves for SHUTDOWN_DELAY, and ends with 0',
+    '(%s) is not ready immediately, serves for SHUTDOWN_DELAY, and exits with 0',
     async (signal) => {
-      const { key } = await issueKey(database, WIDE);
+      const { key } = await issueKey(database, UNLIMITED);
       const service = services.start({ SHUTDOWN_DELAY: '2s' });
       const url = await service.listening();
       await eventually(async () => expect((await send(`${url}/readyz`)).status).toBe(200));
@@ -63,36 +63,36 @@ describe('a service that is asked to stop', () => {
     },
   );
 
-  it('waits five seconds in production, and not at all else, unless it is told to', async () => {
+  it('waits five seconds in production, and not at all elsewhere, by default', async () => {
     const [production, development] = [services.start(), services.start({ NODE_ENV: '' })];
     await Promise.all([production.listening(), development.listening()]);
-    const [served, gone] = await Promise.all([stop(production), stop(development)]);
-    expect([served.code, gone.code]).toEqual([0, 0]);
+    const [served, development] = await Promise.all([stop(production), stop(development)]);
+    expect([served.code, development.code]).toEqual([0, 0]);
     expect(served.ms).toBeGreaterThan(5_000);
-    expect(gone.ms).toBeLessThan(5 * EXIT_MS);
+    expect(development.ms).toBeLessThan(5 * EXIT_MS);
   });
 
-  it('cuts off in time what takes too long, says so, and ends with 1', async () => {
-    const { key } = await issueKey(database, WIDE);
+  it('cuts off slow requests in time, logs that, and exits with 1', async () => {
+    const { key } = await issueKey(database, UNLIMITED);
     const service = services.start({ SHUTDOWN_DELAY: '0', SHUTDOWN_GRACE: '2s' });
     const url = await service.listening();
     const lock = await hold(database.url, 'LOCK TABLE pets');
-    const answers = Promise.allSettled([send(`${url}/v1/pets`, { key })]);
+    const outcomes = Promise.allSettled([send(`${url}/v1/pets`, { key })]);
     await eventually(() => expectLocksWaitedFor(database, 1));
     const { code, ms, stdout } = await stop(service);
     expect(code).toBe(1);
     expect(ms).toBeLessThan(2_000 + EXIT_MS);
     expect(stdout).toContain('Requests that were not answered in time for the shutdown, and are cut off: 1');
-    expect(await answers).toMatchObject([{ status: 'rejected', reason: { message: 'fetch failed' } }]);
+    expect(await outcomes).toMatchObject([{ status: 'rejected', reason: { message: 'fetch failed' } }]);
     await lock.letGo();
   });
 
-  it('ends at once when it is asked again, with 1', async () => {
+  it('exits immediately with 1 on a second signal', async () => {
     const service = services.start({ SHUTDOWN_DELAY: '5s' });
     await service.listening();
     const ended = service.kill('SIGTERM');
     await service.says(/Animal Store ends/);
-    // Sooner it might be the same press of Ctrl-C.
+    // Earlier it could be the same press of Ctrl-C.
     await new Promise((resolve) => setTimeout(resolve, 1000));
     const { code, ms, stdout } = await stop(service, 'SIGINT');
     expect(code).toBe(1);
@@ -101,7 +101,7 @@ describe('a service that is asked to stop', () => {
     await ended;
   });
 
-  it('takes a press of Ctrl-C that comes twice, as npm passes it on, for one', async () => {
+  it('counts a press of Ctrl-C once, though npm passes it on a second time', async () => {
     const service = services.start({ SHUTDOWN_DELAY: '1s' });
     await service.listening();
     const ended = stop(service, 'SIGINT');
@@ -110,13 +110,13 @@ describe('a service that is asked to stop', () => {
     expect(await ended).toMatchObject({ code: 0, signal: null });
   });
 
-  it('ends with 0 when it is asked to during its start', async () => {
+  it('exits with 0 during its start', async () => {
     for (const afterMs of [200, 500, 800, 1100]) {
       const port = await freePort();
       const service = services.start({ PORT: String(port), NODE_ENV: '' });
       await new Promise((resolve) => setTimeout(resolve, afterMs));
       const { code, signal } = await stop(service);
-      // Before anything is started, the signal ends the process by itself.
+      // Before anything is started, the signal itself ends the process.
       expect([code, signal]).toEqual(signal === null ? [0, null] : [null, 'SIGTERM']);
       const socket = connect(port, '127.0.0.1');
       const [error] = await once(socket, 'error');
@@ -125,7 +125,7 @@ describe('a service that is asked to stop', () => {
   });
 });
 
-describe('a service that shuts down, when seven tenths of SHUTDOWN_GRACE are over', () => {
+describe('a service that shuts down, after seven tenths of SHUTDOWN_GRACE', () => {
   const GRACE_MS = 3_000;
   const SETTINGS = { SHUTDOWN_DELAY: '0', SHUTDOWN_GRACE: '3s' };
   const TOO_LATE = {
@@ -141,7 +141,7 @@ describe('a service that shuts down, when seven tenths of SHUTDOWN_GRACE are ove
     service = services.start(SETTINGS);
     url = await service.ready();
     ({ key } = await issueKey(database, { plan: 'free' }));
-    // From now on the service has the key's limits in memory.
+    // From now on the service has the limits of the key in memory.
     expect((await send(`${url}/v1/pets`, { key })).status).toBe(200);
   });
 
@@ -158,7 +158,7 @@ describe('a service that shuts down, when seven tenths of SHUTDOWN_GRACE are ove
       `Content-Length: ${NAMED.length}`,
     );
 
-  /** Sends bytes on a connection of their own; `received` is all that comes until the server closes it. */
+  /** Sends bytes on a new connection; `received` is all that arrives until the server closes it. */
   function open(bytes: string) {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
@@ -191,7 +191,7 @@ describe('a service that shuts down, when seven tenths of SHUTDOWN_GRACE are ove
     }
   }
 
-  it('returns 503 to a request whose body has not arrived, and that is counted already', async () => {
+  it('returns 503 to a request whose body has not arrived, and which is already counted', async () => {
     const pet = open(add() + NAMED.slice(0, 9));
     await eventually(async () => expect(await used()).toBe(2));
     const { code, ms, stdout } = await stop(service);
@@ -212,7 +212,7 @@ describe('a service that shuts down, when seven tenths of SHUTDOWN_GRACE are ove
     ).toEqual([{ served: 1 }]);
   });
 
-  it('returns 503 to a request whose headers have not arrived, on connections new and kept', async () => {
+  it('returns 503 to a request whose headers have not arrived, on new and kept-alive connections', async () => {
     const [unused, kept] = [open(list().slice(0, 40)), open(list())];
     await once(kept.socket, 'readable');
     kept.socket.write(list().slice(0, 40));
@@ -227,7 +227,7 @@ describe('a service that shuts down, when seven tenths of SHUTDOWN_GRACE are ove
     expect(await used()).toBe(2);
   });
 
-  it('returns 503 to pipelined requests that wait behind a started one, behind its response', async () => {
+  it('returns 503 to pipelined requests behind one in flight, after its response', async () => {
     const lock = await hold(database.url, 'LOCK TABLE pets');
     const late = open(add());
     const { received } = open(list() + add() + NAMED + request('GET /livez') + add() + NAMED.slice(0, 9));
@@ -243,12 +243,12 @@ describe('a service that shuts down, when seven tenths of SHUTDOWN_GRACE are ove
       [503, 'close'],
     ]);
     expect((await stopping).code).toBe(0);
-    // The one before, the one that was started, and the one whose body was waited for.
+    // The request before, the one in flight, and the one whose body was awaited.
     expect(await used()).toBe(3);
     expect(await database.query('SELECT 1 FROM pets')).toEqual([]);
   });
 
-  it('returns 503 to a first request on a connection that it has accepted', async () => {
+  it('returns 503 to a first request on a connection that it had accepted', async () => {
     const store = await startApplication({ database, environment: { SHUTDOWN_GRACE: 4_000 } });
     url = store.url;
     const connections = store.app.get(Connections);
@@ -270,7 +270,7 @@ describe('a service that shuts down, when seven tenths of SHUTDOWN_GRACE are ove
     expect(await used()).toBe(1);
   });
 
-  it('cuts off at four fifths what was started, without a response, and what waits behind it', async () => {
+  it('cuts off requests in flight after four fifths, without a response, and the requests behind them', async () => {
     const lock = await hold(database.url, 'LOCK TABLE pets');
     const { received } = open(list() + request('GET /livez'));
     await eventually(() => expectLocksWaitedFor(database, 1));
@@ -283,17 +283,17 @@ describe('a service that shuts down, when seven tenths of SHUTDOWN_GRACE are ove
 });
 
 describe('a service whose database hangs', () => {
-  it('is gone within SHUTDOWN_GRACE, whatever is under way', async () => {
+  it('exits within SHUTDOWN_GRACE, whatever is in flight', async () => {
     const postgres = await startOwnPostgres();
     try {
       const settings = { DATABASE_URL: postgres.url, APP_ENV: 'staging' };
       const service = services.start({ ...settings, NODE_ENV: '', SHUTDOWN_GRACE: '4s' });
       const url = await service.listening();
       await run('cli/seed.js', settings);
-      const { key } = await issueKey({ ...database, url: postgres.url }, WIDE);
+      const { key } = await issueKey({ ...database, url: postgres.url }, UNLIMITED);
       expect((await send(`${url}/v1/pets`, { key })).status).toBe(200);
       await postgres.freeze();
-      const answers = Promise.allSettled(
+      const outcomes = Promise.allSettled(
         [1, 2, 3].map(() =>
           send(`${url}/v1/pets`, { key, method: 'POST', body: { name: 'x', categoryId: 1 } }),
         ),
@@ -302,7 +302,7 @@ describe('a service whose database hangs', () => {
       expect(code).toBe(1);
       expect(ms).toBeLessThan(4_000 + EXIT_MS);
       expect(stdout).toMatch(/cut off|Cut off/);
-      await answers;
+      await outcomes;
     } finally {
       await postgres.stop();
     }

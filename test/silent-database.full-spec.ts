@@ -1,10 +1,10 @@
 import { PrismaService } from '../src/database/prisma.service.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 
-/** What a question has, and what a busy machine takes for the rest. */
+/** The timeout of a query, with tolerance for a busy machine. */
 const WAIT_MS = 4000 + 800;
 
-describe('a database that does not answer within a transaction', () => {
+describe('a database that does not respond in a transaction', () => {
   let database: TestDatabase;
   let prisma: PrismaService;
   beforeEach(async () => {
@@ -21,18 +21,18 @@ describe('a database that does not answer within a transaction', () => {
     return row?.pid ?? 0;
   };
 
-  it('is waited for once, and its connection goes with the transaction', async () => {
+  it('is waited for once, and its connection is closed with the transaction', async () => {
     let pid = 0;
     const startMs = performance.now();
     try {
-      const silent = prisma.$transaction(async (transaction) => {
+      const hanging = prisma.$transaction(async (transaction) => {
         pid = await backend(transaction);
         process.kill(pid, 'SIGSTOP');
         await transaction.pet.create({ data: { name: 'Rex', categoryId: 1n } });
       });
-      await expect(silent).rejects.toThrow(/Query read timeout/);
+      await expect(hanging).rejects.toThrow(/Query read timeout/);
       expect(performance.now() - startMs).toBeLessThan(WAIT_MS);
-      // Behind what is not answered nobody else is to wait.
+      // No other query waits on the connection without a response.
       expect(await backend(prisma)).not.toBe(pid);
     } finally {
       process.kill(pid, 'SIGCONT');

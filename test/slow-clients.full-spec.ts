@@ -26,23 +26,23 @@ const metricsPort = () => store.app.get(MetricsServer).port ?? 0;
 
 interface Outcome {
   statuses: string[];
-  /** The last answer. */
+  /** The last response. */
   body: string;
   seconds: number;
 }
 
-/** Sends the beginning, and then a byte each second, until the server ends it. */
-async function dribble(port: number, beginning: string): Promise<Outcome> {
+/** Sends the beginning, then a byte each second, until the server closes the connection. */
+async function sendSlowly(port: number, beginning: string): Promise<Outcome> {
   const socket = connect(port, '127.0.0.1').setEncoding('latin1');
   const start = performance.now();
   let received = '';
   socket.on('data', (text: string) => (received += text));
-  // The server may have closed while a byte is on its way.
+  // The server may have closed the connection while a byte is on its way.
   socket.on('error', () => {});
   socket.write(beginning);
-  const dribbling = setInterval(() => socket.write('1'), DRIBBLE_INTERVAL_MS);
+  const sending = setInterval(() => socket.write('1'), DRIBBLE_INTERVAL_MS);
   await new Promise((done) => socket.once('close', done));
-  clearInterval(dribbling);
+  clearInterval(sending);
   return {
     statuses: [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => String(status)),
     body: received.split('\r\n\r\n').at(-1) ?? '',
@@ -50,13 +50,13 @@ async function dribble(port: number, beginning: string): Promise<Outcome> {
   };
 }
 
-/** A client's end of a connection, and the server's. */
+/** Opens a connection; returns the sockets of the client and of the server. */
 async function open(): Promise<[Socket, Socket]> {
   const opened = new Promise<Socket>((resolve) => {
-    store.app.getHttpServer().on('connection', function is(theirs: Socket) {
-      if (theirs.remotePort === socket.localPort) {
+    store.app.getHttpServer().on('connection', function is(serverSocket: Socket) {
+      if (serverSocket.remotePort === socket.localPort) {
         store.app.getHttpServer().off('connection', is);
-        resolve(theirs);
+        resolve(serverSocket);
       }
     });
   });
@@ -67,12 +67,12 @@ async function open(): Promise<[Socket, Socket]> {
 const headers = (request: string) => `${request} HTTP/1.1\r\nHost: x\r\nX-A: `;
 const body = (request: string) => `${request} HTTP/1.1\r\nHost: x\r\nContent-Length: 9999\r\n\r\n`;
 
-describe('a request that dribbles in', () => {
+describe('a slow request', () => {
   it.concurrent.each([
     ['the service', servicePort],
     ['the metrics', metricsPort],
-  ])('has twenty seconds for its headers, then it is 408: %s', async (_name, port) => {
-    const outcome = await dribble(port(), headers('GET /livez'));
+  ])('gets 408 when its headers take more than twenty seconds: %s', async (_name, port) => {
+    const outcome = await sendSlowly(port(), headers('GET /livez'));
     expect(outcome.statuses).toEqual(['408']);
     expect(JSON.parse(outcome.body)).toEqual({
       code: 'request_timeout',
@@ -89,9 +89,9 @@ describe('a request that dribbles in', () => {
     ['GET /metrics', '200', metricsPort],
     ['POST /metrics', '405', metricsPort],
   ])(
-    'has thirty seconds for a body that is answered before it arrives, and no second answer: %s',
+    'has thirty seconds for a body after its response, and gets no second response: %s',
     async (request, status, port) => {
-      const outcome = await dribble(port(), body(request));
+      const outcome = await sendSlowly(port(), body(request));
       expect(outcome.statuses).toEqual([status]);
       expect(outcome.seconds).toBeGreaterThan(29);
       expect(outcome.seconds).toBeLessThan(37);
@@ -99,7 +99,7 @@ describe('a request that dribbles in', () => {
   );
 });
 
-describe('bodies that do not arrive whole', () => {
+describe('bodies that do not arrive completely', () => {
   const sockets: Socket[] = [];
   afterAll(() => sockets.forEach((socket) => socket.destroy()));
 
@@ -133,29 +133,29 @@ describe('bodies that do not arrive whole', () => {
   });
 });
 
-describe('a connection on which nothing moves', () => {
-  it.concurrent('is ended where answers are not fetched', async () => {
-    const [socket, theirs] = await open();
+describe('a connection without progress', () => {
+  it.concurrent('is closed when its responses are not read', async () => {
+    const [socket, serverSocket] = await open();
     const start = performance.now();
     socket.write(LARGE);
-    await new Promise((done) => theirs.once('close', done));
+    await new Promise((done) => serverSocket.once('close', done));
     const seconds = (performance.now() - start) / 1000;
     expect(seconds).toBeGreaterThan(39);
-    // Node may count from when the last part was fetched.
+    // Node may count from when the last part was read.
     expect(seconds).toBeLessThan(85);
     socket.destroy();
   });
 
-  it.concurrent('is ended, and its slot is free, where a half-closed client fetches nothing', async () => {
+  it.concurrent('is closed, and its slot freed, when a half-closed client reads nothing', async () => {
     await store.database.query(
       'INSERT INTO pets (name, category_id) SELECT repeat(chr(1), 255), 1 FROM generate_series(1, 100)',
     );
-    const [socket, theirs] = await open();
+    const [socket, serverSocket] = await open();
     const start = performance.now();
     const page = `GET /v1/pets?limit=100 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
     // 12 MB: more than the buffers of both ends hold.
     socket.end(page.repeat(80));
-    await new Promise((done) => theirs.once('close', done));
+    await new Promise((done) => serverSocket.once('close', done));
     const seconds = (performance.now() - start) / 1000;
     expect(seconds).toBeGreaterThan(39);
     expect(seconds).toBeLessThan(85);
@@ -167,26 +167,26 @@ describe('a connection on which nothing moves', () => {
     socket.destroy();
   });
 
-  it.concurrent('is kept where they are fetched slowly', async () => {
-    const [socket, theirs] = await open();
+  it.concurrent('is kept when its responses are read slowly', async () => {
+    const [socket, serverSocket] = await open();
     socket.write(LARGE);
     const fetching = setInterval(() => socket.read(512 * KIB), 5_000);
     await pause(90_000);
     clearInterval(fetching);
-    expect(theirs.destroyed).toBe(false);
+    expect(serverSocket.destroyed).toBe(false);
     socket.destroy();
   });
 
-  it.concurrent('is kept for longer where it waits for its next request', async () => {
-    const [socket, theirs] = await open();
+  it.concurrent('is kept for longer while it waits for the next request', async () => {
+    const [socket, serverSocket] = await open();
     socket.setEncoding('latin1');
     for (const idleMs of [0, 65_000]) {
       await pause(idleMs);
       socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n');
-      const [answer] = await once(socket.resume(), 'data');
-      expect(answer).toContain('HTTP/1.1 200 ');
+      const [chunk] = await once(socket.resume(), 'data');
+      expect(chunk).toContain('HTTP/1.1 200 ');
     }
-    expect(theirs.destroyed).toBe(false);
+    expect(serverSocket.destroyed).toBe(false);
     socket.destroy();
   });
 });

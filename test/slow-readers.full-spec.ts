@@ -13,7 +13,7 @@ import { SilentClients } from './support/silent-clients.js';
 const UNLIMITED = { plan: 'enterprise', perMinute: 10_000_000, perDay: 10_000_000 } as const;
 const CLIENTS = 3000;
 const OPENED_AT_ONCE = 10;
-/** More than the buffers of both ends of a connection hold where the client sets none: pages of 158 kB. */
+/** More than the buffers of both ends of a connection hold by default: pages of 158 kB. */
 const PIPELINED_PAGES = 20;
 const MAX_MEMORY_BYTES = 350_000_000;
 const MAX_WAIT_MS = 100;
@@ -28,7 +28,7 @@ const LARGE_LIST_OF_KEYS = `
 const services = new ServiceProcesses();
 const silent = new SilentClients();
 let database: TestDatabase;
-/** The key of the clients that do not read, and of another. */
+/** The key of the clients that do not read, and that of another client. */
 let silentKey: string;
 let key: string;
 
@@ -50,7 +50,7 @@ async function start(env: Record<string, string> = {}) {
   const service = services.start({
     SHUTDOWN_DELAY: '0',
     LOG_LEVEL: 'error',
-    // As the image sets it.
+    // As in the image.
     MALLOC_ARENA_MAX: '1',
     DATABASE_URL: database.url,
     ...env,
@@ -61,7 +61,7 @@ async function start(env: Record<string, string> = {}) {
 const get = (path: string, as: string) =>
   `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${as}\r\n\r\n`;
 
-/** Reads at every interval so many bytes, or what has arrived. */
+/** Reads this many bytes at every interval, or all that has arrived. */
 class SlowReader {
   bytesRead = 0;
   readonly closed: Promise<unknown>;
@@ -75,7 +75,7 @@ class SlowReader {
     const reading = setInterval(() => {
       this.bytesRead += (socket.read(bytes) as Buffer | null)?.length ?? 0;
       if (bytes !== undefined) {
-        // A socket that has more to read does not notice that it was closed.
+        // A socket with unread data does not notice that the server closed it.
         socket.write('\r\n');
       }
     }, intervalMs);
@@ -83,7 +83,7 @@ class SlowReader {
   }
 }
 
-/** The greatest resident memory of a process so far. */
+/** The peak resident memory of a process. */
 async function peakMemoryBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
@@ -121,7 +121,7 @@ it.each([
   },
 );
 
-it('closes connections that read a byte a second, and none that reads steadily, slowly or not', async () => {
+it('closes connections that read a byte a second, but none that reads steadily, slowly or not', async () => {
   const { url } = await start();
   const requests = get('/v1/pets?limit=100', key).repeat(PIPELINED_PAGES);
   const size = Buffer.byteLength((await send(`${url}/v1/pets?limit=100`, { key })).text);
@@ -170,7 +170,7 @@ it('closes idle connections for new ones beyond 10,000, and stays below 350 MB',
   const { url, pid } = await start();
   const idle = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
   await silent.open(url, 10_500, idle);
-  // On a connection of its own: one that was kept alive is idle too, and may be closed at this moment.
+  // On a new connection: a kept-alive one is idle too, and could be closed at this moment.
   const request = get('/v1/pets?limit=1', key).replace('Host', 'Connection: close\r\nHost');
   expect(await sendRaw(url, request)).toMatchObject({ status: 200 });
   const descriptors = await readdir(`/proc/${pid}/fd`);
@@ -190,7 +190,7 @@ describe.each<[string, (replicaUrl: string) => Promise<Caddy>]>([
       await silent.open(balancer.url, 260, get('/v1/pets?limit=100', pro.key));
       await until(async () => {
         const { json } = await send(`${url}/v1/rate-limit`, { key: pro.key });
-        // The rest may have found no slot, as they came at once.
+        // The rest may have found no slot, as they arrived together.
         return json.windows[1].remaining <= 10_000 - 250;
       });
       for (let sent = 0; sent < 20; sent += 1) {

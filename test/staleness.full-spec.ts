@@ -10,11 +10,11 @@ import { until } from './support/eventually.js';
 
 const PROMISE_MS = 1000;
 const ROUNDS = 20;
-/** Each waits for the connection to come back. */
+/** Each round waits for the connection to come back. */
 const FROZEN_ROUNDS = 5;
 const LIMITS = { perMinute: 1_000_000, perDay: 1_000_000 };
 
-describe('two processes over one database, each with a way of its own to hear of changes', () => {
+describe('two replicas with separate connections for changes of keys', () => {
   let database: TestDatabase;
   let proxy: DatabaseProxy;
   let replicas: ServiceProcess[] = [];
@@ -39,18 +39,18 @@ describe('two processes over one database, each with a way of its own to hear of
     await database.drop();
   });
 
-  /** A key that all replicas have served for longer than it takes them to hear again. */
-  async function keyInUse(): Promise<IssuedKey> {
+  /** Issues a key, and uses it at all replicas for longer than they take to receive changes again. */
+  async function useNewKey(): Promise<IssuedKey> {
     const issued = await issueKey(database, { plan: 'enterprise', ...LIMITS });
     const end = performance.now() + 500 + Math.random() * 300;
     while (performance.now() < end) {
-      const answers = await Promise.all(urls.map((url) => send(`${url}/v1/pets`, { key: issued.key })));
-      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      const responses = await Promise.all(urls.map((url) => send(`${url}/v1/pets`, { key: issued.key })));
+      expect(responses.map(({ status }) => status)).toEqual([200, 200]);
     }
     return issued;
   }
 
-  /** Revokes the key by SQL; for how many milliseconds each replica served it all the same. */
+  /** Revokes the key by SQL; returns for how many milliseconds each replica still accepted it. */
   async function stalenessOfRevocation({ id, key }: IssuedKey): Promise<number[]> {
     await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
     const isServed = ({ status }: Answer) => status === 200;
@@ -67,43 +67,43 @@ describe('two processes over one database, each with a way of its own to hear of
     expect(Math.max(...measuredMs)).toBeLessThan(PROMISE_MS);
   }
 
-  it(`a revocation holds on both within a second, ${ROUNDS} times`, async () => {
+  it(`apply a revocation within a second, ${ROUNDS} times`, async () => {
     const measuredMs: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      measuredMs.push(...(await stalenessOfRevocation(await keyInUse())));
+      measuredMs.push(...(await stalenessOfRevocation(await useNewKey())));
     }
     expectKept('of a revocation', measuredMs);
   });
 
-  it('also while the connections that would hear of it are frozen', async () => {
-    const heardAgain = () => replicas.map(({ stdout }) => stdout.split('heard again').length - 1);
+  it('apply a revocation within a second while these connections are frozen', async () => {
+    const timesRestored = () => replicas.map(({ stdout }) => stdout.split('heard again').length - 1);
     const measuredMs: number[] = [];
     for (let round = 1; round <= FROZEN_ROUNDS; round += 1) {
-      const issued = await keyInUse();
-      const before = heardAgain();
+      const issued = await useNewKey();
+      const before = timesRestored();
       proxy.hang();
       measuredMs.push(...(await stalenessOfRevocation(issued)));
       // Frozen for longer than an echo may take.
       await pause(1000);
       await proxy.comeBack();
-      // A slow machine may have lost and heard them once more before.
-      await until(() => heardAgain().every((times, replica) => times > (before[replica] ?? 0)));
+      // A slow machine may have lost and restored them once more before.
+      await until(() => timesRestored().every((times, replica) => times > (before[replica] ?? 0)));
     }
     expectKept('while frozen', measuredMs);
-    // Else no replica remembered anything, and there was nothing to measure.
+    // Otherwise no replica had a cached key, and the test measured nothing.
     expect(Math.max(...measuredMs)).toBeGreaterThan(200);
   });
 
-  it('a process that slept while a key was revoked does not serve it when it wakes', async () => {
+  it('reject a revoked key when a process continues that was stopped during the revocation', async () => {
     const [sleeper] = replicas as [ServiceProcess];
     for (let round = 0; round < 5; round += 1) {
-      const issued = await keyInUse();
+      const issued = await useNewKey();
       process.kill(sleeper.pid, 'SIGSTOP');
       try {
         await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [issued.id]);
         await pause(PROMISE_MS);
         const first = send(`${urls[0]}/v1/pets`, { key: issued.key });
-        // So that it lies there, before any word of the database is read.
+        // The request arrives before any message of the database is read.
         await pause(50);
         process.kill(sleeper.pid, 'SIGCONT');
         expect((await first).status).toBe(401);

@@ -11,7 +11,7 @@ import { OWN_MIGRATIONS } from './support/own-migrations.js';
 import { run, ServiceProcess } from './support/service-process.js';
 import { ServiceProcesses } from './support/service-processes.js';
 
-describe('with a database of its own', () => {
+describe('a service with an embedded database', () => {
   let dataDir: string;
   let service: ServiceProcess;
 
@@ -30,12 +30,12 @@ describe('with a database of its own', () => {
   const keysPrinted = () =>
     Array.from(service.stdout.matchAll(/^ {2}(\w+) +(ask_test_\w{38})$/gm), ([, name, key]) => [name, key]);
   const pidFile = () => readFile(path.join(dataDir, 'postgres', 'postmaster.pid'), 'utf8');
-  /** PostgreSQL removes its file as the last thing of a clean end. */
+  /** PostgreSQL removes this file at the end of a clean shutdown. */
   const postgresEnded = () => expect(pidFile()).rejects.toThrow('ENOENT');
 
   let keys: unknown;
 
-  it('prints the addresses, a key for each plan and for an administrator, and a curl line that works when pasted', async () => {
+  it('prints the addresses, a key for each plan and for an administrator, and a curl command that works when pasted', async () => {
     const url = await start();
     await service.says(/Try it:\n.*\n/);
     expect(service.stdout).toContain(`${url}/docs`);
@@ -53,12 +53,12 @@ describe('with a database of its own', () => {
     expect(stdout).toContain('"name":"Biscuit"');
   });
 
-  it('listens on 127.0.0.1 alone, and keeps the keys in a file that only its owner reads', async () => {
+  it('listens only on 127.0.0.1, and keeps the keys in a file that only its owner can read', async () => {
     expect(service.stdout).toMatch(/listens on http:\/\/127\.0\.0\.1:/);
     expect((await stat(path.join(dataDir, 'demo-keys.json'))).mode & 0o777).toBe(0o600);
   });
 
-  it('issues a key from the terminal while it runs', async () => {
+  it('accepts a key that the terminal issues while it runs', async () => {
     const { code, stdout } = await run(
       'cli/admin.js',
       { DATA_DIR: dataDir },
@@ -77,23 +77,23 @@ describe('with a database of its own', () => {
     expect(headers.get('x-ratelimit-limit')).toBe('300');
   });
 
-  it('refuses a second process on the same data, and says why', async () => {
+  it('exits with the reason when another process uses the same data', async () => {
     const { code, stderr } = await run('main.js', { DATA_DIR: dataDir });
     expect(code).toBe(1);
     expect(stderr).toMatch(/in use by another/);
   });
 
-  it('stops cleanly at Ctrl-C, its PostgreSQL with it', async () => {
+  it('stops cleanly on Ctrl-C, with its PostgreSQL', async () => {
     const { code } = await service.interrupt();
     expect(code).toBe(0);
     await postgresEnded();
-    // It was told to end by us alone, and ended in order.
+    // Only the service told PostgreSQL to end, and it ended gracefully.
     expect(await readFile(path.join(dataDir, 'postgres.log'), 'utf8')).toMatch(
       /received fast shutdown request[^]*database system is shut down\n$/,
     );
   });
 
-  it('keeps everything over a second start, and prints the same keys', async () => {
+  it('keeps all data over a restart, and prints the same keys', async () => {
     const url = await start();
     await service.says(/Try it:/);
     expect(keysPrinted()).toEqual(keys);
@@ -102,7 +102,7 @@ describe('with a database of its own', () => {
     expect(json).toHaveLength(36);
   });
 
-  it('recovers by itself after SIGKILL, with what it had acknowledged', async () => {
+  it('recovers after SIGKILL, with all that it had acknowledged', async () => {
     const key = /^ {2}business +(\S+)$/m.exec(service.stdout)?.[1];
     const { json: pet } = await send(`${await service.listening()}/v1/pets`, {
       method: 'POST',
@@ -116,7 +116,7 @@ describe('with a database of its own', () => {
     expect(json).toEqual(pet);
   });
 
-  it('recovers by itself after its PostgreSQL was killed too', async () => {
+  it('recovers after its PostgreSQL was killed too', async () => {
     const pid = Number((await pidFile()).split('\n')[0]);
     await service.kill('SIGKILL');
     process.kill(pid, 'SIGKILL');
@@ -125,7 +125,7 @@ describe('with a database of its own', () => {
     expect((await send(`${url}/v1/pets`, { key })).status).toBe(200);
   });
 
-  it('stops cleanly when it is told to during its start', async () => {
+  it('stops cleanly during its start', async () => {
     await service.kill('SIGTERM');
     service = new ServiceProcess('main.js', { DATA_DIR: dataDir });
     // PostgreSQL runs as soon as it writes its file; the service listens much later.
@@ -139,7 +139,7 @@ describe('with a database of its own', () => {
     await start();
   });
 
-  it('stops cleanly at SIGTERM, its PostgreSQL with it, whatever connections clients hold open', async () => {
+  it('stops cleanly on SIGTERM, with its PostgreSQL, whatever connections clients have open', async () => {
     const { hostname, port } = new URL(await service.listening());
     const beginnings = ['', 'GET /v1/pets HTT', 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'];
     const sockets = await Promise.all(
@@ -158,7 +158,7 @@ describe('with a database of its own', () => {
   });
 });
 
-describe('with DATABASE_URL', () => {
+describe('a service with DATABASE_URL', () => {
   let database: TestDatabase;
   const services = new ServiceProcesses(() => ({ DATABASE_URL: database.url, NODE_ENV: '' }));
 
@@ -170,7 +170,7 @@ describe('with DATABASE_URL', () => {
     await database.drop();
   });
 
-  it('applies the migrations, also when two processes start at once on an empty database, and seeds nothing', async () => {
+  it('applies the migrations, also when two processes start together on an empty database, and seeds nothing', async () => {
     const urls = await Promise.all([services.start().listening(), services.start().listening()]);
     for (const url of urls) {
       expect(await send(`${url}/readyz`)).toMatchObject({ status: 200, json: { status: 'ok' } });
@@ -182,7 +182,7 @@ describe('with DATABASE_URL', () => {
     expect(applied.map(({ migration_name }) => migration_name)).toEqual(OWN_MIGRATIONS);
   });
 
-  it('never migrates in production: the process lives, is not ready, and says in the log what is missing', async () => {
+  it('never migrates in production: it stays up, is not ready, and logs which migrations are missing', async () => {
     const service = services.start({ NODE_ENV: 'production', SHUTDOWN_DELAY: '0' });
     const url = await service.listening();
     const { status, json, headers } = await send(`${url}/readyz`);
@@ -201,13 +201,13 @@ describe('with DATABASE_URL', () => {
     expect(await database.query("SELECT to_regclass('pets')::text AS pets")).toEqual([{ pets: null }]);
   });
 
-  it('answers all who ask at once whether it is ready, without crowding the database', async () => {
+  it('responds to many concurrent GET /readyz without overloading the database', async () => {
     const url = await services.start().listening();
-    const answers = await Promise.all(Array.from({ length: 300 }, () => send(`${url}/readyz`)));
-    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+    const responses = await Promise.all(Array.from({ length: 300 }, () => send(`${url}/readyz`)));
+    expect(responses.filter(({ status }) => status !== 200)).toEqual([]);
   });
 
-  it('ends though a body is still arriving, which nobody will finish', async () => {
+  it('ends though a request body is incomplete', async () => {
     const service = services.start();
     const { hostname, port } = new URL(await service.listening());
     const socket = connect(Number(port), hostname);
@@ -220,7 +220,7 @@ describe('with DATABASE_URL', () => {
     await closed;
   });
 
-  it('does not log a client that goes away in the middle of its body as an outage', async () => {
+  it('does not log a client that disconnects in the middle of its body as an outage', async () => {
     const service = services.start();
     const { hostname, port } = new URL(await service.listening());
     const socket = connect(Number(port), hostname);
@@ -233,7 +233,7 @@ describe('with DATABASE_URL', () => {
     expect(service.stdout).not.toMatch(/"level":"(warn|error)"|database/);
   });
 
-  it('logs one line of JSON for each request, with its id and never with a key', async () => {
+  it('logs one line of JSON for each request, with its id and without keys', async () => {
     const service = services.start();
     const url = await service.listening();
     await run('cli/seed.js', { DATABASE_URL: database.url, APP_ENV: 'staging' });
@@ -256,7 +256,7 @@ describe('with DATABASE_URL', () => {
   });
 });
 
-describe('a start that cannot be', () => {
+describe('a service that cannot start', () => {
   let dataDir: string;
 
   beforeAll(async () => {

@@ -16,9 +16,9 @@ import { animalStore } from './support/terminal.js';
 
 const DAY_MS = 86_400_000;
 const NOBODY = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
-/** Who the audit says did it. */
+/** The actor in the audit. */
 const TERMINAL = `terminal:${userInfo().username}`;
-/** The migration that is to be applied once more. */
+/** The migration that is applied once more. */
 const REDONE = '20261121170000_orders_by_quota';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -32,15 +32,15 @@ afterAll(() => database.drop());
 const settings = () => ({ DATABASE_URL: database.url, APP_ENV: 'production' });
 const admin = (...args: string[]) => animalStore(settings(), ...args);
 
-/** What a command printed that did what it was asked. */
-async function done(...args: string[]): Promise<string> {
+/** Returns the output of a command that succeeds. */
+async function outputOf(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await admin(...args);
   expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
   return stdout;
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any
-const json = async (...args: string[]): Promise<any> => JSON.parse(await done(...args, '--json'));
+const json = async (...args: string[]): Promise<any> => JSON.parse(await outputOf(...args, '--json'));
 const issue = (...args: string[]) => json('keys', 'issue', '--name', 'test', ...args);
 const rows = (table: string): string[][] =>
   table
@@ -48,8 +48,8 @@ const rows = (table: string): string[][] =>
     .split('\n')
     .map((line) => line.split(/ {2,}/));
 
-/** A command was refused: the reason stands on standard error, and nothing on standard output. */
-function expectRefusal({ code, stdout, stderr }: Ended, reason: string): void {
+/** Expects that a command failed with this reason on standard error, and with no output. */
+function expectFailure({ code, stdout, stderr }: Ended, reason: string): void {
   expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: `${reason}\n` });
 }
 
@@ -61,8 +61,8 @@ async function everything(): Promise<string> {
   return JSON.stringify(stored);
 }
 
-describe('keys', () => {
-  it('are issued on a quota with its own numbers, as one JSON object for a program', async () => {
+describe('the commands of keys', () => {
+  it('issue a key on a quota with its own limits, as one JSON object', async () => {
     const own = ['--per-minute', '7', '--per-day', '70', '--role', 'admin'];
     const issued = await json(
       'keys',
@@ -100,21 +100,21 @@ describe('keys', () => {
     );
   });
 
-  it('are shown to a person once, when they are issued, with what they may use', async () => {
-    const table = await done('keys', 'issue', '--name', 'Bob', '--plan', 'free');
+  it('show a key only when it is issued, with its limits', async () => {
+    const table = await outputOf('keys', 'issue', '--name', 'Bob', '--plan', 'free');
     const [, key = ''] = /^key +(ask_live_\w{38})$/m.exec(table) ?? [];
     const [, id = ''] = /^id +(\S+)$/m.exec(table) ?? [];
     expect(table).toMatch(/^plan +free, 60 requests per minute, 1000 per day$/m);
     expect(table).toMatch(/^role +client$/m);
     expect(table).toMatch(/^expires +never$/m);
     expect(table).toMatch(/\nThe key is not shown again\.\n$/);
-    const facts = await done('keys', 'show', id);
+    const facts = await outputOf('keys', 'show', id);
     expect(facts).toMatch(new RegExp(`^shown +ask_live_…${key.slice(-4)}$`, 'm'));
     expectNoSecrets(facts, [key]);
   });
 
-  it('are listed oldest first, all or those on a plan or banned, in a table or as a JSON array, and shown one by one', async () => {
-    await done('plans', 'set', 'listed', '--per-minute', '1', '--per-day', '2');
+  it('list keys oldest first, filtered by plan or ban, in a table or as a JSON array, and show one key', async () => {
+    await outputOf('plans', 'set', 'listed', '--per-minute', '1', '--per-day', '2');
     const keys = [await issue('--plan', 'listed'), await issue('--plan', 'listed', '--role', 'admin')];
     const other = await issue('--plan', 'free');
     const until = new Date(Date.now() + DAY_MS);
@@ -130,7 +130,7 @@ describe('keys', () => {
     expect(all.map(({ id }: { id: string }) => id)).toEqual(
       (await database.query<{ id: string }>('SELECT id FROM api_keys ORDER BY id')).map(({ id }) => id),
     );
-    expect(await done('keys', 'list', '--plan', 'nothing-is-on-it')).toBe('None.\n');
+    expect(await outputOf('keys', 'list', '--plan', 'nothing-is-on-it')).toBe('None.\n');
     expect(await json('keys', 'list', '--plan', 'nothing-is-on-it')).toEqual([]);
 
     const rowOf = ({ id, role, lastFour }: Record<string, string>, bannedUntil: string) => [
@@ -145,18 +145,18 @@ describe('keys', () => {
       '-',
       bannedUntil,
     ];
-    const table = await done('keys', 'list', '--plan', 'listed');
+    const table = await outputOf('keys', 'list', '--plan', 'listed');
     expect(rows(table)).toEqual([
       ['NAME', 'ID', 'KEY', 'ROLE', 'PLAN', 'PER MINUTE', 'PER DAY', 'STATE', 'EXPIRES', 'BANNED UNTIL'],
       rowOf(first, '-'),
       rowOf(second, until.toISOString()),
     ]);
-    const facts = await done('keys', 'show', second.id);
+    const facts = await outputOf('keys', 'show', second.id);
     expect(facts).toMatch(new RegExp(`^banned until +${until.toISOString()}$`, 'm'));
     expectNoSecrets(table + facts + JSON.stringify(all), [keys[0].key, keys[1].key, other.key]);
   });
 
-  it('are rotated: both work for 24 hours, or for as long as is told', async () => {
+  it('rotate a key: both keys work for 24 hours, or for the given overlap', async () => {
     const start = Date.now();
     const old = await issue('--plan', 'pro');
     const successor = await json('keys', 'rotate', old.id);
@@ -170,37 +170,37 @@ describe('keys', () => {
     expect(ends).toBeGreaterThanOrEqual(start);
     expect(ends).toBeLessThanOrEqual(Date.now());
 
-    const order = ['--overlap', '0', '--expires', '2999-01-01T00:00:00Z'];
-    const table = await done('keys', 'rotate', successor.id, ...order);
+    const options = ['--overlap', '0', '--expires', '2999-01-01T00:00:00Z'];
+    const table = await outputOf('keys', 'rotate', successor.id, ...options);
     expect(table).toMatch(/^key +ask_live_\w{38}$/m);
     expect(table).toMatch(/^expires +2999-01-01T00:00:00\.000Z$/m);
     expect(table).toMatch(new RegExp(`^succeeds +${successor.id}$`, 'm'));
-    expect(await done('keys', 'show', successor.id)).toMatch(/^state +expired$/m);
+    expect(await outputOf('keys', 'show', successor.id)).toMatch(/^state +expired$/m);
 
     const before = await everything();
-    expectRefusal(
+    expectFailure(
       await admin('keys', 'rotate', old.id),
       `The key was rotated already. Rotate its successor ${successor.id}.`,
     );
-    expectRefusal(
+    expectFailure(
       await admin('keys', 'rotate', successor.id, '--json'),
       'The key is expired, so it cannot be rotated. Issue a new one.',
     );
     expect(await everything()).toBe(before);
   });
 
-  it('are put on a plan, unbanned and revoked, and each deed is shown as it left the key', async () => {
+  it('change the plan, unban and revoke, and each show the key afterwards', async () => {
     const { id, key, quotaId } = await issue('--plan', 'free');
     expect(await json('keys', 'plan', id, 'pro')).toMatchObject({ id, plan: 'pro', perMinute: 300 });
     expect(
-      await done('keys', 'plan', id, 'enterprise', '--per-minute', '5000', '--per-day', '1000000'),
+      await outputOf('keys', 'plan', id, 'enterprise', '--per-minute', '5000', '--per-day', '1000000'),
     ).toMatch(/^plan +enterprise, 5000 requests per minute, 1000000 per day \(its own\)$/m);
     await ban(database, { quotaId }, new Date(Date.now() + DAY_MS));
     expect(await json('keys', 'unban', id)).toMatchObject({ id, bannedUntil: null });
     expect(await json('keys', 'unban', id)).toMatchObject({ id, bannedUntil: null });
     const revoked = await json('keys', 'revoke', id);
     expect(revoked).toMatchObject({ id, state: 'revoked', revokedAt: expect.any(String) });
-    expect(await done('keys', 'revoke', id)).toMatch(new RegExp(`^revoked +${revoked.revokedAt}$`, 'm'));
+    expect(await outputOf('keys', 'revoke', id)).toMatch(new RegExp(`^revoked +${revoked.revokedAt}$`, 'm'));
 
     const audit = await json('audit', '--limit', '5');
     expect(
@@ -216,19 +216,19 @@ describe('keys', () => {
   });
 });
 
-describe('plans', () => {
-  it('are listed by name, set, and made', async () => {
+describe('the commands of plans', () => {
+  it('list plans by name, create and change them', async () => {
     expect(await json('plans', 'set', 'a-startup', '--per-minute', '120', '--per-day', '3000')).toEqual({
       name: 'a-startup',
       perMinute: 120,
       perDay: 3000,
     });
-    expect(rows(await done('plans', 'set', 'a-startup', '--per-minute', '121', '--per-day', '3001'))).toEqual(
-      [
-        ['PLAN', 'PER MINUTE', 'PER DAY'],
-        ['a-startup', '121', '3001'],
-      ],
-    );
+    expect(
+      rows(await outputOf('plans', 'set', 'a-startup', '--per-minute', '121', '--per-day', '3001')),
+    ).toEqual([
+      ['PLAN', 'PER MINUTE', 'PER DAY'],
+      ['a-startup', '121', '3001'],
+    ]);
     const listed = await json('plans', 'list');
     expect(listed.map(({ name }: { name: string }) => name)).toEqual(
       (await database.query<{ name: string }>('SELECT name FROM plans ORDER BY name')).map(
@@ -236,7 +236,7 @@ describe('plans', () => {
       ),
     );
     expect(listed).toContainEqual({ name: 'enterprise', perMinute: null, perDay: null });
-    expect(rows(await done('plans', 'list'))).toEqual(
+    expect(rows(await outputOf('plans', 'list'))).toEqual(
       expect.arrayContaining([
         ['a-startup', '121', '3001'],
         ['enterprise', 'custom', 'custom'],
@@ -245,10 +245,10 @@ describe('plans', () => {
   });
 });
 
-describe('the audit', () => {
-  it('is shown newest first, 20 entries unless told otherwise, in a table or as a JSON array', async () => {
-    await done('plans', 'set', 'audited', '--per-minute', '1', '--per-day', '2');
-    await done('plans', 'set', 'audited', '--per-minute', '1', '--per-day', '3');
+describe('animal-store audit', () => {
+  it('shows the newest entries first, 20 by default, in a table or as a JSON array', async () => {
+    await outputOf('plans', 'set', 'audited', '--per-minute', '1', '--per-day', '2');
+    await outputOf('plans', 'set', 'audited', '--per-minute', '1', '--per-day', '3');
     await database.query(
       `INSERT INTO audit_entries (actor, action, subject, after) SELECT 'x', 'x', 'x', '{}' FROM generate_series(1, 19)`,
     );
@@ -263,7 +263,7 @@ describe('the audit', () => {
       before: { perMinute: 1, perDay: 2 },
       after: { perMinute: 1, perDay: 3 },
     });
-    expect(rows(await done('audit', '--limit', '21')).at(-1)).toEqual([
+    expect(rows(await outputOf('audit', '--limit', '21')).at(-1)).toEqual([
       expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       userInfo().username,
       'created plan audited: 1 a minute, 2 a day',
@@ -273,18 +273,18 @@ describe('the audit', () => {
   });
 });
 
-describe('who does something', () => {
-  it('is recorded by the name of the system, or the one given with --as', async () => {
+describe('the actor of an audit event', () => {
+  it('is the name of the system user, or the one given with --as', async () => {
     const { id } = await issue('--plan', 'free', '--as', 'Ann');
-    await done('keys', 'revoke', id, '--as', 'Bob');
-    await done('plans', 'set', 'recorded', '--per-minute', '1', '--per-day', '2');
+    await outputOf('keys', 'revoke', id, '--as', 'Bob');
+    await outputOf('plans', 'set', 'recorded', '--per-minute', '1', '--per-day', '2');
     const entries: { actor: string; action: string }[] = await json('audit', '--limit', '3');
     expect(entries.map(({ actor, action }) => [actor, action])).toEqual([
       [TERMINAL, 'plan.created'],
       ['terminal:Bob', 'key.revoked'],
       ['terminal:Ann', 'key.issued'],
     ]);
-    const shown = rows(await done('audit', '--limit', '3')).map(([, who, what]) => [who, what]);
+    const shown = rows(await outputOf('audit', '--limit', '3')).map(([, who, what]) => [who, what]);
     expect(shown).toEqual([
       ['WHO', 'WHAT'],
       [userInfo().username, 'created plan recorded: 1 a minute, 2 a day'],
@@ -299,7 +299,7 @@ describe('keys list', () => {
   const idsOf = async (...filters: string[]) =>
     (await json('keys', 'list', ...filters)).map(({ id }: { id: string }) => id);
 
-  it('--search returns keys by a part of the name in any case, and by the end of the id or of the key', async () => {
+  it('returns keys with --search by a part of the name in any case, and by the end of the id or of the key', async () => {
     const key = await named('Jörg_s 100% SHOP');
     await named('another');
     for (const text of ['jörg_s 100% s', key.id, key.id.slice(-9), key.lastFour]) {
@@ -308,7 +308,7 @@ describe('keys list', () => {
     expect(await idsOf('--search', 'no such name')).toEqual([]);
   });
 
-  it('--state returns keys by their state: a rotated key is rotating until its overlap ends', async () => {
+  it('returns keys with --state by their state: a rotated key is rotating until its overlap ends', async () => {
     const [active, rotating, expired, revoked] = [
       await named('state active'),
       await named('state rotating'),
@@ -319,7 +319,7 @@ describe('keys list', () => {
       await json('keys', 'rotate', rotating.id),
       await json('keys', 'rotate', expired.id, '--overlap', '0'),
     ].map(({ id }) => id);
-    await done('keys', 'revoke', revoked.id);
+    await outputOf('keys', 'revoke', revoked.id);
     const search = ['--search', 'state ', '--state'];
     expect(await idsOf(...search, 'active')).toEqual([active.id, ...successors]);
     expect(await idsOf(...search, 'rotating')).toEqual([rotating.id]);
@@ -332,20 +332,20 @@ describe('keys list', () => {
 });
 
 describe('keys rotate', () => {
-  it('says 24h in its help, and until when the old key works', async () => {
-    expect(await done('keys', 'rotate', '--help')).toMatch(/--overlap <duration>[^]*\(default: 24h\)/);
+  it('has the default overlap in its help, and prints until when the old key works', async () => {
+    expect(await outputOf('keys', 'rotate', '--help')).toMatch(/--overlap <duration>[^]*\(default: 24h\)/);
     const { id } = await issue('--plan', 'free');
-    const rotated = await done('keys', 'rotate', id, '--overlap', '24h');
+    const rotated = await outputOf('keys', 'rotate', id, '--overlap', '24h');
     const { expiresAt } = await json('keys', 'show', id);
     expect(rotated).toMatch(new RegExp(`\\nThe old key works until ${expiresAt}\\.\\n$`));
     const [, next = ''] = /^id +(\S+)$/m.exec(rotated) ?? [];
-    expect(await done('keys', 'rotate', next, '--overlap', '0')).toMatch(
+    expect(await outputOf('keys', 'rotate', next, '--overlap', '0')).toMatch(
       /\nThe old key no longer works\.\n$/,
     );
   });
 });
 
-describe('usage', () => {
+describe('animal-store usage', () => {
   it('shows the names of keys before their ids', async () => {
     const { id, quotaId } = await json('keys', 'issue', '--name', "Ann's shop", '--plan', 'free');
     await database.query(
@@ -354,7 +354,7 @@ describe('usage', () => {
        VALUES ($1, $2, 'day', date_trunc('day', now()), 'listPets', false, 5, 0, 2, 0, 1, now())`,
       [id, quotaId],
     );
-    const [head, row] = rows(await done('usage', id));
+    const [head, row] = rows(await outputOf('usage', id));
     expect(head?.slice(0, 5)).toEqual(['FROM', 'NAME', 'KEY', 'OPERATION', 'REQUESTS']);
     expect(row?.slice(1, 10)).toEqual(["Ann's shop", id, 'listPets', '7', '5', '0', '2', '0', '1']);
   });
@@ -373,38 +373,38 @@ describe('the id of a key', () => {
     expect(await json('keys', 'revoke', id.slice(-8))).toMatchObject({ id, state: 'revoked' });
   });
 
-  it('is refused where several keys have this end, and nothing is done', async () => {
+  it('is rejected when several keys have this end, and nothing is done', async () => {
     const ids = [await issue('--plan', 'free'), await issue('--plan', 'free')].map(({ id }) => id);
     const twins = ids.map((id) => `${id.slice(0, 24)}aaaaaaaaaaaa`);
     for (const [index, id] of ids.entries()) {
       await database.query('UPDATE api_keys SET id = $1 WHERE id = $2', [twins[index], id]);
     }
     const before = await everything();
-    expectRefusal(
+    expectFailure(
       await admin('keys', 'revoke', 'aaaaaaaa'),
       `Several ids end with "aaaaaaaa": ${twins.toSorted().join(', ')}. Give more of it.`,
     );
-    expectRefusal(await admin('keys', 'revoke', 'beefbeef'), 'There is no key with the id "beefbeef".');
+    expectFailure(await admin('keys', 'revoke', 'beefbeef'), 'There is no key with the id "beefbeef".');
     expect(await everything()).toBe(before);
     await database.query('DELETE FROM api_keys WHERE id = ANY ($1)', [twins]);
   });
 });
 
-describe('on a terminal', () => {
+describe('animal-store on a terminal', () => {
   const COLUMNS = 80;
 
-  /** What a command prints there, line by line, where this is typed at its question. */
+  /** Returns what a command prints there, line by line, when this is typed at its prompt. */
   async function typed(answer: string, ...args: string[]): Promise<{ code: number | null; lines: string[] }> {
     const process = new ServiceProcess('cli/admin.js', settings(), args, { columns: COLUMNS, answer });
     const { code, stdout } = await process.ended;
     return { code, lines: stdout.trimEnd().split('\r\n') };
   }
 
-  it('tables are as wide as it, with the names and the ends of the ids', async () => {
+  it('prints tables as wide as the terminal, with the names and the ends of the ids', async () => {
     const name = 'A shop with a name that is longer than a terminal is wide, as some people want to have it';
     const { id } = await json('keys', 'issue', '--name', name, '--plan', 'pro');
-    await done('keys', 'plan', id, 'enterprise', '--per-minute', '5000', '--per-day', '1000000');
-    await done('keys', 'rotate', id);
+    await outputOf('keys', 'plan', id, 'enterprise', '--per-minute', '5000', '--per-day', '1000000');
+    await outputOf('keys', 'rotate', id);
     for (const command of [
       ['keys', 'list', '--search', 'A shop with'],
       ['audit', '--limit', '3'],
@@ -420,15 +420,15 @@ describe('on a terminal', () => {
     expect(lines[0]).toMatch(/^NAME +ID +PLAN /);
     expect(lines[1]).toMatch(/^A shop with a.*… {2}…[0-9a-f]{8} {2}enterprise .* rotating/);
     expect(lines.at(-1)).toMatch(/^Left out: key.* \(--json has all\)\.$/);
-    const whole = (await done('keys', 'list', '--search', 'A shop with')).split('\n');
+    const whole = (await outputOf('keys', 'list', '--search', 'A shop with')).split('\n');
     expect(whole[1]).toMatch(new RegExp(`^${name} +${id} +ask_live_`));
   });
 
-  it('revoke and changes of a plan ask first, and change nothing without a yes', async () => {
+  it('asks before it revokes a key or changes a plan, and changes nothing without a yes', async () => {
     const { id } = await issue('--plan', 'free');
-    await done('plans', 'set', 'asked', '--per-minute', '1', '--per-day', '2');
+    await outputOf('plans', 'set', 'asked', '--per-minute', '1', '--per-day', '2');
     const before = await everything();
-    for (const [question, ...command] of [
+    for (const [prompt, ...command] of [
       [`Revoke key "test" (${id}), at once and for good? [y/N] `, 'keys', 'revoke', id],
       [
         `Move key "test" (${id}) from plan free, 60 requests per minute, 1000 per day, to plan pro? [y/N] `,
@@ -450,7 +450,7 @@ describe('on a terminal', () => {
     ] as [string, ...string[]][]) {
       const { code, lines } = await typed('n', ...command);
       expect({ command, code }).toEqual({ command, code: 1 });
-      expect(lines.join('').replaceAll(/\s+/g, ' ')).toContain(question.trim());
+      expect(lines.join('').replaceAll(/\s+/g, ' ')).toContain(prompt.trim());
       expect(lines.at(-1)).toBe('Nothing was changed.');
     }
     expect(await everything()).toBe(before);
@@ -460,18 +460,18 @@ describe('on a terminal', () => {
     ['Ctrl-C', '\u0003'],
     ['Ctrl-C after a yes', 'yes\u0003'],
     ['Ctrl-D', '\u0004'],
-  ])('%s at a question changes nothing, and says so', async (_name, answer) => {
+  ])('changes nothing, and says so, on %s at a prompt', async (_name, answer) => {
     const { id } = await issue('--plan', 'free');
     const before = await everything();
     const { code, lines } = await typed(answer, 'keys', 'revoke', id);
     expect(code).toBe(1);
     expect(lines.at(-1)).toBe('Nothing was changed.');
-    // The question may take two lines.
+    // The prompt may take two lines.
     expect(lines.length).toBeLessThanOrEqual(3);
     expect(await everything()).toBe(before);
   });
 
-  it('they are done after a yes, and without a question with --yes, or where there is nothing to lose', async () => {
+  it('proceeds after a yes, and without a prompt with --yes or when nothing is lost', async () => {
     const { id } = await issue('--plan', 'free');
     const moved = await typed('n', 'keys', 'plan', id, 'pro', '--yes');
     expect(moved.code).toBe(0);
@@ -492,7 +492,7 @@ describe('control characters', () => {
   const ESCAPED = String.raw`a\u001b[2Jb\u0007\u000d\u000ac\u0009d\u009b31m\u007f\u202ee`;
   const CONTROL = /(?!\n)[\p{Cc}\p{Bidi_Control}]/u;
 
-  /** No validation lets such names in; another program or an older version may have written them. */
+  /** Validation rejects such names; another program or an older version may have written them. */
   async function keyWithHostileNames(): Promise<string> {
     const { id } = await issue('--plan', 'free');
     await database.query('INSERT INTO plans (name, per_minute, per_day) VALUES ($1, 1, 2)', [HOSTILE]);
@@ -508,13 +508,13 @@ describe('control characters', () => {
     return id;
   }
 
-  it('are escaped in tables, facts and reasons, and one line stays one line', async () => {
+  it('are escaped in tables, details and errors, and a line stays one line', async () => {
     const id = await keyWithHostileNames();
     const outputs = {
-      list: await done('keys', 'list', '--plan', HOSTILE),
-      show: await done('keys', 'show', id),
-      plans: await done('plans', 'list'),
-      audit: await done('audit', '--limit', '1'),
+      list: await outputOf('keys', 'list', '--plan', HOSTILE),
+      show: await outputOf('keys', 'show', id),
+      plans: await outputOf('plans', 'list'),
+      audit: await outputOf('audit', '--limit', '1'),
       noPlan: (await admin('keys', 'plan', id, `${HOSTILE}x`)).stderr,
       noKey: (await admin('keys', 'show', HOSTILE)).stderr,
       usage: (await admin('keys', HOSTILE.replaceAll('\n', ''))).stderr,
@@ -534,20 +534,20 @@ describe('control characters', () => {
 });
 
 describe('a command', () => {
-  it('is a process that ends with code 0 when it is done, 1 when it is refused, and 2 when it is written wrong', async () => {
+  it('is a process that exits with code 0 on success, 1 on failure, and 2 on wrong usage', async () => {
     const process = (...args: string[]) => run('cli/admin.js', settings(), ...args);
-    const [listed, refused, wrong] = await Promise.all([
+    const [listed, failed, wrong] = await Promise.all([
       process('plans', 'list', '--json'),
       process('keys', 'show', NOBODY),
       process('keys', 'burn'),
     ]);
     expect(listed).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(listed.stdout)).toEqual(await json('plans', 'list'));
-    expectRefusal(refused, `There is no key with the id "${NOBODY}".`);
+    expectFailure(failed, `There is no key with the id "${NOBODY}".`);
     expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: "error: unknown command 'burn'\n" });
   });
 
-  it('that is refused says why on standard error, with exit code 1, and does nothing', async () => {
+  it('prints the reason of a failure on standard error, exits with code 1, and does nothing', async () => {
     const { id } = await issue('--plan', 'free');
     const noPlan = /^There is no plan "gold"; the plans are .*business, enterprise, free, .*pro.*\.\n$/;
     const noNumbers = 'Plan "enterprise" has no numbers of its own; give those per minute and per day.';
@@ -557,20 +557,20 @@ describe('a command', () => {
     const gold = await admin('keys', 'issue', '--name', 'x', '--plan', 'gold', '--json');
     expect({ code: gold.code, stdout: gold.stdout }).toEqual({ code: 1, stdout: '' });
     expect(gold.stderr).toMatch(noPlan);
-    expectRefusal(await admin('keys', 'issue', '--name', 'x', '--plan', 'enterprise'), noNumbers);
-    expectRefusal(
+    expectFailure(await admin('keys', 'issue', '--name', 'x', '--plan', 'enterprise'), noNumbers);
+    expectFailure(
       await admin('keys', 'issue', '--name', 'x', '--plan', 'free', '--expires', '2020-01-01T00:00:00Z'),
       'The request is invalid: expiresAt must be in the future.',
     );
-    expectRefusal(await admin('keys', 'plan', id, 'enterprise'), noNumbers);
-    expectRefusal(await admin('keys', 'show', NOBODY, '--json'), noKey(NOBODY));
-    expectRefusal(await admin('keys', 'revoke', 'x'), noKey('x'));
-    expectRefusal(await admin('keys', 'unban', NOBODY), noKey(NOBODY));
-    expectRefusal(
+    expectFailure(await admin('keys', 'plan', id, 'enterprise'), noNumbers);
+    expectFailure(await admin('keys', 'show', NOBODY, '--json'), noKey(NOBODY));
+    expectFailure(await admin('keys', 'revoke', 'x'), noKey('x'));
+    expectFailure(await admin('keys', 'unban', NOBODY), noKey(NOBODY));
+    expectFailure(
       await admin('plans', 'set', 'enterprise', '--per-minute', '1', '--per-day', '1'),
       'Plan "enterprise" has no numbers of its own; give each of its keys theirs.',
     );
-    expectRefusal(
+    expectFailure(
       await admin('plans', 'set', 'Gold', '--per-minute', '1', '--per-day', '1'),
       'The name of the plan must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter.',
     );
@@ -605,7 +605,7 @@ describe('a command', () => {
     [['keys', 'plan', NOBODY, 'pro', '--per-day', '5'], '--per-minute and --per-day go together'],
     [['plans', 'set', 'free', '--per-minute', '5'], "required option '--per-day <n>' not specified"],
     [['audit', '--limit', '0'], 'It must be a whole number from 1 to 2147483647.'],
-  ])('that is written wrong, as %j, is told how, with exit code 2', async (args, fault) => {
+  ])('exits with code 2 and the reason when it is called as %j', async (args, fault) => {
     const { code, stdout, stderr } = await admin(...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(fault);
@@ -621,7 +621,7 @@ describe('a command', () => {
       [],
     ];
     for (const command of commands) {
-      const stdout = await done(...command, '--help');
+      const stdout = await outputOf(...command, '--help');
       const called = ['animal-store', ...command].join(' ');
       expect(stdout).toContain(`Usage: ${called} `);
       expect(stdout).toMatch(
@@ -632,16 +632,16 @@ describe('a command', () => {
     }
   });
 
-  it('says what to do where no database runs, none answers, or it has no tables', async () => {
+  it('prints what to do when no database runs, none responds, or it has no tables', async () => {
     const nowhere = await animalStore({ DATA_DIR: '/nonexistent/data' }, 'keys', 'list');
-    expectRefusal(
+    expectFailure(
       nowhere,
       'No embedded database runs in /nonexistent/data: start the service first ("npm start"), or set DATABASE_URL.',
     );
     const away = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing', APP_ENV: 'production' };
-    const unanswered = await animalStore(away, 'plans', 'list');
-    expect({ code: unanswered.code, stdout: unanswered.stdout }).toEqual({ code: 1, stdout: '' });
-    expect(unanswered.stderr).toMatch(/^The database cannot be used \(check DATABASE_URL\): .+\n$/);
+    const unreachable = await animalStore(away, 'plans', 'list');
+    expect({ code: unreachable.code, stdout: unreachable.stdout }).toEqual({ code: 1, stdout: '' });
+    expect(unreachable.stderr).toMatch(/^The database cannot be used \(check DATABASE_URL\): .+\n$/);
     const empty = await createDatabase('template0');
     try {
       for (const command of ['keys', 'plans']) {
@@ -656,12 +656,12 @@ describe('a command', () => {
     }
   });
 
-  it('that finds no plans says what makes them', async () => {
+  it('prints how to create plans when there are none', async () => {
     const unseeded = await createDatabase();
     try {
       await unseeded.query('DELETE FROM plans');
       const empty = { DATABASE_URL: unseeded.url, APP_ENV: 'production' };
-      expectRefusal(
+      expectFailure(
         await animalStore(empty, 'keys', 'issue', '--name', 'x', '--plan', 'pro'),
         'There are no plans yet: run "npx prisma db seed" first, or in a container "animal-store seed".',
       );
@@ -671,11 +671,11 @@ describe('a command', () => {
   });
 });
 
-describe('migrate and seed', () => {
-  it('bring an empty database up to date, and say that it is', async () => {
+describe('the commands migrate and seed', () => {
+  it('bring an empty database up to date, and report it', async () => {
     const empty = await createDatabase('template0');
     try {
-      // The pooler is needed for nothing but the check of its role.
+      // The pooler is needed only to check the service's role.
       const nowhere = 'postgres://nobody@127.0.0.1:1/nothing';
       const pooled = { DATABASE_URL: nowhere, DIRECT_DATABASE_URL: empty.url, APP_ENV: 'production' };
       const migrated = await run('cli/admin.js', pooled, 'migrate');
@@ -718,20 +718,20 @@ describe('migrate and seed', () => {
     `again; or finish it by hand, and run "animal-store migrate --applied ${REDONE}". In a checkout, "npx prisma migrate ` +
     'resolve" takes the same options.';
 
-  it('tell in one line of a migration that fails, now and later, and take it for applied when they are told so', async () => {
+  it('report a failed migration in one line, now and later, and accept --applied', async () => {
     const lacking = await lackingOne();
     try {
       const migrate = migrateOf(lacking);
       const why = 'ERROR: index "orders_quota_id_id_idx" does not exist';
-      expectRefusal(await migrate(), failed(`failed: ${why}`));
-      expectRefusal(await migrate(), failed(`failed earlier: ${why}`));
+      expectFailure(await migrate(), failed(`failed: ${why}`));
+      expectFailure(await migrate(), failed(`failed earlier: ${why}`));
       expect(await migrate('--applied', REDONE)).toMatchObject({
         code: 0,
         stdout: `The migration ${REDONE} is recorded as applied.\n`,
         stderr: '',
       });
       expect(await migrate()).toMatchObject({ code: 0, stdout: 'The database is up to date.\n' });
-      expectRefusal(
+      expectFailure(
         await migrate('--rolled-back', 'no_such_migration'),
         'Migration `no_such_migration` cannot be rolled back because it was never applied to the database. ' +
           'Hint: did you pass in the whole migration name? (example: "20201207184859_initial_migration")',
@@ -743,7 +743,7 @@ describe('migrate and seed', () => {
     }
   });
 
-  it('tell likewise of one that gives up waiting for a lock, and apply it again once it is declared rolled back', async () => {
+  it('report a migration that gave up waiting for a lock, and apply it again after --rolled-back', async () => {
     const lacking = await lackingOne({
       undo: 'CREATE INDEX orders_quota_id_id_idx ON orders (quota_id, id)',
     });
@@ -753,7 +753,7 @@ describe('migrate and seed', () => {
       await reader.connect();
       await reader.query('BEGIN');
       await reader.query('LOCK TABLE orders');
-      expectRefusal(await migrate(), failed('failed: ERROR: canceling statement due to lock timeout'));
+      expectFailure(await migrate(), failed('failed: ERROR: canceling statement due to lock timeout'));
       await reader.query('COMMIT');
       expect(await migrate('--rolled-back', REDONE)).toMatchObject({
         code: 0,
@@ -771,7 +771,7 @@ describe('migrate and seed', () => {
     }
   });
 
-  it('end with exit code 1 and the reason where no database answers', async () => {
+  it('exit with code 1 and the reason when no database responds', async () => {
     const away = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing', APP_ENV: 'production' };
     const { code, stdout, stderr } = await run('cli/admin.js', away, 'migrate');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -779,7 +779,7 @@ describe('migrate and seed', () => {
   });
 });
 
-describe('a command whose output nobody takes', () => {
+describe('a command whose output is not read', () => {
   const shell = promisify(execFile);
   const audit = (rest: string) =>
     shell('bash', ['-c', `"$0" dist/cli/admin.js audit --json ${rest}`, process.execPath], {
@@ -789,11 +789,11 @@ describe('a command whose output nobody takes', () => {
       ({ code, stderr }: { code: number; stderr: string }) => ({ code, stderr }),
     );
 
-  it('ends quietly where the reader has seen enough', async () => {
+  it('ends quietly when its reader has ended', async () => {
     expect(await audit('| head -c 0; exit "${PIPESTATUS[0]}"')).toEqual({ code: 0, stderr: '' });
   });
 
-  it('says in one line that it could not be written, with exit code 1', async () => {
+  it('exits with code 1, and prints in one line that the output could not be written', async () => {
     const { code, stderr } = await audit('> /dev/full');
     expect(code).toBe(1);
     expect(stderr).toMatch(/^Standard output cannot be written: .*\n$/);
@@ -801,7 +801,7 @@ describe('a command whose output nobody takes', () => {
 });
 
 describe('the log of the service', () => {
-  it('shows neither a key nor a hash, whatever administrators do and whatever fails', async () => {
+  it('has no key and no hash, whatever administrators do and whatever fails', async () => {
     const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: database.url });
     const administrator = await issueKey(database, { role: 'admin', plan: 'business' });
     const service = new ServiceProcess('main.js', {
@@ -810,19 +810,19 @@ describe('the log of the service', () => {
       LOG_LEVEL: 'trace',
     });
     const url = await service.listening();
-    const ask = (method: string, path: string, body?: unknown) =>
+    const sendAsAdmin = (method: string, path: string, body?: unknown) =>
       send(`${url}${path}`, { method, key: administrator.key, body });
-    const first = (await ask('POST', '/admin/keys', { name: 'x', plan: 'free' })).json;
-    const second = (await ask('POST', `/admin/keys/${first.id}/rotate`)).json;
+    const first = (await sendAsAdmin('POST', '/admin/keys', { name: 'x', plan: 'free' })).json;
+    const second = (await sendAsAdmin('POST', `/admin/keys/${first.id}/rotate`)).json;
     const given = generateApiKey('staging');
-    expect((await ask('GET', `/admin/keys/${given}`)).status).toBe(404);
-    expect((await ask('GET', `/admin/plans/${given}?limit=${given}`)).status).toBe(404);
-    expect((await ask('GET', `/admin/keys?cursor=${encodeCursor(given)}`)).status).toBe(400);
-    expect((await ask('POST', '/admin/keys', `{"name":"${given}`)).status).toBe(400);
-    // The database tells the whole row that it refuses.
+    expect((await sendAsAdmin('GET', `/admin/keys/${given}`)).status).toBe(404);
+    expect((await sendAsAdmin('GET', `/admin/plans/${given}?limit=${given}`)).status).toBe(404);
+    expect((await sendAsAdmin('GET', `/admin/keys?cursor=${encodeCursor(given)}`)).status).toBe(400);
+    expect((await sendAsAdmin('POST', '/admin/keys', `{"name":"${given}`)).status).toBe(400);
+    // The error of PostgreSQL has the whole rejected row.
     await database.query("ALTER TABLE api_keys ADD CONSTRAINT closed CHECK (name <> 'refused')");
     try {
-      expect((await ask('POST', '/admin/keys', { name: 'refused', plan: 'free' })).status).toBe(500);
+      expect((await sendAsAdmin('POST', '/admin/keys', { name: 'refused', plan: 'free' })).status).toBe(500);
     } finally {
       await database.query('ALTER TABLE api_keys DROP CONSTRAINT closed');
       await service.kill('SIGTERM');
@@ -831,7 +831,7 @@ describe('the log of the service', () => {
     expect(log).toContain('"status":500');
     expect(log).toContain(`/admin/keys/${first.id}/rotate`);
     expectNoSecrets(log, [administrator.key, first.key, second.key, given]);
-    // Nor the one that was not issued: no 32 bytes in hexadecimal at all.
+    // Nor has it the key that was not issued: it has no 32 bytes in hexadecimal at all.
     expect(log).not.toMatch(/[0-9a-f]{64}/i);
   });
 });

@@ -11,12 +11,12 @@ const CONNECTIONS_EACH = 50;
 const LOAD_MS = 30_000;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** The edge of a minute lies in the middle of the load. */
+/** The minute ends in the middle of the load. */
 const BEFORE_EDGE_MS = LOAD_MS / 2;
 /** The load spans the end of one minute and the start of the next. */
 const WINDOWS = 2;
 
-/** Small limits that the load is far over, one that only the day holds back, and one that nothing does. */
+/** Small limits that the load far exceeds, one that only the day restricts, and one that is never reached. */
 const LIMITS = [
   { perMinute: 60, perDay: 1_000_000 },
   { perMinute: 500, perDay: 1_000_000 },
@@ -24,46 +24,52 @@ const LIMITS = [
   { perMinute: 1_000_000, perDay: 10_000_000 },
 ];
 
-/** What one key was told by all replicas. */
-interface Told {
-  admitted: number;
-  refused: number;
+/** The responses of all replicas to one key. */
+interface ResponseCounts {
+  allowed: number;
+  denied: number;
   other: number;
-  /** How often each remaining number was told, of the minute and of the day. */
+  /** How often each remaining count was reported, of the minute and of the day. */
   minuteLeft: Map<number, number>;
   dayLeft: Map<number, number>;
 }
 
-const told = (): Told => ({ admitted: 0, refused: 0, other: 0, minuteLeft: new Map(), dayLeft: new Map() });
+const noneCounted = (): ResponseCounts => ({
+  allowed: 0,
+  denied: 0,
+  other: 0,
+  minuteLeft: new Map(),
+  dayLeft: new Map(),
+});
 const count = (counts: Map<number, number>, value: number) => counts.set(value, (counts.get(value) ?? 0) + 1);
 
-function note(heard: Told, { statusCode, headers }: IncomingMessage): void {
+function record(responses: ResponseCounts, { statusCode, headers }: IncomingMessage): void {
   if (statusCode === 429) {
-    heard.refused += 1;
+    responses.denied += 1;
     return;
   }
   if (statusCode !== 200) {
-    heard.other += 1;
+    responses.other += 1;
     return;
   }
-  heard.admitted += 1;
+  responses.allowed += 1;
   const [, minute, day] = /"minute";r=(\d+);t=\d+, "day";r=(\d+)/.exec(String(headers['ratelimit'])) ?? [];
-  count(heard.minuteLeft, Number(minute));
-  count(heard.dayLeft, Number(day));
+  count(responses.minuteLeft, Number(minute));
+  count(responses.dayLeft, Number(day));
 }
 
-/** Waits until the edge of a minute is as far ahead as that; not of a day, of which all is to be one window. */
+/** Waits until the end of a minute is this far ahead, but not the end of a day: all requests must be in one day. */
 async function untilBeforeEdge(): Promise<void> {
   const now = Date.now() + BEFORE_EDGE_MS;
   const edge = Math.ceil(now / MINUTE_MS) * MINUTE_MS;
   await pause((edge % DAY_MS === 0 ? edge + MINUTE_MS : edge) - now);
 }
 
-describe.each(sharedStores)('three processes over one %s, 50 connections each, for 30 s,', (name, start) => {
+describe.each(sharedStores)('three replicas over one %s, 50 connections each, for 30 s,', (name, start) => {
   let home: ServiceHome;
   let replicas: ServiceProcess[];
   let keys: IssuedKey[];
-  let heard: Told[];
+  let responses: ResponseCounts[];
 
   beforeAll(async () => {
     home = await start();
@@ -78,12 +84,12 @@ describe.each(sharedStores)('three processes over one %s, 50 connections each, f
           ...home.settings,
           HOST: '127.0.0.1',
           LOG_LEVEL: 'warn',
-          // Each refusal is one of a window; bans have tests of their own.
+          // Each denial is by a window; bans have tests of their own.
           BAN_DURATIONS: '',
         }),
     );
     const urls = await Promise.all(replicas.map((replica) => replica.listening()));
-    heard = keys.map(told);
+    responses = keys.map(noneCounted);
 
     await untilBeforeEdge();
     const end = performance.now() + LOAD_MS;
@@ -101,7 +107,7 @@ describe.each(sharedStores)('three processes over one %s, 50 connections each, f
             const [response] = (await once(call, 'response')) as [IncomingMessage];
             response.resume();
             await once(response, 'end');
-            note(heard[index] as Told, response);
+            record(responses[index] as ResponseCounts, response);
           }
         });
       }),
@@ -109,9 +115,9 @@ describe.each(sharedStores)('three processes over one %s, 50 connections each, f
     for (const agent of agents) {
       agent.destroy();
     }
-    for (const [index, { admitted, refused }] of heard.entries()) {
+    for (const [index, { allowed, denied }] of responses.entries()) {
       process.stdout.write(
-        `${name}, key ${index}: ${JSON.stringify({ ...LIMITS[index], admitted, refused })}\n`,
+        `${name}, key ${index}: ${JSON.stringify({ ...LIMITS[index], allowed, denied })}\n`,
       );
     }
   });
@@ -120,27 +126,27 @@ describe.each(sharedStores)('three processes over one %s, 50 connections each, f
     await home.stop();
   });
 
-  it('answer every request by admission or refusal', () => {
-    expect(heard.map(({ other }) => other)).toEqual([0, 0, 0, 0]);
-    expect(heard.every(({ admitted, refused }) => admitted + refused > 1500)).toBe(true);
+  it('allow or deny every request', () => {
+    expect(responses.map(({ other }) => other)).toEqual([0, 0, 0, 0]);
+    expect(responses.every(({ allowed, denied }) => allowed + denied > 1500)).toBe(true);
   });
 
-  it('admit exactly as many as the windows have room for, across the edge of a minute too', () => {
-    expect(heard.map(({ admitted }) => admitted).slice(0, 3)).toEqual([60 * WINDOWS, 500 * WINDOWS, 1_500]);
-    expect(heard[3]?.refused).toBe(0);
+  it('allow exactly as many as the windows have room for, also across the end of a minute', () => {
+    expect(responses.map(({ allowed }) => allowed).slice(0, 3)).toEqual([60 * WINDOWS, 500 * WINDOWS, 1_500]);
+    expect(responses[3]?.denied).toBe(0);
   });
 
-  it('count exactly what they admitted: refusals burn nothing of the day', async () => {
+  it('count exactly what they allowed: denials use up nothing of the day', async () => {
     for (const [index, { quotaId }] of keys.entries()) {
-      expect(await home.counterOf(`quota:${quotaId}`)).toMatchObject({ dayUsed: heard[index]?.admitted });
+      expect(await home.counterOf(`quota:${quotaId}`)).toMatchObject({ dayUsed: responses[index]?.allowed });
     }
   });
 
-  it('tell each remaining number of a window once', () => {
-    for (const [index, { minuteLeft, dayLeft, admitted }] of heard.entries()) {
+  it('report each remaining count of a window once', () => {
+    for (const [index, { minuteLeft, dayLeft, allowed }] of responses.entries()) {
       const { perMinute, perDay } = LIMITS[index] as (typeof LIMITS)[number];
       expect([...dayLeft.keys()].toSorted((a, b) => b - a)).toEqual(
-        Array.from({ length: admitted }, (_, used) => perDay - used - 1),
+        Array.from({ length: allowed }, (_, used) => perDay - used - 1),
       );
       expect(Math.max(...dayLeft.values())).toBe(1);
       // Of each of the two minutes.

@@ -18,7 +18,7 @@ let store: TestApplication;
 let key: string;
 let isRunning = false;
 
-/** The settings of this process, from which the SDK reads its own. */
+/** Sets variables of this process, which the SDK reads, and returns the matching settings of the service. */
 function set(variables: Record<string, string>) {
   Object.assign(process.env, { OTEL_BSP_SCHEDULE_DELAY: '50', ...variables });
   const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL } = readEnvironment(variables);
@@ -67,8 +67,8 @@ const childrenOf = ({ spanId }: ReceivedSpan) =>
   collector.spans().filter(({ parentSpanId }) => parentSpanId === spanId);
 const names = (spans: ReceivedSpan[]) => spans.map(({ name }) => name).toSorted();
 
-describe('a request', () => {
-  it('is a span named by its operation, with the conventional attributes, and one below it for each question', async () => {
+describe('the trace of a request', () => {
+  it('has a span named by the operation, with the conventional attributes, and a child span for each query', async () => {
     await start();
     const { headers } = await send(`${store.url}/v1/pets?limit=1`, { key });
     const span = await server('listPets');
@@ -95,7 +95,7 @@ describe('a request', () => {
     }
   });
 
-  it('belongs to the trace of its sender, and keeps its state', async () => {
+  it('continues the trace of its sender, and keeps its state', async () => {
     await start();
     const traceparent = `00-${TRACE}-${SPAN}-01`;
     await send(`${store.url}/v1/pets`, { key, headers: { traceparent, tracestate: 'vendor=1' } });
@@ -106,15 +106,15 @@ describe('a request', () => {
     });
   });
 
-  it('has a span of its own for each question, also where one question served many', async () => {
+  it('has a span for each query, also when one query serves many requests', async () => {
     await start();
     await send(`${store.url}/v1/pets`, { key });
-    // Behind the first question, if not with it, the others gather.
+    // The others queue behind the first query, if not with it.
     const holder = await hold(store.database.url, 'LOCK TABLE rate_limit_counters');
-    const asked = Array.from({ length: 20 }, () => send(`${store.url}/v1/pets`, { key }));
+    const responses = Array.from({ length: 20 }, () => send(`${store.url}/v1/pets`, { key }));
     await eventually(() => expectLocksWaitedFor(store.database, 1));
     await holder.letGo();
-    await Promise.all(asked);
+    await Promise.all(responses);
     await eventually(async () => {
       const spans = collector.spans();
       const servers = spans.filter(({ kind }) => kind === SERVER);
@@ -127,7 +127,7 @@ describe('a request', () => {
     });
   });
 
-  it('with a body has its questions below it too, and each statement of a transaction, but no values', async () => {
+  it('has the queries of a request with a body and each statement of a transaction, without values', async () => {
     await start();
     const { key: admin } = await store.issue({ plan: 'business', role: 'admin' });
     await send(`${store.url}/v1/pets`, {
@@ -154,12 +154,12 @@ describe('a request', () => {
     expect(collector.postings.map(({ body }) => body.toString()).join()).not.toContain('Rumpelstiltskin');
   });
 
-  it('that is refused is no error; one that fails is, and so is the question that failed', async () => {
+  it('has no error for a client error, but for a failed request and for the query that failed', async () => {
     await start();
     expect((await send(`${store.url}/v1/pets/404`, { key })).status).toBe(404);
-    const refused = await server('getPet');
-    expect(refused).toMatchObject({ status: { code: 0 } });
-    expect(refused.attributes['error.type']).toBeUndefined();
+    const clientError = await server('getPet');
+    expect(clientError).toMatchObject({ status: { code: 0 } });
+    expect(clientError.attributes['error.type']).toBeUndefined();
     await store.database.query('ALTER TABLE pets RENAME TO hidden');
     expect((await send(`${store.url}/v1/pets`, { key })).status).toBe(500);
     expect(await server('listPets')).toMatchObject({
@@ -172,7 +172,7 @@ describe('a request', () => {
     });
   });
 
-  it('to an unknown path is named by its method, and never tells a key that stands in the path', async () => {
+  it('is named by the method for an unknown path, and has no key from the path', async () => {
     await start();
     await send(`${store.url}/v1/${key}?secret=${key}`, { key });
     const span = await server('GET');
@@ -180,7 +180,7 @@ describe('a request', () => {
     expect(collector.postings.map(({ body }) => body.toString()).join()).not.toContain(key.slice(9));
   });
 
-  it('whose sender does not sample it leaves no span', async () => {
+  it('has no span when its sender does not sample it', async () => {
     await start();
     await send(`${store.url}/v1/pets`, { key, headers: { traceparent: `00-${TRACE}-${SPAN}-00` } });
     await send(`${store.url}/v1/pets/1`, { key });
@@ -188,7 +188,7 @@ describe('a request', () => {
     expect(collector.spans().filter(({ traceId }) => traceId === TRACE)).toEqual([]);
   });
 
-  it('has nothing below it of what was pipelined behind it', async () => {
+  it('has no queries of requests that were pipelined behind it', async () => {
     await start();
     const get = (path: string, ...headers: string[]) =>
       `${[`GET ${path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key}`, ...headers].join('\r\n')}\r\n\r\n`;
@@ -199,7 +199,7 @@ describe('a request', () => {
     expect(names(childrenOf(span))).toEqual(['count', 'find-keys', 'page-of-pets']);
   });
 
-  it('of health or documents leaves no span, nor does work that no request asked for', async () => {
+  it('does not exist for health, documents or work that no request started', async () => {
     await start();
     await send(`${store.url}/livez`);
     await send(`${store.url}/readyz`);
@@ -232,7 +232,7 @@ describe('the settings OTEL_*', () => {
     ['traceidratio', '01', 0],
     ['always_on', '00', 1],
   ])(
-    'decide what is sampled whatever its sender says, with a sampler that heeds none: %s',
+    'override the sampling of the sender, with a sampler without parentbased_: %s',
     async (sampler, flags, count) => {
       await start({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: '0' });
       await send(`${store.url}/v1/pets`, { key, headers: { traceparent: `00-${TRACE}-${SPAN}-${flags}` } });
@@ -241,7 +241,7 @@ describe('the settings OTEL_*', () => {
     },
   );
 
-  it('leave the service its name and protobuf where they say nothing', async () => {
+  it('default to the name of the service and to protobuf', async () => {
     await start({ OTEL_EXPORTER_OTLP_PROTOCOL: '' });
     await send(`${store.url}/v1/pets`, { key });
     await eventually(async () => {
@@ -254,7 +254,7 @@ describe('the settings OTEL_*', () => {
 });
 
 describe('a collector', () => {
-  it('is sent what is left when the service ends', async () => {
+  it('receives the remaining spans when the service ends', async () => {
     await start({ OTEL_BSP_SCHEDULE_DELAY: '60000' });
     await send(`${store.url}/v1/pets`, { key });
     expect(collector.spans()).toEqual([]);
@@ -263,24 +263,27 @@ describe('a collector', () => {
   });
 
   it.each([
-    ['refuses connections', 'gone'],
-    ['answers with errors', 500],
-    ['never answers', null],
-  ])('that %s disturbs no request, nor the end for longer than its deadline', async (_how, answer) => {
-    await collector.close();
-    const { url } = collector;
-    if (answer !== 'gone') {
-      collector = await startCollector(() => answer as number | null);
-    }
-    await start({
-      OTEL_EXPORTER_OTLP_ENDPOINT: answer === 'gone' ? url : collector.url,
-      OTEL_EXPORTER_OTLP_TIMEOUT: '500',
-    });
-    for (let sent = 0; sent < 10; sent += 1) {
-      expect((await send(`${store.url}/v1/pets`, { key })).status).toBe(200);
-    }
-    const startMs = performance.now();
-    await stop();
-    expect(performance.now() - startMs).toBeLessThan(3000);
-  });
+    ['rejects connections', 'gone'],
+    ['responds with errors', 500],
+    ['never responds', null],
+  ])(
+    'disturbs no request when it %s, and delays the end by at most its deadline',
+    async (_how, behaviour) => {
+      await collector.close();
+      const { url } = collector;
+      if (behaviour !== 'gone') {
+        collector = await startCollector(() => behaviour as number | null);
+      }
+      await start({
+        OTEL_EXPORTER_OTLP_ENDPOINT: behaviour === 'gone' ? url : collector.url,
+        OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+      });
+      for (let sent = 0; sent < 10; sent += 1) {
+        expect((await send(`${store.url}/v1/pets`, { key })).status).toBe(200);
+      }
+      const startMs = performance.now();
+      await stop();
+      expect(performance.now() - startMs).toBeLessThan(3000);
+    },
+  );
 });

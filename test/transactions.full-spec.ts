@@ -4,7 +4,7 @@ import { createDatabase } from './support/database.js';
 import { startDatabaseProxy } from './support/database-proxy.js';
 import { eventually } from './support/eventually.js';
 
-it('a transaction that the network has cut off in silence holds its locks no longer than 10 s', async () => {
+it('a transaction on a silently broken network holds its locks for at most 10 s', async () => {
   const database = await createDatabase();
   const proxy = await startDatabaseProxy(database.url);
   const prisma = new PrismaService({ DATABASE_URL: proxy.url, DATABASE_POOL_SIZE: 2 });

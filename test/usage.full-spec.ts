@@ -1,14 +1,14 @@
 import type { IssuedKey } from '../src/admin/key.schemas.js';
-import type { Usage as Told } from '../src/admin/usage.schemas.js';
+import type { Usage as UsageRow } from '../src/admin/usage.schemas.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { send } from './support/http.js';
 import { issueKey } from './support/keys.js';
 import { run, ServiceProcess } from './support/service-process.js';
 
 const LOAD_MS = 5000;
-/** Clients at once of each process. */
+/** Concurrent clients of each process. */
 const CLIENTS = 12;
-/** What a process that is killed may lose. */
+/** What a killed process may lose. */
 const MAY_BE_LOST_MS = 1000;
 
 interface Call {
@@ -31,8 +31,8 @@ const CALLS: readonly Call[] = [
   { operation: 'none', deprecated: false, path: '/v1/pets', init: { method: 'DELETE' } },
 ];
 
-/** A request that was answered. */
-interface Answered extends Call {
+/** A request that got a response. */
+interface CompletedCall extends Call {
   keyId: string;
   status: number;
   atMs: number;
@@ -50,9 +50,9 @@ interface Sum {
 type Sums = Record<string, Sum>;
 
 /** By key and operation. */
-function sumsOf(answers: readonly Answered[]): Sums {
+function sumsOf(responses: readonly CompletedCall[]): Sums {
   const sums: Sums = {};
-  for (const { keyId, operation, deprecated, status } of answers) {
+  for (const { keyId, operation, deprecated, status } of responses) {
     const sum = (sums[`${keyId} ${operation} ${deprecated}`] ??= {
       requests: 0,
       succeeded: 0,
@@ -71,7 +71,7 @@ function sumsOf(answers: readonly Answered[]): Sums {
   return sums;
 }
 
-describe('two processes over one database, under load,', () => {
+describe('two replicas over one database, under load,', () => {
   let database: TestDatabase;
   let keys: IssuedKey[];
   let replicas: ServiceProcess[];
@@ -99,9 +99,9 @@ describe('two processes over one database, under load,', () => {
     await database.drop();
   });
 
-  /** Has some clients call a process with these keys until told to stop; answers gather, and what failed is counted. */
+  /** Runs clients with these keys until stopped; collects their responses, and counts the requests that they sent. */
   function load(url: string, using: readonly IssuedKey[]) {
-    const answers: Answered[] = [];
+    const responses: CompletedCall[] = [];
     const end = new AbortController();
     let sent = 0;
     const callOn = async (client: number) => {
@@ -111,7 +111,7 @@ describe('two processes over one database, under load,', () => {
         sent += 1;
         try {
           const { status } = await send(`${url}${call.path}`, { ...call.init, key });
-          answers.push({ ...call, keyId: id, status, atMs: performance.now() });
+          responses.push({ ...call, keyId: id, status, atMs: performance.now() });
         } catch {
           // The process was killed.
           return;
@@ -120,7 +120,7 @@ describe('two processes over one database, under load,', () => {
     };
     const clients = Array.from({ length: CLIENTS }, (_, client) => callOn(client));
     return {
-      answers,
+      responses,
       sent: () => sent,
       stop: async () => {
         end.abort();
@@ -147,17 +147,17 @@ describe('two processes over one database, under load,', () => {
 
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-  it('record every request once: by key, operation and class, in all three periods, once they have ended', async () => {
+  it('record every request once by key, operation and class, in all three periods, by their end', async () => {
     const loads = urls.map((url) => load(url, keys));
     await pause(LOAD_MS);
     await Promise.all(loads.map(({ stop }) => stop()));
     const ends = await Promise.all(replicas.map((replica) => replica.kill('SIGTERM')));
-    expect(loads.map(({ sent }) => sent())).toEqual(loads.map(({ answers }) => answers.length));
+    expect(loads.map(({ sent }) => sent())).toEqual(loads.map(({ responses }) => responses.length));
     expect(ends.map(({ code, stderr }) => [code, stderr])).toEqual([
       [0, ''],
       [0, ''],
     ]);
-    const expected = sumsOf(loads.flatMap(({ answers }) => answers));
+    const expected = sumsOf(loads.flatMap(({ responses }) => responses));
     expect(Object.keys(expected)).toHaveLength(keys.length * 4);
     expect(Object.values(expected).reduce((sum, { requests }) => sum + requests, 0)).toBeGreaterThan(500);
     expect(Object.values(expected).reduce((sum, { refusals }) => sum + refusals, 0)).toBeGreaterThan(50);
@@ -166,7 +166,7 @@ describe('two processes over one database, under load,', () => {
     }
   });
 
-  it('of which one is killed, lose nothing that was answered more than a second before', async () => {
+  it('lose only requests of the last second when one is killed', async () => {
     const [killed, other] = [load(urls[0] ?? '', keys.slice(0, 1)), load(urls[1] ?? '', keys.slice(1, 2))];
     await pause(LOAD_MS);
     const killedAtMs = performance.now();
@@ -177,23 +177,23 @@ describe('two processes over one database, under load,', () => {
     const sums = await stored('minute');
     expect(await stored('hour')).toEqual(sums);
     expect(await stored('day')).toEqual(sums);
-    expect(sums).toMatchObject(sumsOf(other.answers));
+    expect(sums).toMatchObject(sumsOf(other.responses));
 
-    const due = sumsOf(killed.answers.filter(({ atMs }) => atMs <= killedAtMs - MAY_BE_LOST_MS));
-    const answered = sumsOf(killed.answers);
+    const due = sumsOf(killed.responses.filter(({ atMs }) => atMs <= killedAtMs - MAY_BE_LOST_MS));
+    const sumsOfKilled = sumsOf(killed.responses);
     expect(Object.keys(due)).toHaveLength(4);
     for (const [name, least] of Object.entries(due)) {
       for (const count of Object.keys(least) as (keyof Sum)[]) {
         expect(sums[name]?.[count]).toBeGreaterThanOrEqual(least[count]);
-        // Those that were under way when it was killed may be there too, though nobody saw their answer.
-        expect(sums[name]?.[count]).toBeLessThanOrEqual((answered[name]?.[count] ?? 0) + CLIENTS);
+        // Requests in flight at the kill may be recorded too, though no client got their responses.
+        expect(sums[name]?.[count]).toBeLessThanOrEqual((sumsOfKilled[name]?.[count] ?? 0) + CLIENTS);
       }
     }
     const ofKilled = Object.keys(due).reduce((sum, name) => sum + (sums[name]?.requests ?? 0), 0);
     expect(ofKilled).toBeLessThanOrEqual(killed.sent());
   });
 
-  it('that are all killed leave what was answered in the journal, from which whoever asks is told once', async () => {
+  it('leave all requests in the journal when both are killed, and each reader gets them once', async () => {
     const loads = urls.map((url, index) => load(url, keys.slice(index, index + 1)));
     await pause(LOAD_MS);
     await Promise.all(loads.map(({ stop }) => stop()));
@@ -202,10 +202,10 @@ describe('two processes over one database, under load,', () => {
     expect((await database.query('SELECT FROM usage_batches')).length).toBeGreaterThan(0);
 
     const settings = { APP_ENV: 'staging', DATABASE_URL: database.url };
-    const expected = sumsOf(loads.flatMap(({ answers }) => answers));
+    const expected = sumsOf(loads.flatMap(({ responses }) => responses));
     for (const _turn of [1, 2]) {
       const { stdout } = await run('cli/admin.js', settings, 'usage', '--json');
-      const told = (JSON.parse(stdout) as Told[]).map(
+      const received = (JSON.parse(stdout) as UsageRow[]).map(
         ({ keyId, operation, deprecated, requests, statuses, refusals }) => [
           `${keyId} ${operation} ${deprecated}`,
           {
@@ -218,7 +218,7 @@ describe('two processes over one database, under load,', () => {
           },
         ],
       );
-      expect(Object.fromEntries(told)).toEqual(expected);
+      expect(Object.fromEntries(received)).toEqual(expected);
       expect(await stored('minute')).toEqual(expected);
     }
     expect(await database.query('SELECT FROM usage_batches')).toEqual([]);

@@ -5,15 +5,15 @@ import { startApplication, type TestApplication } from './support/application.js
 
 const CLIENT = path.join(__dirname, 'support', 'waiting-client.mjs');
 const PER_MINUTE = 20;
-/** Fewer than the limit per minute, as the promise says. */
+/** Fewer than the limit per minute, as documented. */
 const IN_FLIGHT = PER_MINUTE - 1;
 /** More than two minutes have room for. */
 const REQUESTS = 2 * PER_MINUTE + 10;
-/** The first minute ends soon, so that the whole takes little more than one. */
+/** The first minute ends soon, so that the test takes little more than one minute. */
 const MINUTE_REST_MS = 5_000;
 const run = promisify(execFile);
 
-describe('a client with fewer requests in flight than its limit per minute, which waits as Retry-After tells', () => {
+describe('a client that waits for Retry-After and has fewer requests in flight than its limit per minute', () => {
   let store: TestApplication;
 
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe('a client with fewer requests in flight than its limit per minute, whic
   });
   afterAll(() => store.close());
 
-  it('is served all it asks for, over three windows, and never banned: got and ky by their own retries', async () => {
+  it('gets 200 for all requests over three windows, and is never banned: got and ky with their own retries', async () => {
     const outcomes = await Promise.all(
       ['got', 'ky'].map(async (library) => {
         const { key, quotaId } = await store.issue({
