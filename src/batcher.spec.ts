@@ -1,134 +1,134 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Batcher, BatchItemError } from './batcher.js';
 
-/** One question under way, which the test answers. */
-interface Question {
-  asks: number[];
-  answer(answers: string[]): void;
-  fail(reason: Error): void;
+/** A batch in flight, which the test resolves. */
+interface Batch {
+  items: number[];
+  resolve(results: string[]): void;
+  reject(reason: Error): void;
 }
 
-/** A batcher whose questions wait until the test answers them. */
-function underTest(limits?: { maxBatch?: number; maxInFlight?: number }): {
+/** Returns a batcher whose batches wait until the test resolves them. */
+function createBatcher(limits?: { maxBatch?: number; maxInFlight?: number }): {
   batcher: Batcher<number, string>;
-  questions: Question[];
+  batches: Batch[];
 } {
-  const questions: Question[] = [];
+  const batches: Batch[] = [];
   const batcher = new Batcher<number, string>(
-    (asks) =>
-      new Promise<string[]>((answer, fail) => {
-        questions.push({ asks, answer, fail });
+    (items) =>
+      new Promise<string[]>((resolve, reject) => {
+        batches.push({ items, resolve, reject });
       }),
     { name: 'test', ...limits },
   );
-  return { batcher, questions };
+  return { batcher, batches };
 }
 
-/** The question of this number, which must be under way. */
-function at(questions: Question[], index: number): Question {
-  const question = questions[index];
-  if (question === undefined) {
-    throw new Error(`There is no question ${index}`);
+/** Returns the batch with this index, which must be in flight. */
+function at(batches: Batch[], index: number): Batch {
+  const batch = batches[index];
+  if (batch === undefined) {
+    throw new Error(`There is no batch ${index}`);
   }
-  return question;
+  return batch;
 }
 
-const texts = (asks: number[]) => asks.map(String);
+const texts = (items: number[]) => items.map(String);
 
-describe('a batcher', () => {
+describe('Batcher', () => {
   afterEach(() => jest.restoreAllMocks());
 
-  it('sends a lonely ask in the turn in which it arrives', async () => {
-    const { batcher, questions } = underTest();
+  it('sends a single item in the turn in which it arrives', async () => {
+    const { batcher, batches } = createBatcher();
     void batcher.load(1);
     await nextTurn();
-    expect(questions.map(({ asks }) => asks)).toEqual([[1]]);
+    expect(batches.map(({ items }) => items)).toEqual([[1]]);
   });
 
-  it('sends all that arrive in one turn together', async () => {
-    const { batcher, questions } = underTest();
+  it('sends all items of one turn in one batch', async () => {
+    const { batcher, batches } = createBatcher();
     void batcher.load(1);
     await Promise.resolve();
     void batcher.load(2);
     await nextTurn();
-    expect(questions.map(({ asks }) => asks)).toEqual([[1, 2]]);
+    expect(batches.map(({ items }) => items)).toEqual([[1, 2]]);
   });
 
-  it('has one question under way, and gathers what arrives meanwhile for the next', async () => {
-    const { batcher, questions } = underTest();
+  it('has one batch in flight, and queues later items for the next', async () => {
+    const { batcher, batches } = createBatcher();
     const first = batcher.load(1);
     await nextTurn();
     const rest = [batcher.load(2), batcher.load(3)];
     await nextTurn();
     rest.push(batcher.load(4));
     await nextTurn();
-    expect(questions).toHaveLength(1);
+    expect(batches).toHaveLength(1);
 
-    at(questions, 0).answer(['1']);
+    at(batches, 0).resolve(['1']);
     expect(await first).toBe('1');
     await nextTurn();
-    expect(questions.map(({ asks }) => asks)).toEqual([[1], [2, 3, 4]]);
+    expect(batches.map(({ items }) => items)).toEqual([[1], [2, 3, 4]]);
 
-    at(questions, 1).answer(['2', '3', '4']);
+    at(batches, 1).resolve(['2', '3', '4']);
     expect(await Promise.all(rest)).toEqual(['2', '3', '4']);
   });
 
-  it('gives each ask its own answer, in the order in which they arrived', async () => {
-    const answerAll = async (asks: number[]) => {
+  it('returns its own result to each item, in the order of the items', async () => {
+    const runBatch = async (items: number[]) => {
       await nextTurn();
-      return texts(asks);
+      return texts(items);
     };
-    const batcher = new Batcher(answerAll, { name: 'test' });
-    const asks = Array.from({ length: 100 }, (_, index) => index);
-    expect(await Promise.all(asks.map((ask) => batcher.load(ask)))).toEqual(texts(asks));
+    const batcher = new Batcher(runBatch, { name: 'test' });
+    const items = Array.from({ length: 100 }, (_, index) => index);
+    expect(await Promise.all(items.map((item) => batcher.load(item)))).toEqual(texts(items));
   });
 
-  it('is ready for a lonely ask again when all are answered', async () => {
-    const { batcher, questions } = underTest();
+  it('sends a single item immediately again after all have their results', async () => {
+    const { batcher, batches } = createBatcher();
     const first = batcher.load(1);
     await nextTurn();
-    at(questions, 0).answer(['1']);
+    at(batches, 0).resolve(['1']);
     await first;
     await nextTurn();
     void batcher.load(2);
     await nextTurn();
-    expect(questions.map(({ asks }) => asks)).toEqual([[1], [2]]);
+    expect(batches.map(({ items }) => items)).toEqual([[1], [2]]);
   });
 
-  it('serves an ask that is made in the very moment another is answered', async () => {
-    const { batcher, questions } = underTest();
+  it('sends an item that is loaded in the callback of another result', async () => {
+    const { batcher, batches } = createBatcher();
     const chained = batcher.load(1).then(() => batcher.load(2));
     await nextTurn();
-    at(questions, 0).answer(['1']);
+    at(batches, 0).resolve(['1']);
     await nextTurn();
     await nextTurn();
-    at(questions, 1).answer(['2']);
+    at(batches, 1).resolve(['2']);
     expect(await chained).toBe('2');
   });
 
-  it('holds at most so many asks in a question; the rest go with the next, first come first', async () => {
-    const { batcher, questions } = underTest({ maxBatch: 2 });
-    const answers = [1, 2, 3, 4, 5].map((ask) => batcher.load(ask));
+  it('limits the items of a batch; the rest go with the next, in order', async () => {
+    const { batcher, batches } = createBatcher({ maxBatch: 2 });
+    const results = [1, 2, 3, 4, 5].map((item) => batcher.load(item));
     const expected = [[1, 2], [3, 4], [5]];
-    for (const [index, asks] of expected.entries()) {
+    for (const [index, items] of expected.entries()) {
       await nextTurn();
-      expect(questions).toHaveLength(index + 1);
-      expect(at(questions, index).asks).toEqual(asks);
-      at(questions, index).answer(texts(asks));
+      expect(batches).toHaveLength(index + 1);
+      expect(at(batches, index).items).toEqual(items);
+      at(batches, index).resolve(texts(items));
       await nextTurn();
     }
-    expect(await Promise.all(answers)).toEqual(['1', '2', '3', '4', '5']);
+    expect(await Promise.all(results)).toEqual(['1', '2', '3', '4', '5']);
   });
 
-  it('rejects every ask of a question that fails, with its reason, and no other', async () => {
-    const { batcher, questions } = underTest();
-    const outcomes = Promise.allSettled([1, 2].map((ask) => batcher.load(ask)));
+  it('rejects every item of a failed batch with its reason, and no other', async () => {
+    const { batcher, batches } = createBatcher();
+    const outcomes = Promise.allSettled([1, 2].map((item) => batcher.load(item)));
     await nextTurn();
     const later = batcher.load(3);
-    at(questions, 0).fail(new Error('away'));
+    at(batches, 0).reject(new Error('away'));
     await nextTurn();
     await nextTurn();
-    at(questions, 1).answer(['3']);
+    at(batches, 1).resolve(['3']);
     expect(await outcomes).toEqual([
       { status: 'rejected', reason: new Error('away') },
       { status: 'rejected', reason: new Error('away') },
@@ -136,83 +136,85 @@ describe('a batcher', () => {
     expect(await later).toBe('3');
   });
 
-  it('rejects one ask alone, where only that one failed', async () => {
+  it('rejects a single item when only that item failed', async () => {
     const batcher = new Batcher<number, string>(
-      (asks) =>
-        Promise.resolve(asks.map((ask) => (ask === 2 ? new BatchItemError(new Error('bad')) : String(ask)))),
+      (items) =>
+        Promise.resolve(
+          items.map((item) => (item === 2 ? new BatchItemError(new Error('bad')) : String(item))),
+        ),
       { name: 'test' },
     );
-    expect(await Promise.allSettled([1, 2, 3].map((ask) => batcher.load(ask)))).toEqual([
+    expect(await Promise.allSettled([1, 2, 3].map((item) => batcher.load(item)))).toEqual([
       { status: 'fulfilled', value: '1' },
       { status: 'rejected', reason: new Error('bad') },
       { status: 'fulfilled', value: '3' },
     ]);
   });
 
-  it('takes a question that throws at once for one that fails, and goes on', async () => {
+  it('rejects the items of a batch that throws synchronously, and continues', async () => {
     let broken = true;
-    const answerAll = (asks: number[]) => {
+    const runBatch = (items: number[]) => {
       if (broken) {
         throw new Error('at once');
       }
-      return Promise.resolve(texts(asks));
+      return Promise.resolve(texts(items));
     };
-    const batcher = new Batcher(answerAll, { name: 'test' });
+    const batcher = new Batcher(runBatch, { name: 'test' });
     await expect(batcher.load(1)).rejects.toThrow('at once');
     broken = false;
     expect(await batcher.load(2)).toBe('2');
   });
 
-  it('rejects rather than answers nothing when a question has fewer answers than asks', async () => {
-    const batcher = new Batcher((asks: number[]) => Promise.resolve(texts(asks).slice(1)), {
+  it('rejects, rather than returns undefined, when a batch has fewer results than items', async () => {
+    const batcher = new Batcher((items: number[]) => Promise.resolve(texts(items).slice(1)), {
       name: 'test',
     });
     await expect(batcher.load(1)).rejects.toBeInstanceOf(Error);
   });
 
-  it('dismisses those who wait for the next question, while the one under way goes on', async () => {
-    const { batcher, questions } = underTest();
+  it('rejects queued items on request, while the batch in flight continues', async () => {
+    const { batcher, batches } = createBatcher();
     const first = batcher.load(1);
     await nextTurn();
-    const dismissed = Promise.allSettled([batcher.load(2), batcher.load(3)]);
+    const rejected = Promise.allSettled([batcher.load(2), batcher.load(3)]);
     batcher.rejectQueued(new Error('too long'));
-    expect(await dismissed).toMatchObject([
+    expect(await rejected).toMatchObject([
       { reason: { message: 'too long' } },
       { reason: { message: 'too long' } },
     ]);
-    at(questions, 0).answer(['1']);
+    at(batches, 0).resolve(['1']);
     expect(await first).toBe('1');
     const fourth = batcher.load(4);
     await nextTurn();
-    expect(questions.map(({ asks }) => asks)).toEqual([[1], [4]]);
-    at(questions, 1).answer(['4']);
+    expect(batches.map(({ items }) => items)).toEqual([[1], [4]]);
+    at(batches, 1).resolve(['4']);
     expect(await fourth).toBe('4');
   });
 
-  it('asks nothing when all who wait were dismissed', async () => {
-    const { batcher, questions } = underTest();
-    const dismissed = batcher.load(1);
+  it('sends no batch when all queued items were rejected', async () => {
+    const { batcher, batches } = createBatcher();
+    const rejected = batcher.load(1);
     batcher.rejectQueued(new Error('too long'));
-    await expect(dismissed).rejects.toThrow('too long');
+    await expect(rejected).rejects.toThrow('too long');
     await nextTurn();
-    expect(questions).toHaveLength(0);
+    expect(batches).toHaveLength(0);
   });
 
-  it('sends away with a question that fails those who have waited for a second, and nobody else', async () => {
+  it('rejects with a failed batch only the items that were queued for a second', async () => {
     const now = jest.spyOn(performance, 'now').mockReturnValue(0);
-    const { batcher, questions } = underTest();
-    const asked = [batcher.load(1)];
+    const { batcher, batches } = createBatcher();
+    const loaded = [batcher.load(1)];
     await nextTurn();
-    asked.push(batcher.load(2), batcher.load(3));
+    loaded.push(batcher.load(2), batcher.load(3));
     now.mockReturnValue(1);
-    asked.push(batcher.load(4));
-    const outcomes = Promise.allSettled(asked);
+    loaded.push(batcher.load(4));
+    const outcomes = Promise.allSettled(loaded);
     now.mockReturnValue(1000);
-    at(questions, 0).fail(new Error('away'));
+    at(batches, 0).reject(new Error('away'));
     await nextTurn();
     await nextTurn();
-    expect(questions.map(({ asks }) => asks)).toEqual([[1], [4]]);
-    at(questions, 1).answer(['4']);
+    expect(batches.map(({ items }) => items)).toEqual([[1], [4]]);
+    at(batches, 1).resolve(['4']);
     expect(await outcomes).toMatchObject([
       { reason: { message: 'away' } },
       { reason: { message: 'away' } },
@@ -221,55 +223,55 @@ describe('a batcher', () => {
     ]);
   });
 
-  describe('that may have several questions under way', () => {
+  describe('with several batches in flight', () => {
     beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
     afterEach(() => jest.useRealTimers());
 
-    it('sends the next beside one that is slow, and gathers again behind it', async () => {
-      const { batcher, questions } = underTest({ maxInFlight: 2 });
+    it('sends the next batch beside a slow one, and queues again behind it', async () => {
+      const { batcher, batches } = createBatcher({ maxInFlight: 2 });
       void batcher.load(1);
       await nextTurn();
       void batcher.load(2);
       void batcher.load(3);
       await nextTurn();
-      expect(questions).toHaveLength(1);
+      expect(batches).toHaveLength(1);
 
       jest.advanceTimersByTime(20);
       await nextTurn();
-      expect(questions.map(({ asks }) => asks)).toEqual([[1], [2, 3]]);
+      expect(batches.map(({ items }) => items)).toEqual([[1], [2, 3]]);
       void batcher.load(4);
       await nextTurn();
-      expect(questions).toHaveLength(2);
+      expect(batches).toHaveLength(2);
     });
 
-    it('never has more of them than it may, however slow they are', async () => {
-      const { batcher, questions } = underTest({ maxInFlight: 2 });
-      for (const ask of [1, 2, 3]) {
-        void batcher.load(ask);
+    it('never exceeds its limit of batches, however slow they are', async () => {
+      const { batcher, batches } = createBatcher({ maxInFlight: 2 });
+      for (const item of [1, 2, 3]) {
+        void batcher.load(item);
         await nextTurn();
         jest.advanceTimersByTime(20);
         await nextTurn();
       }
-      expect(questions).toHaveLength(2);
+      expect(batches).toHaveLength(2);
 
-      at(questions, 1).answer(['2']);
+      at(batches, 1).resolve(['2']);
       await nextTurn();
       await nextTurn();
-      expect(questions.map(({ asks }) => asks)).toEqual([[1], [2], [3]]);
+      expect(batches.map(({ items }) => items)).toEqual([[1], [2], [3]]);
     });
 
-    it('gathers as ever when the slow one has been answered', async () => {
-      const { batcher, questions } = underTest({ maxInFlight: 2 });
+    it('queues as before when the slow batch has its results', async () => {
+      const { batcher, batches } = createBatcher({ maxInFlight: 2 });
       void batcher.load(1);
       await nextTurn();
       jest.advanceTimersByTime(20);
-      at(questions, 0).answer(['1']);
+      at(batches, 0).resolve(['1']);
       await nextTurn();
-      for (const ask of [2, 3]) {
-        void batcher.load(ask);
+      for (const item of [2, 3]) {
+        void batcher.load(item);
         await nextTurn();
       }
-      expect(questions.map(({ asks }) => asks)).toEqual([[1], [2]]);
+      expect(batches.map(({ items }) => items)).toEqual([[1], [2]]);
     });
   });
 });

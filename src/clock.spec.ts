@@ -2,7 +2,7 @@ import { ServerClock } from './clock.js';
 
 const clock = { storeOffsetMs: 0, now: () => Date.UTC(2027, 2, 5, 12) };
 
-describe("the store's time", () => {
+describe('ServerClock', () => {
   let monotonicMs = 1000;
 
   beforeEach(() => {
@@ -10,21 +10,21 @@ describe("the store's time", () => {
   });
   afterEach(() => jest.restoreAllMocks());
 
-  it("is this process's own until the store has told it", () => {
+  it('returns the time of this process until it has observed a time of the server', () => {
     const time = new ServerClock(clock);
     monotonicMs += 500;
     expect(time.now()).toBe(clock.now() + 500);
   });
 
-  it('goes on from the last that it told, by the monotonic clock, whatever the own clock says', () => {
+  it('continues from the last observed time by the monotonic clock, whatever the clock of this process says', () => {
     const time = new ServerClock(clock);
-    const toldMs = clock.now() - 300_000;
-    time.observe(toldMs);
+    const observedMs = clock.now() - 300_000;
+    time.observe(observedMs);
     monotonicMs += 90_000;
-    expect(time.now()).toBe(toldMs + 90_000);
+    expect(time.now()).toBe(observedMs + 90_000);
   });
 
-  it('is heard from the first of several answers that tell the same', () => {
+  it('counts from the first of several responses with the same time', () => {
     const time = new ServerClock(clock);
     time.observe(5000);
     monotonicMs += 7;

@@ -9,12 +9,12 @@ it.each([
   ['0', 0],
   ['0h', 0],
   ['36500d', 3_153_600_000_000],
-])('%s is %d milliseconds', (text, milliseconds) => {
+])('parseDuration("%s") returns %d milliseconds', (text, milliseconds) => {
   expect(parseDuration(text)).toBe(milliseconds);
 });
 
 it.each(['', ' ', '1', '-1h', '1.5h', '1w', 'h', '1 h', '1H', '1h30m', '36501d', '99999999999999999999d'])(
-  '"%s" is no duration',
+  'parseDuration("%s") returns null',
   (text) => {
     expect(parseDuration(text)).toBeNull();
   },

@@ -6,7 +6,7 @@ import { SECRETS } from './secret-files.js';
 
 const DATABASE_URL = 'postgresql://store:secret@db.example:5432/store';
 
-/** The lines that tell what is wrong; none when all is well. */
+/** Returns the lines of the error; none when the settings are valid. */
 function faults(variables: Record<string, string>): string[] {
   try {
     readEnvironment(variables);
@@ -19,8 +19,8 @@ function faults(variables: Record<string, string>): string[] {
   }
 }
 
-describe('the settings', () => {
-  it('have a default each, for a service with a database of its own', () => {
+describe('readEnvironment', () => {
+  it('returns defaults for a service with an embedded database', () => {
     expect(readEnvironment({})).toEqual({
       NODE_ENV: 'development',
       APP_ENV: 'staging',
@@ -40,7 +40,7 @@ describe('the settings', () => {
     });
   });
 
-  it('are read as given, numbers as numbers', () => {
+  it('returns the given settings, with numbers parsed', () => {
     const given = {
       NODE_ENV: 'production',
       APP_ENV: 'production',
@@ -88,7 +88,7 @@ describe('the settings', () => {
     });
   });
 
-  it('that are empty count as not set', () => {
+  it('treats empty settings as not set', () => {
     const empty = {
       NODE_ENV: '',
       APP_ENV: '',
@@ -103,7 +103,7 @@ describe('the settings', () => {
     expect(readEnvironment(empty)).toEqual(readEnvironment({}));
   });
 
-  it('leave alone what is not theirs', () => {
+  it('ignores other variables', () => {
     expect(readEnvironment({ PATH: '/usr/bin', HOME: '/root' })).toEqual(readEnvironment({}));
   });
 
@@ -148,50 +148,50 @@ describe('the settings', () => {
       'SHUTDOWN_DELAY must be at most half of SHUTDOWN_GRACE: the rest is for requests under way',
     ],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent'],
-  ])('end with one line that names it when %s is "%s"', (name, value, line) => {
+  ])('reports one line that names the setting for %s "%s"', (name, value, line) => {
     expect(faults({ APP_ENV: 'staging', [name]: value })).toEqual([line]);
   });
 
-  it('name every setting that is wrong', () => {
+  it('names every invalid setting', () => {
     expect(faults({ PORT: 'x', LOG_LEVEL: 'y', STRANGER_LIMIT: '-1', TRUST_PROXY: 'z' }).map(nameOf)).toEqual(
       ['PORT', 'STRANGER_LIMIT', 'TRUST_PROXY', 'LOG_LEVEL'],
     );
   });
 
-  it('name what is missing together with what is wrong', () => {
+  it('names missing settings together with invalid ones', () => {
     const production = faults({ NODE_ENV: 'production', PORT: 'x' }).map(nameOf);
     expect(new Set(production)).toEqual(new Set(['DATABASE_URL', 'PORT']));
     const served = faults({ DATABASE_URL, PORT: 'x' }).map(nameOf);
     expect(new Set(served)).toEqual(new Set(['APP_ENV', 'PORT']));
   });
 
-  it('end with one line that names COUNTER_STORE when it is no address of Redis, and never show its password', () => {
+  it('reports one line that names an invalid COUNTER_STORE, without its password', () => {
     expect(faults({ COUNTER_STORE: 'http://store:secret@cache.example' })).toEqual([
       'COUNTER_STORE must be a redis:// or rediss:// address, or those of several nodes of one Cluster with commas between',
     ]);
   });
 
-  it('never show a wrong DATABASE_URL, which holds a password', () => {
+  it('never shows an invalid DATABASE_URL, which has a password', () => {
     expect(faults({ DATABASE_URL: 'mysql://store:secret@db.example/store' }).join()).not.toContain('secret');
   });
 });
 
-describe('the port of the metrics', () => {
+describe('METRICS_PORT', () => {
   const fault = 'METRICS_PORT must be another port than PORT: metrics are not for clients';
 
-  it('is not that of the service', () => {
+  it('must differ from PORT', () => {
     expect(faults({ PORT: '8080', METRICS_PORT: '8080' })).toEqual([fault]);
     expect(faults({ METRICS_PORT: '3000' })).toEqual([fault]);
     expect(faults({ PORT: '8080', METRICS_PORT: '8081' })).toEqual([]);
   });
 
-  it('may be any free one, as that of the service may', () => {
+  it('may be 0, for any free port, as PORT may', () => {
     expect(readEnvironment({ PORT: '0', METRICS_PORT: '0' })).toMatchObject({ PORT: 0, METRICS_PORT: 0 });
   });
 });
 
-describe('the delay of a shutdown', () => {
-  it('is five seconds in production, but no more than half of what it has', () => {
+describe('SHUTDOWN_DELAY', () => {
+  it('defaults to five seconds in production, but at most half of SHUTDOWN_GRACE', () => {
     const production = { NODE_ENV: 'production', APP_ENV: 'production', DATABASE_URL };
     expect(readEnvironment(production)).toMatchObject({ SHUTDOWN_DELAY: 5_000, SHUTDOWN_GRACE: 10_000 });
     expect(readEnvironment({ ...production, SHUTDOWN_GRACE: '4s' })).toMatchObject({ SHUTDOWN_DELAY: 2_000 });
@@ -199,34 +199,34 @@ describe('the delay of a shutdown', () => {
   });
 });
 
-describe('the database', () => {
+describe('DATABASE_URL', () => {
   it('is required in production', () => {
     expect(faults({ NODE_ENV: 'production', APP_ENV: 'production' })).toEqual([
       'DATABASE_URL is required when NODE_ENV is production',
     ]);
   });
 
-  it('requires APP_ENV when it is given: nobody guesses which keys it holds', () => {
+  it('requires APP_ENV, since the environment of its keys is unknown', () => {
     expect(faults({ DATABASE_URL })).toEqual([
       'APP_ENV is required with DATABASE_URL: production or staging',
     ]);
     expect(readEnvironment({ DATABASE_URL, APP_ENV: 'production' }).APP_ENV).toBe('production');
   });
 
-  it('has a direct address only where it has an address', () => {
+  it('is required with DIRECT_DATABASE_URL', () => {
     expect(faults({ DIRECT_DATABASE_URL: DATABASE_URL })).toEqual([
       'DIRECT_DATABASE_URL needs DATABASE_URL: it is another way to the same database',
     ]);
   });
 
-  it('of its own may be either environment', () => {
+  it('may be missing in either environment, for an embedded database', () => {
     expect(readEnvironment({ APP_ENV: 'production' })).toMatchObject({
       APP_ENV: 'production',
       HOST: '127.0.0.1',
     });
   });
 
-  it('makes the service listen on every address when it is given, unless HOST says otherwise', () => {
+  it('changes the default of HOST to all addresses', () => {
     expect(readEnvironment({ DATABASE_URL, APP_ENV: 'staging' }).HOST).toBe('0.0.0.0');
     expect(readEnvironment({ DATABASE_URL, APP_ENV: 'staging', HOST: '10.0.0.5' }).HOST).toBe('10.0.0.5');
     expect(readEnvironment({ HOST: '0.0.0.0' }).HOST).toBe('0.0.0.0');
@@ -251,7 +251,7 @@ describe('a secret in a file', () => {
     return full;
   }
 
-  it.each(SECRETS)('is %s, without the line break at its end', (name) => {
+  it.each(SECRETS)('sets %s, without the line break at its end', (name) => {
     const { [name]: _, ...rest } = values;
     const others = { APP_ENV: 'production', ...rest };
     const expected = readEnvironment({ ...values, APP_ENV: 'production' });
@@ -261,28 +261,28 @@ describe('a secret in a file', () => {
     }
   });
 
-  it('is not asked for where the name of the file is empty', () => {
+  it('is ignored when the name of the file is empty', () => {
     expect(readEnvironment({ DATABASE_URL_FILE: '' })).toEqual(readEnvironment({}));
     expect(readEnvironment({ DATABASE_URL, DATABASE_URL_FILE: '', APP_ENV: 'staging' })).toEqual(
       readEnvironment({ DATABASE_URL, APP_ENV: 'staging' }),
     );
   });
 
-  it('may stand beside a variable that is empty', () => {
+  it('is used when the variable is empty', () => {
     const DATABASE_URL_FILE = file('url', DATABASE_URL);
     expect(readEnvironment({ DATABASE_URL: '', DATABASE_URL_FILE, APP_ENV: 'staging' }).DATABASE_URL).toBe(
       DATABASE_URL,
     );
   });
 
-  it('is refused with one line where the variable is set too', () => {
+  it('is rejected with one line when the variable is set too', () => {
     const DATABASE_URL_FILE = file('url', DATABASE_URL);
     expect(faults({ DATABASE_URL, DATABASE_URL_FILE, APP_ENV: 'staging' })).toEqual([
       'DATABASE_URL and DATABASE_URL_FILE are both set: give one of them',
     ]);
   });
 
-  it('is refused with one line where it cannot be read or is empty', () => {
+  it('is rejected with one line when it cannot be read or is empty', () => {
     const missing = path.join(folder, 'missing');
     const empty = file('empty', '\n');
     const settings = { DATABASE_URL, APP_ENV: 'staging' };
@@ -300,7 +300,7 @@ describe('a secret in a file', () => {
     ]);
   });
 
-  it('is checked as the variable is, and never shown', () => {
+  it('is validated like the variable, and never shown', () => {
     const DATABASE_URL_FILE = file('url', 'mysql://store:secret@db.example/store');
     const lines = faults({ DATABASE_URL_FILE, APP_ENV: 'staging' });
     expect(lines).toEqual(['DATABASE_URL must be a postgres:// address']);
@@ -313,13 +313,13 @@ describe('EXPERIMENTAL', () => {
     ['staging', 'false', false],
     ['production', undefined, false],
     ['production', 'true', true],
-  ])('on %s is, when given as %s, %s', (APP_ENV, given, offered) => {
+  ])('with APP_ENV %s and the setting %s is %s', (APP_ENV, given, offered) => {
     expect(readEnvironment({ DATABASE_URL, APP_ENV, EXPERIMENTAL: given }).EXPERIMENTAL).toBe(offered);
   });
 });
 
 describe('CORS_ORIGINS', () => {
-  it('is off by default, and may be all', () => {
+  it('is off by default, and may be *', () => {
     expect(readEnvironment({}).CORS_ORIGINS).toBeUndefined();
     expect(readEnvironment({ CORS_ORIGINS: '*' }).CORS_ORIGINS).toEqual(['*']);
   });
@@ -332,7 +332,7 @@ describe('CORS_ORIGINS', () => {
     'null',
     'https://a.example,',
     'https://*.example/x',
-  ])('is refused as %s', (value) => {
+  ])('is rejected as %s', (value) => {
     expect(faults({ CORS_ORIGINS: value })).toEqual([
       `CORS_ORIGINS must be * or a comma-separated list of origins such as https://shop.example, not "${value}"`,
     ]);
@@ -349,7 +349,7 @@ describe('TRUST_PROXY', () => {
     ['10.0.0.0/8, 192.168.0.0/16,2001:db8::/32', ['10.0.0.0/8', '192.168.0.0/16', '2001:db8::/32']],
     ['::1/128', ['::1/128']],
     ['0.0.0.0/0', ['0.0.0.0/0']],
-  ])('may be "%s"', (text, value) => {
+  ])('accepts "%s"', (text, value) => {
     expect(readEnvironment({ TRUST_PROXY: text }).TRUST_PROXY).toEqual(value);
   });
 
@@ -367,7 +367,7 @@ describe('TRUST_PROXY', () => {
     ',',
     'proxy.example',
     '10.0.0.1 10.0.0.2',
-  ])('may not be "%s"', (text) => {
+  ])('rejects "%s"', (text) => {
     expect(faults({ TRUST_PROXY: text })).toEqual([
       `TRUST_PROXY must be a number of proxies or a comma-separated list of networks, not "${text}"`,
     ]);
@@ -381,7 +381,7 @@ describe('BAN_DURATIONS', () => {
     ['1s', [1000]],
     ['365d', [31_536_000_000]],
     ['', []],
-  ])('may be "%s"', (text, value) => {
+  ])('accepts "%s"', (text, value) => {
     expect(readEnvironment({ BAN_DURATIONS: text }).BAN_DURATIONS).toEqual(value);
   });
 
@@ -404,7 +404,7 @@ describe('BAN_DURATIONS', () => {
     'off',
     '1m 5m',
     '1m;5m',
-  ])('may not be "%s"', (text) => {
+  ])('rejects "%s"', (text) => {
     expect(faults({ BAN_DURATIONS: text })).toEqual([
       `BAN_DURATIONS must be empty or a comma-separated list of durations from 1s to 365d such as 1m,5m,1h,24h, not "${text}"`,
     ]);

@@ -1,7 +1,7 @@
 import { Histogram } from './histogram.js';
 
 describe('Histogram', () => {
-  it('counts each value in the bucket of the first bound that it does not exceed, or above all, and sums them', () => {
+  it('counts each value in the first bucket whose bound it does not exceed, or in the last one, and sums the values', () => {
     const histogram = new Histogram([1, 10]);
     for (const value of [0, 1, 1.5, 10, 11, 1000]) {
       histogram.observe(value);

@@ -2,7 +2,7 @@ import { parseRedisAddresses } from './redis-address.js';
 
 const plain = { port: 6379, tls: false, username: undefined, password: undefined, db: 0 };
 
-describe('the addresses of Redis', () => {
+describe('parseRedisAddresses', () => {
   it.each([
     ['redis://cache.example', [{ ...plain, host: 'cache.example' }]],
     ['redis://cache.example:6380/', [{ ...plain, host: 'cache.example', port: 6380 }]],
@@ -21,7 +21,7 @@ describe('the addresses of Redis', () => {
         { ...plain, host: 'b.example', port: 7001 },
       ],
     ],
-  ])('may be "%s"', (text, addresses) => {
+  ])('returns the addresses of "%s"', (text, addresses) => {
     expect(parseRedisAddresses(text)).toEqual(addresses);
   });
 
@@ -39,11 +39,11 @@ describe('the addresses of Redis', () => {
     'redis://:%zz@cache.example',
     'redis://a.example,',
     'redis://a.example redis://b.example',
-    // Nodes of one Cluster are asked alike, and a Cluster has one database.
+    // Nodes of one Cluster share their settings, and a Cluster has one database.
     'redis://a.example,rediss://b.example',
     'redis://:x@a.example,redis://:y@b.example',
     'redis://a.example/1,redis://b.example/1',
-  ])('may not be "%s"', (text) => {
+  ])('returns null for "%s"', (text) => {
     expect(parseRedisAddresses(text)).toBeNull();
   });
 });

@@ -2,7 +2,7 @@ import { PrismaService } from '../src/database/prisma.service.js';
 import { namedStatement, QueryRunner } from '../src/database/query-runner.js';
 import { createDatabase } from './support/database.js';
 
-// Not among the types of a service without a browser.
+// The types of a service without a browser lack this.
 const { WebAssembly } = globalThis as unknown as {
   WebAssembly: { Module: new (bytes: Uint8Array) => object };
 };
@@ -10,7 +10,7 @@ const { WebAssembly } = globalThis as unknown as {
 describe('PrismaService', () => {
   afterEach(() => jest.restoreAllMocks());
 
-  it('gives QueryRunner its connections, and loads the engine of Prisma at the first use of the client only', async () => {
+  it('lends its connections to QueryRunner, and loads the engine of Prisma only at the first use of the client', async () => {
     const { Module } = WebAssembly;
     const modules = jest.spyOn(WebAssembly, 'Module').mockImplementation((bytes) => new Module(bytes));
     const database = await createDatabase();

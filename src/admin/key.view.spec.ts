@@ -17,7 +17,7 @@ describe('stateOf', () => {
     expect(stateOf({ ...key, successor, expiresAt: past }, nowMs)).toBe('expired');
   });
 
-  it('returns "revoked" for a revoked key, also one that was rotated or has expired', () => {
+  it('returns "revoked" for a revoked key, even if it was rotated or has expired', () => {
     expect(stateOf({ ...key, revokedAt: past }, nowMs)).toBe('revoked');
     expect(stateOf({ successor, revokedAt: past, expiresAt: past }, nowMs)).toBe('revoked');
   });

@@ -7,7 +7,7 @@ const BASE_62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const STAGING_KEY = 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz04cBps';
 const PRODUCTION_KEY = 'ask_live_0123456789ABCDEFGHIJKLMNOPQRSTUV0YuuGW';
 
-describe('the form of an API key', () => {
+describe('an API key', () => {
   it.each([
     ['staging', 'ask_test_'],
     ['production', 'ask_live_'],
@@ -23,7 +23,7 @@ describe('the form of an API key', () => {
     },
   );
 
-  it('draws from all 62 characters', () => {
+  it('uses all 62 characters', () => {
     const secrets = Array.from({ length: 200 }, () => generateApiKey('staging').slice(9, 41)).join('');
     expect(new Set(secrets)).toEqual(new Set(BASE_62));
   });
@@ -33,16 +33,16 @@ describe('the form of an API key', () => {
     expect(keyFault(PRODUCTION_KEY, 'production')).toBeNull();
   });
 
-  it('does not serve the other environment', () => {
+  it('is invalid in the other environment', () => {
     expect(keyFault(STAGING_KEY, 'production')).toBe('other_environment');
     expect(keyFault(PRODUCTION_KEY, 'staging')).toBe('other_environment');
   });
 
-  it('covers its prefix by its checksum: a key made over to the other environment is malformed', () => {
+  it('has a checksum of its prefix too: with the prefix of the other environment it is malformed', () => {
     expect(keyFault(STAGING_KEY.replace('ask_test_', 'ask_live_'), 'production')).toBe('malformed');
   });
 
-  it('shows when any single character was replaced', () => {
+  it('is malformed when any single character is replaced', () => {
     const key = generateApiKey('staging');
     const undetected: string[] = [];
     for (let position = 0; position < key.length; position += 1) {
@@ -56,7 +56,7 @@ describe('the form of an API key', () => {
     expect(undetected).toEqual([]);
   });
 
-  it('shows when two neighbouring characters were swapped', () => {
+  it('is malformed when two neighbouring characters are swapped', () => {
     const key = generateApiKey('staging');
     for (let position = 0; position < key.length - 1; position += 1) {
       const swapped =
@@ -75,19 +75,19 @@ describe('the form of an API key', () => {
     ['an unknown prefix', STAGING_KEY.replace('ask_test_', 'ask_beta_')],
     ['a letter outside ASCII', `${STAGING_KEY.slice(0, 20)}é${STAGING_KEY.slice(21)}`],
     ['two keys', STAGING_KEY + STAGING_KEY],
-  ])('is not met by %s', (_what, text) => {
+  ])('is malformed: %s', (_what, text) => {
     expect(keyFault(text, 'staging')).toBe('malformed');
   });
 });
 
-describe('what is kept of an API key', () => {
+describe('what is stored of an API key', () => {
   it('is its SHA-256', () => {
     expect(hashApiKey(STAGING_KEY).toString('hex')).toBe(
       createHash('sha256').update(STAGING_KEY).digest('hex'),
     );
   });
 
-  it('and, for its owner to recognise it, its prefix and last four characters', () => {
+  it('includes its prefix and last four characters, for its owner to recognise it', () => {
     expect(keyHints(STAGING_KEY)).toEqual({ prefix: 'ask_test_', lastFour: STAGING_KEY.slice(-4) });
     expect(keyHints(PRODUCTION_KEY)).toEqual({ prefix: 'ask_live_', lastFour: PRODUCTION_KEY.slice(-4) });
   });

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { isDatabaseUnavailable } from './availability.js';
 
-test('connections that are closed, as the service ends, mean that the database is away', async () => {
+test('isDatabaseUnavailable returns true for a closed pool, as during a shutdown', async () => {
   const pool = new pg.Pool();
   await pool.end();
   const error: unknown = await pool.query('SELECT 1').catch((reason: unknown) => reason);
@@ -9,7 +9,7 @@ test('connections that are closed, as the service ends, mean that the database i
   expect(isDatabaseUnavailable(error)).toBe(true);
 });
 
-test('a mistake in a statement is a defect', () => {
+test('isDatabaseUnavailable returns false for a syntax error', () => {
   expect(isDatabaseUnavailable({ code: '42601', message: 'syntax error at or near "FROM"' })).toBe(false);
 });
 
@@ -18,8 +18,8 @@ test.each([
   ['SELF_SIGNED_CERT_IN_CHAIN', 'self-signed certificate in certificate chain'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', "Hostname/IP does not match certificate's altnames"],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unable to verify the first certificate'],
-])('a server that is not to be trusted (%s) is away', (code, message) => {
+])('isDatabaseUnavailable returns true for a server whose certificate is invalid: %s', (code, message) => {
   expect(isDatabaseUnavailable(Object.assign(new Error(message), { code }))).toBe(true);
-  // As Prisma's adapter tells it.
+  // The error as Prisma's adapter throws it.
   expect(isDatabaseUnavailable({ cause: { kind: 'TlsConnectionError', reason: message } })).toBe(true);
 });

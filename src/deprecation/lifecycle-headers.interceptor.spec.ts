@@ -26,12 +26,12 @@ beforeEach(() => {
 });
 afterEach(() => server.close());
 
-async function ask(path: string) {
+async function fetchPath(path: string) {
   const { statusCode, headers, body } = await server.inject(path);
   return { statusCode, headers, body };
 }
 
-const told = (link: string) =>
+const headersWith = (link: string) =>
   expect.objectContaining({
     deprecation: '@1764892800',
     sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
@@ -39,57 +39,64 @@ const told = (link: string) =>
     link,
   });
 
-test('an answer without links of its own has those of the deprecation', async () => {
+test('a response without links has those of the deprecation', async () => {
   server.get('/', { config: CONFIG }, () => 'all');
-  expect(await ask('/')).toEqual({ statusCode: 200, headers: told(DEPRECATION_LINKS), body: 'all' });
+  expect(await fetchPath('/')).toEqual({
+    statusCode: 200,
+    headers: headersWith(DEPRECATION_LINKS),
+    body: 'all',
+  });
 });
 
 test.each<[string, string | string[]]>([
   ['one text', PAGE_LINKS],
   ['a list of texts', PAGE_LINKS.split(', ')],
-])('links that a handler has set as %s stay, and all are one header', async (_name, links) => {
-  server.get('/', { config: CONFIG }, (_request, reply) => reply.header('Link', links).send('page'));
-  expect(await ask('/')).toEqual({
-    statusCode: 200,
-    headers: told(`${PAGE_LINKS}, ${DEPRECATION_LINKS}`),
-    body: 'page',
-  });
-});
+])(
+  'links that a handler has set as %s stay, in one header with those of the deprecation',
+  async (_name, links) => {
+    server.get('/', { config: CONFIG }, (_request, reply) => reply.header('Link', links).send('page'));
+    expect(await fetchPath('/')).toEqual({
+      statusCode: 200,
+      headers: headersWith(`${PAGE_LINKS}, ${DEPRECATION_LINKS}`),
+      body: 'page',
+    });
+  },
+);
 
-test('304 has the links that 200 would have', async () => {
+test('a 304 has the same links as a 200', async () => {
   server.get('/', { config: CONFIG }, (_request, reply) =>
     reply.header('Link', PAGE_LINKS).status(304).send(),
   );
-  expect(await ask('/')).toEqual({
+  expect(await fetchPath('/')).toEqual({
     statusCode: 304,
-    headers: told(`${PAGE_LINKS}, ${DEPRECATION_LINKS}`),
+    headers: headersWith(`${PAGE_LINKS}, ${DEPRECATION_LINKS}`),
     body: '',
   });
 });
 
-test('an error tells of the deprecation too', async () => {
+test('an error has deprecation headers too', async () => {
   server.get('/', { config: CONFIG }, () => {
     throw new Error('defect');
   });
-  expect(await ask('/')).toEqual({
+  expect(await fetchPath('/')).toEqual({
     statusCode: 500,
-    headers: told(DEPRECATION_LINKS),
+    headers: headersWith(DEPRECATION_LINKS),
     body: expect.stringContaining('defect'),
   });
 });
 
-test('a route that stays as it is has the links of its handler alone', async () => {
+test('a route without a deprecation has only the links of its handler', async () => {
   server.get('/', { config: { stability: 'stable' } }, (_request, reply) =>
     reply.header('Link', PAGE_LINKS).send('page'),
   );
-  const { headers } = await ask('/');
+  const { headers } = await fetchPath('/');
   expect(headers).toMatchObject({ link: PAGE_LINKS });
   expect(Object.keys(headers)).not.toContain('deprecation');
 });
 
-test('what a handler hands on, as there is nothing at this path, is not told of', async () => {
+test('a response of the not-found handler has no deprecation headers', async () => {
   server.get('/', { config: CONFIG }, (_request, reply) => reply.callNotFound());
-  const { statusCode, headers } = await ask('/');
+  const { statusCode, headers } = await fetchPath('/');
   expect(statusCode).toBe(404);
   expect(Object.keys(headers)).not.toEqual(
     expect.arrayContaining([expect.stringMatching(/deprecation|sunset|link|x-stability/)]),

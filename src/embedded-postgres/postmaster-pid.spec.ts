@@ -13,19 +13,22 @@ const complete = [
 ];
 
 describe('parsePostmasterPid', () => {
-  it('reads the process id, the port and whether connections are accepted', () => {
+  it('returns the process id, the port and whether connections are accepted', () => {
     expect(parsePostmasterPid(complete.join('\n'))).toEqual({ pid: 4509, port: 54_999, ready: true });
   });
 
-  it.each(['starting', 'stopping', 'standby'])('takes a server that is %s for not ready', (status) => {
-    expect(parsePostmasterPid(complete.with(7, status).join('\n'))?.ready).toBe(false);
-  });
+  it.each(['starting', 'stopping', 'standby'])(
+    'returns that a server is not ready when it is %s',
+    (status) => {
+      expect(parsePostmasterPid(complete.with(7, status).join('\n'))?.ready).toBe(false);
+    },
+  );
 
-  it('reads a file that the server has only begun to write', () => {
+  it('returns what there is of a file that the server has only begun to write', () => {
     expect(parsePostmasterPid('4509\n/data/postgres\n')).toEqual({ pid: 4509, port: null, ready: false });
   });
 
-  it.each(['', '\n', 'nonsense', '-4509', '0'])('makes nothing of %j', (text) => {
+  it.each(['', '\n', 'nonsense', '-4509', '0'])('returns null for %j', (text) => {
     expect(parsePostmasterPid(text)).toBeNull();
   });
 });

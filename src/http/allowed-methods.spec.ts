@@ -9,16 +9,16 @@ function allowedMethods(): AllowedMethods {
   return methods;
 }
 
-test('the methods of a path are told in alphabetical order, whatever the order of its routes', () => {
+test('AllowedMethods.of returns the methods of a path in alphabetical order, whatever the order of its routes', () => {
   expect(allowedMethods().of('/v1/pets')).toEqual(['GET', 'HEAD', 'POST']);
 });
 
-test('a path with a parameter has its own', () => {
+test('AllowedMethods.of returns the methods of a path with a parameter', () => {
   expect(allowedMethods().of('/v1/pets/7')).toEqual(['GET']);
   expect(allowedMethods().of('/v1/pets/%20')).toEqual(['GET']);
 });
 
-test('an escaped path is the path it stands for', () => {
+test('AllowedMethods.of decodes an escaped path', () => {
   expect(allowedMethods().of('/%761/pets')).toEqual(['GET', 'HEAD', 'POST']);
 });
 
@@ -33,6 +33,6 @@ test.each([
   '/v1/%zz',
   '*',
   '',
-])('a path of no route has none: %j', (path) => {
+])('AllowedMethods.of returns nothing for a path without a route: %j', (path) => {
   expect(allowedMethods().of(path)).toEqual([]);
 });

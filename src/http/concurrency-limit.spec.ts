@@ -16,7 +16,7 @@ function newRequest(): FastifyRequest {
   return { routeOptions: { config: { operation: 'listPets' } } } as unknown as FastifyRequest;
 }
 
-/** Whether each of so many requests of a bucket gets a slot; with those that did. */
+/** Requests this many slots for a bucket; returns how many it got, with the requests that got them. */
 function take(bucketKey: string, count: number): { allowed: number; requests: FastifyRequest[] } {
   const requests = Array.from({ length: count }, newRequest).filter(
     (request) => limit.take(request, () => bucketKey) === null,

@@ -1,6 +1,6 @@
 import { entityTag, namesTag } from './entity-tag.js';
 
-test('a tag is quoted, the same for the same body and another for another', () => {
+test('entityTag returns a quoted tag that is the same for the same body, and differs for another', () => {
   expect(entityTag('[]')).toMatch(/^"[\w-]{27}"$/);
   expect(entityTag('[]')).toBe(entityTag('[]'));
   expect(entityTag('[]')).not.toBe(entityTag('[ ]'));
@@ -20,6 +20,6 @@ test.each([
   ['"a', false],
   ['"A"', false],
   ['"*"', false],
-])('If-None-Match: %s names "a": %s', (ifNoneMatch, named) => {
+])('namesTag for If-None-Match: %s and the tag "a" returns %s', (ifNoneMatch, named) => {
   expect(namesTag(ifNoneMatch, '"a"')).toBe(named);
 });

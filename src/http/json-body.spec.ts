@@ -9,7 +9,7 @@ test.each([
   ['9007199254740993', 9007199254740993n],
   ['-9223372036854775808', -9223372036854775808n],
   ['9'.repeat(100), BigInt('9'.repeat(100))],
-])('an integer is exact: %s', (text, value) => {
+])('parseJsonBody returns an integer exactly: %s', (text, value) => {
   expect(parse(text)).toBe(value);
 });
 
@@ -18,7 +18,7 @@ test.each([
   ['1e3', 1000],
   ['-1.5E-1', -0.15],
   ['1e999', Infinity],
-])('a number with a fraction or an exponent is no integer: %s', (text, value) => {
+])('parseJsonBody returns a double for a number with a fraction or an exponent: %s', (text, value) => {
   expect(parse(text)).toBe(value);
 });
 
@@ -31,15 +31,15 @@ test.each([
   '{}',
   '[1.5,"a",{"b":[null]}]',
   String.raw`"\u00e9\ud83d\ude00\n"`,
-])('all else is as JSON.parse has it: %s', (text) => {
+])('parseJsonBody agrees with JSON.parse: %s', (text) => {
   expect(parse(text)).toEqual(JSON.parse(text));
 });
 
-test('of a repeated key the last value counts', () => {
+test('parseJsonBody returns the last value of a repeated key', () => {
   expect(parse('{"a":1,"b":2,"a":"x"}')).toEqual({ a: 'x', b: 2n });
 });
 
-test('__proto__ is a key like any other and changes no prototype', () => {
+test('parseJsonBody treats __proto__ as an ordinary key, and changes no prototype', () => {
   const value = parse('{"__proto__":{"polluted":true}}') as { polluted?: boolean };
   expect(value.polluted).toBeUndefined();
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
@@ -60,7 +60,7 @@ test.each([
   '1 2',
   '"\n"',
   String.raw`"\x"`,
-])('what is not JSON is a SyntaxError: %j', (text) => {
+])('parseJsonBody throws a SyntaxError for invalid JSON: %j', (text) => {
   expect(() => parse(text)).toThrow(SyntaxError);
 });
 
@@ -68,7 +68,7 @@ test.each([
   ['arrays', '['.repeat(60_000)],
   ['closed arrays', `${'['.repeat(30_000)}${']'.repeat(30_000)}`],
   ['objects', '{"a":'.repeat(12_000)],
-])('%s nested too deeply are a SyntaxError', (_name, text) => {
+])('parseJsonBody throws a SyntaxError for deeply nested %s', (_name, text) => {
   expect(() => parse(text)).toThrow(SyntaxError);
 });
 
@@ -76,6 +76,6 @@ test.each([
   ['a stray byte', [0x22, 0xff, 0x22]],
   ['an overlong NUL', [0x22, 0xc0, 0x80, 0x22]],
   ['an encoded surrogate', [0x22, 0xed, 0xa0, 0x80, 0x22]],
-])('bytes that are not UTF-8 are a SyntaxError: %s', (_name, bytes) => {
+])('parseJsonBody throws a SyntaxError for bytes that are not UTF-8: %s', (_name, bytes) => {
   expect(() => parseJsonBody(Buffer.from(bytes))).toThrow(SyntaxError);
 });

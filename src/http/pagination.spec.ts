@@ -2,11 +2,11 @@ import { decodeCursor, encodeCursor } from './pagination.js';
 
 const POSITIONS = ['0', '9007199254740993', '-9223372036854775808', '', 'a/b|c', 'größer ✓'];
 
-it.each(POSITIONS)('a cursor stands for the position it was made of: "%s"', (position) => {
+it.each(POSITIONS)('decodeCursor returns the position that encodeCursor was given: "%s"', (position) => {
   expect(decodeCursor(encodeCursor(position))).toBe(position);
 });
 
-it('a cursor needs no escape in a query', () => {
+it('encodeCursor returns a cursor that needs no escape in a query', () => {
   for (const position of POSITIONS) {
     expect(encodeCursor(position)).toMatch(/^[\w-]{6,}$/);
   }
@@ -15,28 +15,28 @@ it('a cursor needs no escape in a query', () => {
 it.each([
   ['nothing', ''],
   ['a number', '100'],
-  ['16 characters of no cursor', 'AAAAAAAAAAAAAAAB'],
+  ['16 characters that are not a cursor', 'AAAAAAAAAAAAAAAB'],
   ['a position without its checksum', Buffer.from('12').toString('base64url')],
   ['a position with a wrong checksum', Buffer.from('0000100').toString('base64url')],
   ['the same bytes in base64', Buffer.from(encodeCursor('7'), 'base64url').toString('base64')],
   ['the same bytes with padding', `${encodeCursor('1')}=`],
   ['a cursor and a space', `${encodeCursor('1')} `],
   ['two cursors', encodeCursor('1').repeat(2)],
-  ['bytes that are no UTF-8', Buffer.from([0, 0, 0, 0, 0xff]).toString('base64url')],
-])('%s is no cursor', (_name, text) => {
+  ['bytes that are not UTF-8', Buffer.from([0, 0, 0, 0, 0xff]).toString('base64url')],
+])('decodeCursor returns null for %s', (_name, text) => {
   expect(decodeCursor(text)).toBeNull();
 });
 
-it('a cursor is none any more when a single character is changed, left out or doubled', () => {
+it('decodeCursor returns null for a cursor with a single character changed, left out or doubled', () => {
   const cursor = encodeCursor('9007199254740993');
-  for (let place = 0; place < cursor.length; place += 1) {
-    const before = cursor.slice(0, place);
-    const after = cursor.slice(place + 1);
-    const other = cursor[place] === 'A' ? 'B' : 'A';
+  for (let index = 0; index < cursor.length; index += 1) {
+    const before = cursor.slice(0, index);
+    const after = cursor.slice(index + 1);
+    const other = cursor[index] === 'A' ? 'B' : 'A';
     for (const text of [
       before + other + after,
       before + after,
-      before + cursor[place] + cursor[place] + after,
+      before + cursor[index] + cursor[index] + after,
     ]) {
       expect([text, decodeCursor(text)]).toEqual([text, null]);
     }

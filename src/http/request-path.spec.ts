@@ -8,18 +8,18 @@ describe('the paths that need a key', () => {
   let fastify: FastifyInstance;
 
   beforeAll(() => {
-    const judge = (request: FastifyRequest) => ({
+    const classify = (request: FastifyRequest) => ({
       isProtected: isProtected(request),
       isAdministrative: isAdministrative(request),
     });
     fastify = Fastify(serverOptions({ TRUST_PROXY: undefined }));
-    fastify.get('/v1/pets/:petId', judge);
-    fastify.get('/livez', judge);
-    fastify.setNotFoundHandler(judge);
+    fastify.get('/v1/pets/:petId', classify);
+    fastify.get('/livez', classify);
+    fastify.setNotFoundHandler(classify);
   });
   afterAll(() => fastify.close());
 
-  async function judgementOf(url: string): Promise<unknown> {
+  async function classOf(url: string): Promise<unknown> {
     return (await fastify.inject(url)).json();
   }
 
@@ -36,14 +36,14 @@ describe('the paths that need a key', () => {
     '/v1/%zz',
     '/v1/pets/%zz',
     `/v1/pets/${'7'.repeat(200)}`,
-  ])('are, in the public interface, %s', async (url) => {
-    expect(await judgementOf(url)).toEqual({ isProtected: true, isAdministrative: false });
+  ])('include, in the public interface, %s', async (url) => {
+    expect(await classOf(url)).toEqual({ isProtected: true, isAdministrative: false });
   });
 
   it.each(['/admin', '/admin/', '/admin/keys', '/admin?x', '/%61dmin/keys', '/admin/%zz'])(
-    'are, in the administration, %s',
+    'include, in administration, %s',
     async (url) => {
-      expect(await judgementOf(url)).toEqual({ isProtected: true, isAdministrative: true });
+      expect(await classOf(url)).toEqual({ isProtected: true, isAdministrative: true });
     },
   );
 
@@ -59,8 +59,8 @@ describe('the paths that need a key', () => {
     '/docs/v1/pets',
     '/docs/admin',
     '/%zz',
-  ])('are not %s', async (url) => {
-    expect(await judgementOf(url)).toEqual({ isProtected: false, isAdministrative: false });
+  ])('do not include %s', async (url) => {
+    expect(await classOf(url)).toEqual({ isProtected: false, isAdministrative: false });
   });
 });
 
@@ -79,11 +79,11 @@ describe('routableTarget', () => {
     expect(routableTarget(target)).toBe(routable);
   });
 
-  it('leaves nothing that the router refuses', () => {
-    const refuse = (path: string) => {
+  it('returns a target that the router accepts', () => {
+    const rejectUrl = (path: string) => {
       throw new Error(`The router refuses ${path}`);
     };
-    const router = FindMyWay({ onBadUrl: refuse });
+    const router = FindMyWay({ onBadUrl: rejectUrl });
     router.on('GET', '/v1/pets/:petId', () => {});
     const part = fc.constantFrom(
       '/',
@@ -126,7 +126,7 @@ describe('targetPath', () => {
     ['/docs?from=http://elsewhere.example/v1', '/docs'],
     ['?limit=1', '/'],
     ['', '/'],
-  ])('of %s returns %s', (target, path) => {
+  ])('returns for %s the path %s', (target, path) => {
     expect(targetPath(target)).toBe(path);
   });
 });

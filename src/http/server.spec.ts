@@ -4,12 +4,15 @@ import { requestId } from './server.js';
 const idOf = (given?: string) =>
   requestId({ headers: { 'x-request-id': given } } as unknown as IncomingMessage);
 
-test.each(['a', 'x'.repeat(128), 'A-Z_a.z:0+9/=@'])('a sane request id is kept: %s', (id) => {
-  expect(idOf(id)).toBe(id);
-});
+test.each(['a', 'x'.repeat(128), 'A-Z_a.z:0+9/=@'])(
+  'requestId returns a valid id of the client: %s',
+  (id) => {
+    expect(idOf(id)).toBe(id);
+  },
+);
 
 test.each([undefined, '', 'x'.repeat(129), 'a b', 'a\nb', 'a\n', '\na', 'a\0', 'é', 'a"b', '<a>', 'a, b'])(
-  'any other is replaced by a new one: %j',
+  'requestId returns a new id in place of %j',
   (id) => {
     expect(idOf(id)).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
     expect(idOf(id)).not.toBe(idOf(id));

@@ -5,11 +5,11 @@ describe('loggablePath', () => {
     expect(loggablePath({ originalUrl: '/v1/pets?limit=3' })).toBe('/v1/pets');
   });
 
-  it('returns the first 256 characters of a longer path', () => {
+  it('returns only the first 256 characters of a path', () => {
     expect(loggablePath({ originalUrl: `/${'x'.repeat(300)}` })).toBe(`/${'x'.repeat(255)}…`);
   });
 
-  it('returns no key', () => {
+  it('returns the path without keys', () => {
     expect(loggablePath({ originalUrl: '/v1/pets/ask_live_abc123' })).toBe('/v1/pets/ask_live_…');
   });
 });
@@ -28,19 +28,19 @@ describe('loggableUserAgent', () => {
     expect(shown('curl/8.5.0')).toBe('curl/8.5.0');
   });
 
-  it('returns undefined where there is none', () => {
+  it('returns undefined when there is no header', () => {
     expect(shown()).toBeUndefined();
   });
 
-  it('returns the first 256 characters', () => {
+  it('returns only the first 256 characters', () => {
     expect(shown('x'.repeat(300))).toBe('x'.repeat(256));
   });
 
-  it('returns no control character', () => {
+  it('returns the header without control characters', () => {
     expect(shown('a\tb\u009b31mc\u007fd')).toBe('ab31mcd');
   });
 
-  it('returns no key, also one with control characters between its letters, or one that is cut', () => {
+  it('returns the header without keys, even if they contain control characters or are cut off', () => {
     expect(shown('my ask_live_abc123 key')).toBe('my ask_live_… key');
     expect(shown('ask_\u0080live_abc123')).toBe('ask_live_…');
     expect(shown(`${'x'.repeat(240)} ask_test_abc123def456`)).toBe(`${'x'.repeat(240)} ask_test_…`);

@@ -10,13 +10,13 @@ describe('decisionWord', () => {
     expect(decisionWord({ ...request, decision: allowed })).toBe('allowed');
   });
 
-  it('returns "denied" for a request over the limit, also of the rate-limit status, also without the store', () => {
+  it('returns "denied" for a request over the limit, with or without the store, and for GET /v1/rate-limit', () => {
     expect(decisionWord({ ...request, decision: denied })).toBe('denied');
     expect(decisionWord({ ...request, decision: denied, isStatus: true })).toBe('denied');
     expect(decisionWord({ ...request, decision: { ...denied, degraded: true } })).toBe('denied');
   });
 
-  it('returns "banned" for a request that started or met a ban', () => {
+  it('returns "banned" for a request that started a ban or came during one', () => {
     expect(decisionWord({ ...request, decision: { ...denied, ban } })).toBe('banned');
   });
 
@@ -24,12 +24,12 @@ describe('decisionWord', () => {
     expect(decisionWord({ ...request, decision: { ...allowed, degraded: true } })).toBe('local');
   });
 
-  it('returns "uncounted" for a rate-limit status, also while banned, and for a request without a decision', () => {
+  it('returns "uncounted" for GET /v1/rate-limit, even during a ban, and for a request without a decision', () => {
     expect(decisionWord({ ...request, decision: { ...allowed, ban }, isStatus: true })).toBe('uncounted');
     expect(decisionWord({ ...request, decision: null })).toBe('uncounted');
   });
 
-  it('returns "shed" for a request that the overloaded server denied', () => {
+  it('returns "shed" for a request that was shed', () => {
     expect(decisionWord({ ...request, decision: null, isShed: true })).toBe('shed');
   });
 });

@@ -32,7 +32,7 @@ describe('TERMINAL_FORMAT', () => {
     );
   });
 
-  it('prints what a request without limits and key has', () => {
+  it('prints only the fields that a request without limits and key has', () => {
     const line = { level: 'info', time, method: 'GET', path: '/livez', status: 200, ms: 1, msg: 'request' };
     expect(print(line)).toBe('[12:00:00.123] INFO: request GET /livez 200 in 1 ms\n');
   });

@@ -11,7 +11,7 @@ const LIST: OperationObject = {
 const PAGE_LINKS = { $ref: '#/components/headers/PageLinks' };
 const DEPRECATION_LINKS = { $ref: '#/components/headers/DeprecationLinks' };
 
-/** What the operation tells of `Link`, by status. */
+/** Returns the `Link` header of each status. */
 function linksOf(operation: OperationObject): Record<string, unknown> {
   const { responses } = completeOperation(
     { ...operation, 'x-stability': 'stable' } as OperationObject,
@@ -25,11 +25,11 @@ function linksOf(operation: OperationObject): Record<string, unknown> {
   );
 }
 
-test('a list has the links of a page where it answers one, and none elsewhere', () => {
+test('completeOperation adds page links to the page of a list, and to no error', () => {
   expect(linksOf(LIST)).toMatchObject({ 200: PAGE_LINKS, 304: PAGE_LINKS, 401: undefined, 500: undefined });
 });
 
-test('a deprecated operation that answers no page has the links of its deprecation everywhere', () => {
+test('completeOperation adds deprecation links to every response of a deprecated operation without pages', () => {
   const links = linksOf({ deprecated: true, responses: { 200: { description: 'An animal.' } } });
   expect(Object.keys(links)).toEqual(expect.arrayContaining(['200', '401', '410', '500']));
   for (const link of Object.values(links)) {
@@ -37,7 +37,7 @@ test('a deprecated operation that answers no page has the links of its deprecati
   }
 });
 
-test('a deprecated list tells of both in one header where it answers a page, and of its deprecation everywhere', () => {
+test('completeOperation adds both kinds of links to the page of a deprecated list, in one header, and deprecation links to errors', () => {
   const links = linksOf({ ...LIST, deprecated: true });
   for (const status of ['200', '304']) {
     const { description, example, schema, required } = links[status] as HeaderObject;

@@ -31,7 +31,7 @@ function tallyOf(...requests: AnsweredRequest[]): Tally {
   return tally;
 }
 
-describe('a tally', () => {
+describe('Tally', () => {
   it.each([
     [200, { succeeded: 1 }],
     [204, { succeeded: 1 }],
@@ -62,7 +62,7 @@ describe('a tally', () => {
     ]);
   });
 
-  it('adds up what has the key, the operation and the minute in common, and keeps the rest apart', () => {
+  it('groups requests by key, operation and minute', () => {
     const { entries } = tallyOf(
       request(),
       request({ client: client('b') }),
@@ -101,12 +101,12 @@ describe('a tally', () => {
     ]);
   });
 
-  it('keeps the latest time, in whatever order the requests are answered', () => {
+  it('keeps the latest time, in whatever order the requests finish', () => {
     const { entries } = tallyOf(request({ atMs: NOON_MS + 7 }), request({ atMs: NOON_MS + 2 }));
     expect(entries).toMatchObject([{ succeeded: 2, lastAtMs: NOON_MS + 7 }]);
   });
 
-  it('that is full still adds to the entries it has, and takes no other', () => {
+  it('still adds to its entries when it is full, and accepts no other', () => {
     const tally = new Tally(1);
     expect(tally.add(request())).toBe(true);
     expect(tally.add(request({ client: client('b') }))).toBe(false);

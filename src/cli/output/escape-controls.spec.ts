@@ -6,7 +6,7 @@ describe('escapeControls', () => {
     ['line breaks and tabs', 'a\r\n\tb', String.raw`a\u000d\u000a\u0009b`],
     ['NUL and DEL', '\0\u007f', String.raw`\u0000\u007f`],
     ['an eight-bit control', '\u009b31m', String.raw`\u009b31m`],
-    ['what turns the order of letters', 'a\u202eb\u2066', String.raw`a\u202eb\u2066`],
+    ['characters that change the direction of text', 'a\u202eb\u2066', String.raw`a\u202eb\u2066`],
   ])('escapes %s', (_name, text, escaped) => {
     expect(escapeControls(text)).toBe(escaped);
   });

@@ -10,7 +10,7 @@ const fitted = (widths: number[], terminalWidth: number, columns = COLUMNS) =>
   fitColumns(columns, widths, terminalWidth).map(({ index, width }) => [columns[index]?.head, width]);
 
 describe('fitColumns', () => {
-  it('returns all columns as they are where they fit', () => {
+  it('returns all columns with their full widths when they fit', () => {
     expect(fitted([20, 9, 6, 14], 55)).toEqual([
       ['name', 20],
       ['id', 9],
@@ -19,7 +19,7 @@ describe('fitColumns', () => {
     ]);
   });
 
-  it('returns narrower texts where that is enough', () => {
+  it('returns narrower texts when that is enough', () => {
     expect(fitted([40, 9, 6, 14], 55)).toEqual([
       ['name', 20],
       ['id', 9],
@@ -28,7 +28,7 @@ describe('fitColumns', () => {
     ]);
   });
 
-  it('returns no column of the highest ranks where that is not enough, and texts as wide as they can be then', () => {
+  it('leaves out the columns of the highest ranks when that is not enough, and widens the texts to the rest', () => {
     expect(fitted([40, 9, 6, 14], 50)).toEqual([
       ['name', 31],
       ['id', 9],
@@ -40,14 +40,14 @@ describe('fitColumns', () => {
     ]);
   });
 
-  it('returns what cannot be left out, even where it does not fit', () => {
+  it('returns the required columns even when they do not fit', () => {
     expect(fitted([40, 9, 6, 14], 10)).toEqual([
       ['name', 16],
       ['id', 9],
     ]);
   });
 
-  it('returns several texts as wide as each other', () => {
+  it('returns texts of equal widths when there are several', () => {
     const columns: Column[] = [
       { head: 'who', fit: 'cut' },
       { head: 'what', fit: 'wrap' },

@@ -1,6 +1,6 @@
 import { networkOf } from './address.js';
 
-describe('the network that an address stands for', () => {
+describe('networkOf', () => {
   it.each([
     ['203.0.113.9', '203.0.113.9'],
     ['127.0.0.1', '127.0.0.1'],
@@ -11,21 +11,21 @@ describe('the network that an address stands for', () => {
     ['2001:0DB8:0001:0002:FFFF:ffff:ffff:ffff', '2001:db8:1:2::/64'],
     ['2001:db8::', '2001:db8::/64'],
     ['fe80::1%eth0', 'fe80::/64'],
-  ])('of %s is %s', (address, network) => {
+  ])('returns for %s the network %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
 
-  it('is one for all addresses of a /64, and another for the next /64', () => {
+  it('returns the same for all addresses of a /64, and another for the next /64', () => {
     expect(networkOf('2001:db8:1:2::1')).toBe(networkOf('2001:db8:1:2:abcd::9'));
     expect(networkOf('2001:db8:1:2::1')).not.toBe(networkOf('2001:db8:1:3::1'));
   });
 
-  it('is one for an IPv4 address and the same mapped into IPv6', () => {
+  it('returns the same for an IPv4 address and its IPv4-mapped IPv6 address', () => {
     expect(networkOf('::ffff:198.51.100.7')).toBe(networkOf('198.51.100.7'));
   });
 
   it.each(['unknown', '_hidden', '', '203.0.113.9:4711', '[2001:db8::1]:4711', '999.1.1.1'])(
-    'is still a short text for "%s", which a proxy may have written: an address that is none is no crash',
+    'returns a short text for "%s", an invalid address that a proxy may have sent',
     (address) => {
       expect(networkOf(address).length).toBeLessThan(64);
     },

@@ -5,7 +5,7 @@ describe('the end of a ban', () => {
   const end = new Date(Date.UTC(2027, 2, 5, 12, 35, 30, 1));
   const ban = { untilMs: end.getTime(), started: false };
 
-  it('is told in whole seconds, rounded up, so that waiting is enough', () => {
+  it('is in whole seconds, rounded up, so that waiting until then is enough', () => {
     expect(banEndSeconds(ban)).toBe(Date.UTC(2027, 2, 5, 12, 35, 31) / 1000);
     expect(banEndSeconds({ ...ban, untilMs: ban.untilMs - 1 })).toBe(Date.UTC(2027, 2, 5, 12, 35, 30) / 1000);
   });
@@ -18,11 +18,11 @@ describe('the end of a ban', () => {
     [1, 1],
     [0, 1],
     [-5000, 1],
-  ])('in %i ms is a wait of %i s', (leftMs, seconds) => {
+  ])('in %i ms is reached after %i s', (leftMs, seconds) => {
     expect(secondsToBanEnd(ban, ban.untilMs - leftMs)).toBe(seconds);
   });
 
-  it('is when a window has room again, unless it is used up for longer', () => {
+  it('is the reset of each window, unless a full window resets later', () => {
     const minute = windowState('minute', Date.UTC(2027, 2, 5, 12, 34) / 60_000, 60, 3);
     const day = windowState('day', Date.UTC(2027, 2, 5) / 86_400_000, 1000, 1000);
     expect(windowsWhileBanned([minute, day], ban)).toEqual([

@@ -1,7 +1,7 @@
 import { Breaker } from './breaker.js';
 
-describe('a breaker', () => {
-  it('opens by the third failure in a row, and says so once', () => {
+describe('Breaker', () => {
+  it('opens at the third failure in a row, and reports that once', () => {
     const breaker = new Breaker();
     expect([breaker.failed(false), breaker.failed(false), breaker.state === 'open']).toEqual([
       false,
@@ -16,7 +16,7 @@ describe('a breaker', () => {
     ]);
   });
 
-  it('begins to count anew after a success', () => {
+  it('counts from zero again after a success', () => {
     const breaker = new Breaker();
     breaker.failed(false);
     breaker.failed(false);
@@ -28,12 +28,12 @@ describe('a breaker', () => {
     ]);
   });
 
-  it('opens at once by a failure that leaves no doubt', () => {
+  it('opens at once after a fatal failure', () => {
     const breaker = new Breaker();
     expect([breaker.failed(true), breaker.state === 'open']).toEqual([true, true]);
   });
 
-  it('closes by a success of those who may try again, and says so once', () => {
+  it('closes after a success while half open, and reports that once', () => {
     const breaker = new Breaker();
     breaker.failed(true);
     breaker.halfOpen();
@@ -47,13 +47,13 @@ describe('a breaker', () => {
     expect(breaker.failed(false)).toBe(true);
   });
 
-  it('is not closed by the answer to an earlier question', () => {
+  it('stays open after the success of an earlier query', () => {
     const breaker = new Breaker();
     breaker.failed(true);
     expect([breaker.succeeded(), breaker.state === 'open']).toEqual([false, true]);
   });
 
-  it('opens again by the first failure of those who try again, which is still the same outage', () => {
+  it('opens again at the first failure while half open, as part of the same outage', () => {
     const breaker = new Breaker();
     breaker.failed(true);
     for (let tries = 0; tries < 3; tries += 1) {
@@ -64,7 +64,7 @@ describe('a breaker', () => {
     expect(breaker.succeeded()).toBe(true);
   });
 
-  it('that is closed has nothing to try again', () => {
+  it('ignores halfOpen while closed', () => {
     const breaker = new Breaker();
     breaker.halfOpen();
     expect([breaker.succeeded(), breaker.failed(false), breaker.state === 'open']).toEqual([

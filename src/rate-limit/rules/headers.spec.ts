@@ -13,7 +13,7 @@ const day = (limit: number, used: number) => windowState('day', Math.floor(nowMs
 
 const rateLimitHeaders = (decision: RateLimitDecision) => reportOf(decision).headers;
 
-/** The headers of a request that met no ban. */
+/** The headers of a request without a ban. */
 const headersOf = (allowed: boolean, windows: WindowState[]) =>
   rateLimitHeaders({
     allowed,
@@ -26,7 +26,7 @@ const headersOf = (allowed: boolean, windows: WindowState[]) =>
   });
 
 describe('the rate-limit headers', () => {
-  it('tell the tightest window, and both windows in the IETF form', () => {
+  it('have the tightest window, and both windows in the IETF form', () => {
     expect(headersOf(true, [minute(60, 1), day(1000, 41)])).toEqual({
       'X-RateLimit-Limit': '60',
       'X-RateLimit-Remaining': '59',
@@ -36,7 +36,7 @@ describe('the rate-limit headers', () => {
     });
   });
 
-  it('tell the day once it has fewer requests remaining than the minute', () => {
+  it('have the day when it has fewer requests remaining than the minute', () => {
     expect(headersOf(true, [minute(60, 1), day(1000, 950)])).toMatchObject({
       'X-RateLimit-Limit': '1000',
       'X-RateLimit-Remaining': '50',
@@ -44,7 +44,7 @@ describe('the rate-limit headers', () => {
     });
   });
 
-  it('tell the day, which resets later, on a tie', () => {
+  it('have the day, which resets later, on a tie', () => {
     expect(headersOf(true, [minute(60, 10), day(1000, 950)])).toMatchObject({
       'X-RateLimit-Limit': '1000',
       'X-RateLimit-Remaining': '50',
@@ -52,7 +52,7 @@ describe('the rate-limit headers', () => {
     });
   });
 
-  it('of a stranger tell the minute alone', () => {
+  it('have only the minute for an anonymous client', () => {
     expect(headersOf(true, [minute(300, 300)])).toEqual({
       'X-RateLimit-Limit': '300',
       'X-RateLimit-Remaining': '0',
@@ -62,13 +62,13 @@ describe('the rate-limit headers', () => {
     });
   });
 
-  it('have Retry-After on a refusal alone: the last allowed request has none', () => {
+  it('have Retry-After only on a denial, not on the last allowed request', () => {
     const windows = [minute(60, 60), day(1000, 60)];
     expect(headersOf(true, windows)).not.toHaveProperty('Retry-After');
     expect(headersOf(false, windows)).toMatchObject({ 'Retry-After': '31' });
   });
 
-  it('have the wait for the day on its refusal, while the minute still has room', () => {
+  it('have the wait for the day when only the day is full', () => {
     const windows = [minute(60, 3), day(1000, 1000)];
     expect(headersOf(false, windows)).toMatchObject({
       'X-RateLimit-Remaining': '0',
@@ -77,7 +77,7 @@ describe('the rate-limit headers', () => {
     });
   });
 
-  it('have the later wait when both windows refuse', () => {
+  it('have the later wait when both windows are full', () => {
     const windows = [minute(60, 60), day(1000, 1000)];
     expect(headersOf(false, windows)).toMatchObject({
       'X-RateLimit-Limit': '1000',
@@ -86,7 +86,7 @@ describe('the rate-limit headers', () => {
     });
   });
 
-  it('never tell a negative number', () => {
+  it('have no negative number', () => {
     const windows = [minute(10, 60), day(20, 60)];
     expect(headersOf(false, windows)).toMatchObject({
       'X-RateLimit-Remaining': '0',
@@ -94,7 +94,7 @@ describe('the rate-limit headers', () => {
     });
   });
 
-  it('say so when the numbers are those of this replica alone, as the store is away', () => {
+  it('have X-RateLimit-Degraded when the request was counted locally', () => {
     const windows = [minute(60, 1), day(1000, 41)];
     const decision = { allowed: true, windows, nowMs, clockMs: nowMs, refusalsUntilBan: 60, ban: null };
     expect(rateLimitHeaders({ ...decision, degraded: true })).toEqual({
@@ -103,8 +103,8 @@ describe('the rate-limit headers', () => {
     });
   });
 
-  describe('of a request that a ban refuses', () => {
-    /** Half past the next minute, and so many milliseconds. */
+  describe('of a request during a ban', () => {
+    /** Half past the next minute, and this many milliseconds. */
     const halfPastNext = (milliseconds: number) => Date.UTC(2027, 2, 5, 12, 35, 30, milliseconds);
     const whileBanned = (windows: WindowState[], untilMs: number) =>
       rateLimitHeaders({
@@ -117,7 +117,7 @@ describe('the rate-limit headers', () => {
         degraded: false,
       });
 
-    it('have nothing remaining in any window until the ban ends, rounded up to a second', () => {
+    it('have nothing remaining in any window until the end of the ban, rounded up to a second', () => {
       expect(whileBanned([minute(60, 1), day(1000, 41)], halfPastNext(1))).toEqual({
         'X-RateLimit-Limit': '60',
         'X-RateLimit-Remaining': '0',
@@ -128,7 +128,7 @@ describe('the rate-limit headers', () => {
       });
     });
 
-    it('tell the end of the ban, and in RateLimit the later end of a day that is used up', () => {
+    it('have the end of the ban, and in RateLimit the later end of a full day', () => {
       expect(whileBanned([minute(60, 1), day(1000, 1000)], halfPastNext(0))).toEqual({
         'X-RateLimit-Limit': '1000',
         'X-RateLimit-Remaining': '0',
@@ -139,7 +139,7 @@ describe('the rate-limit headers', () => {
       });
     });
 
-    it('tell the end of the ban where that comes before the end of the minute', () => {
+    it('have the end of the ban when it is before the end of the minute', () => {
       expect(whileBanned([minute(60, 60), day(1000, 60)], nowMs + 10_000)).toMatchObject({
         'X-RateLimit-Limit': '60',
         'X-RateLimit-Reset': String(Math.ceil((nowMs + 10_000) / 1000)),
@@ -148,7 +148,7 @@ describe('the rate-limit headers', () => {
       });
     });
 
-    it('request for one second at least, also when the ban is ending', () => {
+    it('have a wait of at least one second, also when the ban is ending', () => {
       expect(whileBanned([minute(60, 1)], nowMs)).toMatchObject({ 'Retry-After': '1' });
     });
   });

@@ -14,8 +14,8 @@ const dayNumber = Date.UTC(2027, 2, 5) / 86_400_000;
 const minute = (limit: number, used: number): WindowState => windowState('minute', minuteNumber, limit, used);
 const day = (limit: number, used: number): WindowState => windowState('day', dayNumber, limit, used);
 
-describe('a window', () => {
-  it('of a minute ends with its UTC minute', () => {
+describe('windowState', () => {
+  it('returns a minute that ends with its UTC minute', () => {
     expect(minute(60, 1)).toEqual({
       name: 'minute',
       lengthSeconds: 60,
@@ -25,7 +25,7 @@ describe('a window', () => {
     });
   });
 
-  it('of a day ends with its UTC day', () => {
+  it('returns a day that ends with its UTC day', () => {
     expect(day(1000, 1)).toEqual({
       name: 'day',
       lengthSeconds: 86_400,
@@ -35,20 +35,20 @@ describe('a window', () => {
     });
   });
 
-  it('has nothing remaining, never less, when its limit was lowered below what was used', () => {
+  it('returns zero remaining, never less, when the limit was lowered below what was used', () => {
     expect(minute(60, 60).remaining).toBe(0);
     expect(minute(10, 60).remaining).toBe(0);
   });
 });
 
-describe('the window that a client meets first', () => {
-  it('is the one with fewer requests remaining, whichever stands first', () => {
+describe('tightestWindow', () => {
+  it('returns the window with fewer requests remaining, in any order', () => {
     expect(tightestWindow([minute(60, 1), day(1000, 1)]).name).toBe('minute');
     expect(tightestWindow([minute(60, 1), day(1000, 942)]).name).toBe('day');
     expect(tightestWindow([day(1000, 1), minute(60, 1)]).name).toBe('minute');
   });
 
-  it('is, on a tie, the one that resets later', () => {
+  it('returns the window that resets later on a tie', () => {
     expect(tightestWindow([minute(60, 60), day(1000, 1000)]).name).toBe('day');
     expect(tightestWindow([day(60, 1), minute(60, 1)]).name).toBe('day');
   });
@@ -58,7 +58,7 @@ describe('the window that a client meets first', () => {
     expect(tightestWindow([last, day(5, 5)]).resetSeconds).toBe(Date.UTC(2027, 2, 6) / 1000);
   });
 
-  it('is the only one where there is but one', () => {
+  it('returns the only window when there is one', () => {
     expect(tightestWindow([minute(300, 300)]).name).toBe('minute');
   });
 });
@@ -70,7 +70,7 @@ describe('isFarAhead', () => {
     ['minute', minute(60, 1), noon, 60_000],
     ['day', day(1000, 1), midnight, 86_400_000],
   ])(
-    'is true of a %s that begins later than its own length from now, and of no other',
+    'returns true only for a %s that begins later than its own length from now',
     (_name, window, startsMs, lengthMs) => {
       for (const [nowMs, expected] of [
         [startsMs + 1, false],
@@ -84,7 +84,7 @@ describe('isFarAhead', () => {
   );
 });
 
-describe('the seconds to a reset', () => {
+describe('secondsToReset', () => {
   it.each([
     [0, 60],
     [1, 60],
@@ -93,26 +93,29 @@ describe('the seconds to a reset', () => {
     [59_000, 1],
     [59_999, 1],
     [60_000, 0],
-  ])('%i ms into a minute are %i: rounded up, so that waiting them is enough', (passedMs, seconds) => {
-    expect(secondsToReset(minute(60, 1), noon + passedMs)).toBe(seconds);
-  });
+  ])(
+    'returns, %i ms into a minute, %i: rounded up, so that waiting this long is enough',
+    (passedMs, seconds) => {
+      expect(secondsToReset(minute(60, 1), noon + passedMs)).toBe(seconds);
+    },
+  );
 
-  it('are never negative', () => {
+  it('is never negative', () => {
     expect(secondsToReset(minute(60, 1), noon + 3_600_000)).toBe(0);
   });
 });
 
-describe('the seconds to wait after a refusal', () => {
-  it('run to the end of the window that is full', () => {
+describe('retryAfterSeconds', () => {
+  it('runs to the end of the full window', () => {
     expect(retryAfterSeconds([minute(60, 60), day(1000, 60)], noon + 20_000)).toBe(40);
     expect(retryAfterSeconds([minute(60, 5), day(1000, 1000)], noon + 20_000)).toBe(12 * 3600 - 20);
   });
 
-  it('run to the later end when both are full', () => {
+  it('runs to the later end when both are full', () => {
     expect(retryAfterSeconds([minute(60, 60), day(1000, 1000)], noon)).toBe(12 * 3600);
   });
 
-  it('are at least 1', () => {
+  it('is at least 1', () => {
     expect(retryAfterSeconds([minute(60, 60)], noon + 60_000)).toBe(1);
   });
 });

@@ -19,7 +19,7 @@ describe('redisFailure', () => {
     (_message, kind, error) => expect(redisFailure(error).kind).toBe(kind),
   );
 
-  it('returns a message, also for an error that has only a code', () => {
+  it('returns a message even for an error that has only a code', () => {
     expect(redisFailure(reply('LOADING')).message).toBe('Redis cannot be used: LOADING');
     const refused = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
     expect(notConnected(refused)).toMatchObject({
