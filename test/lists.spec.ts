@@ -294,7 +294,7 @@ describe('a walk over all pages', () => {
     expect(idsOf(await send(`${store.url}${linksOf(first)['next']}`, { key }))).toEqual([4, 5, 6]);
   });
 
-  it('tells identifiers apart that are equal as doubles', async () => {
+  it('distinguishes identifiers that are equal as doubles', async () => {
     await store.database.query(
       `INSERT INTO pets (id, name, category_id) SELECT 9007199254740991 + n, n, n FROM generate_series(1, 6) n`,
     );
@@ -342,7 +342,7 @@ it('concurrent requests for different pages each get their own page', async () =
   );
 });
 
-describe('with 20,000 animals', () => {
+describe('GET /v1/pets, with 20,000 animals', () => {
   const COUNT = 20_000;
   /** One animal of fifty is sold: a search by identifier reads thousands of animals to fill a page of sold ones. */
   const STATUSES: Status[] = [
@@ -365,7 +365,7 @@ describe('with 20,000 animals', () => {
   });
   afterAll(() => database.drop());
 
-  it('any page, first or deep, filtered or not, reads hardly more animals than it returns', async () => {
+  it('reads hardly more animals than it returns, for the first page or a deep one, filtered or not', async () => {
     const before = await reads();
     const reader = await startApplication({ database });
     const { key: readersKey } = await reader.issue();
@@ -382,7 +382,7 @@ describe('with 20,000 animals', () => {
     expect((after.byIndex - before.byIndex) / QUERIES.length).toBeLessThan(300);
   });
 
-  it('the plan of pages-of-pets.sql uses an index for each kind of page, and neither sorts nor scans the table', async () => {
+  it('uses an index for each kind of page, and neither sorts nor scans the table', async () => {
     const nodes = nodesOf(await planOf(await readFile('src/pets/pages-of-pets.sql', 'utf8')));
     expect(
       nodes.filter((node) => node['Relation Name'] === 'pets').map((node) => node['Index Name']),

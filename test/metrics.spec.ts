@@ -117,7 +117,7 @@ describe('GET /metrics', () => {
     other.close();
   });
 
-  it('fails to connect once the service has ended', async () => {
+  it('is closed once the service has ended', async () => {
     const short = await startApplication({ database, environment: ANY_PORT });
     const url = metricsUrl(short);
     await scrape(url);

@@ -97,7 +97,7 @@ describe('a read that is denied while its data is read', () => {
     });
   });
 
-  it('is read at most once for all requests of one batch, and not at all for later requests', async () => {
+  it('runs at most one query for all requests of one batch, and none for later requests', async () => {
     const key = await usedKey();
     const read = jest.spyOn(replica.app.get(PetRepository)['queries'], 'run');
     const authorized = jest.spyOn(replica.app.get(RateLimiter), 'authorizeRead');

@@ -208,7 +208,7 @@ describeWithRedis('RedisCounterStore', () => {
     await server.operator.set(keyOf(wrongType), 'no counter');
     const bans = await store.bans();
     expect(bans.has(banned.bucketKey)).toBe(true);
-    expect(bans.has(degradedResponse.bucketKey)).toBe(false);
+    expect(bans.has(wrongType.bucketKey)).toBe(false);
     await server.operator.del(keyOf(wrongType));
   });
 
@@ -670,7 +670,7 @@ describeWithRedis('a running service, while Redis is away', () => {
       for (let round = 0; round < 5; round += 1) {
         for (let sent = 0; sent < 3; sent += 1) {
           const degraded = await call(broken);
-          expect([degradedResponse.status, isDegraded(degradedResponse)]).toEqual([200, true]);
+          expect([degraded.status, isDegraded(degraded)]).toEqual([200, true]);
         }
         const whole = await call();
         expect([whole.status, isDegraded(whole), left(whole)]).toEqual([200, false, 59 - round]);

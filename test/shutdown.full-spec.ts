@@ -41,7 +41,7 @@ async function stop(service: ServiceProcess, signal: NodeJS.Signals = 'SIGTERM')
 
 describe('a service that receives a signal', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    '(%s) is not ready immediately, serves for SHUTDOWN_DELAY, and exits with 0',
+    'is no longer ready after %s, serves for SHUTDOWN_DELAY, and exits with 0',
     async (signal) => {
       const { key } = await issueKey(database, UNLIMITED);
       const service = services.start({ SHUTDOWN_DELAY: '2s' });
@@ -66,10 +66,10 @@ describe('a service that receives a signal', () => {
   it('waits five seconds in production, and not at all elsewhere, by default', async () => {
     const [production, development] = [services.start(), services.start({ NODE_ENV: '' })];
     await Promise.all([production.listening(), development.listening()]);
-    const [served, development] = await Promise.all([stop(production), stop(development)]);
-    expect([served.code, development.code]).toEqual([0, 0]);
-    expect(served.ms).toBeGreaterThan(5_000);
-    expect(development.ms).toBeLessThan(5 * EXIT_MS);
+    const [delayed, immediate] = await Promise.all([stop(production), stop(development)]);
+    expect([delayed.code, immediate.code]).toEqual([0, 0]);
+    expect(delayed.ms).toBeGreaterThan(5_000);
+    expect(immediate.ms).toBeLessThan(5 * EXIT_MS);
   });
 
   it('cuts off slow requests in time, logs that, and exits with 1', async () => {

@@ -96,7 +96,7 @@ it.each([
   '/v1/pets?limit=100',
   '/admin/keys?limit=50',
 ])(
-  'stays below 350 MB, and serves others within 100 ms, while 3,000 clients do not read GET %s',
+  'a replica stays below 350 MB, and serves others within 100 ms, while 3,000 clients do not read GET %s',
   async (path) => {
     const port = await freePort();
     const { url, pid } = await start({ METRICS_PORT: String(port) });
@@ -121,7 +121,7 @@ it.each([
   },
 );
 
-it('closes connections that read a byte a second, but none that reads steadily, slowly or not', async () => {
+it('a replica closes connections that read a byte a second, but none that reads steadily, slowly or not', async () => {
   const { url } = await start();
   const requests = get('/v1/pets?limit=100', key).repeat(PIPELINED_PAGES);
   const size = Buffer.byteLength((await send(`${url}/v1/pets?limit=100`, { key })).text);
@@ -142,7 +142,7 @@ it('closes connections that read a byte a second, but none that reads steadily, 
   expect(Math.max(...slow.map(({ bytesRead }) => bytesRead))).toBeLessThan(60);
 });
 
-it('serves clients of documents at 30 kB a second while 200 others read nothing', async () => {
+it('a replica serves clients of documents at 30 kB a second while 200 others read nothing', async () => {
   const { url } = await start();
   const request = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
   const size = Buffer.byteLength((await send(`${url}/openapi.json`)).text);
@@ -153,7 +153,7 @@ it('serves clients of documents at 30 kB a second while 200 others read nothing'
   expect(honest.every(({ bytesRead }) => bytesRead > size)).toBe(true);
 });
 
-it('stays below 350 MB while 150 clients without a key send bodies in chunks of one byte', async () => {
+it('a replica stays below 350 MB while 150 clients without a key send bodies in chunks of one byte', async () => {
   const { url, pid } = await start();
   const head =
     'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -166,7 +166,7 @@ it('stays below 350 MB while 150 clients without a key send bodies in chunks of 
   expect(peak).toBeLessThan(MAX_MEMORY_BYTES);
 });
 
-it('closes idle connections for new ones beyond 10,000, and stays below 350 MB', async () => {
+it('a replica closes idle connections for new ones beyond 10,000, and stays below 350 MB', async () => {
   const { url, pid } = await start();
   const idle = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
   await silent.open(url, 10_500, idle);

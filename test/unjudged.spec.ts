@@ -56,7 +56,7 @@ describe('a request whose key cannot be looked up', () => {
     expect(remaining(one)).toBe(remaining(other));
   });
 
-  it('returns 503 with the quota of a cached key, also when the key is cached for too long to be accepted', async () => {
+  it('returns 503 with the limits of its quota, even when the key was cached too long ago to be accepted', async () => {
     proxy.goAway();
     await untilKeysAreAway();
     const now = performance.now.bind(performance);

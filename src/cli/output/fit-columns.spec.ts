@@ -28,7 +28,7 @@ describe('fitColumns', () => {
     ]);
   });
 
-  it('leaves out the columns of the highest ranks when that is not enough, and widens the texts to the rest', () => {
+  it('leaves out the columns of the highest ranks when that is not enough, and gives their width to the texts', () => {
     expect(fitted([40, 9, 6, 14], 50)).toEqual([
       ['name', 31],
       ['id', 9],
