@@ -84,7 +84,7 @@ const of = (outcomes: Outcome[], status: number) =>
     .toSorted((one, other) => one - other);
 const quantile = (sorted: number[], share: number) =>
   Math.round(sorted[Math.floor((sorted.length - 1) * share)] ?? NaN);
-const describeOutcomes = (status: string, ms: number[]) =>
+const summaryOf = (status: string, ms: number[]) =>
   `${Math.round(ms.length / SECONDS)} a second get ${status}, in ${quantile(ms, 0.5)} ms (median), ${quantile(ms, 0.95)} ms (95 %), ${quantile(ms, 0.99)} ms (99 %), ${quantile(ms, 1)} ms (longest)`;
 
 /** Measures the service at three times its capacity, and returns the times of both kinds of responses. */
@@ -94,7 +94,7 @@ async function overload() {
   const served = of(outcomes, 201);
   const shed = of(outcomes, 503);
   process.stdout.write(
-    `One after the other: ${Math.round(capacity)} orders a second. At ${TIMES} times that: ${describeOutcomes('201', served)}; ${describeOutcomes('503', shed)}\n`,
+    `One after the other: ${Math.round(capacity)} orders a second. At ${TIMES} times that: ${summaryOf('201', served)}; ${summaryOf('503', shed)}\n`,
   );
   expect(served.length + shed.length).toBe(outcomes.length);
   return { capacity, served, shed };

@@ -197,9 +197,9 @@ describe('a client that pipelines', () => {
   });
 
   it('is disconnected when the waiting requests of all connections would fill the memory: bodies sent byte by byte', async () => {
-    const roomy = await startApplication({ database: store.database });
+    const other = await startApplication({ database: store.database });
     holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-    const { hostname, port } = new URL(roomy.url);
+    const { hostname, port } = new URL(other.url);
     const body = '1\r\n1\r\n'.repeat(9000);
     const bytewise = `POST /nothing HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${body}0\r\n\r\n`;
     const sockets = Array.from({ length: 20 }, () => connect(Number(port), hostname));
@@ -220,7 +220,7 @@ describe('a client that pipelines', () => {
       pipelining.write(ONE() + ONE().replace('Host', 'Connection: close\r\nHost'));
       expect((await responses).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
     });
-    await roomy.close();
+    await other.close();
   });
 
   it('gets the animal that its preceding request created', async () => {

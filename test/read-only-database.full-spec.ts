@@ -90,8 +90,8 @@ describe('a connection with a read-only session', () => {
     }
     // Any other error keeps the connection.
     const before = await pid();
-    const mistaken = inTransaction(prisma, (transaction) => transaction.$executeRaw`SELECT 1 / 0`);
-    await expect(mistaken).rejects.toThrow(/division by zero/);
+    const invalid = inTransaction(prisma, (transaction) => transaction.$executeRaw`SELECT 1 / 0`);
+    await expect(invalid).rejects.toThrow(/division by zero/);
     expect(await pid()).toBe(before);
     await prisma.onApplicationShutdown();
   });

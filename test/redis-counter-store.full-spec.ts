@@ -449,7 +449,7 @@ describeWithRedis('RedisCounterStore, while Redis is away', () => {
         { kind: 'outcomeUnknown' },
         { kind: 'notSent' },
       ]);
-      // The first query to time out closes the connection of the other.
+      // Whichever query times out first closes the connection of the other one too.
       const messages = [reason, other].map((each) => (each as Error).message);
       expect(messages).toContainEqual(expect.stringMatching(/no answer within 500 ms/));
       await pause(1500);

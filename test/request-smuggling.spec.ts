@@ -40,7 +40,7 @@ async function animals(name: string): Promise<number> {
 /**
  * Expects one well-formed error, after which the server has closed: it reads nothing behind bytes that are ambiguous.
  */
-function expectOneRefusal({ status, headers, body }: Awaited<ReturnType<typeof sendRaw>>): void {
+function expectOneError({ status, headers, body }: Awaited<ReturnType<typeof sendRaw>>): void {
   expect([status, headers['connection']]).toEqual([400, 'close']);
   expect(JSON.parse(body)).toEqual({ code: 'invalid_request', message: expect.any(String), status: 400 });
 }
@@ -74,7 +74,7 @@ describe('a body with an ambiguous end is rejected, and nothing behind it is rea
     ['a header without a name', [': b', 'Content-Length: 5']],
     ['a header whose name has a space', ['X A: b', 'Content-Length: 5']],
   ])('%s', async (_name, headers) => {
-    expectOneRefusal(await sendRaw(store.url, head('POST /v1/pets', ...headers), '0\r\n\r\n', hidden));
+    expectOneError(await sendRaw(store.url, head('POST /v1/pets', ...headers), '0\r\n\r\n', hidden));
     expect(await animals('smuggled')).toBe(0);
   });
 
@@ -88,7 +88,7 @@ describe('a body with an ambiguous end is rejected, and nothing behind it is rea
     ['a length among the trailers', `1d\r\n${PET}\r\n0\r\nContent-Length: 9\r\n\r\n`],
   ])('chunks with %s', async (_name, body) => {
     const before = await animals('Rex');
-    expectOneRefusal(await sendRaw(store.url, head('POST /v1/pets', `${TE}: chunked`), body, hidden));
+    expectOneError(await sendRaw(store.url, head('POST /v1/pets', `${TE}: chunked`), body, hidden));
     expect([await animals('Rex'), await animals('smuggled')]).toEqual([before, 0]);
   });
 
@@ -110,7 +110,7 @@ describe('the host and the credentials of a request are unambiguous:', () => {
     ['two hosts', ['Host: y']],
     ['the same host twice', ['Host: x']],
   ])('%s are rejected', async (_name, headers) => {
-    expectOneRefusal(await sendRaw(store.url, head('GET /v1/pets', ...headers), hidden));
+    expectOneError(await sendRaw(store.url, head('GET /v1/pets', ...headers), hidden));
     expect(await animals('smuggled')).toBe(0);
   });
 
@@ -120,13 +120,13 @@ describe('the host and the credentials of a request are unambiguous:', () => {
     'an invalid host is rejected: %s',
     async (host) => {
       const request = head('GET /v1/pets').replace('Host: x', `Host: ${host}`);
-      expectOneRefusal(await sendRaw(store.url, request, hidden));
+      expectOneError(await sendRaw(store.url, request, hidden));
       expect(await animals('smuggled')).toBe(0);
     },
   );
 
   it.each(['', ...NO_HOSTS])('an invalid host in an absolute target is rejected: "%s"', async (host) => {
-    expectOneRefusal(await sendRaw(store.url, head(`GET http://${host}/v1/pets`), hidden));
+    expectOneError(await sendRaw(store.url, head(`GET http://${host}/v1/pets`), hidden));
     expect(await animals('smuggled')).toBe(0);
   });
 
@@ -246,7 +246,7 @@ describe('valid but rare syntax is read as it is meant:', () => {
   });
 
   it('CONNECT opens no tunnel', async () => {
-    expectOneRefusal(await sendRaw(store.url, head('CONNECT 127.0.0.1:5432'), hidden));
+    expectOneError(await sendRaw(store.url, head('CONNECT 127.0.0.1:5432'), hidden));
     expect(await animals('smuggled')).toBe(0);
   });
 
@@ -312,7 +312,7 @@ describe('a path is not normalized, so that proxies and the service agree on it:
   it.each(['/v1/pets\0', '/v1/pets\x9b31m', '/v1/p\xe4ts', '/v1/pets\x7f'])(
     '%j is not a valid target',
     async (target) => {
-      expectOneRefusal(await sendRaw(store.url, head(`GET ${target}`), hidden));
+      expectOneError(await sendRaw(store.url, head(`GET ${target}`), hidden));
     },
   );
 });

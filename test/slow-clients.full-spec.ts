@@ -7,7 +7,7 @@ import { startApplication, type TestApplication } from './support/application.js
 import { until } from './support/eventually.js';
 import { send } from './support/http.js';
 
-const DRIBBLE_INTERVAL_MS = 1000;
+const BYTE_INTERVAL_MS = 1000;
 /** More than the buffers of both ends hold. */
 const LARGE = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20);
 const KIB = 1024;
@@ -40,7 +40,7 @@ async function sendSlowly(port: number, beginning: string): Promise<Outcome> {
   // The server may have closed the connection while a byte is on its way.
   socket.on('error', () => {});
   socket.write(beginning);
-  const sending = setInterval(() => socket.write('1'), DRIBBLE_INTERVAL_MS);
+  const sending = setInterval(() => socket.write('1'), BYTE_INTERVAL_MS);
   await new Promise((done) => socket.once('close', done));
   clearInterval(sending);
   return {

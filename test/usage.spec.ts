@@ -396,7 +396,7 @@ describe('UsageRecorder, while the database is away', () => {
 
   const call = () => send(`${store.url}/v1/pets`, { key: key.key });
 
-  /** Calls until an entry is waiting, which a forgetful recorder would now lose; returns the number of calls. */
+  /** Calls until an entry waits to be written; returns the number of calls. */
   async function callUntilSomethingWaits(): Promise<number> {
     let sent = 0;
     do {
@@ -604,8 +604,7 @@ describe('usage of several replicas', () => {
     for (let number = 1; number <= 25; number += 1) {
       await Promise.all([
         journal.append({ recorderId: ids[0], number, entries }).then(() => journal.fold()),
-        // The batch also has rows of its own, so that the fold sorts the rows instead of receiving them in the same
-        // order.
+        // The batch also has rows of its own, so that only the ORDER BY of the fold gives both the same order.
         other.journal
           .append({ recorderId: ids[1], number, entries: [...more, ...entries.toReversed()] })
           .then(() => other.journal.fold()),

@@ -17,7 +17,7 @@ function newRequest(): FastifyRequest {
 }
 
 /** Requests this many slots for a bucket; returns how many it got, with the requests that got them. */
-function take(bucketKey: string, count: number): { allowed: number; requests: FastifyRequest[] } {
+function takeSlots(bucketKey: string, count: number): { allowed: number; requests: FastifyRequest[] } {
   const requests = Array.from({ length: count }, newRequest).filter(
     (request) => limit.take(request, () => bucketKey) === null,
   );
@@ -28,49 +28,49 @@ const releaseAll = (requests: FastifyRequest[]) => requests.forEach((request) =>
 
 describe('ConcurrencyLimit', () => {
   it('gives all slots of an operation to one bucket while no other sends requests', () => {
-    expect(take('a', MAX_SLOTS + 1).allowed).toBe(MAX_SLOTS);
+    expect(takeSlots('a', MAX_SLOTS + 1).allowed).toBe(MAX_SLOTS);
   });
 
   it('gives a bucket a third of the slots while two thirds are taken by several', () => {
-    expect(take('a', 5).allowed).toBe(5);
-    expect(take('b', 1).allowed).toBe(1);
-    expect(take('a', 1).allowed).toBe(0);
-    expect(take('b', SHARE).allowed).toBe(SHARE - 1);
-    expect(take('c', 2).allowed).toBe(1);
+    expect(takeSlots('a', 5).allowed).toBe(5);
+    expect(takeSlots('b', 1).allowed).toBe(1);
+    expect(takeSlots('a', 1).allowed).toBe(0);
+    expect(takeSlots('b', SHARE).allowed).toBe(SHARE - 1);
+    expect(takeSlots('c', 2).allowed).toBe(1);
   });
 
   it('gives slots to a second bucket as soon as the first, which had all, returns some', () => {
-    const { requests } = take('a', MAX_SLOTS);
-    expect(take('b', 1).allowed).toBe(0);
+    const { requests } = takeSlots('a', MAX_SLOTS);
+    expect(takeSlots('b', 1).allowed).toBe(0);
     releaseAll(requests.slice(0, 4));
-    expect(take('a', 4).allowed).toBe(1);
-    expect(take('b', 4).allowed).toBe(SHARE);
+    expect(takeSlots('a', 4).allowed).toBe(1);
+    expect(takeSlots('b', 4).allowed).toBe(SHARE);
   });
 
   it('gives all slots to one bucket again ten seconds after another sent requests', () => {
-    releaseAll([...take('a', MAX_SLOTS).requests, ...take('b', 1).requests]);
-    expect(take('a', MAX_SLOTS).allowed).toBe((MAX_SLOTS * 2) / 3);
+    releaseAll([...takeSlots('a', MAX_SLOTS).requests, ...takeSlots('b', 1).requests]);
+    expect(takeSlots('a', MAX_SLOTS).allowed).toBe((MAX_SLOTS * 2) / 3);
     jest.advanceTimersByTime(10_000);
-    expect(take('a', MAX_SLOTS).allowed).toBe(SHARE);
+    expect(takeSlots('a', MAX_SLOTS).allowed).toBe(SHARE);
   });
 
   it('gives all slots to one bucket long after another had them', () => {
-    releaseAll(take('a', MAX_SLOTS).requests);
+    releaseAll(takeSlots('a', MAX_SLOTS).requests);
     jest.advanceTimersByTime(3_600_000);
-    expect(take('b', MAX_SLOTS).allowed).toBe(MAX_SLOTS);
+    expect(takeSlots('b', MAX_SLOTS).allowed).toBe(MAX_SLOTS);
   });
 
   it('gives a bucket one slot where a third would be none', () => {
     limit = new ConcurrencyLimit({ MAX_CONCURRENT_REQUESTS: 2 });
-    expect(take('a', 1).allowed).toBe(1);
-    expect(take('b', 2).allowed).toBe(1);
+    expect(takeSlots('a', 1).allowed).toBe(1);
+    expect(takeSlots('b', 2).allowed).toBe(1);
   });
 
   it('gives the slot of a paused request to others, and one back to it when it resumes, if one is free', () => {
-    const { requests } = take('a', MAX_SLOTS);
+    const { requests } = takeSlots('a', MAX_SLOTS);
     const [paused, other] = requests as [FastifyRequest, FastifyRequest];
     limit.pause(paused);
-    expect(take('a', 2).allowed).toBe(1);
+    expect(takeSlots('a', 2).allowed).toBe(1);
     limit.resume(paused);
     expect(limit.all()[0]?.slots.size).toBe(MAX_SLOTS);
     limit.release(other);
@@ -79,7 +79,7 @@ describe('ConcurrencyLimit', () => {
   });
 
   it('gives no slot back to a request that resumes after its response', () => {
-    const [released] = take('a', 1).requests as [FastifyRequest];
+    const [released] = takeSlots('a', 1).requests as [FastifyRequest];
     limit.pause(released);
     limit.release(released);
     limit.resume(released);

@@ -28,7 +28,7 @@ describe('Breaker', () => {
     ]);
   });
 
-  it('opens at once after a fatal failure', () => {
+  it('opens immediately after a failure that is certain', () => {
     const breaker = new Breaker();
     expect([breaker.failed(true), breaker.state === 'open']).toEqual([true, true]);
   });

@@ -21,8 +21,8 @@ describe('redisFailure', () => {
 
   it('returns a message even for an error that has only a code', () => {
     expect(redisFailure(reply('LOADING')).message).toBe('Redis cannot be used: LOADING');
-    const refused = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
-    expect(notConnected(refused)).toMatchObject({
+    const connectionError = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
+    expect(notConnected(connectionError)).toMatchObject({
       kind: 'noConnection',
       message: 'Redis cannot be used: ECONNREFUSED',
     });
