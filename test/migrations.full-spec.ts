@@ -17,7 +17,7 @@ import {
 } from '../src/database/migrations.js';
 import { PrismaService } from '../src/database/prisma.service.js';
 import { QueryRunner } from '../src/database/query-runner.js';
-import type { TallyEntry } from '../src/usage/tally.js';
+import type { UsageEntry } from '../src/usage/usage-counts.js';
 import { UsageJournal } from '../src/usage/usage.journal.js';
 import { eventually } from './support/eventually.js';
 import { OWN_MIGRATIONS } from './support/own-migrations.js';
@@ -86,7 +86,7 @@ test('usage from a release without a journal stays, and folded usage is added to
   const key = randomUUID();
   const record = await readFile(path.join(ROOT, 'test', 'support', 'record-without-journal.sql'), 'utf8');
   const minute = Date.UTC(2027, 2, 5, 12) / 60_000;
-  const entry: TallyEntry = {
+  const entry: UsageEntry = {
     keyId: key,
     quotaId: key,
     minute,
@@ -110,7 +110,7 @@ test('usage from a release without a journal stays, and folded usage is added to
   const statements = new QueryRunner(prisma);
   const journal = new UsageJournal(statements, new Clock());
   await journal.append({ recorderId: randomUUID(), number: 1, entries: [entry] });
-  await journal.fold();
+  await journal.aggregate();
   await prisma.onApplicationShutdown();
   expect(await query(databaseUrl, 'SELECT * FROM usage ORDER BY period')).toEqual(
     before.map((row) => ({ ...row, succeeded: '6', client_errors: '4', refusals: '2' })),

@@ -97,8 +97,8 @@ describe('a service whose role lacks privileges', () => {
     await call('GET /admin/usage');
     await call('GET /admin/audit');
     await app.get<PostgresCounterStore>(SHARED_COUNTER_STORE).sweep();
-    await app.get(UsageJournal).fold();
-    await app.get(UsageRepository).sweep();
+    await app.get(UsageJournal).aggregate();
+    await app.get(UsageRepository).deleteExpired();
     await app.get(IdempotencyCleanup).deleteExpired();
     expect([...errors.mock.calls, ...warnings.mock.calls]).toEqual([]);
   });

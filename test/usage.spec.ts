@@ -8,12 +8,12 @@ import pg from 'pg';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { PrismaService } from '../src/database/prisma.service.js';
 import { namedStatement, QueryRunner } from '../src/database/query-runner.js';
-import type { TallyEntry } from '../src/usage/tally.js';
-import { UsageFolder } from '../src/usage/usage.folder.js';
+import type { UsageEntry } from '../src/usage/usage-counts.js';
+import { UsageAggregator } from '../src/usage/usage.aggregator.js';
 import { type UsageBatch, UsageJournal } from '../src/usage/usage.journal.js';
 import { UsageRecorder } from '../src/usage/usage.recorder.js';
 import { type Usage, UsageRepository } from '../src/usage/usage.repository.js';
-import { UsageSweeper } from '../src/usage/usage.sweeper.js';
+import { UsageCleanup } from '../src/usage/usage.cleanup.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { TestClock } from './support/clock.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
@@ -74,7 +74,7 @@ const legacy = (operation: string, some: Partial<typeof NONE>) => ({
 /** Adds the batches in the journal to the usage table, as every reader of usage does first. */
 async function fold(database: TestDatabase): Promise<void> {
   const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
-  await new UsageJournal(new QueryRunner(prisma), new TestClock()).fold();
+  await new UsageJournal(new QueryRunner(prisma), new TestClock()).aggregate();
   await prisma.onApplicationShutdown();
 }
 
@@ -424,7 +424,7 @@ describe('UsageRecorder, while the database is away', () => {
     await recorder.flush();
     await recorder.flush();
     expect(warnings.mock.calls).toEqual([
-      [expect.stringMatching(/^Usage cannot be written, and waits until it can: .+$/)],
+      [expect.stringMatching(/^Usage cannot be written and is kept in memory: .+$/)],
     ]);
     await proxy.comeBack();
     await eventually(async () => expect((await call()).status).toBe(200));
@@ -522,7 +522,7 @@ describe('UsageRecorder, while the database is away', () => {
     record(last);
     await eventually(async () => expect(recorder['waitingRequests']()).toBe(50_001));
     expect(errors.mock.calls).toEqual([
-      [expect.stringMatching(/^No more usage is recorded than fits the 50000 /)],
+      [expect.stringMatching(/^Usage is no longer recorded: 50000 entries /)],
     ]);
 
     await proxy.comeBack();
@@ -571,7 +571,7 @@ describe('usage of several replicas', () => {
     };
   }
 
-  const entry = (facts: Partial<TallyEntry>): TallyEntry => ({
+  const entry = (facts: Partial<UsageEntry>): UsageEntry => ({
     keyId: randomUUID(),
     quotaId: randomUUID(),
     minute: NOON_MS / MINUTE_MS,
@@ -607,7 +607,7 @@ describe('usage of several replicas', () => {
         // The batch also has rows of its own, so that only the ORDER BY of the fold gives both the same order.
         other.journal
           .append({ recorderId: ids[1], number, entries: [...more, ...entries.toReversed()] })
-          .then(() => other.journal.fold()),
+          .then(() => other.journal.aggregate()),
       ]);
     }
     expect(await rowsOf(entries)).toEqual(each(200, 50));
@@ -622,13 +622,13 @@ describe('usage of several replicas', () => {
     await journal.append(first);
     // A batch with the same number from another recorder is another batch.
     await journal.append({ ...first, recorderId: randomUUID() });
-    await journal.fold();
+    await journal.aggregate();
     expect(await rowsOf([one])).toEqual(each(1, 3));
     await journal.append(first);
-    await journal.fold();
+    await journal.aggregate();
     expect(await rowsOf([one])).toEqual(each(1, 3));
     await journal.append({ recorderId, number: 3, entries: [one] });
-    await journal.fold();
+    await journal.aggregate();
     expect(await rowsOf([one])).toEqual(each(1, 4));
   });
 
@@ -642,7 +642,7 @@ describe('usage of several replicas', () => {
       await journal.append({ recorderId: ids[0], number, entries });
       await Promise.all([
         older.query(WITHOUT_JOURNAL, [ids[1], number, JSON.stringify(entries.toReversed()), 0]),
-        ...others.map((other) => other.journal.fold()),
+        ...others.map((other) => other.journal.aggregate()),
       ]);
     }
     await older.end();
@@ -653,7 +653,7 @@ describe('usage of several replicas', () => {
     /** Blocks every fold after it has taken its batches. */
     async function holdFolds(one: TallyEntry): Promise<pg.Client> {
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
-      await journal.fold();
+      await journal.aggregate();
       const holder = new pg.Client({ connectionString: database.url });
       await holder.connect();
       await holder.query('BEGIN');
@@ -687,7 +687,7 @@ describe('usage of several replicas', () => {
       const one = entry({});
       const holder = await holdFolds(one);
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
-      const folded = open().journal.fold();
+      const folded = open().journal.aggregate();
       await eventually(() => expectLocksWaitedFor(database, 1));
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
       const pages = Promise.all(
@@ -731,7 +731,7 @@ describe('usage of several replicas', () => {
         const proxy = await startDatabaseProxy(database.url);
         const cut = open(proxy.url);
         await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
-        const outcome = cut.journal.fold().catch((error: unknown) => error);
+        const outcome = cut.journal.aggregate().catch((error: unknown) => error);
         await eventually(() => expectLocksWaitedFor(database, 1));
         proxy.goAway();
         expect(await outcome).toMatchObject({ message: expect.stringContaining('Connection terminated') });
@@ -741,7 +741,7 @@ describe('usage of several replicas', () => {
         await holder.query('COMMIT');
         await holder.end();
         await eventually(async () => expect(await batches()).toEqual([]));
-        await journal.fold();
+        await journal.aggregate();
         expect(await rowsOf([one])).toEqual(each(1, 2));
       });
 
@@ -765,11 +765,11 @@ describe('usage of several replicas', () => {
          FROM generate_series(1, 350) AS n, (VALUES (ARRAY[1000])) AS sizes (size)`,
         [keyIds, NOON_MS / MINUTE_MS],
       );
-      expect(await journal.foldSome()).toBe(true);
+      expect(await journal.aggregateSome()).toBe(true);
       const left = await database.query('SELECT min(number), max(number), count(*)::int FROM usage_batches');
       expect(left).toEqual([{ min: 1, max: 325, count: 325 }]);
       const other = open();
-      await Promise.all([journal.fold(), other.journal.fold()]);
+      await Promise.all([journal.aggregate(), other.journal.aggregate()]);
       expect(await batches()).toEqual([]);
       expect(await rowsOf(keyIds.map((keyId) => entry({ keyId })))).toEqual(each(1000, 350));
     });
@@ -783,18 +783,18 @@ describe('usage of several replicas', () => {
       };
       const holder = await holdFolds(one);
       await append();
-      const slow = journal.foldSome();
+      const slow = journal.aggregateSome();
       await pause(1600);
       await holder.query('COMMIT');
       await holder.end();
       expect(await slow).toBe(false);
       await append();
-      expect(await journal.foldSome()).toBe(true);
+      expect(await journal.aggregateSome()).toBe(true);
       expect(await batches()).toHaveLength(2);
       await append();
-      expect(await journal.foldSome()).toBe(true);
+      expect(await journal.aggregateSome()).toBe(true);
       expect(await batches()).toHaveLength(1);
-      await journal.fold();
+      await journal.aggregate();
       expect(await rowsOf([one])).toEqual(each(1, 45_001));
     });
 
@@ -818,9 +818,9 @@ describe('usage of several replicas', () => {
       const batch: UsageBatch = { recorderId: randomUUID(), number: 1, entries: [one] };
       await journal.append(batch);
       fakeIntervals();
-      const folder = new UsageFolder(journal);
+      const folder = new UsageAggregator(journal);
       folder.onModuleInit();
-      const turn = jest.spyOn(journal, 'foldSome');
+      const turn = jest.spyOn(journal, 'aggregateSome');
       jest.advanceTimersByTime(5 * SECOND_MS);
       expect(turn.mock.calls).toEqual([['this minute']]);
       await turn.mock.results[0]?.value;
@@ -841,7 +841,7 @@ describe('usage of several replicas', () => {
       const one = entry({});
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
       clock.travel(2 * MINUTE_MS);
-      const folder = new UsageFolder(journal);
+      const folder = new UsageAggregator(journal);
       const warnings = jest.spyOn(folder['logger'], 'warn').mockImplementation();
       await database.query('ALTER TABLE usage RENAME TO lost');
       fakeIntervals();
@@ -1077,7 +1077,7 @@ describe('usage of several replicas', () => {
       await insert(period, over);
       await insert(period, kept);
       await insert(period, NOW.toISOString());
-      expect(await repository.sweep()).toBe(false);
+      expect(await repository.deleteExpired()).toBe(false);
       expect((await left()).map(([, startsAt]) => startsAt)).toEqual([kept, '2028-03-05T12:34:30.000Z']);
     });
 
@@ -1086,9 +1086,9 @@ describe('usage of several replicas', () => {
         `INSERT INTO usage SELECT gen_random_uuid(), gen_random_uuid(), 'minute', to_timestamp(n * 60), 'listPets', false, 1, 0, 0, 0, 0, now()
          FROM generate_series(1, 7000) AS n`,
       );
-      expect(await repository.sweep()).toBe(true);
+      expect(await repository.deleteExpired()).toBe(true);
       expect(await left()).toHaveLength(2000);
-      expect(await repository.sweep()).toBe(false);
+      expect(await repository.deleteExpired()).toBe(false);
       expect(await left()).toEqual([]);
     });
 
@@ -1099,11 +1099,11 @@ describe('usage of several replicas', () => {
       await holder.connect();
       await holder.query('BEGIN');
       await holder.query("UPDATE usage SET succeeded = 2 WHERE starts_at = '2026-01-02T00:00:00Z'");
-      await repository.sweep();
+      await repository.deleteExpired();
       expect(await left()).toEqual([['minute', '2026-01-02T00:00:00.000Z']]);
       await holder.query('COMMIT');
       await holder.end();
-      await repository.sweep();
+      await repository.deleteExpired();
       expect(await left()).toEqual([]);
     });
 
@@ -1114,17 +1114,17 @@ describe('usage of several replicas', () => {
       await journal.append({ recorderId: ids[1], number: 1, entries: [entry({})] });
       const known = async () =>
         (await database.query<{ id: string }>('SELECT id FROM usage_recorders')).map(({ id }) => id);
-      await repository.sweep();
+      await repository.deleteExpired();
       expect((await known()).toSorted()).toEqual(ids.toSorted());
       clock.travel(HOUR_MS + SECOND_MS);
-      await repository.sweep();
+      await repository.deleteExpired();
       expect(await known()).toEqual([ids[1]]);
     });
 
     it('runs every minute', async () => {
       await insert('minute', '2026-01-01T00:00:00Z');
       fakeIntervals();
-      const sweeper = new UsageSweeper(repository);
+      const sweeper = new UsageCleanup(repository);
       sweeper.onModuleInit();
       jest.advanceTimersByTime(MINUTE_MS - 1);
       await insert('minute', '2026-01-02T00:00:00Z');

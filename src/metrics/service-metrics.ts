@@ -269,7 +269,7 @@ export class ServiceMetrics {
     );
     metrics.counter(
       { name: `${PREFIX}usage_left_out_total`, help: 'Requests whose usage found no room and is lost.' },
-      () => [{ value: this.usage.leftOut }],
+      () => [{ value: this.usage.dropped }],
     );
     metrics.gauge(
       {

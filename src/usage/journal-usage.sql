@@ -1,10 +1,10 @@
--- Appends one batch to the journal: once, however often it is tried, also after it was folded.
+-- Appends one batch to the journal. A repeated append of the same batch does nothing, even after it was aggregated.
 --
--- $1 the recorder, $2 the batch's number, which grows, $3 milliseconds to add to the server's clock (0 in production; tests
--- travel in time with it), $4 to $14 its entries, one array for each column, which cost less to read than JSON.
+-- $1 the recorder, $2 the batch's number, which grows, $3 milliseconds to add to the server's clock (0 in production; tests travel in
+-- time with it), $4 to $14 its entries, one array for each column, as arrays cost less to parse than JSON.
 --
--- A batch may be tried again while its first attempt, of which the recorder has lost sight, is still under way here. They
--- meet at the recorder's row: the second waits for the first, finds its number taken, and appends nothing.
+-- A recorder may retry a batch while its first attempt still runs here. Both then lock the recorder's row: the second waits for the
+-- first, finds that its number is not greater, and appends nothing.
 WITH recorder AS (
   INSERT INTO usage_recorders AS stored (id, batch, written_at)
   VALUES ($1::uuid, $2::int, statement_timestamp() + make_interval(secs => $3::float8 / 1000))

@@ -1,4 +1,4 @@
-/** Usage is kept by UTC minute, hour and day: each for so many hours after it is over. */
+/** The hours for which usage of each UTC period is kept after the period ends. */
 export const KEPT_HOURS = { minute: 48, hour: 35 * 24, day: 400 * 24 } as const;
 
 export type Period = keyof typeof KEPT_HOURS;

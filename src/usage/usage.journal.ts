@@ -2,52 +2,51 @@ import { Injectable } from '@nestjs/common';
 import { Batcher } from '../batcher.js';
 import { Clock } from '../clock.js';
 import { loadSql, QueryRunner } from '../database/query-runner.js';
-import type { TallyEntry } from './tally.js';
+import type { UsageEntry } from './usage-counts.js';
 
-const JOURNAL = loadSql(import.meta.url, 'journal-usage');
-const FOLD = loadSql(import.meta.url, 'fold-usage');
-/** Entries that one statement folds at most. If each is of another key, a slow server takes two of its 3.5 seconds for them. */
-const ENTRIES_PER_FOLD = 25_000;
-/** Where one takes longer, as keys are more or the server is slower, the next folds half as many: a statement has 3.5 seconds. */
-const SLOW_FOLD_MS = 1500;
+const APPEND = loadSql(import.meta.url, 'journal-usage');
+const AGGREGATE = loadSql(import.meta.url, 'aggregate-usage');
+/** The maximum entries of one statement. If each has another key, a slow server takes two of the statement's 3.5 seconds. */
+const MAX_ENTRIES = 25_000;
+/** After a slower statement, the next one takes half as many entries. The limit of a statement is 3.5 seconds. */
+const SLOW_MS = 1500;
 
-/** Entries that are written together, once. */
+/** Entries that are appended together, exactly once. */
 export interface UsageBatch {
   /** The UUID of the process that recorded them. */
   recorderId: string;
-  /** Greater than that of every batch which this recorder sealed before. */
+  /** Greater than the number of every earlier batch of this recorder. */
   number: number;
-  entries: readonly TallyEntry[];
+  entries: readonly UsageEntry[];
 }
 
-/** What was recorded, in the database, before it is added to minutes, hours and days. */
+/** The journal of usage in the database: batches that are not yet in the rows of minutes, hours and days. */
 @Injectable()
 export class UsageJournal {
-  private entriesPerFold = ENTRIES_PER_FOLD;
-  /** All who wait for a fold share the next one, so that they do not take the connections of requests. */
-  private readonly folding = new Batcher<void, void>(
-    async (waiting) => {
-      while (await this.foldSome()) {
+  private maxEntries = MAX_ENTRIES;
+  /** Concurrent callers share the next aggregation, so that they leave connections to requests. */
+  private readonly aggregations = new Batcher<void, void>(
+    async (callers) => {
+      while (await this.aggregateSome()) {
         // There is more.
       }
-      return waiting;
+      return callers;
     },
-    { name: FOLD.name, maxBatch: Infinity },
+    { name: AGGREGATE.name, maxBatch: Infinity },
   );
 
   constructor(
-    private readonly statements: QueryRunner,
+    private readonly queries: QueryRunner,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * Appends a batch. One that was appended already is not appended again, so whoever does not know what became of it may
-   * simply try again.
+   * Appends a batch. A batch that was appended before is not appended again, so an append with an unknown outcome can be retried.
    *
    * @throws the database's error.
    */
   async append({ recorderId, number, entries }: UsageBatch): Promise<void> {
-    await this.statements.run(JOURNAL, [
+    await this.queries.run(APPEND, [
       recorderId,
       number,
       this.clock.storeOffsetMs,
@@ -66,42 +65,42 @@ export class UsageJournal {
   }
 
   /**
-   * Adds everything that was appended before to the minutes, hours and days.
+   * Aggregates everything that was appended before into minutes, hours and days.
    *
    * @throws the database's error.
    */
   fold(): Promise<void> {
-    return this.folding.load();
+    return this.aggregations.load();
   }
 
   /**
-   * Folds as much as one statement should.
+   * Aggregates as much as one statement should.
    *
-   * @param until whether what was appended in the current minute is folded too.
-   * @returns whether there is more to fold.
+   * @param until `now` to include the batches of the current minute.
+   * @returns whether there is more to aggregate.
    * @throws the database's error.
    */
-  async foldSome(until: 'now' | 'this minute' = 'now'): Promise<boolean> {
+  async aggregateSome(until: 'now' | 'this minute' = 'now'): Promise<boolean> {
     const { storeOffsetMs } = this.clock;
     const startMs = performance.now();
     try {
-      const [answer] = await this.statements.run<[more: boolean]>(FOLD, [
-        this.entriesPerFold,
+      const [row] = await this.queries.run<[more: boolean]>(AGGREGATE, [
+        this.maxEntries,
         storeOffsetMs,
         until === 'now',
       ]);
-      return answer?.[0] ?? false;
+      return row?.[0] ?? false;
     } finally {
-      const slow = performance.now() - startMs > SLOW_FOLD_MS;
-      this.entriesPerFold = Math.min(Math.ceil(this.entriesPerFold * (slow ? 0.5 : 1.25)), ENTRIES_PER_FOLD);
+      const slow = performance.now() - startMs > SLOW_MS;
+      this.maxEntries = Math.min(Math.ceil(this.maxEntries * (slow ? 0.5 : 1.25)), MAX_ENTRIES);
     }
   }
 }
 
-/** One column of the entries, as PostgreSQL reads an array: the driver takes longer over a list. */
+/** Returns one column of the entries as an array literal of PostgreSQL, which is faster than the driver's conversion of a list. */
 function arrayOf(
-  entries: readonly TallyEntry[],
-  column: (entry: TallyEntry) => string | number | boolean,
+  entries: readonly UsageEntry[],
+  column: (entry: UsageEntry) => string | number | boolean,
 ): string {
   return `{${entries.map(column).join(',')}}`;
 }

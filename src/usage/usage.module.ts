@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
-import { UsageFolder } from './usage.folder.js';
+import { UsageAggregator } from './usage.aggregator.js';
+import { UsageCleanup } from './usage.cleanup.js';
 import { UsageJournal } from './usage.journal.js';
 import { UsageRecorder } from './usage.recorder.js';
 import { UsageRepository } from './usage.repository.js';
-import { UsageSweeper } from './usage.sweeper.js';
 
 @Module({
-  providers: [UsageJournal, UsageRepository, UsageRecorder, UsageFolder, UsageSweeper],
+  providers: [UsageJournal, UsageRepository, UsageRecorder, UsageAggregator, UsageCleanup],
   exports: [UsageRepository, UsageRecorder],
 })
 export class UsageModule {}

@@ -6,71 +6,71 @@ import { loadSql, QueryRunner } from '../database/query-runner.js';
 import { KEPT_HOURS, type Period, PERIODS } from './periods.js';
 import { UsageJournal } from './usage.journal.js';
 
-const SWEEP = loadSql(import.meta.url, 'sweep-usage');
-const SWEEP_RECORDERS = loadSql(import.meta.url, 'sweep-usage-recorders');
-/** Rows that one statement removes at the most, so that recording never waits long behind it. */
-const SWEEP_BATCH = 5_000;
+const DELETE_EXPIRED = loadSql(import.meta.url, 'delete-expired-usage');
+const DELETE_IDLE_RECORDERS = loadSql(import.meta.url, 'delete-idle-recorders');
+/** The maximum rows that one statement deletes, so that recording never waits long for it. */
+const DELETE_BATCH = 5_000;
 
-/** What one key has asked of one operation in one UTC minute, hour or day. */
+/** The requests of one key for one operation in one UTC minute, hour or day. */
 export interface Usage {
   startsAt: Date;
   keyId: string;
   quotaId: string;
-  /** The operation's name in the OpenAPI document; `none` for requests that met no operation. */
+  /** The `operationId`; `none` for requests that matched no operation. */
   operation: string;
   /** Whether the operation was deprecated then. */
   deprecated: boolean;
-  /** All of them, whatever they were answered. */
+  /** All requests, whatever their status. */
   requests: number;
   succeeded: number;
   redirected: number;
   clientErrors: number;
   serverErrors: number;
-  /** Those of the client errors that were 429. */
+  /** The client errors with status 429. */
   refusals: number;
   lastAt: Date;
 }
 
-/** The place of a row in the order of a page; a row itself is one. */
+/** The position of a row in the order of a page. A row is its own position. */
 export type UsagePosition = Pick<Usage, 'startsAt' | 'keyId' | 'operation' | 'deprecated'>;
 
-/** Which usage a page shows: `limit` rows of one period, after the one at `after`, newest first. */
+/** Selects a page of usage: `limit` rows of one period, newest first, after the row at `after`. */
 export interface PageOfUsage {
   period: Period;
-  /** Only what started then or later. */
+  /** Only periods that started then or later. */
   since: Date;
-  /** Only that of this key, a UUID. */
+  /** Only usage of the key with this UUID. */
   keyId?: string | undefined;
   limit: number;
   after?: UsagePosition | undefined;
 }
 
-/** A client that calls, or has called, an operation which was deprecated then. */
+/** The calls of one key to an operation that was deprecated at the time. */
 export interface DeprecatedCalls {
   operation: string;
   keyId: string;
-  /** Null when the key was removed by hand. */
+  /** Null if the key was deleted by hand. */
   keyName: string | null;
   quotaId: string;
   requests: number;
   lastAt: Date;
 }
 
-/** The place of a caller in the order of a page; a caller itself is one. */
+/** The position of an entry in the order of a page. An entry is its own position. */
 export type DeprecatedCallsPosition = Pick<DeprecatedCalls, 'operation' | 'keyId'>;
 
-/** Minutes, hours and days. Whoever reads them finds what was journaled before, too. */
+/** Reads and cleans up the usage of minutes, hours and days. A read includes everything that was journaled before it. */
 @Injectable()
 export class UsageRepository {
   constructor(
     private readonly prisma: PrismaService,
-    private readonly statements: QueryRunner,
+    private readonly queries: QueryRunner,
     private readonly journal: UsageJournal,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * One page, newest first, then by key and operation; and whether more follow. The next page is the one after its last row.
+   * Returns one page, newest first, then by key and operation, and whether more follow. The next page starts after its last row.
    *
    * @throws the database's error.
    */
@@ -81,13 +81,13 @@ export class UsageRepository {
     limit,
     after,
   }: PageOfUsage): Promise<{ usage: Usage[]; more: boolean }> {
-    await this.journal.fold();
+    await this.journal.aggregate();
     const rows = await this.prisma.usage.findMany({
       where: {
         period,
         startsAt: { gte: since },
         ...(keyId !== undefined && { keyId }),
-        ...(after && { AND: behind(after) }),
+        ...(after && { AND: rowsAfter(after) }),
       },
       orderBy: [{ startsAt: 'desc' }, { keyId: 'asc' }, { operation: 'asc' }, { deprecated: 'asc' }],
       omit: { period: true },
@@ -97,8 +97,8 @@ export class UsageRepository {
   }
 
   /**
-   * One page of who has called deprecated operations in all the days that are kept, by operation, then by key: an order
-   * that no further call changes. The next page is the one after its last entry.
+   * Returns one page of the keys that called deprecated operations, in all days that are kept, and whether more follow. The order is by
+   * operation, then by key, which no further call changes. The next page starts after its last entry.
    *
    * @throws the database's error.
    */
@@ -106,7 +106,7 @@ export class UsageRepository {
     limit: number,
     after?: DeprecatedCallsPosition,
   ): Promise<{ calls: DeprecatedCalls[]; more: boolean }> {
-    await this.journal.fold();
+    await this.journal.aggregate();
     const calls = await this.prisma.$queryRaw<DeprecatedCalls[]>`
       SELECT
         usage.operation,
@@ -116,7 +116,7 @@ export class UsageRepository {
         sum(usage.succeeded + usage.redirected + usage.client_errors + usage.server_errors)::float8 AS requests,
         max(usage.last_at) AS "lastAt"
       FROM usage LEFT JOIN api_keys ON api_keys.id = usage.key_id
-      WHERE usage.period = 'day' AND usage.deprecated AND ${after === undefined ? Prisma.sql`true` : follows(after)}
+      WHERE usage.period = 'day' AND usage.deprecated AND ${after === undefined ? Prisma.sql`true` : callsAfter(after)}
       GROUP BY usage.operation, usage.key_id, api_keys.name
       ORDER BY usage.operation, usage.key_id
       LIMIT ${limit + 1}`;
@@ -124,26 +124,26 @@ export class UsageRepository {
   }
 
   /**
-   * Removes what is kept long enough: so many rows of each period, and no more, that it is done in a moment.
+   * Deletes expired usage, at most 5,000 rows of each period, and recorders that have been idle for a week.
    *
-   * @returns whether there may be more to remove.
+   * @returns whether there may be more to delete.
    * @throws the database's error.
    */
-  async sweep(): Promise<boolean> {
+  async deleteExpired(): Promise<boolean> {
     const { storeOffsetMs } = this.clock;
     let more = false;
     for (const period of PERIODS) {
       const kept = KEPT_HOURS[period];
-      const removed = await this.statements.run(SWEEP, [period, kept, storeOffsetMs, SWEEP_BATCH]);
-      more ||= removed.length === SWEEP_BATCH;
+      const deleted = await this.queries.run(DELETE_EXPIRED, [period, kept, storeOffsetMs, DELETE_BATCH]);
+      more ||= deleted.length === DELETE_BATCH;
     }
-    await this.statements.run(SWEEP_RECORDERS, [storeOffsetMs]);
+    await this.queries.run(DELETE_IDLE_RECORDERS, [storeOffsetMs]);
     return more;
   }
 }
 
-/** The condition of the rows that follow a position in the order of a page. The first part is what the index is read by. */
-function behind({ startsAt, keyId, operation, deprecated }: UsagePosition) {
+/** Returns the condition of the rows after a position in the order of a page. Its first part is the range of the index scan. */
+function rowsAfter({ startsAt, keyId, operation, deprecated }: UsagePosition) {
   return [
     { startsAt: { lte: startsAt } },
     {
@@ -176,7 +176,7 @@ function usageOf({
   };
 }
 
-/** The condition of the callers that follow a position in the order of a page. */
-function follows({ operation, keyId }: DeprecatedCallsPosition): Prisma.Sql {
+/** Returns the condition of the entries after a position in the order of a page. */
+function callsAfter({ operation, keyId }: DeprecatedCallsPosition): Prisma.Sql {
   return Prisma.sql`(usage.operation, usage.key_id) > (${operation}, ${keyId}::uuid)`;
 }

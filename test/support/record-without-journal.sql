@@ -1,6 +1,6 @@
 -- As the release before the journal writes usage: it may run beside this one while replicas are replaced.
 --
--- $1 the recorder, $2 the batch's number, which grows, $3 its entries as JSON (see tally.ts), $4 milliseconds to add to the
+-- $1 the recorder, $2 the batch's number, which grows, $3 its entries as JSON (see usage-counts.ts), $4 milliseconds to add to the
 -- server's clock (0 in production; tests travel in time with it).
 --
 -- A batch may be tried again while its first attempt, of which the recorder has lost sight, is still under way here. They

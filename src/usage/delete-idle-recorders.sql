@@ -1,4 +1,4 @@
--- Removes recorders that have written nothing for a week: longer than any of them tries the same batch again.
+-- Deletes recorders that have written nothing for a week, which is longer than a recorder retries a batch.
 --
 -- $1 as $3 of journal-usage.sql.
 DELETE FROM usage_recorders

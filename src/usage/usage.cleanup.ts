@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { PeriodicDatabaseTask } from '../database/periodic-database-task.js';
 import { UsageRepository } from './usage.repository.js';
 
-const SWEEP_INTERVAL_MS = 60_000;
+const INTERVAL_MS = 60_000;
 
-/** Has old usage removed from time to time. */
+/** Deletes expired usage once a minute. */
 @Injectable()
-export class UsageSweeper extends PeriodicDatabaseTask {
+export class UsageCleanup extends PeriodicDatabaseTask {
   constructor(repository: UsageRepository) {
-    super(SWEEP_INTERVAL_MS, () => repository.sweep(), 'Old usage was not removed');
+    super(INTERVAL_MS, () => repository.deleteExpired(), 'Expired usage was not deleted');
   }
 }

@@ -3,10 +3,10 @@ import type { Principal } from '../principal.js';
 const MINUTE_MS = 60_000;
 const TOO_MANY_REQUESTS = 429;
 
-/** A request of a known client, once it is answered. */
-export interface AnsweredRequest {
-  client: Principal;
-  /** The operation's name in the OpenAPI document; `none` where the request met no operation. */
+/** A request of an authenticated client whose response is complete. */
+export interface CompletedRequest {
+  principal: Principal;
+  /** The `operationId`; `none` for a request that matched no operation. */
   operation: string;
   deprecated: boolean;
   status: number;
@@ -14,8 +14,8 @@ export interface AnsweredRequest {
   atMs: number;
 }
 
-/** What one key has asked of one operation in one UTC minute. */
-export interface TallyEntry {
+/** The requests of one key for one operation in one UTC minute. */
+export interface UsageEntry {
   keyId: string;
   quotaId: string;
   /** The minute's number since the Unix epoch. */
@@ -26,21 +26,21 @@ export interface TallyEntry {
   redirected: number;
   clientErrors: number;
   serverErrors: number;
-  /** Those of the client errors that were 429. */
+  /** The client errors with status 429. */
   refusals: number;
   lastAtMs: number;
 }
 
-/** Requests, added up by key, operation and minute. */
-export class Tally {
-  readonly entries: TallyEntry[] = [];
-  /** The same, to be found by key, then operation, then minute. */
-  private readonly index = new Map<string, Map<string, Map<number, TallyEntry>>>();
+/** Counts requests by key, operation and minute. */
+export class UsageCounts {
+  readonly entries: UsageEntry[] = [];
+  /** The entries by key, then operation, then minute. */
+  private readonly index = new Map<string, Map<string, Map<number, UsageEntry>>>();
 
   constructor(private readonly maxEntries: number) {}
 
-  /** Adds a request, unless it needs an entry of its own and there are as many as there may be. */
-  add(request: AnsweredRequest): boolean {
+  /** Adds a request. Returns false, and adds nothing, if the request needs a new entry and `maxEntries` is reached. */
+  add(request: CompletedRequest): boolean {
     const entry = this.entryOf(request);
     if (entry === null) {
       return false;
@@ -53,18 +53,18 @@ export class Tally {
     return true;
   }
 
-  private entryOf({ client, operation, deprecated, atMs }: AnsweredRequest): TallyEntry | null {
+  private entryOf({ principal, operation, deprecated, atMs }: CompletedRequest): UsageEntry | null {
     const minute = Math.floor(atMs / MINUTE_MS);
-    const known = this.index.get(client.keyId)?.get(operation)?.get(minute);
+    const known = this.index.get(principal.keyId)?.get(operation)?.get(minute);
     if (known !== undefined) {
       return known;
     }
     if (this.entries.length >= this.maxEntries) {
       return null;
     }
-    const entry: TallyEntry = {
-      keyId: client.keyId,
-      quotaId: client.quota.id,
+    const entry: UsageEntry = {
+      keyId: principal.keyId,
+      quotaId: principal.quota.id,
       minute,
       operation,
       deprecated,
@@ -76,9 +76,9 @@ export class Tally {
       lastAtMs: atMs,
     };
     this.entries.push(entry);
-    const operations = this.index.get(client.keyId) ?? new Map<string, Map<number, TallyEntry>>();
-    const minutes = operations.get(operation) ?? new Map<number, TallyEntry>();
-    this.index.set(client.keyId, operations.set(operation, minutes.set(minute, entry)));
+    const operations = this.index.get(principal.keyId) ?? new Map<string, Map<number, UsageEntry>>();
+    const minutes = operations.get(operation) ?? new Map<number, UsageEntry>();
+    this.index.set(principal.keyId, operations.set(operation, minutes.set(minute, entry)));
     return entry;
   }
 }

@@ -1,16 +1,15 @@
--- Folds batches of all recorders, the oldest first, from the journal into the minutes, hours and days that their entries
--- are of. Tells whether there was more than this statement may take.
+-- Moves journaled batches of all recorders, the oldest first, into the rows of their minutes, hours and days. Returns whether batches
+-- are left beyond the limit.
 --
--- $1 how many entries at the most, but one batch at the least; $2 as $3 of journal-usage.sql; $3 whether also what was written in
--- the current minute is folded. A row is the cheaper the more entries it takes at once: hence whole minutes, unless
--- somebody wants to read.
+-- $1 the maximum number of entries, though at least one batch is moved; $2 as $3 of journal-usage.sql; $3 whether batches of the
+-- current minute are included. An update of a row costs less per entry the more entries it adds, so a batch waits for the end of its
+-- minute unless a reader needs it.
 --
--- Batches go and rows change in one statement, so each entry is added once. Whoever folds meanwhile wants the same batches in
--- the same order, waits for this statement at the first of them, and finds them gone: so what was journaled before a fold
--- began is in the rows when it ends, whoever put it there.
+-- One statement deletes the batches and updates the rows, so each entry is added once. A concurrent aggregation locks the same
+-- batches in the same order: it waits at the first of them, and finds them deleted. Every batch that was journaled before an
+-- aggregation began is therefore in the rows when it ends.
 --
--- Rows are written in the order of their primary key, as replicas of the release before the journal write them too, so that
--- nobody waits for another in a circle.
+-- Rows are written in the order of their primary key, as in the releases before the journal, so that concurrent writers do not deadlock.
 WITH queue AS MATERIALIZED (
   SELECT
     recorder_id,
@@ -33,7 +32,7 @@ batch AS (
   WHERE (usage_batches.recorder_id, usage_batches.number) = (locked.recorder_id, locked.number)
   RETURNING usage_batches.*
 ),
--- Added up by the minute first: hours and days are then made of fewer rows.
+-- Hours and days are then sums of fewer rows.
 by_minute AS (
   SELECT
     entry.key_id,
@@ -58,7 +57,7 @@ by_minute AS (
     )
   GROUP BY 1, 2, 3, 4, 5
 ),
-folded AS (
+aggregated AS (
   INSERT INTO usage AS stored (
     key_id, period, starts_at, operation, deprecated,
     quota_id, succeeded, redirected, client_errors, server_errors, refusals, last_at
@@ -69,7 +68,7 @@ folded AS (
     to_timestamp(floor(minute / length::float8) * length * 60) AS starts_at,
     operation,
     deprecated,
-    -- A key has one quota; but whatever somebody does to it by hand, one row comes out, as ON CONFLICT needs.
+    -- A key has one quota. If that was changed by hand, there is still one row for each key, as ON CONFLICT requires.
     min(quota_id::text)::uuid,
     sum(succeeded),
     sum(redirected),

@@ -1,5 +1,5 @@
 import type { Principal } from '../principal.js';
-import { type AnsweredRequest, Tally } from './tally.js';
+import { type CompletedRequest, UsageCounts } from './usage-counts.js';
 
 const NOON_MS = Date.UTC(2027, 2, 5, 12);
 
@@ -12,9 +12,9 @@ function client(keyId: string): Principal {
   };
 }
 
-function request(facts: Partial<AnsweredRequest> = {}): AnsweredRequest {
+function request(facts: Partial<CompletedRequest> = {}): CompletedRequest {
   return {
-    client: client('a'),
+    principal: client('a'),
     operation: 'listPets',
     deprecated: false,
     status: 200,
@@ -23,12 +23,12 @@ function request(facts: Partial<AnsweredRequest> = {}): AnsweredRequest {
   };
 }
 
-function tallyOf(...requests: AnsweredRequest[]): Tally {
-  const tally = new Tally(100);
+function countsOf(...requests: CompletedRequest[]): UsageCounts {
+  const counts = new UsageCounts(100);
   for (const each of requests) {
-    expect(tally.add(each)).toBe(true);
+    expect(counts.add(each)).toBe(true);
   }
-  return tally;
+  return counts;
 }
 
 describe('Tally', () => {
@@ -44,7 +44,7 @@ describe('Tally', () => {
     [500, { serverErrors: 1 }],
     [503, { serverErrors: 1 }],
   ])('counts status %d by its class', (status, counts) => {
-    expect(tallyOf(request({ status })).entries).toEqual([
+    expect(countsOf(request({ status })).entries).toEqual([
       {
         keyId: 'a',
         quotaId: 'quota of a',
@@ -65,7 +65,7 @@ describe('Tally', () => {
   it('groups requests by key, operation and minute', () => {
     const { entries } = tallyOf(
       request(),
-      request({ client: client('b') }),
+      request({ principal: client('b') }),
       request({ operation: 'getPet', deprecated: true }),
       request({ atMs: NOON_MS - 1 }),
       request({ atMs: NOON_MS + 59_999.9 }),
