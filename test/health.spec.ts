@@ -178,7 +178,7 @@ describe('GET /readyz of a service whose database lacks migrations', () => {
         kind: 'redis',
         since: expect.stringMatching(/^\d{4}-.*Z$/),
         message: expect.stringMatching(
-          /^the counter store does not answer, so this replica counts by itself: /,
+          /^the counter store does not respond, so this replica counts locally: /,
         ),
       }),
     );

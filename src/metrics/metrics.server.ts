@@ -22,8 +22,8 @@ import { ServiceMetrics } from './service-metrics.js';
 const PATH = '/metrics';
 
 /**
- * Tells Prometheus the metrics, on a port of its own: who may reach that needs no key. It listens before the service does, and until
- * the last request is answered.
+ * Serves the metrics to Prometheus on a port of its own, without a key. It listens before the service does, and closes after the last
+ * response of the service.
  */
 @Injectable()
 export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -39,7 +39,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'HOST' | 'METRICS_PORT'>,
   ) {}
 
-  /** Where it listens, or null where nobody asked for metrics. */
+  /** The port it listens on; null without METRICS_PORT. */
   get port(): number | null {
     return (this.server?.address() as AddressInfo | null)?.port ?? null;
   }
@@ -52,7 +52,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     }
     const registry = await this.metrics.registry();
     this.server = createServer(NODE_OPTIONS, (request, response) =>
-      inTurn(response, () => void this.answer(registry, request, response)),
+      inTurn(response, () => void this.respond(registry, request, response)),
     );
     this.server.on('clientError', (error, socket) =>
       this.refusedConnections.respondTo(error, socket as Socket),
@@ -89,7 +89,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   /** Never rejects. */
-  private async answer(
+  private async respond(
     registry: Registry,
     request: IncomingMessage,
     response: ServerResponse,
@@ -97,12 +97,12 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     const { method, url = '' } = request;
     response.setHeader('X-Request-Id', requestId(request));
     if (url.split('?', 1)[0] !== PATH) {
-      refuse(response, new ApiError('not_found', `There is nothing here but ${PATH}.`));
+      sendError(response, new ApiError('not_found', `Only ${PATH} is served here.`));
       return;
     }
     if (method !== 'GET' && method !== 'HEAD') {
       const headers = { Allow: 'GET, HEAD' };
-      refuse(response, new ApiError('method_not_allowed', `${PATH} answers GET.`, { headers }));
+      sendError(response, new ApiError('method_not_allowed', `${PATH} allows GET only.`, { headers }));
       return;
     }
     try {
@@ -110,11 +110,11 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
       response.writeHead(200, { 'Content-Type': registry.contentType }).end(await this.page);
     } catch (error) {
       this.logger.error(error);
-      refuse(response, new ApiError('internal_error', 'The metrics could not be read.'));
+      sendError(response, new ApiError('internal_error', 'The metrics could not be read.'));
     }
   }
 }
 
-function refuse(response: ServerResponse, { status, headers, body }: ApiError): void {
+function sendError(response: ServerResponse, { status, headers, body }: ApiError): void {
   response.writeHead(status, { ...headers, 'Content-Type': 'application/json' }).end(JSON.stringify(body));
 }

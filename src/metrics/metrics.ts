@@ -20,7 +20,7 @@ interface Description {
 export class Metrics {
   readonly registry: Registry;
 
-  /** @param library loaded only where metrics are configured. */
+  /** @param library a parameter, as it is loaded only if metrics are configured. */
   constructor(private readonly library: typeof prometheus) {
     this.registry = new library.Registry();
   }
@@ -53,7 +53,7 @@ export class Metrics {
     });
   }
 
-  /** Registers histograms. The library's own would look up its labels for each value. */
+  /** Registers histograms. Those of the library would look up the labels for each observation. */
   histogram(
     { name, help }: Description,
     read: () => Iterable<{ labels: Labels; histogram: Histogram }>,

@@ -4,13 +4,13 @@ import { Histogram } from '../histogram.js';
 import { operationOf } from '../http/request-path.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 
-/** From the time of a page to the longest wait of a request. */
+/** Upper bounds of the buckets, from the duration of a fast list to the longest wait of a request. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** The label of requests without a valid API key; no plan can have this name. */
 export const ANONYMOUS_PLAN = '(stranger)';
 
-/** What denied a request: a full window, of both the day, which ends later; a ban; or the limit of a rate-limit status. */
+/** What denied a request: a full window (the day if both are full), a ban, or the limit of rate-limit status requests. */
 type Denial = 'minute' | 'day' | 'ban' | 'inquiries';
 
 /** The responses of one operation with one status. */
@@ -35,7 +35,7 @@ export class RequestMetrics {
   private readonly responses = new Map<string, Responses>();
   private readonly decisions = new Map<string, PlanDecisions>();
 
-  /** Adds a request whose response is made. */
+  /** Counts a request whose response is complete. */
   record(request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
     this.responsesOf(request, statusCode).seconds.observe(elapsedTime / 1000);
     if (request.decision !== null) {
@@ -55,7 +55,7 @@ export class RequestMetrics {
     const principal = authentication?.principal;
     const isStatus = Boolean(principal) && routeOptions.config.statusRequestsPerMinute !== undefined;
     if (isStatus && decision.allowed) {
-      // It consumed nothing of the quota.
+      // It consumed nothing from the quota.
       return;
     }
     const decisions = this.decisionsOf(principal?.quota.plan ?? ANONYMOUS_PLAN);

@@ -20,7 +20,7 @@ import { ANONYMOUS_PLAN, RequestMetrics } from './request-metrics.js';
 
 const PREFIX = 'animal_store_';
 
-/** Every metric of the service. Each module keeps its own values, which are read here when they are scraped. */
+/** Registers every metric of the service. Each module keeps its own values, which are read here at each scrape. */
 @Injectable()
 export class ServiceMetrics {
   constructor(
@@ -56,7 +56,7 @@ export class ServiceMetrics {
     metrics.histogram(
       {
         name: `${PREFIX}request_duration_seconds`,
-        help: 'From the arrival of a request until its answer was made, by operation and status.',
+        help: 'Time from the arrival of a request until its response was complete, by operation and status.',
       },
       () =>
         this.requests.allResponses().map(({ operation, status, seconds }) => ({
@@ -67,7 +67,7 @@ export class ServiceMetrics {
     metrics.gauge(
       {
         name: `${PREFIX}requests_under_way`,
-        help: 'Requests that are served now: of each operation MAX_CONCURRENT_REQUESTS at the most.',
+        help: 'Requests in flight, at most MAX_CONCURRENT_REQUESTS for each operation.',
         labelNames: ['operation'],
       },
       () =>
@@ -78,7 +78,7 @@ export class ServiceMetrics {
     metrics.counter(
       {
         name: `${PREFIX}shed_requests_total`,
-        help: 'Requests that were told 503 at once, as many of their operation were under way.',
+        help: 'Requests that got 503 immediately because all slots of their operation were taken.',
         labelNames: ['operation'],
       },
       () =>
@@ -87,7 +87,7 @@ export class ServiceMetrics {
     metrics.counter(
       {
         name: `${PREFIX}refused_connections_total`,
-        help: 'Connections on which no request came, or not in time, by the status that they were told.',
+        help: 'Connections without a valid request in time, by the status of the response.',
         labelNames: ['status'],
       },
       () => [...this.refusedConnections.byStatus].map(([status, value]) => ({ labels: { status }, value })),
@@ -95,14 +95,14 @@ export class ServiceMetrics {
     metrics.counter(
       {
         name: `${PREFIX}slow_connections_closed_total`,
-        help: 'Connections closed because 64 MiB of responses were unsent, and their clients read the slowest.',
+        help: 'Connections closed because 64 MiB of responses were unsent and their clients read the slowest.',
       },
       () => [{ value: this.unsentResponses.closedConnections }],
     );
     metrics.counter(
       {
         name: `${PREFIX}deprecated_requests_total`,
-        help: 'Requests of operations that are deprecated.',
+        help: 'Requests to deprecated operations.',
         labelNames: ['operation'],
       },
       () =>
@@ -114,7 +114,7 @@ export class ServiceMetrics {
     metrics.counter(
       {
         name: `${PREFIX}idempotent_replays_total`,
-        help: 'Answers that were given again for an Idempotency-Key.',
+        help: 'Stored responses that were replayed for an Idempotency-Key.',
       },
       () => [{ value: this.idempotency.replays }],
     );
@@ -125,7 +125,7 @@ export class ServiceMetrics {
     metrics.counter(
       {
         name: `${PREFIX}admitted_requests_total`,
-        help: 'Requests that took one from a window. Each takes from all that its plan has.',
+        help: 'Allowed requests, by plan and window. A request counts once in every window of its plan.',
         labelNames: ['plan', 'window'],
       },
       () =>
@@ -139,7 +139,7 @@ export class ServiceMetrics {
     metrics.counter(
       {
         name: `${PREFIX}refused_requests_total`,
-        help: 'Requests that were answered 429, each once, by what refused them.',
+        help: 'Requests that got 429, each counted once, by what denied them.',
         labelNames: ['plan', 'window'],
       },
       () =>
@@ -148,13 +148,13 @@ export class ServiceMetrics {
         ),
     );
     metrics.counter(
-      { name: `${PREFIX}bans_started_total`, help: 'Bans that requests have started.', labelNames: ['plan'] },
+      { name: `${PREFIX}bans_started_total`, help: 'Bans started, by plan.', labelNames: ['plan'] },
       () => plans().map(({ plan, bansStarted }) => ({ labels: { plan }, value: bansStarted })),
     );
     metrics.gauge(
       {
         name: `${PREFIX}rate_limit_breaker`,
-        help: '1 for the state that it is in: closed while the counter store is asked, open while this replica counts alone.',
+        help: '1 for the current state: closed while the counter store is used, open while this replica counts locally.',
         labelNames: ['state'],
       },
       () =>
@@ -166,7 +166,7 @@ export class ServiceMetrics {
     metrics.counter(
       {
         name: `${PREFIX}decided_alone_total`,
-        help: 'Requests that this replica allowed or refused by itself, without the counter store.',
+        help: 'Requests that this replica allowed or denied locally, without the counter store.',
       },
       () => [{ value: this.counters.decidedLocally }],
     );
@@ -176,7 +176,7 @@ export class ServiceMetrics {
     metrics.counter(
       {
         name: `${PREFIX}key_lookups_total`,
-        help: 'Keys that were asked for: remembered (hit), or looked up in the database (miss).',
+        help: 'Key lookups served by the cache (hit) or by the database (miss).',
         labelNames: ['result'],
       },
       () => [
@@ -187,21 +187,21 @@ export class ServiceMetrics {
     metrics.gauge(
       {
         name: `${PREFIX}key_knowledge_age_seconds`,
-        help: 'How old the knowledge of changes to keys is. Above 0.8 nothing that is remembered counts.',
+        help: 'Time since the key cache was last known to be current. Above 0.8 the cache is not used.',
       },
       () => [{ value: this.listener.ageMs / 1000 }],
     );
     metrics.gauge(
       {
         name: `${PREFIX}key_watch_holds`,
-        help: '1 while changes of keys are heard, so that remembered keys count; else 0.',
+        help: '1 while changes to keys are received and the key cache is used; otherwise 0.',
       },
       () => [{ value: Number(this.listener.isCurrent) }],
     );
     metrics.counter(
       {
         name: `${PREFIX}key_changes_total`,
-        help: 'Changes of keys, quotas and plans that were heard, and connections for that.',
+        help: 'Changes to keys, quotas and plans received, and connections made to receive them.',
       },
       () => [{ value: this.listener.generation }],
     );
@@ -212,18 +212,17 @@ export class ServiceMetrics {
     metrics.histogram(
       {
         name: `${PREFIX}question_duration_seconds`,
-        help: 'How long a question to a store took that was asked for many at once; count asks the counter store.',
+        help: 'Duration of batched queries to a store, by query; count is the query to the counter store.',
       },
       () => all.map(({ name, seconds }) => ({ labels: { question: name }, histogram: seconds })),
     );
-    metrics.histogram(
-      { name: `${PREFIX}question_batch_size`, help: 'How many were served by one such question.' },
-      () => all.map(({ name, sizes }) => ({ labels: { question: name }, histogram: sizes })),
+    metrics.histogram({ name: `${PREFIX}question_batch_size`, help: 'Items in a batched query.' }, () =>
+      all.map(({ name, sizes }) => ({ labels: { question: name }, histogram: sizes })),
     );
     metrics.counter(
       {
         name: `${PREFIX}question_failures_total`,
-        help: 'How many were told an error in place of their answer.',
+        help: 'Items of batched queries that failed.',
         labelNames: ['question'],
       },
       () => all.map(({ name, failures }) => ({ labels: { question: name }, value: failures })),
@@ -232,7 +231,7 @@ export class ServiceMetrics {
     metrics.gauge(
       {
         name: `${PREFIX}database_connections`,
-        help: 'Connections of a pool, by what they do.',
+        help: 'Connections of a pool, by state.',
         labelNames: ['pool', 'state'],
       },
       () =>
@@ -244,7 +243,7 @@ export class ServiceMetrics {
     metrics.gauge(
       {
         name: `${PREFIX}database_connections_max`,
-        help: 'Connections that a pool may have.',
+        help: 'Maximum connections of a pool.',
         labelNames: ['pool'],
       },
       () => pools().map(([pool, { max }]) => ({ labels: { pool }, value: max })),
@@ -252,7 +251,7 @@ export class ServiceMetrics {
     metrics.gauge(
       {
         name: `${PREFIX}database_connections_wanted`,
-        help: 'How many wait for a connection of a pool.',
+        help: 'Queries that wait for a connection of a pool.',
         labelNames: ['pool'],
       },
       () => pools().map(([pool, { waiting }]) => ({ labels: { pool }, value: waiting })),
@@ -263,18 +262,18 @@ export class ServiceMetrics {
     metrics.gauge(
       {
         name: `${PREFIX}usage_waiting_entries`,
-        help: 'Entries of usage that are not in the journal yet. At 50 000 no more is recorded.',
+        help: 'Entries of usage that are not in the journal yet. At 50 000, new entries are dropped.',
       },
       () => [{ value: this.usage.waitingEntries }],
     );
     metrics.counter(
-      { name: `${PREFIX}usage_left_out_total`, help: 'Requests whose usage found no room and is lost.' },
+      { name: `${PREFIX}usage_left_out_total`, help: 'Requests whose usage was dropped.' },
       () => [{ value: this.usage.dropped }],
     );
     metrics.gauge(
       {
         name: `${PREFIX}build_info`,
-        help: '1, with the version of the service.',
+        help: 'Always 1, with the version of the service as a label.',
         labelNames: ['version'],
       },
       () => [{ labels: { version: about.info.version }, value: 1 }],

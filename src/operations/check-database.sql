@@ -1,8 +1,8 @@
--- What is wrong with the roles and the sessions that the service is given: one row for each fault, in words.
+-- Returns one row of text for each fault in the privileges and session settings of the service's roles.
 --
--- $1 roles, or NULL for the one of this session; $2 the table that each uses, $3 the privileges that it needs on it, with ", " between
--- them; $4 the service's sequences. What does not exist is passed over: relations are a matter of migrations, and the name of a role may be
--- a pooler's alone.
+-- $1 roles, or NULL for the role of this session; $2 the table that each uses, $3 the privileges that it needs on the table, separated by
+-- ", "; $4 the service's sequences. Relations and roles that do not exist are ignored: migrations create relations, and a role may exist in
+-- a pooler only.
 WITH needed AS (
   SELECT roles.oid AS role_id, roles.rolname AS role, relation, privileges
   FROM unnest($1::text[], $2::text[], $3::text[]) AS given (role, relation, privileges)
@@ -16,7 +16,7 @@ missing AS (
   UNION ALL
   SELECT current_user, 'SEQUENCE ', relation, 'USAGE'
   FROM unnest($4::text[]) AS relation
-  -- Either lets nextval() run.
+  -- Either privilege allows nextval().
   WHERE NOT has_sequence_privilege(to_regclass(relation), 'USAGE, UPDATE')
 )
 SELECT DISTINCT format(
@@ -25,7 +25,7 @@ SELECT DISTINCT format(
 FROM needed, pg_class
 WHERE
   relname = '_prisma_migrations'
-  -- Without the privilege the name leads nowhere, and every table seems to be missing.
+  -- Without USAGE on the schema, to_regclass() returns NULL and every table seems to be missing.
   AND coalesce(pg_class.oid = to_regclass('_prisma_migrations'), true)
   AND NOT has_schema_privilege(role_id, relnamespace, 'USAGE')
 UNION ALL

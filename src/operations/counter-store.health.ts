@@ -3,7 +3,7 @@ import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/term
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 
-/** Whether the counter store answers. While it does not, the service is degraded, and goes on: so it is never down for that. */
+/** Reports whether the counter store responds. If it does not, the service is degraded but not down. */
 @Injectable()
 export class CounterStoreHealth {
   private readonly kind: 'redis' | 'postgresql';
@@ -24,7 +24,7 @@ export class CounterStoreHealth {
       : indicator.degraded({
           kind: this.kind,
           since: outage.since.toISOString(),
-          message: `the counter store does not answer, so this replica counts by itself: ${outage.reason}`,
+          message: `the counter store does not respond, so this replica counts locally: ${outage.reason}`,
         });
   }
 }

@@ -7,12 +7,12 @@ import { loadSql, QueryRunner } from '../database/query-runner.js';
 import { ENVIRONMENT, type Environment } from '../environment.js';
 import { withinDeadline } from '../rate-limit/rules/deadline.js';
 
-/** With the wait for a connection: who asks for health waits a second or two, mostly. */
+/** Includes the wait for a connection. Probes commonly time out after one or two seconds. */
 const DEADLINE_MS = 1500;
 
 const CHECK = loadSql(import.meta.url, 'check-database');
 const EVERY_PRIVILEGE = 'SELECT, INSERT, UPDATE, DELETE';
-/** What the service does with its tables. To lock a row, or a table against other writers, takes UPDATE. */
+/** The privileges that the service needs on each table. Locks of rows, and of tables against other writers, require UPDATE. */
 const PRIVILEGES: Record<string, string> = {
   _prisma_migrations: 'SELECT',
   api_keys: 'SELECT, INSERT, UPDATE',
@@ -28,41 +28,42 @@ const PRIVILEGES: Record<string, string> = {
 };
 const SEQUENCES = ['audit_entries_id_seq', 'orders_id_seq', 'pets_id_seq'];
 
-/** What is known of a database that answers. */
+/** The state of a database that responds. */
 interface Findings {
-  /** What its administrator has to change, in words. */
+  /** Sentences that state what the database's administrator has to change. */
   faults: string[];
+  /** The names of pending migrations. */
   pending: string[];
 }
 
-/** Whether the database answers, serves this role as it must, and has every migration of this version. */
+/** Reports whether the database responds, grants the service its privileges, and has every migration of this version. */
 @Injectable()
 export class DatabaseHealth {
-  /** A role, a table and the privileges that the role needs on it; null is the role of `DATABASE_URL`. */
+  /** The privileges that a role needs on a table; a null role is that of `DATABASE_URL`. */
   private readonly needs: { role: string | null; table: string; privileges: string }[];
-  /** One question at a time, as each has a connection for as long as the database hangs. */
-  private underWay: Promise<Findings> | null = null;
+  /** One check at a time, as each holds a connection for as long as the database hangs. */
+  private inFlight: Promise<Findings> | null = null;
 
   constructor(
     private readonly indicators: HealthIndicatorService,
-    private readonly statements: QueryRunner,
+    private readonly queries: QueryRunner,
     @Inject(ENVIRONMENT)
     { COUNTER_STORE, DIRECT_DATABASE_URL }: Pick<Environment, 'COUNTER_STORE' | 'DIRECT_DATABASE_URL'>,
   ) {
     this.needs = Object.entries(PRIVILEGES).map(([table, privileges]) => ({ role: null, table, privileges }));
     if (COUNTER_STORE === undefined) {
-      // Counting goes past a pooler, perhaps as another role.
+      // Counters bypass a pooler, possibly with another role.
       const role = DIRECT_DATABASE_URL === undefined ? null : roleOf(DIRECT_DATABASE_URL);
       this.needs.push({ role, table: 'rate_limit_counters', privileges: EVERY_PRIVILEGE });
     }
   }
 
-  /** Two parts: `database`; and `migrations`, unless nobody knows. */
+  /** Returns the parts `database` and, if its state is known, `migrations`. */
   async check(): Promise<HealthIndicatorResult> {
     const database = this.indicators.check('database');
     const migrations = this.indicators.check('migrations');
     try {
-      const { faults, pending } = await withinDeadline(this.ask(), DEADLINE_MS);
+      const { faults, pending } = await withinDeadline(this.findings(), DEADLINE_MS);
       if (faults.length > 0) {
         return database.down(faults.join('; '));
       }
@@ -79,15 +80,15 @@ export class DatabaseHealth {
     }
   }
 
-  private ask(): Promise<Findings> {
-    this.underWay ??= this.find().finally(() => {
-      this.underWay = null;
+  private findings(): Promise<Findings> {
+    this.inFlight ??= this.find().finally(() => {
+      this.inFlight = null;
     });
-    return this.underWay;
+    return this.inFlight;
   }
 
   private async find(): Promise<Findings> {
-    const rows = await this.statements.run<[fault: string]>(
+    const rows = await this.queries.run<[fault: string]>(
       CHECK,
       [
         this.needs.map(({ role }) => role),
@@ -99,10 +100,10 @@ export class DatabaseHealth {
     );
     const faults = rows.flat();
     if (faults.length > 0) {
-      // Whether migrations are pending may not be readable.
+      // The table of migrations may not be readable.
       return { faults, pending: [] };
     }
-    const pending = await pendingMigrations((statement) => this.statements.run(statement, [], DEADLINE_MS));
+    const pending = await pendingMigrations((statement) => this.queries.run(statement, [], DEADLINE_MS));
     return { faults, pending };
   }
 }

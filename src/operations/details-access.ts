@@ -8,38 +8,37 @@ import { withinDeadline } from '../rate-limit/rules/deadline.js';
 
 const LOOK_UP_INTERVAL_MS = 1000;
 const LOOK_UP_DEADLINE_MS = 1500;
-/** Whoever has more addresses than that may try more keys; under `/v1` each of them may try more still. */
+/** A client with more networks can try more keys than intended here; under `/v1`, each network can try more anyway. */
 const MAX_NETWORKS = 1000;
 
 /**
- * Who may read how the parts of the service are: administrators. As nothing counts the requests for health, they must be no way to
- * try keys: of those that are not remembered as an administrator's, one a second is looked up for each address. What cannot be a key takes no
- * turn.
+ * Decides who may read the details of the service's health: administrators only. Health requests are not rate limited, so key guessing
+ * is limited here: unless the cache has the key as an administrator's, each network gets one lookup a second. Malformed keys do not use it up.
  */
 @Injectable()
 export class DetailsAccess {
   private readonly logger = new Logger(DetailsAccess.name);
-  /** Whose turn was less than a second ago. */
+  /** The networks that had a lookup less than a second ago. */
   private readonly lookedUp = new LRUCache<string, true>({ max: MAX_NETWORKS, ttl: LOOK_UP_INTERVAL_MS });
 
   constructor(private readonly authenticator: Authenticator) {}
 
-  /** Never rejects: a key that cannot be judged now is as good as none. */
-  async isGranted(request: FastifyRequest): Promise<boolean> {
+  /** Returns whether the request has an administrator's key; false if the database is unavailable. */
+  async isAllowed(request: FastifyRequest): Promise<boolean> {
     if (!this.authenticator.hasPossibleKey(request) || !this.mayLookUp(request)) {
       return false;
     }
     try {
-      const { principal: client } = await withinDeadline(
+      const { principal } = await withinDeadline(
         this.authenticator.authenticate(request.headers.authorization),
         LOOK_UP_DEADLINE_MS,
       );
-      return client?.role === 'admin';
+      return principal?.role === 'admin';
     } catch (error) {
       if (!isDatabaseUnavailable(error)) {
         throw error;
       }
-      this.logger.debug(`Whose key asks for health is not known: ${databaseReason(error)}`);
+      this.logger.debug(`The key of a health request cannot be verified: ${databaseReason(error)}`);
       return false;
     }
   }
@@ -49,10 +48,10 @@ export class DetailsAccess {
       return true;
     }
     const network = networkOf(request.ip);
-    const isTurn = !this.lookedUp.has(network);
-    if (isTurn) {
+    const mayLookUp = !this.lookedUp.has(network);
+    if (mayLookUp) {
       this.lookedUp.set(network, true);
     }
-    return isTurn;
+    return mayLookUp;
   }
 }

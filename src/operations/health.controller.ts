@@ -9,12 +9,12 @@ import { Readiness } from './readiness.js';
 
 interface Health {
   status: 'ok';
-  /** The rest is for administrators alone. */
+  /** This and the next field are for administrators only. */
   parts?: HealthIndicatorResult;
   draining?: boolean;
 }
 
-/** For whoever runs the service: is the process alive, and may it be sent requests? */
+/** Reports whether the process is alive, and whether it is ready for requests. */
 @Public()
 @SkipThrottle()
 @Controller()
@@ -29,23 +29,23 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** @throws ApiError `service_unavailable` that tells an administrator why. */
+  /** @throws ApiError `service_unavailable`, with the reasons if an administrator requests it. */
   @Get('readyz')
   @Header('Cache-Control', 'no-store')
   async readyz(@Req() request: FastifyRequest): Promise<Health> {
-    const [{ isReady, parts, isDraining, reasons }, isGranted] = await Promise.all([
+    const [{ isReady, parts, isDraining, reasons }, isAllowed] = await Promise.all([
       this.readiness.check(),
-      this.access.isGranted(request),
+      this.access.isAllowed(request),
     ]);
     if (!isReady) {
-      throw new ApiError('service_unavailable', isGranted ? inWords(reasons, parts) : 'Not ready.');
+      throw new ApiError('service_unavailable', isAllowed ? notReadyMessage(reasons, parts) : 'Not ready.');
     }
-    return isGranted ? { status: 'ok', parts, draining: isDraining } : { status: 'ok' };
+    return isAllowed ? { status: 'ok', parts, draining: isDraining } : { status: 'ok' };
   }
 }
 
-/** An error has a message and no fourth field. */
-function inWords(reasons: string[], parts: HealthIndicatorResult): string {
+/** Returns all details as a message, as an error has no fourth field. */
+function notReadyMessage(reasons: string[], parts: HealthIndicatorResult): string {
   const states = Object.entries(parts).map(([name, { status }]) => `${name} ${status}`);
   return `Not ready: ${reasons.join('; ')}. The parts: ${states.join(', ')}.`;
 }

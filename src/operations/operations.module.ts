@@ -12,7 +12,7 @@ import { HealthController } from './health.controller.js';
 import { Readiness } from './readiness.js';
 
 @Module({
-  // `Readiness` tells the log what is down.
+  // `Readiness` logs what is down.
   imports: [TerminusModule.forRoot({ logger: false }), AuthModule, RateLimitModule],
   controllers: [HealthController],
   providers: [

@@ -16,31 +16,31 @@ import { Connections } from '../http/connections.js';
 import { CounterStoreHealth } from './counter-store.health.js';
 import { DatabaseHealth } from './database.health.js';
 
-/** Whoever asks within this time gets the same answer: nobody needs a key to ask. */
-const ANSWER_LIFE_MS = 1000;
+/** Requests within this time share one check, as no key is needed to request it. */
+const RESULT_LIFE_MS = 1000;
 const REMINDER_INTERVAL_MS = 60_000;
 
-/** Whether this replica should be sent requests, and how its parts are. */
-export interface Standing {
+/** Whether this replica is ready for requests, and the state of its parts. */
+export interface ReadinessStatus {
   isReady: boolean;
   parts: HealthIndicatorResult;
   isDraining: boolean;
-  /** Why it should not be sent any, in words. */
+  /** Sentences that state why it is not ready. */
   reasons: string[];
 }
 
 /**
- * Asks the parts of the service how they are: when it is asked, and by itself every minute, or every second from the start until it
- * is ready. Why it is not is told to the log: each reason once, and from time to time.
+ * Checks the parts of the service on request, and by itself: every second until the service is ready, then every minute. Logs each
+ * reason why it is not ready once, and repeats it every minute.
  */
 @Injectable()
 export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(Readiness.name);
   private readonly stopping = new AbortController();
-  private last: { answer: Promise<HealthCheckResult>; askedMs: number } | null = null;
-  /** The reasons told since the service was ready last, and when the last was. */
-  private readonly told = new Set<string>();
-  private toldMs = 0;
+  private last: { result: Promise<HealthCheckResult>; startMs: number } | null = null;
+  /** The reasons logged since the service was last ready, and the time of the last. */
+  private readonly logged = new Set<string>();
+  private loggedMs = 0;
 
   constructor(
     private readonly health: HealthCheckService,
@@ -49,7 +49,7 @@ export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown 
     private readonly connections: Connections,
   ) {}
 
-  /** Nobody waits for it: the service listens already, and says that it is not ready. */
+  /** Does not wait for the checks: until they succeed, the service listens and reports that it is not ready. */
   onApplicationBootstrap(): void {
     void this.watch();
   }
@@ -58,27 +58,27 @@ export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown 
     this.stopping.abort();
   }
 
-  /** Takes no longer than the slowest part. */
-  async check(): Promise<Standing> {
+  /** Checks all parts at once, or returns the status of a check that started within the last second. */
+  async check(): Promise<ReadinessStatus> {
     const nowMs = performance.now();
-    if (this.last === null || nowMs - this.last.askedMs >= ANSWER_LIFE_MS) {
-      const answer = this.ask([() => this.database.check(), () => this.counterStore.check()]);
-      this.last = { answer, askedMs: nowMs };
+    if (this.last === null || nowMs - this.last.startMs >= RESULT_LIFE_MS) {
+      const result = this.run([() => this.database.check(), () => this.counterStore.check()]);
+      this.last = { result, startMs: nowMs };
     }
-    return this.judge(await this.last.answer);
+    return this.statusOf(await this.last.result);
   }
 
-  /** What counts is degraded without its store, not unready, and so is not asked here. */
+  /** Does not check the counter store, whose absence does not affect readiness. */
   private async watch(): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
-      const { isReady } = this.judge(await this.ask([() => this.database.check()]));
-      const restMs = isReady ? REMINDER_INTERVAL_MS : ANSWER_LIFE_MS;
+      const { isReady } = this.statusOf(await this.run([() => this.database.check()]));
+      const restMs = isReady ? REMINDER_INTERVAL_MS : RESULT_LIFE_MS;
       await pause(restMs, undefined, { signal, ref: false }).catch(() => {});
     }
   }
 
-  private async ask(indicators: HealthIndicatorFunction[]): Promise<HealthCheckResult> {
+  private async run(indicators: HealthIndicatorFunction[]): Promise<HealthCheckResult> {
     try {
       return await this.health.check(indicators);
     } catch (error) {
@@ -89,7 +89,8 @@ export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown 
     }
   }
 
-  private judge({ status, details }: HealthCheckResult): Standing {
+  /** Returns the status, and logs it if it changed. */
+  private statusOf({ status, details }: HealthCheckResult): ReadinessStatus {
     const { isDraining } = this.connections;
     const isWell = status === 'ok' || status === 'degraded';
     const down = Object.values(details).filter((part) => part.status === 'down');
@@ -97,21 +98,21 @@ export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown 
       ...(isDraining ? ['this replica is shutting down'] : []),
       ...down.map(({ message }) => String(message)),
     ];
-    const standing = { isReady: isWell && !isDraining, parts: details, isDraining, reasons };
-    this.tell(standing);
-    return standing;
+    const readiness = { isReady: isWell && !isDraining, parts: details, isDraining, reasons };
+    this.log(readiness);
+    return readiness;
   }
 
-  /** Of a shutdown the log is told by who begins it. */
-  private tell({ isReady, isDraining, reasons }: Standing): void {
+  /** Does not log a shutdown, which is logged where it begins. */
+  private log({ isReady, isDraining, reasons }: ReadinessStatus): void {
     const faults = reasons.join('; ');
-    const isDue = !this.told.has(faults) || performance.now() - this.toldMs >= REMINDER_INTERVAL_MS;
-    if (isReady && this.told.size > 0) {
-      this.told.clear();
+    const isDue = !this.logged.has(faults) || performance.now() - this.loggedMs >= REMINDER_INTERVAL_MS;
+    if (isReady && this.logged.size > 0) {
+      this.logged.clear();
       this.logger.warn('Ready');
     } else if (!isReady && !isDraining && isDue) {
-      this.told.add(faults);
-      this.toldMs = performance.now();
+      this.logged.add(faults);
+      this.loggedMs = performance.now();
       this.logger.error(`Not ready: ${faults}`);
     }
   }

@@ -7,7 +7,7 @@ import type { RequestSpans } from './request-spans.js';
 
 const COUNTING = 'count';
 
-/** Starts a span for each load and each query of a request, until its result: how long the request waited, also in a shared batch. */
+/** Creates a span for each load and each query of a request. It lasts for as long as the request waits, also for a shared batch. */
 export class LoadSpans {
   private readonly spans = new WeakMap<object, Span>();
   private readonly loads = tracingChannel<unknown, LoadNotice>(LOADS);

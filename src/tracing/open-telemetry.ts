@@ -11,14 +11,14 @@ import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@ope
 import type { FastifyInstance } from 'fastify';
 import type { Environment } from '../environment.js';
 import { about } from '../openapi/about.js';
+import { FailureLoggingExporter } from './failure-logging-exporter.js';
 import { LoadSpans } from './load-spans.js';
 import { RequestSpans } from './request-spans.js';
-import { TellingExporter } from './telling-exporter.js';
 
-/** What the collector may take for a batch, tries included; so long the end of the service may wait for it. */
+/** The maximum time to send a batch, retries included. A shutdown may wait that long. */
 const EXPORT_TIMEOUT_MS = 3000;
 
-/** Spans of this service, on their way to a collector. */
+/** Creates the spans of this service and sends them to a collector. */
 export class Tracing {
   private readonly requests: RequestSpans;
   private readonly loads: LoadSpans;
@@ -37,14 +37,14 @@ export class Tracing {
     this.loads.listen();
   }
 
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   async stop(): Promise<void> {
     this.loads.stop();
     await this.provider.shutdown();
   }
 }
 
-/** Whatever is not said here the SDK reads from the variables OTEL_* by itself. */
+/** Starts tracing with the settings of `environment`. The SDK itself reads all other OTEL_* variables. */
 export async function startTracing(environment: Environment): Promise<Tracing> {
   const logger = new Logger('Traces');
   diag.setLogger(
@@ -65,7 +65,7 @@ export async function startTracing(environment: Environment): Promise<Tracing> {
   const resource = defaultResource()
     .merge(service)
     .merge(detectResources({ detectors: [serviceInstanceIdDetector, envDetector] }));
-  const exporter = new TellingExporter(await createExporter(environment), (line) => logger.warn(line));
+  const exporter = new FailureLoggingExporter(await createExporter(environment), (line) => logger.warn(line));
   const provider = new BasicTracerProvider({
     resource,
     spanProcessors: [new BatchSpanProcessor(exporter)],

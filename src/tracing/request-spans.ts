@@ -14,7 +14,7 @@ import { isProtected } from '../http/request-path.js';
 import { loggablePath } from '../logging/loggable.js';
 import { logSenderTrace, logTrace, parseTraceParent } from '../http/trace-parent.js';
 
-/** Creates a span for each request of a protected path, in its sender's trace if it has one. */
+/** Creates a span for each request of a protected path, in the client's trace if the request has a valid `traceparent`. */
 export class RequestSpans {
   private readonly contexts = new AsyncLocalStorage<Context>();
 
@@ -35,7 +35,7 @@ export class RequestSpans {
       const span = this.start(request, sender);
       logTrace(request, span.spanContext());
       if (!span.isRecording()) {
-        // Its queries have no spans either.
+        // Its queries then have no spans either.
         done();
         return;
       }

@@ -3,11 +3,11 @@ import type { Environment } from '../environment.js';
 import { logSenderTrace } from '../http/trace-parent.js';
 
 /**
- * Sends a span of each request to the configured collector, and adds its identifiers, else those of the sender's span, to the log.
- * Without a collector nothing of OpenTelemetry is loaded.
+ * Sends a span of each request to the configured collector, and logs its trace and span identifiers. Without a collector, the log has
+ * the identifiers of the client's span, and OpenTelemetry is not loaded.
  */
 export async function traceRequests(fastify: FastifyInstance, environment: Environment): Promise<void> {
-  if (!isWanted(environment)) {
+  if (!isEnabled(environment)) {
     fastify.addHook('onRequest', logSenderTrace);
     return;
   }
@@ -18,7 +18,7 @@ export async function traceRequests(fastify: FastifyInstance, environment: Envir
   fastify.addHook('onClose', () => tracing.stop());
 }
 
-function isWanted(environment: Environment): boolean {
+function isEnabled(environment: Environment): boolean {
   const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_SDK_DISABLED } = environment;
   const endpoint = OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? OTEL_EXPORTER_OTLP_ENDPOINT;
   return endpoint !== undefined && OTEL_SDK_DISABLED !== 'true';

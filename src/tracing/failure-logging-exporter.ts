@@ -1,18 +1,21 @@
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
 
-/** Tells once that spans cannot be sent, and once that they can again. Nobody else is told: those that were lost are lost. */
-export class TellingExporter implements SpanExporter {
+/**
+ * Logs once that spans cannot be sent, and once that they can be again. It reports success to the span processor in both cases, as
+ * lost spans are not retried.
+ */
+export class FailureLoggingExporter implements SpanExporter {
   private isAway = false;
 
   constructor(
     private readonly exporter: SpanExporter,
-    private readonly tell: (line: string) => void,
+    private readonly log: (line: string) => void,
   ) {}
 
   export(spans: ReadableSpan[], exported: (result: ExportResult) => void): void {
     this.exporter.export(spans, (result) => {
-      this.hear(result);
+      this.logChange(result);
       exported({ code: ExportResultCode.SUCCESS });
     });
   }
@@ -21,15 +24,13 @@ export class TellingExporter implements SpanExporter {
     return this.exporter.shutdown();
   }
 
-  private hear({ code, error }: ExportResult): void {
+  private logChange({ code, error }: ExportResult): void {
     const isAway = code !== ExportResultCode.SUCCESS;
     if (isAway && !this.isAway) {
-      this.tell(
-        `Spans cannot be sent, and are lost until they can: ${error?.message ?? 'no reason was given'}`,
-      );
+      this.log(`Spans cannot be sent and are lost: ${error?.message ?? 'no reason was given'}`);
     }
     if (!isAway && this.isAway) {
-      this.tell('Spans are sent again');
+      this.log('Spans are sent again');
     }
     this.isAway = isAway;
   }
