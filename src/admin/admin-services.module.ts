@@ -7,7 +7,7 @@ import { KeyService } from './key.service.js';
 import { PlanService } from './plan.service.js';
 import { UsageService } from './usage.service.js';
 
-/** What administrators do: one set of services, for HTTP and for the terminal. */
+/** The services of administration, shared by HTTP and the terminal. */
 @Module({
   imports: [RateLimitModule, UsageModule],
   providers: [KeyService, KeyLookup, PlanService, UsageService, AuditService],

@@ -5,7 +5,7 @@ import { KeysController } from './keys.controller.js';
 import { PlansController } from './plans.controller.js';
 import { UsageController } from './usage.controller.js';
 
-/** Administration by HTTP. */
+/** The controllers of administration. */
 @Module({
   imports: [AdminServicesModule],
   controllers: [KeysController, PlansController, UsageController, AuditController],

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { pageLinks, pageOf } from '../http/pagination.js';
-import { Answers } from '../openapi/answers.decorator.js';
+import { Responses } from '../openapi/responses.decorator.js';
 import { AuditEntry, AuditQuery } from './audit.schemas.js';
 import { AuditService } from './audit.service.js';
 
@@ -19,13 +19,13 @@ export class AuditController {
   @Get()
   @Stability('stable')
   @ApiOperation({
-    summary: 'List what was done',
-    description: 'One page of what administrators did, newest first.',
+    summary: 'List audit entries',
+    description: 'Returns one page of the actions of administrators, newest first.',
   })
-  @Answers({
+  @Responses({
     status: 200,
     schema: pageOf(AuditEntry),
-    description: 'A page of the audit.',
+    description: 'A page of audit entries.',
     headers: ['PageLinks'],
   })
   async listAudit(

@@ -3,26 +3,26 @@ import { parseInt64 } from '../http/int64.js';
 import { cursorParameter, limitParameter } from '../http/pagination.js';
 import { dateTime, plainText } from '../http/text-schemas.js';
 
-const facts = z.record(z.string().max(64), z.unknown());
+const fields = z.record(z.string().max(64), z.unknown());
 
 export const AuditEntry = z
   .object({
     id: plainText('Identifier of the entry.', 19),
-    at: dateTime('When it was done.'),
+    at: dateTime('The time of the action.'),
     actor: plainText(
-      "Who did it: the id of an administrator's key; `terminal:NAME` for a person at the terminal; or `terminal`, the service itself.",
+      "Who acted: the id of an administrator's key; `terminal:NAME` for a person at the terminal; or `terminal` for the service itself.",
       255,
     ),
-    action: plainText('What was done.', 64),
-    subject: plainText('On what: `key:ID` or `plan:NAME`.', 128),
-    before: facts
+    action: plainText('The action.', 64),
+    subject: plainText('What the action changed: `key:ID` or `plan:NAME`.', 128),
+    before: fields
       .nullable()
-      .meta({ description: 'The facts that changed; null where there was nothing before.' }),
-    after: facts.meta({ description: 'The same facts after it.' }),
+      .meta({ description: 'The changed fields before the action; null if the action created the subject.' }),
+    after: fields.meta({ description: 'The same fields after the action.' }),
   })
   .meta({
     id: 'AuditEntry',
-    description: 'What an administrator did.',
+    description: 'An action of an administrator.',
     examples: [
       {
         id: '12',
@@ -39,7 +39,7 @@ export type AuditEntry = z.infer<typeof AuditEntry>;
 
 export const AuditQuery = z.object({
   limit: limitParameter('Maximum number of entries returned.'),
-  /** The id before which the page begins. */
+  /** The page begins before this id. */
   cursor: cursorParameter(parseInt64),
 });
 export type AuditQuery = z.infer<typeof AuditQuery>;

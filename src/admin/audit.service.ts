@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { PrismaService } from '../database/prisma.service.js';
 import type { AuditEntry } from './audit.schemas.js';
 
-/** Shows what administrators did. */
+/** Lists the actions of administrators. */
 @Injectable()
 export class AuditService {
   constructor(private readonly prisma: PrismaService) {}
 
-  /** One page, newest first, from before the entry of the id `before`, and whether more follow. */
+  /** Returns one page, newest first, of the entries before the id `before`, and whether more follow. */
   async page(limit: number, before?: bigint): Promise<{ entries: AuditEntry[]; more: boolean }> {
     const rows = await this.prisma.auditEntry.findMany({
       ...(before !== undefined && { where: { id: { lt: before } } }),

@@ -1,6 +1,6 @@
 import type { Prisma } from '../database/generated/client.js';
 
-/** Who acts: the id of an administrator's key; `terminal:NAME` for a person at the terminal; or `terminal`, the service itself. */
+/** Who acts: the id of an administrator's key; `terminal:NAME` for a person at the terminal; or `terminal` for the service itself. */
 export type Actor = string;
 export const TERMINAL: Actor = 'terminal';
 
@@ -9,7 +9,7 @@ export function terminalActor(name: string): Actor {
   return `${TERMINAL}:${name}`;
 }
 
-/** What can be done, and is written down. */
+/** The actions that are recorded. */
 export type Action =
   | 'key.issued'
   | 'key.rotated'
@@ -20,8 +20,8 @@ export type Action =
   | 'plan.created'
   | 'plan.changed';
 
-/** What was done, by whom and on what. Facts hold neither keys nor hashes. */
-export interface Deed {
+/** An action, its actor, and the fields it changed. The fields never contain keys or hashes. */
+export interface AuditEvent {
   actor: Actor;
   action: Action;
   /** `key:ID` or `plan:NAME`. */
@@ -30,10 +30,10 @@ export interface Deed {
   after: Prisma.InputJsonObject;
 }
 
-/** Writes a deed down, in the transaction that does it: one is not without the other. */
-export async function writeDown(
+/** Records an event in the transaction of its change, so that neither is stored without the other. */
+export async function recordAuditEvent(
   transaction: Prisma.TransactionClient,
-  { before, ...deed }: Deed,
+  { before, ...event }: AuditEvent,
 ): Promise<void> {
-  await transaction.auditEntry.create({ data: { ...deed, ...(before !== null && { before }) } });
+  await transaction.auditEntry.create({ data: { ...event, ...(before !== null && { before }) } });
 }

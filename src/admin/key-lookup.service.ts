@@ -1,36 +1,36 @@
 import { Injectable } from '@nestjs/common';
 import { PrismaService } from '../database/prisma.service.js';
 
-/** How much of an id its end is. These characters are random, while the first ones are the time. */
+/** The length of an id's ending. These characters of the UUID are random; the first ones are its time. */
 const ENDING_LENGTH = 8;
-/** As many as a message names. */
+/** The number of matches that a message lists. */
 const MATCHES_MAX = 5;
 
-/** Returns the end of an id. */
+/** Returns the last eight characters of an id. */
 export function endingOf(id: string): string {
   return id.slice(-ENDING_LENGTH);
 }
 
-/** Finds the names of keys, and keys by the end of their id: what a person reads and types. */
+/** Finds the names of keys, and keys by the ending of their id, for the terminal. */
 @Injectable()
 export class KeyLookup {
   constructor(private readonly prisma: PrismaService) {}
 
-  /** Returns the names of the keys with these ids, by id, without those that were removed by hand. */
+  /** Returns the names of the keys with these ids, by id. A key that was deleted by hand is not included. */
   async namesOf(ids: readonly string[]): Promise<Map<string, string>> {
     const keys = await this.prisma.$queryRaw<{ id: string; name: string }[]>`
       SELECT id, name FROM api_keys WHERE id = ANY (${[...new Set(ids)]}::uuid[])`;
     return new Map(keys.map(({ id, name }) => [id, name]));
   }
 
-  /** Returns the first five of the ids that end with this text. */
+  /** Returns the first five ids that end with this text. */
   async idsEndingWith(ending: string): Promise<string[]> {
     const keys = await this.prisma.$queryRaw<{ id: string }[]>`
       SELECT id FROM api_keys WHERE right(id::text, ${ending.length}::int) = ${ending} ORDER BY id LIMIT ${MATCHES_MAX}`;
     return keys.map(({ id }) => id);
   }
 
-  /** Returns which ends of these ids several keys share. */
+  /** Returns the endings of these ids that more than one key has. */
   async sharedEndings(ids: readonly string[]): Promise<Set<string>> {
     const endings = [...new Set(ids.map(endingOf))];
     const shared = await this.prisma.$queryRaw<{ ending: string }[]>`

@@ -8,21 +8,21 @@ import { isPlanName, PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.
 
 export const NAME_MAX_LENGTH = 255;
 const KEY_MAX_LENGTH = 64;
-/** In characters. Encoded, they stand twice in the `Link` header of a page. */
+/** In characters. The `Link` header of a page has them twice, encoded. */
 const SEARCH_MAX_LENGTH = 64;
 const ROLES = ['client', 'admin'] as const;
 export const KEY_STATES = ['active', 'rotating', 'expired', 'revoked'] as const;
 export type KeyState = (typeof KEY_STATES)[number];
 const STATE_FAULT = `must be one of ${KEY_STATES.join(', ')}`;
 const SEARCH_FAULT = `must have 1 to ${SEARCH_MAX_LENGTH} characters`;
-/** A year: the longest that a key and its successor may both work. */
+/** One year, the maximum time for which a key and its successor both work. */
 export const OVERLAP_MAX_SECONDS = 31_536_000;
 const OVERLAP_FAULT = `must be an integer from 0 to ${OVERLAP_MAX_SECONDS}, written as digits`;
 const PLAN_FAULT = 'must be the name of a plan';
 const TEXT_FAULT = 'must be text without control characters';
 const BODY_FAULT = { error: 'the body must be a JSON object' };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Characters that turn the order of what is read, and so can show a name as another. */
+/** Characters that change the direction of text, so that a name can be displayed as another. */
 const BIDI_CONTROL = /\p{Bidi_Control}/u;
 
 const givenText = (error = 'must be a string') =>
@@ -35,18 +35,18 @@ export const keyName = givenText()
     `must have at most ${NAME_MAX_LENGTH} characters`,
   )
   .refine(isPlainText, TEXT_FAULT)
-  .meta({ description: 'What the key is for.', minLength: 1, maxLength: NAME_MAX_LENGTH });
+  .meta({ description: 'Name of the key.', minLength: 1, maxLength: NAME_MAX_LENGTH });
 const planName = givenText().meta({ description: 'Name of the plan.', maxLength: PLAN_NAME_MAX_LENGTH });
 const KeyRole = z
   .enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` })
-  .meta({ description: 'What the key may do: `admin` may also administer.' });
+  .meta({ description: 'Role of the key. An `admin` key may also use the administration.' });
 
 const expiresAt = instant.meta({
-  description: 'From when on the key is no longer valid.',
+  description: 'The time from which the key is no longer valid.',
   format: 'date-time',
 });
 
-export const KeyOrder = z
+export const CreateKeyInput = z
   .object(
     {
       name: keyName,
@@ -60,23 +60,23 @@ export const KeyOrder = z
   .check(bothOrNone)
   .meta({
     id: 'KeyOrder',
-    description: 'A key to issue, on a quota of its own.',
+    description: 'A new key, with a quota of its own.',
     examples: [{ name: "Ann's shop", plan: 'pro' }],
   });
-export type KeyOrder = z.infer<typeof KeyOrder>;
+export type CreateKeyInput = z.infer<typeof CreateKeyInput>;
 
-export const PlanChange = z
+export const ChangePlanInput = z
   .object({ plan: planName, ...ownLimits }, BODY_FAULT)
   .check(bothOrNone)
   .meta({
     id: 'PlanChange',
     description:
-      "The plan that a key's quota is on from now on, and its own numbers, if any. Counts are kept.",
+      "The new plan of a key's quota, and limits of the quota itself, if any. The counts of the current windows are kept.",
     examples: [{ plan: 'enterprise', perMinute: 5_000, perDay: 1_000_000 }],
   });
-export type PlanChange = z.infer<typeof PlanChange>;
+export type ChangePlanInput = z.infer<typeof ChangePlanInput>;
 
-export const Rotation = z
+export const RotateKeyInput = z
   .object(
     {
       overlapSeconds: z
@@ -85,27 +85,28 @@ export const Rotation = z
         .transform(Number)
         .optional()
         .meta({
-          description: 'How long both keys work. 24 hours when not given; 0 ends the old key at once.',
+          description:
+            'Seconds for which both keys work. The default is 24 hours. With 0, the old key stops working immediately.',
           format: 'int32',
           minimum: 0,
           maximum: OVERLAP_MAX_SECONDS,
         }),
       expiresAt: expiresAt
         .optional()
-        .meta({ description: 'When the successor expires; when not given, as the old key was to.' }),
+        .meta({ description: 'When the successor expires. The default is the expiry of the old key.' }),
     },
     BODY_FAULT,
   )
   .meta({
     id: 'Rotation',
-    description: 'How a key is succeeded by a new one.',
+    description: 'Options for the rotation of a key.',
     examples: [{ overlapSeconds: 3600 }],
   });
-export type Rotation = z.infer<typeof Rotation>;
+export type RotateKeyInput = z.infer<typeof RotateKeyInput>;
 
-const inForce = (description: string) => z.int32().min(1).nullable().meta({ description });
+const effectiveLimit = (description: string) => z.int32().min(1).nullable().meta({ description });
 
-/** A key as administrators see it: all but the key. */
+/** A key in responses to administrators, without the key itself. */
 export const Key = z
   .object({
     id: uuid('Identifier of the key.'),
@@ -113,28 +114,32 @@ export const Key = z
     role: KeyRole,
     state: z.enum(KEY_STATES).meta({
       description:
-        'Whether the key is valid now: `active`; `rotating`, valid until the overlap with its successor ends; `expired` or `revoked`.',
+        'Current state of the key. A `rotating` key is valid until the overlap with its successor ends.',
     }),
-    prefix: plainText('How the key begins.', KEY_MAX_LENGTH),
-    lastFour: plainText('How the key ends.', 4),
+    prefix: plainText('First characters of the key.', KEY_MAX_LENGTH),
+    lastFour: plainText('Last four characters of the key.', 4),
     quotaId: uuid('Identifier of its quota. A key and its successor share one.'),
     plan: planName,
-    perMinute: inForce('Requests per UTC minute, in force; null where SQL has left the quota without.'),
-    perDay: inForce('Requests per UTC day, in force; null where SQL has left the quota without.'),
+    perMinute: effectiveLimit(
+      'Effective limit of requests per UTC minute; null if the quota was left without one by direct SQL.',
+    ),
+    perDay: effectiveLimit(
+      'Effective limit of requests per UTC day; null if the quota was left without one by direct SQL.',
+    ),
     ownLimits: z
       .boolean()
-      .meta({ description: "Whether these numbers are the quota's own, not the plan's." }),
-    bannedUntil: dateTime('Until when the quota is banned; null when it is not.').nullable(),
+      .meta({ description: "Whether these limits are the quota's own instead of the plan's." }),
+    bannedUntil: dateTime('When the ban of the quota ends; null if it is not banned.').nullable(),
     createdAt: dateTime('When the key was issued.'),
-    expiresAt: dateTime('When the key expires; null for never.').nullable(),
-    revokedAt: dateTime('When the key was revoked; null when it was not.').nullable(),
-    predecessorId: uuid('The key that this one succeeds, if any.').nullable(),
-    successorId: uuid('The key that succeeds this one, if any.').nullable(),
+    expiresAt: dateTime('When the key expires; null if it never does.').nullable(),
+    revokedAt: dateTime('When the key was revoked; null if it was not.').nullable(),
+    predecessorId: uuid('Identifier of the key that this one replaces, if any.').nullable(),
+    successorId: uuid('Identifier of the key that replaces this one, if any.').nullable(),
   })
   .meta({ id: 'Key', description: 'An API key, without the key itself.' });
 export type Key = z.infer<typeof Key>;
 
-/** A key as it is shown when it is issued, this once. */
+/** A new key in the response that issues it, the only one with the key itself. */
 export const IssuedKey = z
   .object({ ...Key.shape, key: plainText('The key. It is not shown again.', KEY_MAX_LENGTH) })
   .meta({ id: 'IssuedKey', description: 'A new API key.' });
@@ -145,7 +150,7 @@ export const keySearch = z
   .refine((text) => text !== '' && Array.from(text).length <= SEARCH_MAX_LENGTH, SEARCH_FAULT)
   .refine(isPlainText, TEXT_FAULT)
   .meta({
-    description: 'Only keys whose name has this text, in any case, or whose id or key ends with it.',
+    description: 'Only keys whose name contains this text, ignoring case, or whose id or key ends with it.',
     minLength: 1,
     maxLength: SEARCH_MAX_LENGTH,
   });
@@ -165,19 +170,19 @@ export const KeyQuery = z.object({
       .enum(['true', 'false'], once('must be true or false'))
       .transform((value) => value === 'true')
       .optional()
-      .meta({ description: 'Only keys whose quota is banned now, or only those whose is not.' }),
+      .meta({ description: 'Only keys whose quota is banned now (`true`) or is not (`false`).' }),
   ),
-  /** The id after which the page begins. */
+  /** The page begins after this id. */
   cursor: cursorParameter((position) => (isKeyId(position) ? position : null)),
 });
 export type KeyQuery = z.infer<typeof KeyQuery>;
 
-/** Whether a text can be the id of a key: a UUID. */
+/** Returns whether a text is a UUID, and so may be the id of a key. */
 export function isKeyId(value: string): boolean {
   return UUID.test(value);
 }
 
-/** Whether a text has no control characters, and none that turn the order of what is read. */
+/** Returns whether a text has no control characters, and none that change the direction of text. */
 function isPlainText(text: string): boolean {
   return text.isWellFormed() && !/\p{Cc}/u.test(text) && !BIDI_CONTROL.test(text);
 }

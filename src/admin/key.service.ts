@@ -8,46 +8,46 @@ import { ENVIRONMENT, type Environment } from '../environment.js';
 import { ApiError } from '../errors/api-error.js';
 import { CounterStore } from '../rate-limit/stores/counter-store.js';
 import { quotaIdOf, quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
-import { type Actor, type Deed, writeDown } from './audit.js';
+import { type Actor, type AuditEvent, recordAuditEvent } from './audit.js';
 import {
   isKeyId,
   type IssuedKey,
   type Key,
-  type KeyOrder,
+  type CreateKeyInput,
   type KeyState,
   OVERLAP_MAX_SECONDS,
-  type PlanChange,
+  type ChangePlanInput,
 } from './key.schemas.js';
-import { type KeyRecord, keyView, limitsInForce, stateOf, WHOLE } from './key.view.js';
-import { planForQuota } from './plan-of-quota.js';
+import { type KeyRecord, keyView, effectiveLimits, stateOf, KEY_RELATIONS } from './key.view.js';
+import { quotaColumns } from './quota-plan.js';
 
 const DEFAULT_OVERLAP_MS = 24 * 60 * 60 * 1000;
 const OVERLAP_MAX_MS = OVERLAP_MAX_SECONDS * 1000;
 
-/** How a key is succeeded. */
-export interface RotationOrder {
-  /** How long both keys work, in milliseconds; 24 hours when not given. */
+/** Options for the rotation of a key. */
+export interface RotationOptions {
+  /** The time for which both keys work, in milliseconds; 24 hours by default. */
   overlapMs?: number | undefined;
-  /** When the successor expires; when not given, as the old key was to. */
+  /** When the successor expires; by default, when the old key was to expire. */
   expiresAt?: Date | undefined;
-  /** The successor itself, where it is given from outside; else a new one is made. */
+  /** The successor itself; a generated key by default. */
   key?: string | undefined;
 }
 
-/** Which keys a page shows: `limit` of them, oldest first, after the one of the id `after`. */
+/** Selects a page of keys: `limit` keys, oldest first, after the id `after`. */
 export interface PageOfKeys {
   limit: number;
   after?: string | undefined;
   plan?: string | undefined;
   banned?: boolean | undefined;
   state?: KeyState | undefined;
-  /** Only keys whose name has this text, in any case, or whose id or key ends with it. */
+  /** Only keys whose name contains this text, ignoring case, or whose id or key ends with it. */
   search?: string | undefined;
 }
 
 /**
- * Issues, shows and takes back API keys. Each deed and its line in the audit are one transaction. Bans of which its answer tells
- * are asked for before a deed is done: one that fails was not done.
+ * Issues, lists, changes and revokes API keys. Each change and its audit event are one transaction. Bans that a response reports are
+ * read before the change, so that a failed read leaves nothing changed.
  */
 @Injectable()
 export class KeyService {
@@ -58,44 +58,44 @@ export class KeyService {
     private readonly counters: CounterStore,
   ) {}
 
-  /** The same service, within a transaction that somebody else ends. */
+  /** Returns the service in the caller's transaction. */
   within(transaction: Prisma.TransactionClient): KeyService {
     return new KeyService(transaction, this.environment, this.clock, this.counters);
   }
 
   /**
-   * Issues a key, on a quota of its own.
+   * Issues a key with a quota of its own.
    *
-   * @param key the key itself, where it is given from outside; else a new one is made.
-   * @throws ApiError `invalid_request` when there is no such plan, when it has no numbers and none are given, or when
-   *   the key would be expired at once.
+   * @param key the key itself; a generated key by default.
+   * @throws ApiError `invalid_request` if there is no such plan, if neither the plan nor the input has limits, or if `expiresAt` is in
+   *   the past.
    */
-  async issue(order: KeyOrder, actor: Actor, key = this.newKey()): Promise<IssuedKey> {
-    const { name, role = 'client', expiresAt = null } = order;
-    this.refuseThePast(expiresAt);
+  async issue(input: CreateKeyInput, actor: Actor, key = this.newKey()): Promise<IssuedKey> {
+    const { name, role = 'client', expiresAt = null } = input;
+    this.requireFuture(expiresAt);
     const record = await inTransaction(this.database, async (transaction) => {
-      const quota = await planForQuota(transaction, order);
+      const quota = await quotaColumns(transaction, input);
       const issued = await transaction.apiKey.create({
-        data: { name, role, expiresAt, ...stored(key), quota: { create: quota } },
-        include: WHOLE,
+        data: { name, role, expiresAt, ...storedFields(key), quota: { create: quota } },
+        include: KEY_RELATIONS,
       });
-      const after = { name, role, ...planFacts(issued), expiresAt: textOf(expiresAt) };
-      await writeDown(transaction, deed(actor, 'key.issued', issued, null, after));
+      const after = { name, role, ...planFields(issued), expiresAt: isoText(expiresAt) };
+      await recordAuditEvent(transaction, keyEvent(actor, 'key.issued', issued, null, after));
       return issued;
     });
-    // A new quota has no ban. The counters are not asked: the key must be shown, now that it is issued.
+    // A new quota has no ban. A query of the counter store might fail, and the key could not be shown again.
     return { ...this.viewWith(record, new Map()), key };
   }
 
-  /** Whether this very key was issued, whatever became of it. */
-  async knows(key: string): Promise<boolean> {
+  /** Returns whether this key was ever issued, also if it has expired or was revoked. */
+  async exists(key: string): Promise<boolean> {
     const hash = Uint8Array.from(hashApiKey(key));
     return (await this.database.apiKey.findUnique({ where: { hash }, select: { id: true } })) !== null;
   }
 
   /** @throws ApiError `not_found`. */
   async find(id: string): Promise<Key> {
-    return this.view(await findRecord(this.database, id));
+    return this.view(await findKey(this.database, id));
   }
 
   async page({
@@ -107,8 +107,8 @@ export class KeyService {
     search,
   }: PageOfKeys): Promise<{ keys: Key[]; more: boolean }> {
     const bans = await this.counters.bans();
-    const bannedQuotas = [...bans.keys()].flatMap((subject) => quotaIdOf(subject) ?? []);
-    // As one array, since there may be more banned quotas than a statement may have parameters.
+    const bannedQuotas = [...bans.keys()].flatMap((bucketKey) => quotaIdOf(bucketKey) ?? []);
+    // One array, since there may be more banned quotas than a statement may have parameters.
     const isBanned = Prisma.sql`k.quota_id = ANY (${bannedQuotas}::uuid[])`;
     const ids = await this.database.$queryRaw<{ id: string }[]>`
       SELECT k.id FROM api_keys k JOIN quotas q ON q.id = k.quota_id
@@ -122,7 +122,7 @@ export class KeyService {
       LIMIT ${limit + 1}`;
     const records = await this.database.apiKey.findMany({
       where: { id: { in: ids.map(({ id }) => id) } },
-      include: WHOLE,
+      include: KEY_RELATIONS,
       orderBy: { id: 'asc' },
     });
     const keys = records.slice(0, limit).map((record) => this.viewWith(record, bans));
@@ -130,59 +130,62 @@ export class KeyService {
   }
 
   /**
-   * Issues a successor on the same quota. Both keys work until the overlap ends, the old one never longer than it was
-   * to anyway.
+   * Issues a successor on the same quota. Both keys work until the overlap ends, though the old key never works past its own expiry.
    *
-   * @throws ApiError `not_found`; `conflict` when the key is revoked, expired or succeeded already; `invalid_request`
-   *   when the successor would be expired at once.
+   * @throws ApiError `not_found`; `conflict` if the key is revoked, expired or already rotated; `invalid_request` if `expiresAt` is in
+   *   the past or the overlap exceeds a year.
    */
-  async rotate(id: string, order: RotationOrder, actor: Actor): Promise<IssuedKey> {
-    const { overlapMs = DEFAULT_OVERLAP_MS, key = this.newKey() } = order;
+  async rotate(id: string, options: RotationOptions, actor: Actor): Promise<IssuedKey> {
+    const { overlapMs = DEFAULT_OVERLAP_MS, key = this.newKey() } = options;
     if (overlapMs > OVERLAP_MAX_MS) {
       throw new ApiError('invalid_request', 'The overlap must be 365 days at the most.');
     }
-    this.refuseThePast(order.expiresAt ?? null);
+    this.requireFuture(options.expiresAt ?? null);
     const bans = await this.counters.bans();
     const record = await inTransaction(this.database, async (transaction) => {
-      const old = await lockRecord(transaction, id);
-      this.refuseRotation(old);
-      const expiresAt = order.expiresAt ?? old.expiresAt;
+      const old = await lockKey(transaction, id);
+      this.requireRotatable(old);
+      const expiresAt = options.expiresAt ?? old.expiresAt;
       const overlapEnd = new Date(this.clock.now() + overlapMs);
       const endsAt = old.expiresAt !== null && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
       const { name, role, quotaId } = old;
       await transaction.apiKey.update({ where: { id }, data: { expiresAt: endsAt } });
       const successor = await transaction.apiKey.create({
-        data: { name, role, quotaId, expiresAt, predecessorId: id, ...stored(key) },
-        include: WHOLE,
+        data: { name, role, quotaId, expiresAt, predecessorId: id, ...storedFields(key) },
+        include: KEY_RELATIONS,
       });
-      const before = { expiresAt: textOf(old.expiresAt), successorId: null };
+      const before = { expiresAt: isoText(old.expiresAt), successorId: null };
       const after = {
-        expiresAt: textOf(endsAt),
+        expiresAt: isoText(endsAt),
         successorId: successor.id,
-        successorExpiresAt: textOf(expiresAt),
+        successorExpiresAt: isoText(expiresAt),
       };
-      await writeDown(transaction, deed(actor, 'key.rotated', old, before, after));
+      await recordAuditEvent(transaction, keyEvent(actor, 'key.rotated', old, before, after));
       return successor;
     });
     return { ...this.viewWith(record, bans), key };
   }
 
   /**
-   * Takes a key back, at once and for good. Again is no fault, and changes nothing.
+   * Revokes a key immediately and permanently. A second revocation changes nothing.
    *
    * @throws ApiError `not_found`.
    */
   async revoke(id: string, actor: Actor): Promise<Key> {
     const bans = await this.counters.bans();
     const record = await inTransaction(this.database, async (transaction) => {
-      const old = await lockRecord(transaction, id);
+      const old = await lockKey(transaction, id);
       if (old.revokedAt !== null) {
         return old;
       }
       const revokedAt = new Date(this.clock.now());
-      const revoked = await transaction.apiKey.update({ where: { id }, data: { revokedAt }, include: WHOLE });
-      const after = { revokedAt: textOf(revokedAt) };
-      await writeDown(transaction, deed(actor, 'key.revoked', old, { revokedAt: null }, after));
+      const revoked = await transaction.apiKey.update({
+        where: { id },
+        data: { revokedAt },
+        include: KEY_RELATIONS,
+      });
+      const after = { revokedAt: isoText(revokedAt) };
+      await recordAuditEvent(transaction, keyEvent(actor, 'key.revoked', old, { revokedAt: null }, after));
       return revoked;
     });
     return this.viewWith(record, bans);
@@ -191,33 +194,33 @@ export class KeyService {
   /**
    * Changes when a key expires; null for never.
    *
-   * @throws ApiError `not_found`; `invalid_request` for an instant that is over.
+   * @throws ApiError `not_found`; `invalid_request` if `expiresAt` is in the past.
    */
   async changeExpiry(id: string, expiresAt: Date | null, actor: Actor): Promise<void> {
-    this.refuseThePast(expiresAt);
+    this.requireFuture(expiresAt);
     await inTransaction(this.database, async (transaction) => {
-      const old = await lockRecord(transaction, id);
+      const old = await lockKey(transaction, id);
       await transaction.apiKey.update({ where: { id }, data: { expiresAt } });
-      const [before, after] = [{ expiresAt: textOf(old.expiresAt) }, { expiresAt: textOf(expiresAt) }];
-      await writeDown(transaction, deed(actor, 'key.expiry_changed', old, before, after));
+      const [before, after] = [{ expiresAt: isoText(old.expiresAt) }, { expiresAt: isoText(expiresAt) }];
+      await recordAuditEvent(transaction, keyEvent(actor, 'key.expiry_changed', old, before, after));
     });
   }
 
   /**
-   * Puts a key's quota on a plan, with numbers of its own or with the plan's. What was counted stays counted.
+   * Puts a key's quota on a plan, with limits of its own or those of the plan. The counts of the current windows are kept.
    *
-   * @throws ApiError `not_found`; `invalid_request` when there is no such plan, or it has no numbers and none are given.
+   * @throws ApiError `not_found`; `invalid_request` if there is no such plan, or if neither the plan nor the input has limits.
    */
-  async changePlan(id: string, change: PlanChange, actor: Actor): Promise<Key> {
+  async changePlan(id: string, input: ChangePlanInput, actor: Actor): Promise<Key> {
     const bans = await this.counters.bans();
     const record = await inTransaction(this.database, async (transaction) => {
-      const old = await lockRecord(transaction, id);
-      const data = await planForQuota(transaction, change);
+      const old = await lockKey(transaction, id);
+      const data = await quotaColumns(transaction, input);
       await transaction.quota.update({ where: { id: old.quotaId }, data });
-      const changed = await findRecord(transaction, id);
-      const [before, after] = [planFacts(old), planFacts(changed)];
+      const changed = await findKey(transaction, id);
+      const [before, after] = [planFields(old), planFields(changed)];
       if (JSON.stringify(before) !== JSON.stringify(after)) {
-        await writeDown(transaction, deed(actor, 'key.plan_changed', old, before, after));
+        await recordAuditEvent(transaction, keyEvent(actor, 'key.plan_changed', old, before, after));
       }
       return changed;
     });
@@ -225,24 +228,27 @@ export class KeyService {
   }
 
   /**
-   * Ends the ban of a key's quota at once. Where there is none, that is no fault, and nothing changes.
+   * Ends the ban of a key's quota immediately. Without a ban, nothing changes.
    *
    * @throws ApiError `not_found`.
    */
   async unban(id: string, actor: Actor): Promise<Key> {
     const record = await inTransaction(this.database, async (transaction) => {
-      const locked = await lockRecord(transaction, id);
-      const subject = quotaBucketKey(locked.quotaId);
-      const bannedUntil = (await this.counters.bans()).get(subject);
+      const locked = await lockKey(transaction, id);
+      const bucketKey = quotaBucketKey(locked.quotaId);
+      const bannedUntil = (await this.counters.bans()).get(bucketKey);
       if (bannedUntil !== undefined) {
-        const before = { bannedUntil: textOf(bannedUntil) };
-        await writeDown(transaction, deed(actor, 'key.unbanned', locked, before, { bannedUntil: null }));
-        // Last, as the store is none of this transaction: what could not be written down is not done.
-        await this.counters.liftBan(subject);
+        const before = { bannedUntil: isoText(bannedUntil) };
+        await recordAuditEvent(
+          transaction,
+          keyEvent(actor, 'key.unbanned', locked, before, { bannedUntil: null }),
+        );
+        // Last, as the counter store is not part of this transaction: if the event cannot be recorded, the ban stays.
+        await this.counters.liftBan(bucketKey);
       }
       return locked;
     });
-    // None is left, and the counters are not asked again: what was done must be answered.
+    // No ban is left. Another query of the counter store might fail, although the ban is lifted.
     return this.viewWith(record, new Map());
   }
 
@@ -258,13 +264,13 @@ export class KeyService {
     return keyView(record, bans.get(quotaBucketKey(record.quotaId)) ?? null, this.clock.now());
   }
 
-  private refuseThePast(expiresAt: Date | null): void {
+  private requireFuture(expiresAt: Date | null): void {
     if (expiresAt !== null && expiresAt.getTime() <= this.clock.now()) {
       throw new ApiError('invalid_request', 'The request is invalid: expiresAt must be in the future.');
     }
   }
 
-  private refuseRotation(key: KeyRecord): void {
+  private requireRotatable(key: KeyRecord): void {
     const state = stateOf(key, this.clock.now());
     if (state === 'revoked' || state === 'expired') {
       throw new ApiError('conflict', `The key is ${state}, so it cannot be rotated. Issue a new one.`);
@@ -276,7 +282,7 @@ export class KeyService {
   }
 }
 
-/** Returns the state of the key `k` at `nowMs`, as `stateOf` does. */
+/** Returns the SQL of `stateOf` for the key `k` at `nowMs`. */
 function stateAt(nowMs: number): Prisma.Sql {
   return Prisma.sql`CASE
     WHEN k.revoked_at IS NOT NULL THEN 'revoked'
@@ -286,7 +292,7 @@ function stateAt(nowMs: number): Prisma.Sql {
   END`;
 }
 
-/** Returns whether the key `k` is one that a person searches for by this text. */
+/** Returns the condition that the key `k` matches a search. */
 function matches(search: string): Prisma.Sql {
   return Prisma.sql`(
     strpos(lower(k.name), lower(${search})) > 0
@@ -295,42 +301,44 @@ function matches(search: string): Prisma.Sql {
   )`;
 }
 
-/** What is kept of a key. */
-function stored(key: string) {
+/** Returns the columns that are stored of a key. */
+function storedFields(key: string) {
   return { hash: Uint8Array.from(hashApiKey(key)), ...keyHints(key) };
 }
 
-async function findRecord(database: Database, id: string): Promise<KeyRecord> {
-  const record = isKeyId(id) ? await database.apiKey.findUnique({ where: { id }, include: WHOLE }) : null;
+async function findKey(database: Database, id: string): Promise<KeyRecord> {
+  const record = isKeyId(id)
+    ? await database.apiKey.findUnique({ where: { id }, include: KEY_RELATIONS })
+    : null;
   if (record === null) {
     throw new ApiError('not_found', `There is no key with the id "${id}".`);
   }
   return record;
 }
 
-/** The key's record, with its key and quota locked: two deeds on them at once take turns. */
-async function lockRecord(transaction: Prisma.TransactionClient, id: string): Promise<KeyRecord> {
+/** Returns the key after locking it and its quota, so that concurrent changes are serialized. */
+async function lockKey(transaction: Prisma.TransactionClient, id: string): Promise<KeyRecord> {
   if (isKeyId(id)) {
     await transaction.$queryRaw`
       SELECT 1 FROM api_keys k JOIN quotas q ON q.id = k.quota_id WHERE k.id = ${id}::uuid FOR NO KEY UPDATE`;
   }
-  return findRecord(transaction, id);
+  return findKey(transaction, id);
 }
 
-function planFacts({ quota }: KeyRecord) {
-  return { plan: quota.planName, ...limitsInForce(quota), ownLimits: quota.perMinute !== null };
+function planFields({ quota }: KeyRecord) {
+  return { plan: quota.planName, ...effectiveLimits(quota), ownLimits: quota.perMinute !== null };
 }
 
-function deed(
+function keyEvent(
   actor: Actor,
-  action: Deed['action'],
+  action: AuditEvent['action'],
   { id }: KeyRecord,
-  before: Deed['before'],
-  after: Deed['after'],
-): Deed {
+  before: AuditEvent['before'],
+  after: AuditEvent['after'],
+): AuditEvent {
   return { actor, action, subject: `key:${id}`, before, after };
 }
 
-function textOf(instant: Date | null): string | null {
+function isoText(instant: Date | null): string | null {
   return instant?.toISOString() ?? null;
 }

@@ -1,25 +1,25 @@
 import type { Prisma } from '../database/generated/client.js';
 import type { Key, KeyState } from './key.schemas.js';
 
-/** What a key's record is read with. */
-export const WHOLE = {
+/** The relations that are read with a key. */
+export const KEY_RELATIONS = {
   quota: { include: { plan: true } },
   successor: { select: { id: true } },
 } satisfies Prisma.ApiKeyInclude;
 
-export type KeyRecord = Prisma.ApiKeyGetPayload<{ include: typeof WHOLE }>;
+export type KeyRecord = Prisma.ApiKeyGetPayload<{ include: typeof KEY_RELATIONS }>;
 
-interface NumbersInForce {
+interface EffectiveLimits {
   perMinute: number | null;
   perDay: number | null;
 }
 
-interface NumbersOfQuota extends NumbersInForce {
-  plan: NumbersInForce;
+interface QuotaLimits extends EffectiveLimits {
+  plan: EffectiveLimits;
 }
 
-/** The numbers in force for a quota: its own, else its plan's; null where SQL has left it without. */
-export function limitsInForce({ perMinute, perDay, plan }: NumbersOfQuota): NumbersInForce {
+/** Returns the effective limits of a quota: its own, else its plan's; null if direct SQL has left it without any. */
+export function effectiveLimits({ perMinute, perDay, plan }: QuotaLimits): EffectiveLimits {
   return { perMinute: perMinute ?? plan.perMinute, perDay: perDay ?? plan.perDay };
 }
 
@@ -37,7 +37,7 @@ export function stateOf(
   return successor === null ? 'active' : 'rotating';
 }
 
-/** A key as administrators see it at `nowMs`. */
+/** Returns a key as it is shown to administrators at `nowMs`. */
 export function keyView(record: KeyRecord, bannedUntil: Date | null, nowMs: number): Key {
   const { id, name, role, prefix, lastFour, quotaId, quota, predecessorId, successor } = record;
   return {
@@ -49,7 +49,7 @@ export function keyView(record: KeyRecord, bannedUntil: Date | null, nowMs: numb
     lastFour,
     quotaId,
     plan: quota.planName,
-    ...limitsInForce(quota),
+    ...effectiveLimits(quota),
     ownLimits: quota.perMinute !== null,
     bannedUntil: bannedUntil?.toISOString() ?? null,
     createdAt: record.createdAt.toISOString(),

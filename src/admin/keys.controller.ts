@@ -17,15 +17,15 @@ import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { pageLinks, pageOf } from '../http/pagination.js';
-import { Answers } from '../openapi/answers.decorator.js';
+import { Responses } from '../openapi/responses.decorator.js';
 import type { Principal } from '../principal.js';
 import { KeyId } from './key-id.decorator.js';
-import { IssuedKey, Key, KeyOrder, KeyQuery, PlanChange, Rotation } from './key.schemas.js';
+import { IssuedKey, Key, CreateKeyInput, KeyQuery, ChangePlanInput, RotateKeyInput } from './key.schemas.js';
 import { KeyService } from './key.service.js';
 
 const PATH = '/admin/keys';
 
-/** Injects the body of an operation that uses none, as a body that is sent must be JSON all the same. */
+/** Injects the body of an operation that does not use it, so that a body that is not JSON is rejected. */
 const UnusedBody = createParamDecorator(
   (_data: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<FastifyRequest>().body,
 );
@@ -38,8 +38,8 @@ export class KeysController {
 
   @Get()
   @Stability('stable')
-  @ApiOperation({ summary: 'List keys', description: 'One page of the keys, oldest first.' })
-  @Answers({ status: 200, schema: pageOf(Key), description: 'A page of keys.', headers: ['PageLinks'] })
+  @ApiOperation({ summary: 'List keys', description: 'Returns one page of the keys, oldest first.' })
+  @Responses({ status: 200, schema: pageOf(Key), description: 'A page of keys.', headers: ['PageLinks'] })
   async listKeys(
     @Query({ schema: KeyQuery }) { limit, cursor, ...filters }: KeyQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -53,27 +53,31 @@ export class KeysController {
   @Stability('stable')
   @ApiOperation({
     summary: 'Issue a key',
-    description: 'Issues a key on a quota of its own. It is shown this once.',
+    description:
+      'Issues a key with a quota of its own. The response shows the key, which is not shown again.',
   })
-  @Answers({
+  @Responses({
     status: 201,
     schema: IssuedKey,
     description: 'The new key.',
     headers: ['Location', 'NoStore'],
   })
   async issueKey(
-    @Body({ schema: KeyOrder }) order: KeyOrder,
+    @Body({ schema: CreateKeyInput }) input: CreateKeyInput,
     @CurrentPrincipal() { keyId: actor }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<IssuedKey> {
-    return shownOnce(await this.keys.issue(order, actor), reply);
+    return shownOnce(await this.keys.issue(input, actor), reply);
   }
 
   @Get(':id')
   @KeyId()
   @Stability('stable')
-  @ApiOperation({ summary: 'Get a key', description: 'All of a key but the key itself.' })
-  @Answers({ status: 200, schema: Key, description: 'The key.' })
+  @ApiOperation({
+    summary: 'Get a key',
+    description: 'Returns everything about a key except the key itself.',
+  })
+  @Responses({ status: 200, schema: Key, description: 'The key.' })
   getKey(@Param('id') id: string): Promise<Key> {
     return this.keys.find(id);
   }
@@ -83,15 +87,15 @@ export class KeysController {
   @Stability('stable')
   @ApiOperation({
     summary: "Change a key's plan",
-    description: 'Puts the quota of the key on a plan, with the numbers given or with those of the plan.',
+    description: 'Puts the quota of the key on a plan, with the given limits or those of the plan.',
   })
-  @Answers({ status: 200, schema: Key, description: 'The key as it is now.' })
+  @Responses({ status: 200, schema: Key, description: 'The changed key.' })
   changePlan(
     @Param('id') id: string,
-    @Body({ schema: PlanChange }) change: PlanChange,
+    @Body({ schema: ChangePlanInput }) input: ChangePlanInput,
     @CurrentPrincipal() { keyId: actor }: Principal,
   ): Promise<Key> {
-    return this.keys.changePlan(id, change, actor);
+    return this.keys.changePlan(id, input, actor);
   }
 
   @Post(':id/rotate')
@@ -103,7 +107,7 @@ export class KeysController {
     summary: 'Rotate a key',
     description: 'Issues a successor on the same quota. Both keys work until the overlap ends.',
   })
-  @Answers({
+  @Responses({
     status: 201,
     schema: IssuedKey,
     description: 'The successor.',
@@ -111,7 +115,7 @@ export class KeysController {
   })
   async rotateKey(
     @Param('id') id: string,
-    @Body({ schema: Rotation.prefault({}) }) { overlapSeconds, expiresAt }: Rotation,
+    @Body({ schema: RotateKeyInput.prefault({}) }) { overlapSeconds, expiresAt }: RotateKeyInput,
     @CurrentPrincipal() { keyId: actor }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<IssuedKey> {
@@ -123,8 +127,8 @@ export class KeysController {
   @HttpCode(200)
   @KeyId()
   @Stability('stable')
-  @ApiOperation({ summary: 'Revoke a key', description: 'Takes the key back at once and for good.' })
-  @Answers({ status: 200, schema: Key, description: 'The revoked key.' })
+  @ApiOperation({ summary: 'Revoke a key', description: 'Revokes the key immediately and permanently.' })
+  @Responses({ status: 200, schema: Key, description: 'The revoked key.' })
   revokeKey(
     @Param('id') id: string,
     @UnusedBody() _body: unknown,
@@ -139,9 +143,9 @@ export class KeysController {
   @Stability('stable')
   @ApiOperation({
     summary: 'Lift a ban',
-    description: 'Ends the ban of the quota of the key, if there is one.',
+    description: "Ends the ban of the key's quota, if there is one.",
   })
-  @Answers({ status: 200, schema: Key, description: 'The key, not banned.' })
+  @Responses({ status: 200, schema: Key, description: 'The key, without a ban.' })
   unbanKey(
     @Param('id') id: string,
     @UnusedBody() _body: unknown,

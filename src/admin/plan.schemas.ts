@@ -6,13 +6,13 @@ import { isPlanName, PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.
 
 const NAME_FAULT = 'must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter';
 
-/** A name that a plan can be given. */
+/** A valid name of a plan. */
 export const planName = z.string().refine(isPlanName, NAME_FAULT);
 
-/** The numbers of a plan. */
+/** The limits of a plan. */
 export const PlanLimits = z.object(Limits.shape, { error: 'the body must be a JSON object' }).meta({
   id: 'PlanLimits',
-  description: 'The numbers of a plan. They hold for all its quotas that have none of their own.',
+  description: 'The limits of a plan. They apply to every quota on it without limits of its own.',
   examples: [{ perMinute: 120, perDay: 3_000 }],
 });
 
@@ -23,19 +23,19 @@ export const Plan = z
       .int32()
       .min(1)
       .nullable()
-      .meta({ description: 'Requests per UTC minute; null where each quota has its own.' }),
+      .meta({ description: 'Requests per UTC minute; null if each quota has its own limits.' }),
     perDay: z
       .int32()
       .min(1)
       .nullable()
-      .meta({ description: 'Requests per UTC day; null where each quota has its own.' }),
+      .meta({ description: 'Requests per UTC day; null if each quota has its own limits.' }),
   })
-  .meta({ id: 'Plan', description: 'A plan, and the numbers it gives.' });
+  .meta({ id: 'Plan', description: 'A plan and its limits.' });
 export type Plan = z.infer<typeof Plan>;
 
 export const PlanQuery = z.object({
   limit: limitParameter('Maximum number of plans returned.'),
-  /** The name after which the page begins. */
+  /** The page begins after this name. */
   cursor: cursorParameter((name) => (isPlanName(name) ? name : null)),
 });
 export type PlanQuery = z.infer<typeof PlanQuery>;

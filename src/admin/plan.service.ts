@@ -3,22 +3,22 @@ import { inTransaction, type Database } from '../database/in-transaction.js';
 import type { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../errors/api-error.js';
-import { type Actor, writeDown } from './audit.js';
+import { type Actor, recordAuditEvent } from './audit.js';
 import type { Limits } from './limits.schema.js';
 import { isPlanName } from '../rate-limit/rules/plan-name.js';
 import { type Plan, planName } from './plan.schemas.js';
 
-/** Shows and sets plans. Each deed and its line in the audit are one transaction. */
+/** Lists, creates and changes plans. Each change and its audit event are one transaction. */
 @Injectable()
 export class PlanService {
   constructor(@Inject(PrismaService) private readonly database: Database) {}
 
-  /** The same service, within a transaction that somebody else ends. */
+  /** Returns the service in the caller's transaction. */
   within(transaction: Prisma.TransactionClient): PlanService {
     return new PlanService(transaction);
   }
 
-  /** One page of the plans by name, after the one called `after`, and whether more follow. */
+  /** Returns one page of the plans in order of their names, after the name `after`, and whether more follow. */
   async page(limit: number, after?: string): Promise<{ plans: Plan[]; more: boolean }> {
     const plans = await this.database.plan.findMany({
       ...(after !== undefined && { where: { name: { gt: after } } }),
@@ -38,15 +38,15 @@ export class PlanService {
   }
 
   /**
-   * Gives a plan its numbers, and makes it where there is none of this name.
+   * Sets the limits of a plan, and creates it if it does not exist.
    *
-   * @throws ApiError `invalid_request` when no plan can have this name; `conflict` for a plan whose quotas have their
-   *   own numbers, as Enterprise.
+   * @throws ApiError `invalid_request` if the name is not valid; `conflict` for a plan without limits, such as Enterprise, whose quotas
+   *   have their own.
    */
   async set(name: string, limits: Limits, actor: Actor): Promise<{ plan: Plan; created: boolean }> {
-    refuseName(name);
+    requirePlanName(name);
     return inTransaction(this.database, async (transaction) => {
-      // Two who set the same plan take turns, also where there is none to lock yet.
+      // Serializes concurrent calls, even if the plan has no row to lock yet.
       await transaction.$executeRaw`LOCK TABLE plans IN SHARE ROW EXCLUSIVE MODE`;
       const old = await transaction.plan.findUnique({ where: { name } });
       if (old !== null && old.perMinute === null) {
@@ -64,14 +64,14 @@ export class PlanService {
       if (before?.perMinute !== plan.perMinute || before.perDay !== plan.perDay) {
         const action = old === null ? 'plan.created' : 'plan.changed';
         const after = { perMinute: plan.perMinute, perDay: plan.perDay };
-        await writeDown(transaction, { actor, action, subject: `plan:${name}`, before, after });
+        await recordAuditEvent(transaction, { actor, action, subject: `plan:${name}`, before, after });
       }
       return { plan, created: old === null };
     });
   }
 }
 
-function refuseName(name: string): void {
+function requirePlanName(name: string): void {
   const fault = planName.safeParse(name).error?.issues[0]?.message;
   if (fault !== undefined) {
     throw new ApiError('invalid_request', `The name of the plan ${fault}.`);

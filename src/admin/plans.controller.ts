@@ -5,7 +5,7 @@ import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { pageLinks, pageOf } from '../http/pagination.js';
-import { Answers } from '../openapi/answers.decorator.js';
+import { Responses } from '../openapi/responses.decorator.js';
 import type { Principal } from '../principal.js';
 import type { Limits } from './limits.schema.js';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
@@ -29,8 +29,11 @@ export class PlansController {
 
   @Get()
   @Stability('stable')
-  @ApiOperation({ summary: 'List plans', description: 'One page of the plans, by name.' })
-  @Answers({ status: 200, schema: pageOf(Plan), description: 'A page of plans.', headers: ['PageLinks'] })
+  @ApiOperation({
+    summary: 'List plans',
+    description: 'Returns one page of the plans, in order of their names.',
+  })
+  @Responses({ status: 200, schema: pageOf(Plan), description: 'A page of plans.', headers: ['PageLinks'] })
   async listPlans(
     @Query({ schema: PlanQuery }) { limit, cursor }: PlanQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -43,8 +46,8 @@ export class PlansController {
   @Get(':plan')
   @PlanName()
   @Stability('stable')
-  @ApiOperation({ summary: 'Get a plan', description: 'The numbers that a plan gives.' })
-  @Answers({ status: 200, schema: Plan, description: 'The plan.' })
+  @ApiOperation({ summary: 'Get a plan', description: 'Returns a plan with its limits.' })
+  @Responses({ status: 200, schema: Plan, description: 'The plan.' })
   getPlan(@Param('plan') name: string): Promise<Plan> {
     return this.plans.find(name);
   }
@@ -56,10 +59,10 @@ export class PlansController {
   @ApiOperation({
     summary: 'Set a plan',
     description:
-      'Gives a plan its numbers, and makes it where there is none of this name. They hold within a second.',
+      'Sets the limits of a plan, and creates it if it does not exist. The limits apply within a second.',
   })
-  @Answers({ status: 200, schema: Plan, description: 'The plan as it is now.' })
-  @Answers({ status: 201, schema: Plan, description: 'The plan that was made.', headers: ['Location'] })
+  @Responses({ status: 200, schema: Plan, description: 'The changed plan.' })
+  @Responses({ status: 201, schema: Plan, description: 'The new plan.', headers: ['Location'] })
   async setPlan(
     @Param('plan') name: string,
     @Body({ schema: PlanLimits }) limits: Limits,

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { pageLinks, pageOf } from '../http/pagination.js';
-import { Answers } from '../openapi/answers.decorator.js';
+import { Responses } from '../openapi/responses.decorator.js';
 import { KeyId } from './key-id.decorator.js';
 import {
   DeprecatedCalls,
@@ -26,15 +26,15 @@ export class UsageController {
   @Stability('stable')
   @ApiOperation({
     summary: 'List usage',
-    description: 'One page of what all keys have asked for, newest first. At most a second late.',
+    description: 'Returns one page of the usage of all keys, newest first. Requests appear within a second.',
   })
-  @Answers({ status: 200, schema: pageOf(Usage), description: 'A page of usage.', headers: ['PageLinks'] })
+  @Responses({ status: 200, schema: pageOf(Usage), description: 'A page of usage.', headers: ['PageLinks'] })
   async listUsage(
     @Query({ schema: UsageQuery }) { cursor, ...filters }: UsageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Usage[]> {
     const page = await this.usage.page({ ...filters, after: cursor });
-    return linked('/admin/usage', filters, page, reply);
+    return withLinks('/admin/usage', filters, page, reply);
   }
 
   @Get('keys/:id/usage')
@@ -42,25 +42,25 @@ export class UsageController {
   @Stability('stable')
   @ApiOperation({
     summary: 'List the usage of a key',
-    description: 'One page of what a key has asked for, newest first. At most a second late.',
+    description: 'Returns one page of the usage of a key, newest first. Requests appear within a second.',
   })
-  @Answers({ status: 200, schema: pageOf(Usage), description: 'A page of usage.', headers: ['PageLinks'] })
+  @Responses({ status: 200, schema: pageOf(Usage), description: 'A page of usage.', headers: ['PageLinks'] })
   async listUsageOfKey(
     @Param('id') id: string,
     @Query({ schema: UsageQuery }) { cursor, ...filters }: UsageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Usage[]> {
     const page = await this.usage.page({ ...filters, after: cursor }, id);
-    return linked(`/admin/keys/${id}/usage`, filters, page, reply);
+    return withLinks(`/admin/keys/${id}/usage`, filters, page, reply);
   }
 
   @Get('deprecations')
   @Stability('stable')
   @ApiOperation({
-    summary: 'List who calls deprecated operations',
-    description: 'One page of the keys that have called a deprecated operation, by operation and key.',
+    summary: 'List callers of deprecated operations',
+    description: 'Returns one page of the keys that called a deprecated operation, by operation and key.',
   })
-  @Answers({
+  @Responses({
     status: 200,
     schema: pageOf(DeprecatedCalls),
     description: 'A page of callers.',
@@ -78,7 +78,7 @@ export class UsageController {
   }
 }
 
-function linked(
+function withLinks(
   path: string,
   filters: Omit<UsageQuery, 'cursor'>,
   { usage, more }: { usage: Usage[]; more: boolean },

@@ -14,38 +14,38 @@ const OPERATION_MAX_LENGTH = 64;
 
 const keyIdPart = z.string().refine(isKeyId);
 const operationPart = z.string().regex(/^\w+$/);
-/** The parts of a cursor's text: one that was made up may hold anything. */
-const usagePlace = z.tuple([z.iso.datetime(), keyIdPart, operationPart, z.enum(['true', 'false'])]);
-const callersPlace = z.tuple([operationPart, keyIdPart]);
+/** The parts of a cursor's text, which a client may have forged. */
+const usagePositionParts = z.tuple([z.iso.datetime(), keyIdPart, operationPart, z.enum(['true', 'false'])]);
+const callsPositionParts = z.tuple([operationPart, keyIdPart]);
 
 const count = (description: string) => z.int().min(0).meta({ description });
 
-/** What one key has asked of one operation in one UTC minute, hour or day. */
+/** The requests of one key for one operation in one UTC minute, hour or day. */
 export const Usage = z
   .object({
-    startsAt: dateTime('When the minute, hour or day began.'),
+    startsAt: dateTime('Start of the minute, hour or day.'),
     keyId: uuid('Identifier of the key.'),
     quotaId: uuid('Identifier of its quota.'),
     operation: plainText(
-      'The operation, as its `operationId`; `none` for requests that met no operation.',
+      'The `operationId` of the operation; `none` for requests that matched no operation.',
       OPERATION_MAX_LENGTH,
     ),
     deprecated: z.boolean().meta({ description: 'Whether the operation was deprecated then.' }),
-    requests: count('All requests, whatever their answer.'),
-    refusals: count('Those answered 429.'),
+    requests: count('All requests, whatever their status.'),
+    refusals: count('Requests that got 429.'),
     statuses: z
       .object({
-        '2xx': count('Those that succeeded.'),
-        '3xx': count('Those answered with a redirection, or 304.'),
-        '4xx': count("Those answered with a client's error, refusals too."),
-        '5xx': count("Those answered with a server's error."),
+        '2xx': count('Requests that succeeded.'),
+        '3xx': count('Requests that got a redirect or 304.'),
+        '4xx': count('Requests that got a client error, refusals included.'),
+        '5xx': count('Requests that got a server error.'),
       })
-      .meta({ description: 'Requests by the class of their status.' }),
-    lastAt: dateTime('When the last of them came.'),
+      .meta({ description: 'Requests by status class.' }),
+    lastAt: dateTime('Time of the last request.'),
   })
   .meta({
     id: 'Usage',
-    description: 'What one key has asked of one operation in one UTC minute, hour or day.',
+    description: 'The requests of one key for one operation in one UTC minute, hour or day.',
   });
 export type Usage = z.infer<typeof Usage>;
 
@@ -54,61 +54,61 @@ export const UsageQuery = z.object({
   days: countParameter(
     DAYS_MAX,
     DAYS_DEFAULT,
-    'How many UTC days, today among them. Minutes are kept for 48 hours, hours for 35 days, days for 400.',
+    'Number of UTC days, today included. Minutes are kept for 48 hours, hours for 35 days, days for 400.',
   ),
   period: sentAs(
     z.enum(PERIODS).default(PERIOD_DEFAULT),
     z
       .enum(PERIODS, once(`must be one of ${PERIODS.join(', ')}`))
       .default(PERIOD_DEFAULT)
-      .meta({ description: 'By which periods of UTC time the requests are counted.' }),
+      .meta({ description: 'The UTC period by which requests are grouped.' }),
   ),
-  /** The entry after which the page begins. */
+  /** The page begins after this entry. */
   cursor: cursorParameter(readUsagePosition),
 });
 export type UsageQuery = z.infer<typeof UsageQuery>;
 
-/** The text of a place among the usage, for a cursor. */
+/** Returns the position of an entry as the text of a cursor. */
 export function usagePosition({ startsAt, keyId, operation, deprecated }: Usage): string {
   return [startsAt, keyId, operation, deprecated].join(SEPARATOR);
 }
 
 function readUsagePosition(text: string): UsagePosition | null {
-  const { data } = usagePlace.safeParse(text.split(SEPARATOR));
+  const { data } = usagePositionParts.safeParse(text.split(SEPARATOR));
   return data === undefined
     ? null
     : { startsAt: new Date(data[0]), keyId: data[1], operation: data[2], deprecated: data[3] === 'true' };
 }
 
-/** A key that has called a deprecated operation. */
+/** The calls of one key to a deprecated operation. */
 export const DeprecatedCalls = z
   .object({
-    operation: plainText('The deprecated operation, as its `operationId`.', OPERATION_MAX_LENGTH),
+    operation: plainText('The `operationId` of the deprecated operation.', OPERATION_MAX_LENGTH),
     keyId: uuid('Identifier of the key.'),
     keyName: plainText(
-      'What the key is for; null when it was removed by hand.',
+      'Name of the key; null if the key was deleted by direct SQL.',
       KEY_NAME_MAX_LENGTH,
     ).nullable(),
     quotaId: uuid('Identifier of its quota.'),
-    requests: count('How often it called, in the 400 days that are kept.'),
-    lastAt: dateTime('When it last called.'),
+    requests: count('Number of calls in the last 400 days.'),
+    lastAt: dateTime('Time of the last call.'),
   })
   .meta({ id: 'DeprecatedCalls', description: 'A key that has called a deprecated operation.' });
 export type DeprecatedCalls = z.infer<typeof DeprecatedCalls>;
 
 export const DeprecatedCallsQuery = z.object({
   limit: limitParameter('Maximum number of entries returned.'),
-  /** The entry after which the page begins. */
+  /** The page begins after this entry. */
   cursor: cursorParameter(readDeprecatedCallsPosition),
 });
 export type DeprecatedCallsQuery = z.infer<typeof DeprecatedCallsQuery>;
 
-/** The text of a place among the callers of deprecated operations, for a cursor. */
+/** Returns the position of an entry as the text of a cursor. */
 export function deprecatedCallsPosition({ operation, keyId }: DeprecatedCalls): string {
   return [operation, keyId].join(SEPARATOR);
 }
 
 function readDeprecatedCallsPosition(text: string): DeprecatedCallsPosition | null {
-  const { data } = callersPlace.safeParse(text.split(SEPARATOR));
+  const { data } = callsPositionParts.safeParse(text.split(SEPARATOR));
   return data === undefined ? null : { operation: data[0], keyId: data[1] };
 }

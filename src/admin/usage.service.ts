@@ -12,15 +12,15 @@ import type { DeprecatedCalls, Usage } from './usage.schemas.js';
 
 const DAY_MS = 86_400_000;
 
-/** Which usage a page shows: `limit` entries, newest first, of the last UTC `days`, today among them. */
-export interface UsageOrder {
+/** Selects a page of usage: `limit` entries, newest first, of the last `days` UTC days, today included. */
+export interface UsagePageInput {
   period: Period;
   days: number;
   limit: number;
   after?: UsagePosition | undefined;
 }
 
-/** Shows what keys have asked for. */
+/** Lists the usage of keys. */
 @Injectable()
 export class UsageService {
   constructor(
@@ -30,12 +30,12 @@ export class UsageService {
   ) {}
 
   /**
-   * One page of the usage of all keys, or of one; and whether more follows.
+   * Returns one page of the usage of all keys, or of the key `id`, and whether more follows.
    *
-   * @throws ApiError `not_found` when there is no such key.
+   * @throws ApiError `not_found` if there is no such key.
    */
   async page(
-    { period, days, limit, after }: UsageOrder,
+    { period, days, limit, after }: UsagePageInput,
     id?: string,
   ): Promise<{ usage: Usage[]; more: boolean }> {
     const keyId = id === undefined ? undefined : (await this.keys.find(id)).id;
@@ -45,7 +45,7 @@ export class UsageService {
     return { usage: usage.map(viewOf), more };
   }
 
-  /** One page of the keys that have called deprecated operations, and whether more follow. */
+  /** Returns one page of the keys that called deprecated operations, and whether more follow. */
   async deprecatedCalls(
     limit: number,
     after?: DeprecatedCallsPosition,

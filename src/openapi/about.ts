@@ -3,7 +3,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 const STORE = 'The animals of a store: list them, add one, read one.';
 
 const ADMINISTRATION =
-  'Keys, plans, usage and the audit of the Animal Store. Every request needs an API key whose role is `admin`; other keys get 403.';
+  'Keys, plans, usage and the audit trail of the Animal Store. Every request needs an API key whose role is `admin`; other keys get 403.';
 
 const KEYS = `**Keys.** Every request carries an API key: \`Authorization: Bearer <API_KEY>\`. A key is for one environment.
 While a key that expires is still valid, every response has \`X-Api-Key-Expires\`, the time at which it expires.`;
@@ -21,7 +21,7 @@ const PLANS = `| Plan | Requests per minute | Requests per day |
 
 const RETRIES = `**Retries.** Send a \`POST\` under \`/v1\` with a new \`Idempotency-Key\` of your own. If you get no response, send the
 same request again within 24 hours: it is carried out once, and you get the first response (\`Idempotent-Replayed: true\`). 409 means
-that the first request is still in progress, 422 that the key came with another request. Only successful responses are stored.`;
+that the first request is still in progress, 422 that the key was used for a different request. Only successful responses are stored.`;
 
 const REVALIDATION = `**Revalidation.** Animals, and the lists of animals and of orders, have an \`ETag\`. A request with
 \`If-None-Match\` gets 304 without a body while the resource is unchanged.`;
@@ -38,10 +38,10 @@ const VERSION = '1.0.0';
 const LICENSE = { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' };
 const SECURITY = [{ apiKey: [] }];
 
-/** What a document says of its interface as a whole. */
+/** The parts of a document that describe its interface as a whole. */
 export type About = Pick<OpenAPIObject, 'openapi' | 'info' | 'tags' | 'security'>;
 
-/** Of the public interface. */
+/** Describes the public interface. */
 export const about = {
   openapi: OPENAPI,
   info: {
@@ -68,7 +68,7 @@ export const about = {
   security: SECURITY,
 } satisfies About;
 
-/** Of administration. */
+/** Describes administration. */
 export const aboutAdministration = {
   openapi: OPENAPI,
   info: {
@@ -84,12 +84,12 @@ export const aboutAdministration = {
       name: 'usage',
       description: 'Requests per key and operation, and the callers of deprecated operations.',
     },
-    { name: 'audit', description: 'What administrators did.' },
+    { name: 'audit', description: 'The actions of administrators.' },
   ],
   security: SECURITY,
 } satisfies About;
 
-/** How a client authenticates; `security` requires it of every operation. */
+/** The authentication scheme, which `security` requires for every operation. */
 export const securitySchemes = {
   apiKey: {
     type: 'http',

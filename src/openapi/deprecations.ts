@@ -9,10 +9,10 @@ interface DeprecatedOperation extends OperationObject {
 
 const INTRODUCTION = `# Deprecated operations
 
-Made of the routes' declarations by \`npm run documents\`. Every response of these operations tells so in \`Deprecation\`,
-\`Sunset\` and \`Link\`; from the removal on, at 00:00 UTC, it is 410 \`endpoint_removed\`. Who still calls them, an
-administrator sees in \`animal-store deprecations\` and at \`/admin/deprecations\`. What is deprecated when is said in
-[Versioning](versioning.md).
+Generated from the routes' declarations by \`npm run documents\`. Every response of these operations has the headers
+\`Deprecation\`, \`Sunset\` and \`Link\`. From 00:00 UTC on the day of removal, every response is 410 \`endpoint_removed\`.
+Administrators list the remaining callers with \`animal-store deprecations\` or \`GET /admin/deprecations\`. For the rules of
+deprecation, see [Versioning](versioning.md).
 `;
 
 /** Returns the page `docs/deprecations.md`, which lists the deprecated operations of these documents. */
@@ -35,7 +35,7 @@ function sectionOf(method: string, path: string, operation: DeprecatedOperation)
 `;
 }
 
-/** The public document has the version in its servers. */
+/** Returns the path with the version, which the public document has in its servers. */
 function publicPath(path: string): string {
   return path.startsWith('/admin/') ? path : `/v1${path}`;
 }

@@ -18,13 +18,13 @@ type Servers = NonNullable<OpenAPIObject['servers']>;
 
 /** The OpenAPI documents of the service. */
 export interface ApiDocuments {
-  /** Of the public interface; the servers' addresses end in the version, and paths follow it. */
+  /** The public interface. The URLs of its servers end in the version, and its paths start after it. */
   store: OpenAPIObject;
-  /** Of administration, which is outside of the version: generators ignore servers of single paths. */
+  /** Administration, which has no version. It is a document of its own, as generators ignore the servers of single paths. */
   administration: OpenAPIObject;
 }
 
-/** Returns the OpenAPI documents: the routes that need a key, with the schemas that validate and write their bodies. */
+/** Returns the OpenAPI documents of all routes that need a key, with the schemas that validate requests and serialize responses. */
 export function createDocuments(
   app: INestApplication,
   { PRODUCTION_URL, STAGING_URL, CONTACT }: Pick<Environment, 'PRODUCTION_URL' | 'STAGING_URL' | 'CONTACT'>,
@@ -40,7 +40,7 @@ export function createDocuments(
     { url: PRODUCTION_URL, description: 'Production', 'x-internal': false },
     {
       url: STAGING_URL,
-      description: 'Staging, for trying things out; it has keys of its own',
+      description: 'Staging, for tests; it has its own keys',
       'x-internal': false,
     },
   ];
@@ -66,7 +66,7 @@ export function documentText(document: OpenAPIObject): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-/** Without a contact none is named: none is invented. */
+/** Adds the contact, if there is one. */
 function withContact(aboutIt: About, contact: string | undefined): About {
   if (contact === undefined) {
     return aboutIt;
@@ -84,7 +84,7 @@ function documentOf(aboutIt: About, servers: Servers, paths: Paths, schemas: Sch
   };
 }
 
-/** A named schema is referred to; the library turns `$defs` into components. */
+/** Returns a reference for a named schema, whose `$defs` the library turns into components; else the schema itself. */
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): object {
   const id = z.globalRegistry.get(schema)?.id;
   if (id !== undefined) {
@@ -94,7 +94,7 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): object {
   return own;
 }
 
-/** The public paths, relative to the servers, whose addresses have the prefix. */
+/** Returns the public paths relative to the servers, whose URLs include the prefix. */
 function withoutPrefix(paths: Paths): Paths {
   return Object.fromEntries(Object.entries(paths).map(([path, item]) => [path.slice(PREFIX.length), item]));
 }

@@ -5,14 +5,14 @@ import type { Environment } from '../environment.js';
 import { UnsentResponses } from '../http/unsent-responses.js';
 import { DocumentRateLimit } from '../rate-limit/document-rate-limit.js';
 import { createDocuments, documentText } from './document.js';
-import { leadBrowsersTo } from './front-door.js';
+import { redirectBrowsers } from './root-redirect.js';
 import { referenceDocument } from './reference-document.js';
 import { referencePages } from './reference-page.js';
 import { serveStaticDocument, type StaticDocument } from './static-document.js';
 
 const REFERENCE = '/docs';
 
-/** Serves the OpenAPI documents, and pages to read and try them at `/docs`, where `/` leads browsers. */
+/** Serves the OpenAPI documents, and at `/docs` the reference pages. Redirects browsers from `/` to `/docs`. */
 export function serveDocuments(app: NestFastifyApplication, environment: Environment): void {
   const { store, administration } = createDocuments(app, environment);
   const documents = [
@@ -36,7 +36,7 @@ export function serveDocuments(app: NestFastifyApplication, environment: Environ
   };
   const fastify = app.getHttpAdapter().getInstance();
   documents.forEach((each) => serveStaticDocument(fastify, { onRequest }, each));
-  leadBrowsersTo(fastify, { onRequest }, REFERENCE);
+  redirectBrowsers(fastify, { onRequest }, REFERENCE);
 }
 
 function documentAt(path: string, document: OpenAPIObject): StaticDocument {

@@ -1,63 +1,62 @@
 import type { HeadersObject } from '@nestjs/swagger';
 
 const INT32_MAX = 2_147_483_647;
-/** Of `Thu, 05 Dec 2030 00:00:00 GMT`. */
+/** The length of `Thu, 05 Dec 2030 00:00:00 GMT`. */
 const HTTP_DATE_LENGTH = 29;
 const FIELD_MAX_LENGTH = 512;
-/** Of two pages, each with its cursor and filters. */
+/** The length of two links, each with a cursor and filters. */
 const LINKS_MAX_LENGTH = 2048;
 
-/** Every response header the document tells of. One that means two things has a name for each, and `HEADER_NAMES`. */
+/** Every documented response header. A header with two meanings has two keys here, whose name is in `HEADER_NAMES`. */
 export const headers = {
   'X-Request-Id': {
-    description:
-      'Identifies the request in our log. It is your own `X-Request-Id` where you sent a sane one.',
+    description: 'Identifies the request in our log. It is your own `X-Request-Id` if you sent a valid one.',
     required: true,
     schema: { type: 'string', maxLength: 128 },
     example: '7f9c2f2e-5b0c-4c3a-9a51-0a3a3a5b7c11',
   },
   'X-Api-Key-Expires': {
     description:
-      'When your API key stops being valid: an HTTP date (RFC 9110, section 5.6.7), rounded down to the second. Absent where it never does.',
+      'When your API key expires: an HTTP date (RFC 9110, section 5.6.7), rounded down to the second. Absent if it never expires.',
     required: false,
     schema: { type: 'string', maxLength: HTTP_DATE_LENGTH },
     example: 'Thu, 05 Dec 2030 00:00:00 GMT',
   },
   'X-RateLimit-Limit': {
-    description: 'The limit of the window with the fewer requests remaining.',
+    description: 'The limit of the window with the fewest requests remaining.',
     required: true,
     schema: { type: 'integer', format: 'int32', minimum: 1, maximum: INT32_MAX },
     example: 60,
   },
   'X-RateLimit-Remaining': {
-    description: 'Requests that remain in that window, after this one.',
+    description: 'Requests remaining in that window after this one.',
     required: true,
     schema: { type: 'integer', format: 'int32', minimum: 0, maximum: INT32_MAX },
     example: 59,
   },
   'X-RateLimit-Reset': {
-    description: 'Unix time, in seconds, at which that window ends; while banned, at which the ban does.',
+    description: 'The Unix time in seconds at which that window ends, or the ban if the key is banned.',
     required: true,
     schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
     example: 1_764_892_860,
   },
   RateLimit: {
     description:
-      'All windows in the form of draft-ietf-httpapi-ratelimit-headers-10: `r` requests remain, the window ends in `t` seconds.',
+      'All windows in the format of draft-ietf-httpapi-ratelimit-headers-10: `r` requests remain, and the window ends in `t` seconds.',
     required: true,
     schema: { type: 'string', maxLength: FIELD_MAX_LENGTH },
     example: '"minute";r=59;t=31, "day";r=959;t=52310',
   },
   'RateLimit-Policy': {
     description:
-      'The limits in the form of draft-ietf-httpapi-ratelimit-headers-10: `q` requests in each window of `w` seconds.',
+      'The limits in the format of draft-ietf-httpapi-ratelimit-headers-10: `q` requests in each window of `w` seconds.',
     required: true,
     schema: { type: 'string', maxLength: FIELD_MAX_LENGTH },
     example: '"minute";q=60;w=60, "day";q=1000;w=86400',
   },
   'X-RateLimit-Degraded': {
     description:
-      '`true` while our counters are away: the numbers are then those of the one server that answered. Absent otherwise.',
+      '`true` while the shared counters are unavailable: the limits are then counted by the responding server alone. Absent otherwise.',
     required: false,
     schema: { type: 'string', enum: ['true'] },
     example: 'true',
@@ -69,13 +68,13 @@ export const headers = {
     example: 31,
   },
   'WWW-Authenticate': {
-    description: 'The challenge of RFC 6750. It has an `error` only where a key was sent.',
+    description: 'The challenge of RFC 6750. It has an `error` only if a key was sent.',
     required: true,
     schema: { type: 'string', maxLength: FIELD_MAX_LENGTH },
     example: 'Bearer realm="animal-store", error="invalid_token", error_description="The API key is unknown"',
   },
   Location: {
-    description: 'Path of what was added.',
+    description: 'Path of the new resource.',
     required: true,
     schema: { type: 'string', maxLength: FIELD_MAX_LENGTH, format: 'uri-reference' },
     example: '/v1/pets/7',
@@ -88,7 +87,7 @@ export const headers = {
   },
   Revalidate: {
     description:
-      'You alone may store this response. Revalidate it with `If-None-Match` before you use it again.',
+      'Only a private cache may store this response, and must revalidate it with `If-None-Match` before reuse.',
     required: true,
     schema: { type: 'string', enum: ['private, no-cache'] },
     example: 'private, no-cache',
@@ -101,28 +100,27 @@ export const headers = {
   },
   'Idempotent-Replayed': {
     description:
-      '`true` where this is the first answer to the `Idempotency-Key`, given again. Absent otherwise.',
+      '`true` if this is the stored response to the first request with the `Idempotency-Key`. Absent otherwise.',
     required: false,
     schema: { type: 'string', enum: ['true'] },
     example: 'true',
   },
   PageLinks: {
-    description:
-      'Links of RFC 8288: `rel="first"` to where the list begins, `rel="next"` to the next page, if any.',
+    description: 'Links (RFC 8288): `rel="first"` to the first page, `rel="next"` to the next page, if any.',
     required: true,
     schema: { type: 'string', maxLength: LINKS_MAX_LENGTH },
     example: '</v1/pets?limit=20&cursor=YWZ0ZXI6MjA>; rel="next", </v1/pets?limit=20>; rel="first"',
   },
   DeprecationLinks: {
     description:
-      'Links of RFC 8288: `rel="successor-version"` to what to call instead, `rel="deprecation"` to its documentation.',
+      'Links (RFC 8288): `rel="successor-version"` to the replacement, `rel="deprecation"` to the documentation.',
     required: true,
     schema: { type: 'string', maxLength: LINKS_MAX_LENGTH },
     example:
       '</v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; rel="deprecation"; type="text/html"',
   },
   'X-Stability': {
-    description: 'How stable the operation is. On responses of those that are not stable.',
+    description: 'The stability of the operation, if it is not stable.',
     required: true,
     schema: { type: 'string', enum: ['beta', 'experimental'] },
     example: 'beta',
@@ -150,33 +148,33 @@ const HEADER_NAMES: Partial<Record<HeaderKey, string>> = {
   Revalidate: 'Cache-Control',
 };
 
-/** The `Link` of a page that a deprecated operation answers. */
+/** The `Link` of a page of a deprecated operation. */
 const PAGE_AND_DEPRECATION_LINKS = {
   description:
-    'Links of RFC 8288: `rel="first"` to where the list begins, `rel="next"` to the next page, if any, ' +
-    '`rel="successor-version"` to what to call instead, `rel="deprecation"` to its documentation.',
+    'Links (RFC 8288): `rel="first"` to the first page, `rel="next"` to the next page, if any, ' +
+    '`rel="successor-version"` to the replacement, `rel="deprecation"` to the documentation.',
   required: true,
   schema: { type: 'string', maxLength: 2 * LINKS_MAX_LENGTH },
   example: `${headers.PageLinks.example}, ${headers.DeprecationLinks.example}`,
 } satisfies HeadersObject[string];
 
-/** References to these headers, by the names they have in a response. */
+/** Returns references to these headers, by their names in a response. */
 export function referToHeaders(keys: readonly HeaderKey[]): HeadersObject {
   return Object.fromEntries(keys.map((key) => [headerName(key), { $ref: `#/components/headers/${key}` }]));
 }
 
-/** The headers of a response: its own and those it shares with others. Where both have links, one header tells of all. */
+/** Returns the headers of a response: its own and the shared ones. If both have a `Link`, one description covers all links. */
 export function joinHeaders(own: HeadersObject = {}, shared: HeadersObject): HeadersObject {
   const links = 'Link' in own && 'Link' in shared ? { Link: PAGE_AND_DEPRECATION_LINKS } : {};
   return { ...own, ...shared, ...links };
 }
 
-/** The names of all of them, each once. */
+/** Returns the names of all documented headers, without duplicates. */
 export function headerNames(): string[] {
   return [...new Set((Object.keys(headers) as HeaderKey[]).map(headerName))];
 }
 
-/** Returns the name that it has in a response. */
+/** Returns the name of the header in a response. */
 export function headerName(key: HeaderKey): string {
   return HEADER_NAMES[key] ?? key;
 }

@@ -1,5 +1,5 @@
 import type { OperationObject, ResponsesObject } from '@nestjs/swagger';
-import { errorResponses } from './error-answers.js';
+import { errorResponses } from './error-responses.js';
 import { type HeaderKey, joinHeaders, referToHeaders } from './headers.js';
 import { stabilityOf, stabilityText } from './stability.js';
 
@@ -12,20 +12,20 @@ const OF_EVERY_RESPONSE: readonly HeaderKey[] = [
   'RateLimit-Policy',
   'X-RateLimit-Degraded',
 ];
-/** Of every response to a valid key; those of this status are to none. */
+/** Headers of every response to a valid key. Responses with status 401 have none. */
 const OF_VALID_KEY: readonly HeaderKey[] = ['X-Api-Key-Expires'];
 const NO_VALID_KEY_STATUS = '401';
-/** It has the headers of the response that is current (RFC 9110, section 15.4.5). */
+/** This response has the headers of the 200 that it stands for (RFC 9110, section 15.4.5). */
 const NOT_MODIFIED_STATUS = '304';
 const OF_DEPRECATED: readonly HeaderKey[] = ['Deprecation', 'Sunset', 'DeprecationLinks'];
 const OF_UNSTABLE: readonly HeaderKey[] = ['X-Stability'];
 
-/** Of every response of every operation, as far as its key is valid. */
+/** Headers of every response of every operation to a valid key. */
 export const SHARED_HEADERS = [...OF_EVERY_RESPONSE, ...OF_VALID_KEY];
-/** Of every response of an operation that is deprecated or not stable. */
+/** Headers of every response of an operation that is deprecated or not stable. */
 export const LIFECYCLE_HEADERS = [...OF_DEPRECATED, ...OF_UNSTABLE];
 
-/** Returns the operation with what all of them have: its stability in the description, error responses and headers. */
+/** Returns the operation with its stability in the description, and with error responses and shared headers. */
 export function completeOperation(operation: OperationObject, method: string): OperationObject {
   const responses: ResponsesObject = {};
   for (const [status, response] of Object.entries({

@@ -2,14 +2,14 @@ import type { HeadersObject, OpenAPIObject, OperationObject, ResponsesObject } f
 import { type HeaderKey, headers, headerName } from './headers.js';
 import { LIFECYCLE_HEADERS, SHARED_HEADERS } from './operation.js';
 
-/** Of every error response. */
+/** The header of every error response. */
 const ERROR_HEADER: HeaderKey = 'NoStore';
 
 /**
- * Returns the document as the reference page shows it: its first server is the one that serves the page, and headers of all
- * responses are described once, not for each status.
+ * Returns the document for the reference page. Its first server is the one that serves the page, and the headers of all responses are
+ * described once instead of for each status.
  *
- * @param here the address of the paths on this server.
+ * @param here the URL of the paths on this server.
  */
 export function referenceDocument(document: OpenAPIObject, here: string): OpenAPIObject {
   const { info, servers = [], paths } = document;
@@ -33,13 +33,13 @@ export function referenceDocument(document: OpenAPIObject, here: string): OpenAP
 
 function headersOfAll(): string {
   return [
-    '**Headers of every response.** The operations below list only what they have beside these.',
+    '**Headers of every response.** The operations below list only their additional headers.',
     listOf(SHARED_HEADERS),
     `Errors also have \`${headerName(ERROR_HEADER)}: ${headers[ERROR_HEADER].example}\`.`,
   ].join('\n\n');
 }
 
-/** The operation with the headers that only some of its responses have; those of all stand in its description. */
+/** Moves headers that all responses of the operation share from the responses to its description. */
 function withOwnHeaders(operation: OperationObject): OperationObject {
   const lifecycle = LIFECYCLE_HEADERS.filter((key) =>
     Object.values(operation.responses).every(

@@ -9,7 +9,7 @@ const { resolve } = createRequire(import.meta.url);
 const swaggerUi = (name: string) => readFileSync(resolve(`swagger-ui-dist/${name}`));
 const own = (name: string) => readFileSync(new URL(`./browser/${name}`, import.meta.url));
 
-/** What the pages load. Other files of Swagger UI are not served, as they reveal its version. */
+/** The files that the pages load. Other files of Swagger UI are not served, as they reveal its version. */
 const ASSETS: StaticDocument[] = [
   { path: '/docs/swagger-ui.css', type: CSS, content: swaggerUi('swagger-ui.css') },
   { path: '/docs/reference-page.css', type: CSS, content: own('reference-page.css') },
@@ -21,17 +21,17 @@ const ASSETS: StaticDocument[] = [
 /** A page that shows one document. */
 export interface ReferencePage {
   path: string;
-  /** What the pages call it in their links to each other. */
+  /** The text of links to this page. */
   name: string;
-  /** The file of the document, at the root. */
+  /** The name of the document's file at the root. */
   file: string;
-  /** Its servers are the only ones that the page may call. */
+  /** The page may call this server and the servers of the document only. */
   document: OpenAPIObject;
 }
 
 /**
- * Returns pages to read and try OpenAPI documents, by Swagger UI, and the files that they load. `SwaggerModule.setup()` has inline
- * styles, which a strict policy forbids.
+ * Returns pages that show OpenAPI documents with Swagger UI, and the files that they load. `SwaggerModule.setup()` is not used, as its
+ * inline styles violate a strict content security policy.
  */
 export function referencePages(pages: ReferencePage[]): StaticDocument[] {
   return [...ASSETS, ...pages.flatMap((page) => [...pageOf(page, pages), scriptOf(page)])];
@@ -80,7 +80,7 @@ function htmlOf(page: ReferencePage, pages: ReferencePage[]): string {
 `;
 }
 
-/** What the page may load, run and call. Its icons are `data:` addresses in its style sheet. */
+/** Returns the content security policy. The icons of Swagger UI are `data:` URLs in its style sheet. */
 function policyOf({ servers = [] }: OpenAPIObject): string {
   const origins = servers.filter(({ url }) => URL.canParse(url)).map(({ url }) => new URL(url).origin);
   return [
@@ -95,7 +95,7 @@ function policyOf({ servers = [] }: OpenAPIObject): string {
   ].join('; ');
 }
 
-/** In a file of its own, as no inline script may run. */
+/** Returns the script that shows the document; the policy forbids inline scripts. */
 function scriptOf(page: ReferencePage): StaticDocument {
   const content = `showReference(${JSON.stringify(page.document, null, 2)});\n`;
   return { path: scriptPath(page), type: SCRIPT, content: Buffer.from(content) };

@@ -5,8 +5,8 @@ const JSON_TYPE = 'application/json';
 type Schemas = Record<string, { examples?: unknown }>;
 
 /**
- * Returns the operation with the first example of its body's schema beside that: what a reader of the reference page sends first. Tools
- * take an example from there rather than from a schema that is referred to.
+ * Returns the operation with the first example of its body's schema as the example of the body. The reference page prefills it, and tools
+ * read it there rather than in a referenced schema.
  */
 export function withRequestExample(operation: OperationObject, schemas: Schemas): OperationObject {
   const { requestBody } = operation;

@@ -1,9 +1,9 @@
 import type { OperationObject } from '@nestjs/swagger';
 
 const PROMISES = {
-  stable: 'Changes are compatible, and removal has 12 months of notice.',
-  beta: 'It may change with a month of notice.',
-  experimental: 'It may change or go without notice. It is offered only where `EXPERIMENTAL` is on.',
+  stable: 'Changes are compatible, and a removal is announced 12 months before.',
+  beta: 'It may change with one month of notice.',
+  experimental: 'It may change or be removed without notice. It is available only if `EXPERIMENTAL` is on.',
 };
 
 /** Returns what `@Stability()` declares of the operation. */

@@ -5,7 +5,7 @@ import { negotiate } from '@fastify/accept-negotiator';
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify';
 import { namesTag } from '../http/entity-tag.js';
 
-/** A document that is the same for everybody. */
+/** A document that is the same for every client. */
 export interface StaticDocument {
   path: string;
   type: string;
@@ -13,7 +13,7 @@ export interface StaticDocument {
   headers?: Record<string, string>;
 }
 
-/** Of brotli's 11: beyond it a script of 1.6 MB takes seconds to become a tenth smaller. */
+/** Brotli's levels above take seconds for a script of 1.6 MB, and make it only a tenth smaller. */
 const BROTLI_QUALITY = 6;
 
 /** The content codings of a document, best first (RFC 9110, section 8.4.1). */
@@ -27,8 +27,8 @@ type Coding = keyof typeof compress;
 const CODINGS = Object.keys(compress) as Coding[];
 
 /**
- * Serves a document from memory. Each coding is one `Buffer`, made when it is first wanted and shared by all responses: a text would
- * be copied for each client that has not read it.
+ * Serves a document from memory. Each content coding is a `Buffer`, which is created at its first request and shared by all responses; a
+ * string would be copied for each slow client.
  */
 export function serveStaticDocument(
   fastify: FastifyInstance,
@@ -55,7 +55,7 @@ export function serveStaticDocument(
   });
 }
 
-/** The coding that a client prefers of those that it accepts. */
+/** Returns the client's preferred coding of those that it accepts. */
 function codingFor(acceptEncoding = ''): Coding {
   const accepted = CODINGS.filter(
     (coding) => !new RegExp(`\\b${coding}\\s*;\\s*q=0(\\.0*)?\\s*(,|$)`, 'i').test(acceptEncoding),

@@ -7,7 +7,7 @@ import { pageLinks, pageOf } from '../http/pagination.js';
 import { Revalidated } from '../http/revalidated.decorator.js';
 import { Creates } from '../idempotency/creates.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
-import { Answers } from '../openapi/answers.decorator.js';
+import { Responses } from '../openapi/responses.decorator.js';
 import type { Principal } from '../principal.js';
 import { OrderRepository, placedOrder } from './order.repository.js';
 import { NewOrder, Order, OrderQuery } from './order.schemas.js';
@@ -30,7 +30,7 @@ export class OrdersController {
     description:
       'One page of the orders placed with keys of your quota, oldest first, optionally of one status only.',
   })
-  @Answers({
+  @Responses({
     status: 200,
     schema: pageOf(Order),
     description: 'A page of orders.',
@@ -51,7 +51,7 @@ export class OrdersController {
   @Creates()
   @Stability('experimental')
   @ApiOperation({ summary: 'Place an order', description: 'Orders an animal of the catalogue.' })
-  @Answers({
+  @Responses({
     status: 201,
     schema: Order,
     description: 'The order that was placed.',

@@ -11,7 +11,7 @@ import { pageLinks, pageOf } from '../http/pagination.js';
 import { Revalidated } from '../http/revalidated.decorator.js';
 import { Creates } from '../idempotency/creates.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
-import { Answers } from '../openapi/answers.decorator.js';
+import { Responses } from '../openapi/responses.decorator.js';
 import { PetRepository } from './pet.repository.js';
 import { NewPet, Pet, PetQuery } from './pet.schemas.js';
 
@@ -34,7 +34,7 @@ export class PetsController {
     summary: 'List animals',
     description: 'One page of the animals, oldest first, optionally of one status only.',
   })
-  @Answers({
+  @Responses({
     status: 200,
     schema: pageOf(Pet),
     description: 'A page of animals.',
@@ -56,7 +56,7 @@ export class PetsController {
   @Creates()
   @Stability('stable')
   @ApiOperation({ summary: 'Add an animal', description: 'Adds an animal and gives it its identifier.' })
-  @Answers({
+  @Responses({
     status: 201,
     schema: Pet,
     description: 'The animal that was added.',
@@ -92,7 +92,7 @@ export class PetsController {
     description: 'Identifier of the animal to read.',
     schema: { ...jsonSchema(int64, 'input'), examples: [7] },
   })
-  @Answers({ status: 200, schema: Pet, description: 'The animal.', headers: ['ETag', 'Revalidate'] })
+  @Responses({ status: 200, schema: Pet, description: 'The animal.', headers: ['ETag', 'Revalidate'] })
   async getPet(
     @Param('petId') petId: string,
     @Res({ passthrough: true }) reply: FastifyReply,

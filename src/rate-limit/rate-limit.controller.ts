@@ -3,7 +3,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { requirePrincipal } from '../principal.js';
 import { Stability } from '../deprecation/stability.decorator.js';
-import { Answers } from '../openapi/answers.decorator.js';
+import { Responses } from '../openapi/responses.decorator.js';
 import { RateLimitStatus } from './rate-limit-status.schema.js';
 import { StatusRoute } from './status-route.decorator.js';
 
@@ -21,7 +21,7 @@ export class RateLimitController {
       `Returns the windows of the key and its ban, if any, also while it is banned. It takes nothing from the windows, and has ` +
       `a limit of its own: ${REQUESTS_PER_MINUTE} requests a minute.`,
   })
-  @Answers({ status: 200, schema: RateLimitStatus, description: 'The rate-limit status of the key.' })
+  @Responses({ status: 200, schema: RateLimitStatus, description: 'The rate-limit status of the key.' })
   getRateLimit(@Req() request: FastifyRequest): RateLimitStatus {
     const { quota } = requirePrincipal(request);
     const { decision } = request;

@@ -28,7 +28,7 @@ export async function seedAdministrator(
         : `ADMIN_API_KEY is a key for another environment; APP_ENV is ${APP_ENV}`,
     );
   }
-  const known = given !== undefined && (await keys.knows(given));
+  const known = given !== undefined && (await keys.exists(given));
   const now = new Date(clock.now());
   const isUnexpired = [{ expiresAt: null }, { expiresAt: { gt: now } }];
   const administrators = await database.apiKey.count({

@@ -68,7 +68,7 @@ async function applyKey(entry: KeyEntry, seeding: Seeding): Promise<string | nul
   const [first, ...successors] = await successionFrom(transaction, seeded?.keyId ?? null);
   const content = contentOf(entry);
   const isNew = first === undefined || !hasKey([first, ...successors], entry.key);
-  if (isNew && entry.key !== undefined && (await keys.knows(entry.key))) {
+  if (isNew && entry.key !== undefined && (await keys.exists(entry.key))) {
     throw new ApiError('conflict', 'This very key was issued before. Give one that never was.');
   }
   const last = successors.at(-1) ?? first;

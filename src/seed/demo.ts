@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { TERMINAL } from '../admin/audit.js';
-import type { KeyOrder } from '../admin/key.schemas.js';
+import type { CreateKeyInput } from '../admin/key.schemas.js';
 import type { KeyService } from '../admin/key.service.js';
 import { generateApiKey, keyFault } from '../auth/api-key.js';
 
@@ -21,7 +21,7 @@ const ORDERS = {
     perDay: 1_000_000,
   },
   admin: { name: 'demo administrator', plan: 'business', role: 'admin' },
-} satisfies Record<string, KeyOrder>;
+} satisfies Record<string, CreateKeyInput>;
 
 export type DemoKeys = Record<keyof typeof ORDERS, string>;
 
@@ -55,7 +55,7 @@ export async function seedDemo(
   const demoKeys = await rememberedKeys(path.join(DATA_DIR, 'demo-keys.json'), APP_ENV);
   for (const [name, order] of Object.entries(ORDERS)) {
     const key = demoKeys[name as keyof DemoKeys];
-    if (!(await keys.knows(key))) {
+    if (!(await keys.exists(key))) {
       await keys.issue(order, TERMINAL, key);
     }
   }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { KeyOrder } from '../admin/key.schemas.js';
+import { CreateKeyInput } from '../admin/key.schemas.js';
 import { bothOrNone, Limits } from '../admin/limits.schema.js';
 import { planName } from '../admin/plan.schemas.js';
 import { keyFault, type KeyEnvironment, withoutSecrets } from '../auth/api-key.js';
@@ -12,7 +12,7 @@ const PlanEntry = z.strictObject({ name: planName, ...Limits.shape });
 const keyEntry = (environment: KeyEnvironment) =>
   z
     .strictObject({
-      ...KeyOrder.shape,
+      ...CreateKeyInput.shape,
       key: z
         .string()
         .refine((key) => keyFault(key, environment) === null, `must be an API key of ${environment}`)

@@ -1,4 +1,4 @@
-import type { IssuedKey, KeyOrder } from '../../src/admin/key.schemas.js';
+import type { IssuedKey, CreateKeyInput } from '../../src/admin/key.schemas.js';
 import { startApplication, type TestApplication } from './application.js';
 import { type Answer, send } from './http.js';
 
@@ -12,7 +12,7 @@ export interface Administration {
   issue: (order?: Record<string, unknown>) => Promise<IssuedKey>;
 }
 
-const WIDE: Partial<KeyOrder> = { plan: 'enterprise', perMinute: 1_000_000, perDay: 10_000_000 };
+const WIDE: Partial<CreateKeyInput> = { plan: 'enterprise', perMinute: 1_000_000, perDay: 10_000_000 };
 
 /** The service, and an administrator with room for all requests of a test file. */
 export async function startAdministration(): Promise<Administration> {

@@ -1,7 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApplication } from '../../src/application.js';
 import { TERMINAL } from '../../src/admin/audit.js';
-import type { IssuedKey, KeyOrder } from '../../src/admin/key.schemas.js';
+import type { IssuedKey, CreateKeyInput } from '../../src/admin/key.schemas.js';
 import { KeyService } from '../../src/admin/key.service.js';
 import { type Environment, readEnvironment } from '../../src/environment.js';
 import { TestClock } from './clock.js';
@@ -12,7 +12,7 @@ export interface TestApplication {
   app: NestFastifyApplication;
   database: TestDatabase;
   clock: TestClock;
-  issue(order?: Partial<KeyOrder>): Promise<IssuedKey>;
+  issue(order?: Partial<CreateKeyInput>): Promise<IssuedKey>;
   close(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 import { TERMINAL } from '../../src/admin/audit.js';
-import type { IssuedKey, KeyOrder } from '../../src/admin/key.schemas.js';
+import type { IssuedKey, CreateKeyInput } from '../../src/admin/key.schemas.js';
 import { KeyService } from '../../src/admin/key.service.js';
 import { openServices } from '../../src/cli/services.js';
 import { readEnvironment } from '../../src/environment.js';
@@ -8,7 +8,7 @@ import type { TestDatabase } from './database.js';
 /** Issues a key where no application of the test runs. */
 export async function issueKey(
   { url }: Pick<TestDatabase, 'url'>,
-  order: Partial<KeyOrder> = {},
+  order: Partial<CreateKeyInput> = {},
   key?: string,
 ): Promise<IssuedKey> {
   const services = await openServices(readEnvironment({ APP_ENV: 'staging', DATABASE_URL: url }));

@@ -1,11 +1,11 @@
-/* Runs in the browser, before Swagger UI's bundle. Shows a document by it, with what its options do not offer. */
+/* Runs in the browser before Swagger UI's bundle. Configures Swagger UI, and adds features that its options do not offer. */
 {
   const AUTHORIZED = 'authorized';
   const DARK = matchMedia('(prefers-color-scheme: dark)');
 
   const followColorScheme = () => document.documentElement.classList.toggle('dark-mode', DARK.matches);
 
-  /** Keeps the API key until the tab is closed. Swagger UI's own `persistAuthorization` keeps it for good, in localStorage. */
+  /** Keeps the API key until the tab is closed. Swagger UI's own `persistAuthorization` keeps it in localStorage without an end. */
   const keyOfTab = () => ({
     statePlugins: {
       auth: {
@@ -74,7 +74,7 @@
     },
   });
 
-  /** Shows beside the path of an operation that it is deprecated, or not stable. */
+  /** Shows a badge beside the path of an operation that is deprecated or not stable. */
   const lifecycleBadges = ({ React, specSelectors }) => ({
     wrapComponents: {
       OperationSummaryPath: (Original) => (props) => {

@@ -4,32 +4,32 @@ import { errorReference } from './error.schema.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
 import { stabilityOf } from './stability.js';
 
-/** An error status, and which operations answer it. */
-interface ErrorAnswer {
+/** An error response, and the operations that have it. */
+interface ErrorResponse {
   description: string;
-  /** The codes it comes with, and a message of each as an example. They tell the status. */
+  /** The error codes, each with an example of its message. They determine the status. */
   messages: Partial<Record<ErrorCode, string>>;
   headers?: readonly HeaderKey[];
   isOf: (operation: OperationObject, method: string) => boolean;
 }
 
 const every = () => true;
-/** A body that an operation did not ask for is read too, as it is part of the connection. */
+/** The body is read and checked even if the operation does not use it. */
 const readsBody = (_operation: OperationObject, method: string) => method !== 'get';
 const takesIdempotencyKey = ({ parameters = [] }: OperationObject) =>
   parameters.some((parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key');
 const takesParameters = (place: 'query' | 'path') => (operation: OperationObject) =>
   operation.parameters?.some((parameter) => 'in' in parameter && parameter.in === place) === true;
 
-const ANSWERS: readonly ErrorAnswer[] = [
+const ERROR_RESPONSES: readonly ErrorResponse[] = [
   {
-    description: 'A query parameter is invalid. The message names every one that is.',
+    description: 'A query parameter is invalid. The message names every invalid parameter.',
     messages: { invalid_request: 'The request is invalid: limit must be an integer from 1 to 100.' },
     isOf: takesParameters('query'),
   },
   {
     description:
-      'The body is not JSON, lacks a required field, or has an invalid one. The message names every field that is wrong.',
+      'The body is not JSON, lacks a required field, or has an invalid field. The message names every missing or invalid field.',
     messages: { invalid_request: 'The request is invalid: name is required; categoryId is required.' },
     isOf: readsBody,
   },
@@ -45,11 +45,11 @@ const ANSWERS: readonly ErrorAnswer[] = [
   {
     description: 'The API key is valid, but its role is not `admin`.',
     messages: { forbidden: 'This needs an API key whose role is admin.' },
-    // `@AdministratorsOnly()` declares it.
+    // Declared by `@AdministratorsOnly()`.
     isOf: ({ responses }) => responses['403'] !== undefined,
   },
   {
-    description: 'There is none with this identifier.',
+    description: 'There is no resource with this identifier.',
     messages: { not_found: 'There is no animal with the identifier "7".' },
     isOf: takesParameters('path'),
   },
@@ -59,14 +59,15 @@ const ANSWERS: readonly ErrorAnswer[] = [
     isOf: (operation) => stabilityOf(operation) === 'experimental',
   },
   {
-    description: 'What it is about does not allow it now. The message says why, and what to do.',
+    description:
+      'The state of the resource does not allow the operation. The message says why and what to do.',
     messages: { conflict: 'The key is revoked, so it cannot be rotated. Issue a new one.' },
-    // The route says so itself, by `@ApiConflictResponse()`.
+    // Declared by `@ApiConflictResponse()`.
     isOf: (operation) => operation.responses['409'] !== undefined && !takesIdempotencyKey(operation),
   },
   {
     description:
-      'A request with this `Idempotency-Key` is still under way. Send the same again as `Retry-After` tells.',
+      'A request with this `Idempotency-Key` is still in progress. Send the same request again after `Retry-After`.',
     messages: {
       idempotency_conflict:
         'A request with this Idempotency-Key is still under way. Send the same again shortly for its answer.',
@@ -88,14 +89,14 @@ const ANSWERS: readonly ErrorAnswer[] = [
     isOf: readsBody,
   },
   {
-    description: 'The body is of another content type than JSON, or has a content coding.',
+    description: 'The content type of the body is not JSON, or the body has a content coding.',
     messages: {
       unsupported_media_type: 'The body must be JSON, with the header Content-Type: application/json.',
     },
     isOf: readsBody,
   },
   {
-    description: 'This `Idempotency-Key` came with another request within the last 24 hours.',
+    description: 'This `Idempotency-Key` was used for a different request within the last 24 hours.',
     messages: {
       idempotency_key_reused:
         'This Idempotency-Key came with another request within the last 24 hours. Use a new one for each.',
@@ -103,7 +104,8 @@ const ANSWERS: readonly ErrorAnswer[] = [
     isOf: takesIdempotencyKey,
   },
   {
-    description: 'Over the limit, or banned for going on when it was. Wait as `Retry-After` tells.',
+    description:
+      'The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`.',
     messages: {
       rate_limit_exceeded:
         'Over the limit of 60 requests per minute of plan free. Wait 31 seconds before the next request. 59 refusals remain within this minute until the API key is banned.',
@@ -114,7 +116,7 @@ const ANSWERS: readonly ErrorAnswer[] = [
     isOf: every,
   },
   {
-    description: 'A defect on our side.',
+    description: 'An internal error of the service.',
     messages: {
       internal_error:
         'Something went wrong on our side. Tell us the request id 7f9c2f2e-5b0c-4c3a-9a51-0a3a3a5b7c11 if it goes on.',
@@ -122,31 +124,31 @@ const ANSWERS: readonly ErrorAnswer[] = [
     isOf: every,
   },
   {
-    description: 'The service is away or overloaded for a moment. Wait as `Retry-After` tells.',
+    description: 'The service is temporarily unavailable or overloaded. Wait for `Retry-After`.',
     messages: { service_unavailable: 'The database is away or overloaded. Try again shortly.' },
     headers: ['Retry-After'],
     isOf: every,
   },
 ];
 
-/** The error responses of an operation, by status: what it takes decides which it has. */
+/** Returns the error responses of an operation by status, determined by its declaration and parameters. */
 export function errorResponses(operation: OperationObject, method: string): Record<number, ResponseObject> {
   return Object.fromEntries(
-    ANSWERS.filter(({ isOf }) => isOf(operation, method)).map((answer) => [
-      statusOf(answer),
-      responseOf(answer),
+    ERROR_RESPONSES.filter(({ isOf }) => isOf(operation, method)).map((response) => [
+      statusOf(response),
+      responseObject(response),
     ]),
   );
 }
 
-function statusOf({ messages }: ErrorAnswer): number {
+function statusOf({ messages }: ErrorResponse): number {
   const [code] = Object.keys(messages) as [ErrorCode];
   return statusOfCode[code];
 }
 
-function responseOf(answer: ErrorAnswer): ResponseObject {
-  const { description, messages, headers = [] } = answer;
-  const status = statusOf(answer);
+function responseObject(response: ErrorResponse): ResponseObject {
+  const { description, messages, headers = [] } = response;
+  const status = statusOf(response);
   const examples = Object.fromEntries(
     Object.entries(messages).map(([code, message]) => [code, { value: { code, message, status } }]),
   );

@@ -2,15 +2,15 @@ import type { FastifyInstance, FastifyRequest, RouteShorthandOptions } from 'fas
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether other methods of this path get 404, as its resource is there for some clients only. */
+    /** Whether other methods of this path get 404 instead of 405, as the path exists for some clients only. */
     unlisted?: boolean;
   }
 }
 
 const HTML = /\btext\/html\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i;
 
-/** Redirects browsers from `/` to this page. For all other clients nothing is there. */
-export function leadBrowsersTo(
+/** Redirects browsers from `/` to this page. Other clients get 404. */
+export function redirectBrowsers(
   fastify: FastifyInstance,
   hooks: Pick<RouteShorthandOptions, 'onRequest'>,
   page: string,

@@ -3,7 +3,7 @@ import { ApiError } from '../errors/api-error.js';
 import type { Limits } from './limits.schema.js';
 import { isPlanName } from '../rate-limit/rules/plan-name.js';
 
-/** The plan and the own numbers that a quota is to have. */
+/** The plan and the own limits that a quota gets. */
 export interface QuotaPlan {
   plan: string;
   perMinute?: Limits['perMinute'] | undefined;
@@ -11,18 +11,18 @@ export interface QuotaPlan {
 }
 
 /**
- * The columns of a quota on this plan.
+ * Returns the columns of a quota on this plan.
  *
- * @throws ApiError `invalid_request` when there is no such plan, when it has no numbers of its own and none are given, or
- *   when one number is given without the other.
+ * @throws ApiError `invalid_request` if there is no such plan, if neither the plan nor the input has limits, or if the input has one
+ *   limit without the other.
  */
-export async function planForQuota(database: Database, order: QuotaPlan) {
-  const { plan: name } = order;
-  const perMinute = order.perMinute ?? null;
-  const perDay = order.perDay ?? null;
+export async function quotaColumns(database: Database, input: QuotaPlan) {
+  const { plan: name } = input;
+  const perMinute = input.perMinute ?? null;
+  const perDay = input.perDay ?? null;
   const plan = isPlanName(name) ? await database.plan.findUnique({ where: { name } }) : null;
   if (plan === null) {
-    throw new ApiError('invalid_request', await noSuchPlan(database, name));
+    throw new ApiError('invalid_request', await noSuchPlanMessage(database, name));
   }
   if ((perMinute === null) !== (perDay === null)) {
     throw new ApiError('invalid_request', 'Give both numbers, per minute and per day, or neither.');
@@ -34,7 +34,7 @@ export async function planForQuota(database: Database, order: QuotaPlan) {
   return { planName: name, perMinute, perDay };
 }
 
-async function noSuchPlan(database: Database, name: string): Promise<string> {
+async function noSuchPlanMessage(database: Database, name: string): Promise<string> {
   const plans = await database.plan.findMany({ orderBy: { name: 'asc' } });
   return plans.length === 0
     ? 'There are no plans yet: run "npx prisma db seed" first, or in a container "animal-store seed".'

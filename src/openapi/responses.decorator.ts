@@ -7,7 +7,7 @@ import { jsonSchema } from '../http/json-schema.js';
 import { AddRouteConfig } from '../http/route-config.decorator.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
 
-interface Answer {
+interface SuccessfulResponse {
   status: number;
   schema: z.ZodType;
   description: string;
@@ -16,17 +16,17 @@ interface Answer {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The operation's name, the `operationId` of the document. */
+    /** The `operationId` of the document. */
     operation?: string;
   }
 }
 
 /**
- * What a route answers when all is well: Fastify writes the body by the schema that the document shows. Once for each
- * status that a route answers.
+ * Declares a successful response of a route. Fastify serializes the body with the schema that the document shows. Use it once for each
+ * status.
  */
-export const Answers =
-  ({ status, schema, description, headers = [] }: Answer): MethodDecorator =>
+export const Responses =
+  ({ status, schema, description, headers = [] }: SuccessfulResponse): MethodDecorator =>
   (target, name, descriptor) => {
     const { KEY } = RouteSchema({});
     const others = Reflect.getMetadata(KEY, descriptor.value as object) as FastifySchema | undefined;
