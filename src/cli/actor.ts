@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type Actor, terminalActor } from '../admin/audit.js';
 import { nameArgument } from './arguments.js';
 
-/** Who does what a command does. */
+/** The options of a command that is recorded in the audit trail. */
 export interface ActorOptions {
   as?: string | undefined;
 }
@@ -12,7 +12,7 @@ export interface ActorOptions {
 export function withActor(command: Command): Command {
   return command.option(
     '--as <name>',
-    'who does it, for the audit (default: the name of your user on this system)',
+    'who acts, for the audit (default: the name of your user on this system)',
     nameArgument,
   );
 }
@@ -21,7 +21,7 @@ export function actorOf({ as }: ActorOptions): Actor {
   return terminalActor(as ?? systemUser());
 }
 
-/** Returns the user's name; in a container its number may be all there is. */
+/** Returns the user's name; a user without a name, as in a container, has the number only. */
 function systemUser(): string {
   try {
     return userInfo().username;

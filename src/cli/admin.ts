@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 import { runAnimalStore } from './animal-store.js';
-import { EXIT_REFUSED } from './failure.js';
+import { EXIT_FAILURE } from './failure.js';
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // Whoever reads may stop when it has seen enough; what cannot be written for another reason is lost.
+  // The reader may close the pipe early, as `head` does. Any other error loses output.
   if (error.code !== 'EPIPE') {
     process.stderr.write(`Standard output cannot be written: ${error.message}\n`);
-    process.exitCode = EXIT_REFUSED;
+    process.exitCode = EXIT_FAILURE;
   }
 });
 

@@ -12,12 +12,14 @@ import { usageCommand } from './usage.command.js';
 /** Runs `animal-store` with these arguments, and sets the exit code of the process. */
 export async function runAnimalStore(args: string[]): Promise<void> {
   const program = new Command('animal-store')
-    .description('Administers the animal store, in the running embedded database or in that of DATABASE_URL.')
+    .description(
+      'Administers the animal store in the database of DATABASE_URL or the running embedded database.',
+    )
     .addHelpText(
       'after',
-      '\nIn a checkout, write "npm run -s admin --" in place of "animal-store":\n' +
+      '\nIn a checkout, run "npm run -s admin --" instead of "animal-store":\n' +
         '  npm run -s admin -- keys issue --name "Ann\'s shop" --plan pro\n' +
-        '\nExit codes: 0 done, 1 refused (standard error says why), 2 wrong usage.',
+        '\nExit codes: 0 success, 1 failure (the reason is on standard error), 2 wrong usage.',
     )
     .addCommand(keysCommand())
     .addCommand(plansCommand())
@@ -38,7 +40,7 @@ export async function runAnimalStore(args: string[]): Promise<void> {
   }
 }
 
-/** Commands that were built apart inherit nothing from the program. What is quoted of the arguments is escaped. */
+/** Configures each command, as a separately built command inherits nothing. Messages escape the arguments that they quote. */
 function throwUsageErrors(command: Command): void {
   command.exitOverride().configureOutput({ outputError: (text, write) => write(escapeLines(text)) });
   command.commands.forEach(throwUsageErrors);

@@ -7,7 +7,7 @@ import { instant } from '../http/instant.js';
 /** The exit code of a command that is used wrongly. */
 export const EXIT_USAGE = 2;
 
-/** What a command's option or argument must be. Each throws InvalidArgumentError, which commander tells as wrong usage. */
+/** Parsers of options and arguments. Each throws InvalidArgumentError, which commander reports as wrong usage. */
 
 export function nameArgument(text: string): string {
   return checked(keyName, text);
@@ -17,7 +17,7 @@ export function searchArgument(text: string): string {
   return checked(keySearch, text);
 }
 
-/** A whole number from 1 to `max`. */
+/** Returns a parser of whole numbers from 1 to `max`. */
 export const countArgument =
   (max: number) =>
   (text: string): number => {

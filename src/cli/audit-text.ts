@@ -2,10 +2,10 @@ import type { Action } from '../admin/audit.js';
 import { TERMINAL } from '../admin/audit.js';
 import type { AuditEntry } from '../admin/audit.schemas.js';
 
-type Facts = Record<string, unknown>;
-/** Returns how a key is named, by its id. */
+type Fields = Record<string, unknown>;
+/** Returns the text for the key with this id. */
 type KeyText = (id: string) => string;
-type Sentence = (on: string, after: Facts, before: Facts, keyText: KeyText) => string;
+type Sentence = (on: string, after: Fields, before: Fields, keyText: KeyText) => string;
 
 const KEY = 'key:';
 
@@ -23,7 +23,7 @@ const SENTENCES: Record<Action, Sentence> = {
   'plan.changed': (on, after, before) => `changed ${on}: ${limitsOf(after)} instead of ${limitsOf(before)}`,
 };
 
-/** Returns in words what was done; an action that this release does not know, as it is stored. */
+/** Returns a sentence for the entry, or the stored values for an action that this release does not have. */
 export function auditText({ action, subject, before, after }: AuditEntry, keyText: KeyText): string {
   const sentence = Object.hasOwn(SENTENCES, action) ? SENTENCES[action as Action] : null;
   if (sentence === null) {
@@ -34,7 +34,7 @@ export function auditText({ action, subject, before, after }: AuditEntry, keyTex
   return sentence(on, after, before ?? {}, keyText);
 }
 
-/** Returns who did it: a person at the terminal, the service itself, or an administrator's key. */
+/** Returns the text for the actor: a person at the terminal, the service itself, or an administrator's key. */
 export function actorText(actor: string, keyText: KeyText): string {
   if (actor.startsWith(`${TERMINAL}:`)) {
     return actor.slice(TERMINAL.length + 1);
@@ -42,7 +42,7 @@ export function actorText(actor: string, keyText: KeyText): string {
   return actor === TERMINAL ? actor : `key ${keyText(actor)}`;
 }
 
-/** Returns the ids that an entry may name keys by. */
+/** Returns the ids of keys in an entry. */
 export function idsIn({ actor, subject, after }: AuditEntry): string[] {
   return [actor, keyIdOf(subject), after['successorId']].filter((id) => typeof id === 'string');
 }
@@ -51,16 +51,16 @@ function keyIdOf(subject: string): string | null {
   return subject.startsWith(KEY) ? subject.slice(KEY.length) : null;
 }
 
-function planOf(facts: Facts): string {
-  const own = facts['ownLimits'] === true ? 'its own ' : '';
-  return `plan ${textOf(facts['plan'])} (${own}${limitsOf(facts)})`;
+function planOf(fields: Fields): string {
+  const own = fields['ownLimits'] === true ? 'its own ' : '';
+  return `plan ${textOf(fields['plan'])} (${own}${limitsOf(fields)})`;
 }
 
-function limitsOf(facts: Facts): string {
-  return `${textOf(facts['perMinute'])} a minute, ${textOf(facts['perDay'])} a day`;
+function limitsOf(fields: Fields): string {
+  return `${textOf(fields['perMinute'])} a minute, ${textOf(fields['perDay'])} a day`;
 }
 
-function expiryOf({ expiresAt }: Facts): string {
+function expiryOf({ expiresAt }: Fields): string {
   return typeof expiresAt === 'string' ? `, until ${expiresAt}` : '';
 }
 

@@ -14,8 +14,8 @@ const COLUMNS: Column[] = [{ head: 'at' }, { head: 'who', fit: 'wrap' }, { head:
 /** `audit` */
 export function auditCommand(): Command {
   return new Command('audit')
-    .description('show what administrators did, newest first')
-    .option('--limit <n>', 'how many entries', positiveInteger, 20)
+    .description('list the actions of administrators, newest first')
+    .option('--limit <n>', 'maximum number of entries', positiveInteger, 20)
     .option('--json', 'print a JSON array, for a program')
     .addHelpText('after', '\nExample:\n  animal-store audit --limit 100')
     .action(async ({ json, limit }: { json?: true; limit: number }) => {

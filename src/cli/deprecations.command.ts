@@ -19,7 +19,7 @@ const COLUMNS: Column[] = [
 /** `deprecations` */
 export function deprecationsCommand(): Command {
   return new Command('deprecations')
-    .description('show which keys have called which deprecated operation, how often, and when last')
+    .description('list the keys that called deprecated operations, with the number and time of their calls')
     .option('--json', 'print a JSON array, for a program')
     .addHelpText('after', '\nExample:\n  animal-store deprecations')
     .action(async ({ json }: { json?: true }) => {

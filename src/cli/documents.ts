@@ -7,7 +7,7 @@ import { readEnvironment } from '../environment.js';
 import { deprecationsText } from '../openapi/deprecations.js';
 import { createDocuments, documentText } from '../openapi/document.js';
 
-/** `npm run documents`: writes the documents that follow from the routes' declarations, with default settings. Needs no database. */
+/** `npm run documents`: generates the documents from the routes' declarations and the default settings, without a database. */
 const environment = readEnvironment({});
 const app = await NestFactory.create(AppModule.register(environment, new Clock()), new FastifyAdapter(), {
   logger: ['error', 'warn'],

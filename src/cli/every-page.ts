@@ -1,6 +1,6 @@
 const PAGE = 1000;
 
-/** All entries of a list, read page by page. */
+/** Reads all pages of a list and returns their entries. */
 export async function everyPage<Entry>(
   read: (limit: number, last: Entry | undefined) => Promise<{ entries: Entry[]; more: boolean }>,
 ): Promise<Entry[]> {

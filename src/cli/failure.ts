@@ -2,21 +2,21 @@ import { ApiError } from '../errors/api-error.js';
 import { reasonOf } from '../failure.js';
 import { escapeControls, escapeLines } from './output/escape-controls.js';
 
-/** The exit code of a command that was not carried out. */
-export const EXIT_REFUSED = 1;
+/** The exit code of a command that failed. */
+export const EXIT_FAILURE = 1;
 
-/** Somebody was asked whether to go on, and declined. */
+/** Thrown when the user declines a confirmation. */
 export class DeclinedError extends Error {}
 
-/** Does the work of a command. A failure is reported on standard error, and by exit code 1. */
-export async function tellFailure(work: () => Promise<void>): Promise<void> {
+/** Runs a command. Reports a failure on standard error and sets exit code 1. */
+export async function reportFailure(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
     const reason = error instanceof DeclinedError ? error.message : reasonOf(error);
-    // A refusal is one line, in which names may stand that hold line breaks; settings and stacks have several.
+    // An API error is one line, though names in it may contain line breaks; settings and stacks have several lines.
     const escape = error instanceof ApiError ? escapeControls : escapeLines;
     process.stderr.write(`${escape(reason)}\n`);
-    process.exitCode = EXIT_REFUSED;
+    process.exitCode = EXIT_FAILURE;
   }
 }

@@ -1,31 +1,31 @@
 import { Command, Option } from 'commander';
 import { repairIsolation } from '../database/isolation.js';
 import { applyPendingMigrations, type Resolution, resolveMigration } from '../database/migrations.js';
-import { tellFailure } from './failure.js';
+import { reportFailure } from './failure.js';
 import { printLines } from './output/print.js';
 import { databaseEnvironment } from './services.js';
 
-/** The name of a migration under what was made of it; one of them at the most. */
+/** The name of a migration to resolve; at most one of the two is set. */
 type Resolved = { applied?: string; rolledBack?: string };
 
-/** `migrate`: what `npx prisma migrate deploy` and `resolve` do, where Prisma's commands are not installed. */
+/** `migrate`: does what `npx prisma migrate deploy` and `resolve` do, as the image does not have Prisma's commands. */
 export function migrateCommand(): Command {
   return new Command('migrate')
-    .description('apply the migrations that the database lacks, as "npx prisma migrate deploy" does')
+    .description('apply the pending migrations, as "npx prisma migrate deploy" does')
     .addOption(
       new Option(
         '--rolled-back <name>',
-        'apply none, but record that what a failed one did is undone, so that it is applied again',
+        'apply nothing; record that a failed migration was undone by hand, so that it is applied again',
       ).conflicts('applied'),
     )
-    .option('--applied <name>', 'apply none, but record that a failed one was finished by hand')
+    .option('--applied <name>', 'apply nothing; record that a failed migration was finished by hand')
     .addHelpText(
       'after',
-      '\nGoes to DIRECT_DATABASE_URL where DATABASE_URL is a pooler.\n\nExamples:\n  animal-store migrate\n' +
+      '\nUses DIRECT_DATABASE_URL if it is set, since DATABASE_URL is then a pooler.\n\nExamples:\n  animal-store migrate\n' +
         '  animal-store migrate --rolled-back 20261121150000_orders',
     )
     .action(({ applied, rolledBack }: Resolved) =>
-      tellFailure(async () => {
+      reportFailure(async () => {
         const { DATABASE_URL = '', DIRECT_DATABASE_URL = DATABASE_URL } = await databaseEnvironment();
         if (applied !== undefined) {
           await resolve(DIRECT_DATABASE_URL, applied, 'applied');

@@ -23,14 +23,14 @@ const COLUMNS: Column[] = [{ head: 'plan', fit: 'cut' }, { head: 'per minute' },
 /** `plans …` */
 export function plansCommand(): Command {
   const plans = new Command('plans')
-    .description('plans and their numbers')
+    .description('plans and their limits')
     .addHelpText(
       'after',
       '\nExamples:\n  animal-store plans list\n  animal-store plans set startup --per-minute 120 --per-day 3000',
     );
   plans
     .command('list')
-    .description('list plans, by name')
+    .description('list plans in order of their names')
     .option('--json', 'print a JSON array, for a program')
     .addHelpText('after', '\nExample:\n  animal-store plans list')
     .action(async ({ json }: { json?: true }) => {
@@ -48,11 +48,11 @@ export function plansCommand(): Command {
       });
     });
   withActor(plans.command('set'))
-    .description('give a plan its numbers, and make it where there is none of this name')
+    .description('set the limits of a plan, and create the plan if it does not exist')
     .argument('<plan>', 'name of the plan')
     .requiredOption('--per-minute <n>', 'requests per minute', positiveInteger)
     .requiredOption('--per-day <n>', 'requests per day', positiveInteger)
-    .option('--yes', 'ask nothing, also on a terminal')
+    .option('--yes', 'do not ask for confirmation')
     .option('--json', 'print one JSON object, for a program')
     .addHelpText('after', '\nExample:\n  animal-store plans set startup --per-minute 120 --per-day 3000')
     .action(async (name: string, options: SetOptions) => {

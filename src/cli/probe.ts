@@ -1,5 +1,5 @@
-// For health checks of a container: `node dist/cli/probe.js livez` ends with 0 when the service beside it says that it is
-// well. It imports nothing, as it runs every few seconds.
+// For health checks of a container: `node dist/cli/probe.js livez` exits with 0 if the service in the container responds with 2xx. It
+// imports nothing, as it runs every few seconds.
 
 const address = `http://127.0.0.1:${process.env['PORT'] || 3000}/${process.argv[2] ?? 'livez'}`;
 
@@ -8,6 +8,6 @@ try {
   process.stdout.write(`${response.status} ${await response.text()}\n`);
   process.exitCode = response.ok ? 0 : 1;
 } catch (error) {
-  process.stdout.write(`${address} does not answer: ${String((error as Error).cause)}\n`);
+  process.stdout.write(`${address} does not respond: ${String((error as Error).cause)}\n`);
   process.exitCode = 1;
 }

@@ -16,27 +16,27 @@ import { actorOf, type ActorOptions, withActor } from './actor.js';
 import { printLines } from './output/print.js';
 import { withServices } from './services.js';
 
-/** Any number that all processes agree on: who holds this lock may seed. */
+/** The number of the advisory lock that a seed holds; it only has to be the same in all processes. */
 const LOCK = 7_446_220_112;
 const LOCK_RETRY_MS = 100;
-/** For the seed before, and for this one. */
+/** Long enough to wait for a concurrent seed, and to run. */
 const TRANSACTION = { timeout: 120_000, maxWait: 10_000 };
 
 /** `seed`, and `npx prisma db seed`. */
 export function seedCommand(): Command {
   return withActor(new Command('seed'))
-    .description("make the plans and the first administrator's key, as ADMIN_API_KEY and SEED_FILE tell")
+    .description("create the plans and the first administrator's key (ADMIN_API_KEY), and apply SEED_FILE")
     .addHelpText('after', '\nExample:\n  animal-store seed')
     .action((options: ActorOptions) => withServices((services) => seed(services, actorOf(options))));
 }
 
-/** Plans, the first administrator's key, and what SEED_FILE names. All of it or nothing. */
+/** Creates the plans and the first administrator's key, and applies SEED_FILE, in one transaction. */
 async function seed(services: INestApplicationContext, actor: Actor): Promise<void> {
   const environment = services.get<Environment>(ENVIRONMENT);
   const { SEED_FILE, APP_ENV } = environment;
   const file = SEED_FILE === undefined ? null : await readSeedFile(SEED_FILE, APP_ENV);
   const lines = await services.get(PrismaService).$transaction(async (transaction) => {
-    await takeTurns(transaction);
+    await waitForTurn(transaction);
     const keys = services.get(KeyService).within(transaction);
     const plans = services.get(PlanService).within(transaction);
     await seedPlans(transaction);
@@ -47,8 +47,8 @@ async function seed(services: INestApplicationContext, actor: Actor): Promise<vo
   printLines(...lines);
 }
 
-/** Waits for a seed that is under way; by asking again, as no statement of this service may take so long. */
-async function takeTurns(transaction: Prisma.TransactionClient): Promise<void> {
+/** Waits for a concurrent seed. Polls, as a waiting statement would exceed the service's statement timeout. */
+async function waitForTurn(transaction: Prisma.TransactionClient): Promise<void> {
   for (;;) {
     const [turn] = await transaction.$queryRaw<{ taken: boolean }[]>`
       SELECT pg_try_advisory_xact_lock(${LOCK}) AS taken`;

@@ -1,4 +1,4 @@
 import { seedCommand } from './seed.command.js';
 
-// `npx prisma db seed`, by way of prisma/seed.ts.
+// Runs for `npx prisma db seed`, which calls prisma/seed.ts.
 await seedCommand().parseAsync();

@@ -7,26 +7,26 @@ import { EmbeddedPostgresError } from '../embedded-postgres/embedded-postgres-er
 import { findEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.js';
 import { type Environment, readProcessEnvironment } from '../environment.js';
 import { SettingsModule } from '../settings.module.js';
-import { tellFailure } from './failure.js';
+import { reportFailure } from './failure.js';
 
 class Terminal {}
 
-/** The services of administration on the database of these settings, without HTTP. They are to be closed. */
+/** Opens the services of administration on the database of these settings, without HTTP. The caller closes them. */
 export function openServices(environment: Environment): Promise<INestApplicationContext> {
   const settings = SettingsModule.register(environment, new Clock());
   return NestFactory.createApplicationContext(
     { module: Terminal, imports: [settings, DatabaseModule, AdminServicesModule] },
-    // What fails is told by the failure itself.
+    // The error of a failure is enough.
     { logger: false, abortOnError: false },
   );
 }
 
 /**
- * Does work with the services of administration, on the database of `DATABASE_URL`, else on the embedded one that runs
- * now. A failure is told on standard error, and by exit code 1.
+ * Runs a command with the services of administration, on the database of `DATABASE_URL` or the running embedded one. Reports a failure
+ * on standard error and sets exit code 1.
  */
 export function withServices(work: (services: INestApplicationContext) => Promise<void>): Promise<void> {
-  return tellFailure(async () => {
+  return reportFailure(async () => {
     const services = await openServices(await databaseEnvironment());
     try {
       await work(services);
@@ -36,7 +36,7 @@ export function withServices(work: (services: INestApplicationContext) => Promis
   });
 }
 
-/** The settings, with the address of the embedded database that runs now where there is no `DATABASE_URL`. */
+/** Returns the settings. Without `DATABASE_URL`, it is set to the URL of the running embedded database. */
 export async function databaseEnvironment(): Promise<Environment> {
   const environment = readProcessEnvironment();
   if (environment.DATABASE_URL !== undefined) {

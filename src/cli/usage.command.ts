@@ -34,10 +34,14 @@ const COLUMNS: Column[] = [
 /** `usage` */
 export function usageCommand(): Command {
   return new Command('usage')
-    .description('show what keys have asked for, newest first; at most a second late')
+    .description('list the usage of keys, newest first; requests appear within a second')
     .argument('[id]', 'id of a key; without it, all keys')
-    .option('--days <n>', 'how many UTC days, today among them', countArgument(DAYS_MAX), DAYS_DEFAULT)
-    .addOption(new Option('--period <period>', 'what one line counts').choices(PERIODS).default('day'))
+    .option('--days <n>', 'number of UTC days, today included', countArgument(DAYS_MAX), DAYS_DEFAULT)
+    .addOption(
+      new Option('--period <period>', 'the period by which requests are grouped')
+        .choices(PERIODS)
+        .default('day'),
+    )
     .option('--json', 'print a JSON array, for a program')
     .addHelpText(
       'after',

@@ -36,14 +36,14 @@ const CREATION: Resource<NewOrder & { quotaId: string }> = {
 
 type Row = Prisma.OrderGetPayload<{ select: typeof FIELDS }>;
 
-/** Which orders a page shows: `limit` of them, after the one of identifier `after`, oldest first. */
+/** Selects a page of orders: `limit` orders, oldest first, after the identifier `after`. */
 export interface PageOfOrders {
   limit: number;
   status?: OrderStatus | undefined;
   after?: bigint | undefined;
 }
 
-/** The orders. Each belongs to a quota, and is shown to no other. */
+/** Stores and lists orders. An order belongs to a quota, and only keys of that quota can list it. */
 @Injectable()
 export class OrderRepository {
   private readonly creations: CreationBatcher<NewOrder & { quotaId: string }>;
@@ -77,9 +77,9 @@ export class OrderRepository {
   /**
    * Places an order.
    *
-   * @param idempotent of a request with an `Idempotency-Key`.
-   * @returns its identifier, or the response to an earlier request with the same key.
-   * @throws ApiError `invalid_request` when there is no such animal, `idempotency_conflict`, `idempotency_key_reused`; the
+   * @param idempotent set for a request with an `Idempotency-Key`.
+   * @returns the identifier of the order, or the stored response to an earlier request with the same key.
+   * @throws ApiError `invalid_request` if there is no such animal, `idempotency_conflict`, `idempotency_key_reused`; the
    *   database's error.
    */
   async create(
@@ -90,7 +90,7 @@ export class OrderRepository {
     try {
       return await this.creations.load({ input: { ...order, quotaId }, idempotent });
     } catch (error) {
-      // An animal removed by hand meanwhile.
+      // The animal was deleted by hand after the check.
       const isUnknownPet = error instanceof pg.DatabaseError && error.constraint === PET_REFERENCE;
       throw isUnknownPet ? unknownPet(order) : error;
     }

@@ -11,14 +11,14 @@ const STATUS_FAULT = `must be one of ${STATUSES.join(', ')}`;
 
 export const OrderStatus = z
   .enum(STATUSES, { error: STATUS_FAULT })
-  .meta({ id: 'OrderStatus', description: 'How far the order has come.' });
+  .meta({ id: 'OrderStatus', description: 'Status of the order.' });
 export type OrderStatus = z.infer<typeof OrderStatus>;
 
-const petId = int64.meta({ description: 'Identifier of the animal that is ordered.' });
-const QUANTITY = 'How many are ordered.';
-const SHIP_DATE = { description: 'When the order is to be shipped.', format: 'date-time' };
+const petId = int64.meta({ description: 'Identifier of the ordered animal.' });
+const QUANTITY = 'Number of animals ordered.';
+const SHIP_DATE = { description: 'Requested time of shipment.', format: 'date-time' };
 
-/** An order as a client sends it. Unknown fields are ignored. */
+/** The body of a request that places an order. Unknown fields are ignored. */
 export const NewOrder = z
   .object(
     { petId, quantity: positiveInt32(QUANTITY), shipDate: instant.optional().meta(SHIP_DATE) },
@@ -26,12 +26,12 @@ export const NewOrder = z
   )
   .meta({
     id: 'NewOrder',
-    description: 'An order to place.',
+    description: 'A new order.',
     examples: [{ petId: 7, quantity: 1, shipDate: '2027-01-01T00:00:00Z' }],
   });
 export type NewOrder = z.infer<typeof NewOrder>;
 
-/** An order as it is answered. */
+/** An order in a response. */
 export const Order = z
   .object({
     id: int64.meta({ description: 'Unique identifier, assigned by the service when the order is placed.' }),
@@ -39,7 +39,7 @@ export const Order = z
     quantity: z.int32().min(1).meta({ description: QUANTITY }),
     shipDate: dateTime(SHIP_DATE.description).optional(),
     status: OrderStatus,
-    complete: z.boolean().meta({ description: 'Whether nothing remains to be done for it.' }),
+    complete: z.boolean().meta({ description: 'Whether the order is complete.' }),
   })
   .meta({
     id: 'Order',
@@ -66,7 +66,7 @@ export const OrderQuery = z.object({
       .optional()
       .meta({ description: 'Returns only orders with this status.' }),
   ),
-  /** The identifier after which the page begins. */
+  /** The page begins after this identifier. */
   cursor: cursorParameter(parseInt64),
 });
 export type OrderQuery = z.infer<typeof OrderQuery>;

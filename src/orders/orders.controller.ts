@@ -28,7 +28,7 @@ export class OrdersController {
   @ApiOperation({
     summary: 'List orders',
     description:
-      'One page of the orders placed with keys of your quota, oldest first, optionally of one status only.',
+      'Returns one page of the orders placed with keys of your quota, oldest first, optionally of one status only.',
   })
   @Responses({
     status: 200,
@@ -50,11 +50,11 @@ export class OrdersController {
   @Post()
   @Creates()
   @Stability('experimental')
-  @ApiOperation({ summary: 'Place an order', description: 'Orders an animal of the catalogue.' })
+  @ApiOperation({ summary: 'Place an order', description: 'Places an order for an animal of the store.' })
   @Responses({
     status: 201,
     schema: Order,
-    description: 'The order that was placed.',
+    description: 'The new order.',
     headers: ['Idempotent-Replayed'],
   })
   createOrder(

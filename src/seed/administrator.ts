@@ -5,13 +5,14 @@ import type { Clock } from '../clock.js';
 import type { Database } from '../database/in-transaction.js';
 import { type Environment, InvalidEnvironmentError } from '../environment.js';
 
-const ORDER = { name: 'administrator', plan: 'business', role: 'admin' } as const;
+const ADMINISTRATOR = { name: 'administrator', plan: 'business', role: 'admin' } as const;
 
 /**
- * Issues an administrator's key where there is none that is valid: the one given, else a new one.
+ * Issues an administrator's key if there is no valid one: ADMIN_API_KEY if it is set, else a generated key.
  *
- * @returns what there is to say of it.
- * @throws InvalidEnvironmentError when the key given is none of this environment, or can be no administrator's any more.
+ * @returns a line for the output.
+ * @throws InvalidEnvironmentError if ADMIN_API_KEY is not a key of this environment, or was issued before and is not a valid
+ *   administrator's key.
  */
 export async function seedAdministrator(
   database: Database,
@@ -28,23 +29,23 @@ export async function seedAdministrator(
         : `ADMIN_API_KEY is a key for another environment; APP_ENV is ${APP_ENV}`,
     );
   }
-  const known = given !== undefined && (await keys.exists(given));
+  const isIssued = given !== undefined && (await keys.exists(given));
   const now = new Date(clock.now());
   const isUnexpired = [{ expiresAt: null }, { expiresAt: { gt: now } }];
   const administrators = await database.apiKey.count({
     where: { role: 'admin', revokedAt: null, OR: isUnexpired },
   });
   if (administrators > 0) {
-    return given === undefined || known
+    return given === undefined || isIssued
       ? 'There is an administrator already.'
       : 'There is an administrator already: ADMIN_API_KEY was not used.';
   }
-  if (known) {
+  if (isIssued) {
     throw new InvalidEnvironmentError(
       "ADMIN_API_KEY is a client's key, or was revoked or has expired; give one that was never used",
     );
   }
-  const { key } = await keys.issue(ORDER, actor, given);
+  const { key } = await keys.issue(ADMINISTRATOR, actor, given);
   return given === undefined
     ? `The administrator's key, shown this once: ${key}`
     : "ADMIN_API_KEY is the administrator's key.";

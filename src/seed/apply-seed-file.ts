@@ -11,7 +11,7 @@ import type { SeedFile } from './seed-file.js';
 type PlanEntry = SeedFile['plans'][number];
 type KeyEntry = SeedFile['keys'][number];
 
-/** What the file is applied with: the services of administration, within one transaction. */
+/** The services of administration, in one transaction. */
 interface Seeding {
   transaction: Prisma.TransactionClient;
   keys: KeyService;
@@ -20,11 +20,11 @@ interface Seeding {
 }
 
 /**
- * Changes what the file says otherwise than when it was last applied, and nothing else: what an administrator has
- * changed since stays, and so does what the file no longer names.
+ * Applies the entries of the file that differ from its last application. Other changes by administrators are kept, and so are plans and
+ * keys that the file no longer names.
  *
- * @returns a line for each thing done. A key that was made stands in it, and nowhere else.
- * @throws InvalidEnvironmentError naming the entry that cannot be carried out.
+ * @returns a line for each change. A generated key is shown in its line only.
+ * @throws InvalidEnvironmentError that names the entry which cannot be applied.
  */
 export async function applySeedFile({ plans, keys }: SeedFile, seeding: Seeding): Promise<string[]> {
   const lines: (string | null)[] = [];
@@ -57,7 +57,7 @@ async function applyPlan(
     return null;
   }
   await plans.set(name, limits, actor);
-  await remember(transaction, subject, limits, null);
+  await storeEntry(transaction, subject, limits, null);
   return `Plan ${name}: ${limits.perMinute} requests per minute, ${limits.perDay} per day.`;
 }
 
@@ -74,9 +74,9 @@ async function applyKey(entry: KeyEntry, seeding: Seeding): Promise<string | nul
   const last = successors.at(-1) ?? first;
   if (first === undefined || last === undefined || (isNew && !(await isActive(keys, last)))) {
     const issued = await keys.issue(entry, actor, entry.key);
-    await remember(transaction, subject, content, issued.id);
-    const made = entry.key === undefined ? ` The key, shown this once: ${issued.key}` : '';
-    return `Key ${entry.name}: issued, ${issued.id}.${made}`;
+    await storeEntry(transaction, subject, content, issued.id);
+    const shown = entry.key === undefined ? ` The key, shown this once: ${issued.key}` : '';
+    return `Key ${entry.name}: issued, ${issued.id}.${shown}`;
   }
   const changed = changesOf(seeded?.content, content);
   if (!isNew && changed.length === 0) {
@@ -92,16 +92,16 @@ async function applyKey(entry: KeyEntry, seeding: Seeding): Promise<string | nul
   if (changed.some((name) => name !== 'expiresAt')) {
     await keys.changePlan(id, entry, actor);
   }
-  await remember(transaction, subject, content, id);
+  await storeEntry(transaction, subject, content, id);
   return `Key ${entry.name}: ${isNew ? 'rotated' : 'changed'}, ${id}.`;
 }
 
-/** Whether a key can be rotated; where it cannot, another is issued in its place. */
+/** Returns whether a key can be rotated. If not, the caller issues another key. */
 async function isActive(keys: KeyService, { id }: ApiKey): Promise<boolean> {
   return (await keys.find(id)).state === 'active';
 }
 
-/** The key that an entry made, and those by which administrators have succeeded it since. */
+/** Returns the key that an entry created, and the successors of its later rotations. */
 async function successionFrom(transaction: Prisma.TransactionClient, id: string | null): Promise<ApiKey[]> {
   const succession: ApiKey[] = [];
   let next = id === null ? null : await transaction.apiKey.findUnique({ where: { id } });
@@ -112,7 +112,7 @@ async function successionFrom(transaction: Prisma.TransactionClient, id: string 
   return succession;
 }
 
-/** Whether a key that an entry gives is one of these. An entry that gives none agrees with any. */
+/** Returns whether the key of an entry is one of these; true for an entry without a key. */
 function hasKey(records: ApiKey[], key: string | undefined): boolean {
   return key === undefined || records.some(({ hash }) => hashApiKey(key).equals(hash));
 }
@@ -134,7 +134,7 @@ function changesOf(before: unknown, now: Content): (keyof Content)[] {
   return (Object.keys(now) as (keyof Content)[]).filter((name) => known[name] !== now[name]);
 }
 
-async function remember(
+async function storeEntry(
   transaction: Prisma.TransactionClient,
   subject: string,
   content: Prisma.InputJsonObject,

@@ -5,12 +5,11 @@ import { TERMINAL } from '../admin/audit.js';
 import type { CreateKeyInput } from '../admin/key.schemas.js';
 import type { KeyService } from '../admin/key.service.js';
 import { generateApiKey, keyFault } from '../auth/api-key.js';
-
 import type { PrismaService } from '../database/prisma.service.js';
 import { type Environment, InvalidEnvironmentError } from '../environment.js';
 import { seedPlans } from './plans.js';
 
-const ORDERS = {
+const DEMO_KEY_INPUTS = {
   free: { name: 'demo free', plan: 'free' },
   pro: { name: 'demo pro', plan: 'pro' },
   business: { name: 'demo business', plan: 'business' },
@@ -23,7 +22,7 @@ const ORDERS = {
   admin: { name: 'demo administrator', plan: 'business', role: 'admin' },
 } satisfies Record<string, CreateKeyInput>;
 
-export type DemoKeys = Record<keyof typeof ORDERS, string>;
+export type DemoKeys = Record<keyof typeof DEMO_KEY_INPUTS, string>;
 
 const DemoKeys = z.object({
   free: z.string(),
@@ -41,10 +40,8 @@ const NAMES = (
 const STATUSES = ['available', 'available', 'pending', 'sold', null] as const;
 
 /**
- * Fills the embedded database: plans, a key for each plan and for an administrator, a few dozen animals. A
- * second run finds them and adds nothing. The keys are kept in `demo-keys.json`, for this demonstration alone.
- *
- * @param dataDir folder of the embedded database.
+ * Fills the embedded database with the plans, a key for each plan and for an administrator, and a few dozen animals. A second run adds
+ * nothing. The keys are stored in `demo-keys.json`, which exists for this demonstration only.
  */
 export async function seedDemo(
   prisma: PrismaService,
@@ -52,11 +49,11 @@ export async function seedDemo(
   { APP_ENV, DATA_DIR }: Pick<Environment, 'APP_ENV' | 'DATA_DIR'>,
 ): Promise<DemoKeys> {
   await seedPlans(prisma);
-  const demoKeys = await rememberedKeys(path.join(DATA_DIR, 'demo-keys.json'), APP_ENV);
-  for (const [name, order] of Object.entries(ORDERS)) {
+  const demoKeys = await storedKeys(path.join(DATA_DIR, 'demo-keys.json'), APP_ENV);
+  for (const [name, input] of Object.entries(DEMO_KEY_INPUTS)) {
     const key = demoKeys[name as keyof DemoKeys];
     if (!(await keys.exists(key))) {
-      await keys.issue(order, TERMINAL, key);
+      await keys.issue(input, TERMINAL, key);
     }
   }
   if ((await prisma.pet.count()) === 0) {
@@ -71,16 +68,16 @@ export async function seedDemo(
   return demoKeys;
 }
 
-/** The keys of the file; where there is none, or none for this environment, new ones, written before they are issued. */
-async function rememberedKeys(file: string, environment: Environment['APP_ENV']): Promise<DemoKeys> {
-  const remembered = await readKeys(file);
-  if (remembered !== null && Object.values(remembered).every((key) => keyFault(key, environment) === null)) {
-    return remembered;
+/** Returns the keys of the file. If it has none for this environment, generates new ones and writes them before they are issued. */
+async function storedKeys(file: string, environment: Environment['APP_ENV']): Promise<DemoKeys> {
+  const stored = await readKeys(file);
+  if (stored !== null && Object.values(stored).every((key) => keyFault(key, environment) === null)) {
+    return stored;
   }
   const made = Object.fromEntries(
-    Object.keys(ORDERS).map((name) => [name, generateApiKey(environment)]),
+    Object.keys(DEMO_KEY_INPUTS).map((name) => [name, generateApiKey(environment)]),
   ) as DemoKeys;
-  // Renamed into place, so that a crash leaves no half of a file.
+  // Renamed into place, so that a crash leaves no partial file.
   await writeFile(`${file}.new`, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 });
   await rename(`${file}.new`, file);
   return made;

@@ -1,6 +1,6 @@
 import type { Database } from '../database/in-transaction.js';
 
-/** The plans and their numbers (interface, section 8.2). Enterprise is custom: each of its quotas has its own. */
+/** The built-in plans and their limits. Each quota on Enterprise has its own limits. */
 const PLANS = [
   { name: 'free', perMinute: 60, perDay: 1_000 },
   { name: 'pro', perMinute: 300, perDay: 10_000 },
@@ -8,7 +8,7 @@ const PLANS = [
   { name: 'enterprise', perMinute: null, perDay: null },
 ];
 
-/** Makes the plans that are missing. Numbers that an administrator has set since stay. */
+/** Creates the missing plans. Limits that an administrator has changed are kept. */
 export async function seedPlans(database: Database): Promise<void> {
   await database.plan.createMany({ data: PLANS, skipDuplicates: true });
 }

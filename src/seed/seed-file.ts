@@ -20,8 +20,8 @@ const keyEntry = (environment: KeyEnvironment) =>
     })
     .check(bothOrNone);
 
-/** A check of a list: two entries of one name would each undo what the other says. */
-const noTwins = z.superRefine<({ name?: unknown } | null)[]>(
+/** Checks that names are unique, as two entries of one name would undo each other. */
+const uniqueNames = z.superRefine<({ name?: unknown } | null)[]>(
   (entries, context) => {
     const names = entries.map((entry) => entry?.name);
     names.forEach((name, index) => {
@@ -31,15 +31,15 @@ const noTwins = z.superRefine<({ name?: unknown } | null)[]>(
       }
     });
   },
-  // Also where an entry is wrong, so that all faults are told at once.
+  // Also runs if an entry is invalid, so that all faults are reported at once.
   { when: ({ value }) => Array.isArray(value) },
 );
 
 const seedFile = (environment: KeyEnvironment) =>
   z.strictObject(
     {
-      plans: z.array(PlanEntry).check(noTwins).default([]),
-      keys: z.array(keyEntry(environment)).check(noTwins).default([]),
+      plans: z.array(PlanEntry).check(uniqueNames).default([]),
+      keys: z.array(keyEntry(environment)).check(uniqueNames).default([]),
     },
     {
       error: ({ code }) =>
@@ -47,13 +47,13 @@ const seedFile = (environment: KeyEnvironment) =>
     },
   );
 
-/** What a deployment is seeded with: each entry stands for the plan, or the key, of its name. */
+/** The plans and keys of a deployment, identified by their names. */
 export type SeedFile = z.infer<ReturnType<typeof seedFile>>;
 
 /**
  * Reads a file of plans and keys, in YAML or in JSON, which is YAML.
  *
- * @throws InvalidEnvironmentError that names every fault.
+ * @throws InvalidEnvironmentError that lists every fault.
  */
 export async function readSeedFile(file: string, environment: KeyEnvironment): Promise<SeedFile> {
   const { data, error } = seedFile(environment).safeParse(await contentOf(file));
@@ -68,12 +68,12 @@ export async function readSeedFile(file: string, environment: KeyEnvironment): P
 
 async function contentOf(file: string): Promise<unknown> {
   try {
-    // Integers as in a request's body, so that the same schemas check them.
-    // A warning would quote the line that it is about, and with it a key; what is wrong, the schemas tell.
+    // BigInt integers, as in the body of a request, so that the same schemas check them. No warnings, as they quote lines, which may
+    // contain keys; the schemas report the faults.
     return parse(await readFile(file, 'utf8'), { intAsBigInt: true, logLevel: 'error' });
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
-    // The lines of the file around the fault follow the first, and keys may stand in them.
+    // Only the first line: the others quote the file, which may contain keys.
     const reason = withoutSecrets(message.split('\n', 1)[0] ?? '').replace(/:$/, '');
     throw new InvalidEnvironmentError(`SEED_FILE ${file} cannot be read: ${reason}`);
   }

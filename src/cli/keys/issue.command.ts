@@ -16,12 +16,10 @@ interface IssueOptions extends Format, OwnLimits, ActorOptions {
 /** `keys issue` */
 export function issueCommand(): Command {
   const command = new Command('issue')
-    .description('issue a key, on a quota of its own; the key is shown this once')
-    .requiredOption('--name <name>', 'what the key is for', nameArgument)
+    .description('issue a key with a quota of its own; the key is shown only once')
+    .requiredOption('--name <name>', 'name of the key', nameArgument)
     .requiredOption('--plan <plan>', 'free, pro, business, enterprise, or a plan of your own')
-    .addOption(
-      new Option('--role <role>', 'what the key may do').choices(['client', 'admin']).default('client'),
-    )
+    .addOption(new Option('--role <role>', 'role of the key').choices(['client', 'admin']).default('client'))
     .option('--expires <instant>', 'when it expires, such as 2027-01-01T00:00:00Z', instantArgument);
   return withActor(withOwnLimits(command))
     .option('--json', 'print one JSON object, for a program')

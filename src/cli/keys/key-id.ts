@@ -4,14 +4,14 @@ import { endingOf, KeyLookup } from '../../admin/key-lookup.service.js';
 import { ApiError } from '../../errors/api-error.js';
 import { terminalColumns } from '../output/terminal.js';
 
-/** What stands before the end of an id, in tables and in arguments. */
+/** The sign before the ending of an id, in tables and arguments. */
 const CUT = '…';
 const ENDING = /^…?([0-9a-f-]{4,35})$/i;
 
 /**
- * Returns the id of the key that `text` is the id of, or the end of it. A text that no key matches is returned as it is.
+ * Returns the id of the key whose id is `text` or ends with it. Returns `text` unchanged if no key matches.
  *
- * @throws ApiError `invalid_request` when several ids end so.
+ * @throws ApiError `invalid_request` if several ids end with it.
  */
 export async function keyIdOf(services: INestApplicationContext, text: string): Promise<string> {
   const ending = ENDING.exec(text)?.[1]?.toLowerCase();
@@ -28,7 +28,7 @@ export async function keyIdOf(services: INestApplicationContext, text: string): 
   return ids[0] ?? text;
 }
 
-/** Returns how ids are shown: on a terminal the end of each that no other key has, else whole. */
+/** Returns a function that formats ids: on a terminal the ending, if no other key has the same; otherwise the whole id. */
 export async function idTexts(
   services: INestApplicationContext,
   ids: readonly string[],

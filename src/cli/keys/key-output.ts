@@ -1,37 +1,37 @@
 import type { IssuedKey, Key } from '../../admin/key.schemas.js';
 import { limitsText } from '../limits-text.js';
-import { printFacts, printJson, printLines } from '../output/print.js';
+import { printFields, printJson, printLines } from '../output/print.js';
 
-/** How a command prints. */
+/** The output format of a command. */
 export interface Format {
   json?: true | undefined;
 }
 
-/** Prints all of a key but the key itself. */
+/** Prints a key without the key itself. */
 export function printKey(key: Key, { json }: Format): void {
   if (json) {
     printJson(key);
   } else {
-    printFacts(factsOf(key));
+    printFields(fieldsOf(key));
   }
 }
 
-/** Prints a key that was issued, with the key itself, this once. */
+/** Prints a new key with the key itself. */
 export function printIssued(issued: IssuedKey, { json }: Format): void {
   if (json) {
     printJson(issued);
     return;
   }
-  printFacts({ key: issued.key, ...factsOf(issued) });
+  printFields({ key: issued.key, ...fieldsOf(issued) });
   printLines('The key is not shown again.');
 }
 
-/** Returns how a question names a key. */
+/** Returns the text for a key in a confirmation. */
 export function keyText({ id, name }: Key): string {
   return `key "${name}" (${id})`;
 }
 
-function factsOf(key: Key) {
+function fieldsOf(key: Key) {
   return {
     id: key.id,
     name: key.name,

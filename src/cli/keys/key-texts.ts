@@ -3,14 +3,14 @@ import { isKeyId } from '../../admin/key.schemas.js';
 import { KeyLookup } from '../../admin/key-lookup.service.js';
 import { idTexts } from './key-id.js';
 
-/** How keys are shown that are known by their ids. */
+/** The texts for keys, by their ids. */
 export interface KeyTexts {
-  /** Null for a key that was removed by hand. */
+  /** Null for a key that was deleted by hand. */
   nameOf: (id: string) => string | null;
   idText: (id: string) => string;
 }
 
-/** Returns how the keys among these ids are shown. */
+/** Returns the texts for the keys among these ids. */
 export async function keyTexts(services: INestApplicationContext, ids: string[]): Promise<KeyTexts> {
   const keyIds = ids.filter(isKeyId);
   const names = await services.get(KeyLookup).namesOf(keyIds);

@@ -13,7 +13,7 @@ export function keysCommand(): Command {
     .description('API keys')
     .addHelpText(
       'after',
-      '\nAn <id> is the id of a key, or the end of it, as tables on a terminal show it.' +
+      '\nAn <id> is the id of a key or its ending, as tables on a terminal show it.' +
         '\n\nExamples:\n  animal-store keys issue --name "Ann\'s shop" --plan pro\n  animal-store keys list --banned',
     )
     .addCommand(issueCommand())

@@ -34,14 +34,14 @@ const COLUMNS: Column[] = [
 export function listCommand(): Command {
   return new Command('list')
     .description('list keys, oldest first')
-    .option('--plan <plan>', 'only those on this plan')
+    .option('--plan <plan>', 'only keys on this plan')
     .option(
       '--search <text>',
-      'only those whose name has this text, in any case, or whose id or key ends with it',
+      'only keys whose name contains this text, ignoring case, or whose id or key ends with it',
       searchArgument,
     )
-    .addOption(new Option('--state <state>', 'only those in this state').choices(KEY_STATES))
-    .option('--banned', 'only those that are banned now')
+    .addOption(new Option('--state <state>', 'only keys in this state').choices(KEY_STATES))
+    .option('--banned', 'only keys that are banned now')
     .option('--json', 'print a JSON array, for a program')
     .addHelpText(
       'after',

@@ -15,10 +15,10 @@ interface PlanOptions extends Format, OwnLimits, ActorOptions {
 /** `keys plan` */
 export function planCommand(): Command {
   const command = withActor(withOwnLimits(new Command('plan')))
-    .description("put a key's quota on a plan; what it has used is kept")
+    .description("put a key's quota on a plan; the counts of the current windows are kept")
     .argument('<id>', 'id of the key')
     .argument('<plan>', 'name of the plan')
-    .option('--yes', 'ask nothing, also on a terminal')
+    .option('--yes', 'do not ask for confirmation')
     .option('--json', 'print one JSON object, for a program');
   return command
     .addHelpText(

@@ -9,9 +9,9 @@ import { type Format, keyText, printKey } from './key-output.js';
 /** `keys revoke` */
 export function revokeCommand(): Command {
   return withActor(new Command('revoke'))
-    .description('take a key back, at once and for good')
+    .description('revoke a key immediately and permanently')
     .argument('<id>', 'id of the key')
-    .option('--yes', 'ask nothing, also on a terminal')
+    .option('--yes', 'do not ask for confirmation')
     .option('--json', 'print one JSON object, for a program')
     .addHelpText('after', '\nExample:\n  animal-store keys revoke 019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11')
     .action(async (id: string, options: Format & ActorOptions & { yes?: true }) => {
@@ -19,7 +19,7 @@ export function revokeCommand(): Command {
         const keys = services.get(KeyService);
         const key = await keys.find(await keyIdOf(services, id));
         if (key.revokedAt === null) {
-          await confirm(`Revoke ${keyText(key)}, at once and for good?`, options);
+          await confirm(`Revoke ${keyText(key)} immediately and permanently?`, options);
         }
         printKey(await keys.revoke(key.id, actorOf(options)), options);
       });

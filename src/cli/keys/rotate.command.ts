@@ -25,7 +25,11 @@ export function rotateCommand(): Command {
         .argParser(durationArgument)
         .default(durationArgument(OVERLAP_DEFAULT), OVERLAP_DEFAULT),
     )
-    .option('--expires <instant>', 'when the successor expires; else as the old key was to', instantArgument)
+    .option(
+      '--expires <instant>',
+      'when the successor expires (default: when the old key was to expire)',
+      instantArgument,
+    )
     .option('--json', 'print one JSON object, for a program')
     .addHelpText(
       'after',
@@ -44,7 +48,7 @@ export function rotateCommand(): Command {
     });
 }
 
-/** Returns until when a rotated key works. */
+/** Returns a sentence on how long the rotated key works. */
 function endOf({ state, expiresAt }: Key): string {
   return state === 'rotating' ? `The old key works until ${expiresAt}.` : 'The old key no longer works.';
 }

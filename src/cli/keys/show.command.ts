@@ -7,7 +7,7 @@ import { type Format, printKey } from './key-output.js';
 /** `keys show` */
 export function showCommand(): Command {
   return new Command('show')
-    .description('show all of a key but the key itself')
+    .description('show everything about a key except the key itself')
     .argument('<id>', 'id of the key')
     .option('--json', 'print one JSON object, for a program')
     .addHelpText('after', '\nExample:\n  animal-store keys show 019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11')

@@ -8,7 +8,7 @@ import { type Format, printKey } from './key-output.js';
 /** `keys unban` */
 export function unbanCommand(): Command {
   return withActor(new Command('unban'))
-    .description('end the ban of a key at once')
+    .description('end the ban of a key immediately')
     .argument('<id>', 'id of the key')
     .option('--json', 'print one JSON object, for a program')
     .addHelpText('after', '\nExample:\n  animal-store keys unban 019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11')

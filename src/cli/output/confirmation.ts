@@ -4,9 +4,9 @@ import { escapeControls } from './escape-controls.js';
 import { isInteractive } from './terminal.js';
 
 /**
- * Asks on a terminal whether to go on. Asks nothing with `--yes`, or where nobody is there to answer.
+ * Asks for confirmation on a terminal. Does not ask with `--yes` or without a terminal.
  *
- * @throws DeclinedError for any answer but yes, also for Ctrl-C and Ctrl-D.
+ * @throws DeclinedError for any answer but yes, and for Ctrl-C and Ctrl-D.
  */
 export async function confirm(question: string, { yes }: { yes?: true }): Promise<void> {
   if (yes || !isInteractive()) {
@@ -14,7 +14,7 @@ export async function confirm(question: string, { yes }: { yes?: true }): Promis
   }
   const answer = await answerTo(`${escapeControls(question)} [y/N] `);
   if (answer === null) {
-    // The cursor is still behind the question.
+    // The cursor is still on the line of the question.
     process.stderr.write('\n');
   }
   if (!/^y(es)?$/i.test(answer?.trim() ?? '')) {
@@ -22,7 +22,7 @@ export async function confirm(question: string, { yes }: { yes?: true }): Promis
   }
 }
 
-/** Resolves with the line that is typed, or null for Ctrl-C and Ctrl-D, which close the interface. */
+/** Resolves with the typed line, or with null for Ctrl-C and Ctrl-D, which close the interface. */
 function answerTo(question: string): Promise<string | null> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   return new Promise((resolve) => {

@@ -1,13 +1,13 @@
 /** A column of a table. */
 export interface Column {
   head: string;
-  /** What a narrow terminal does to it: `cut` shortens its texts, `wrap` breaks them into lines; else they stay whole. */
+  /** On a narrow terminal, `cut` shortens the texts and `wrap` breaks them into lines. Without it, they stay whole. */
   fit?: 'cut' | 'wrap';
-  /** A narrow terminal leaves out the column with the highest rank first. Without a rank, the column stays. */
+  /** On a narrow terminal, the column with the highest rank is left out first. A column without a rank is never left out. */
   rank?: number;
 }
 
-/** A column that is shown, and the width that its texts get. */
+/** A column that is shown, and the width of its texts. */
 export interface FittedColumn {
   /** Its position in the table. */
   index: number;
@@ -16,14 +16,14 @@ export interface FittedColumn {
 
 /** Spaces between two columns. */
 export const GAP = '  ';
-/** As narrow as texts are made before a column is left out. */
+/** The minimum width of texts before a column is left out. */
 const TEXT_MIN_WIDTH = 16;
 
 /**
- * Returns the columns that fit a terminal, and their widths: texts are narrowed first, then columns are left out. Where even the
- * columns without a rank are too wide, the table stays too wide.
+ * Returns the columns that fit a terminal, and their widths. Texts are narrowed first, then columns are left out. If the columns without
+ * a rank do not fit, the table is wider than the terminal.
  *
- * @param widths of the columns as they are.
+ * @param widths the natural widths of the columns.
  */
 export function fitColumns(
   columns: readonly Column[],
@@ -41,7 +41,7 @@ export function fitColumns(
   }
 }
 
-/** Narrows the widest text, again and again, until the table fits or no text can be narrower. */
+/** Narrows the widest text repeatedly until the table fits or no text can be narrower. */
 function narrowTexts(
   columns: readonly Column[],
   shown: readonly FittedColumn[],

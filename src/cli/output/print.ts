@@ -4,25 +4,25 @@ import { escapeControls } from './escape-controls.js';
 import { type Column, type FittedColumn, fitColumns, GAP } from './fit-columns.js';
 import { terminalColumns } from './terminal.js';
 
-/** Each of them takes one column of a terminal. */
+/** Texts whose characters each take one column of a terminal. */
 const ASCII = /^[\x20-\x7e]*$/;
 const ELLIPSIS = '…';
 
 export type Cell = string | number | boolean | null;
 
-/** Prints sentences, one to a line, for a person. */
+/** Prints sentences, one per line. */
 export function printLines(...lines: string[]): void {
   process.stdout.write(`${lines.map(escapeControls).join('\n')}\n`);
 }
 
-/** Prints one JSON text, for a program. */
+/** Prints one JSON text on one line. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${escapeControls(JSON.stringify(value))}\n`);
 }
 
 /**
- * Prints rows in columns, for a person, as wide as the terminal; whole where there is none. A null is a dash, and no rows are
- * `None.`
+ * Prints rows in columns that fit the terminal, or whole if standard output is not a terminal. A null is printed as a dash, and an empty
+ * table as `None.`
  */
 export function printTable(columns: readonly Column[], rows: readonly (readonly Cell[])[]): void {
   if (rows.length === 0) {
@@ -49,13 +49,13 @@ export function printTable(columns: readonly Column[], rows: readonly (readonly 
   }
 }
 
-/** Prints facts, one to a line, for a person. */
-export function printFacts(facts: Record<string, Cell>): void {
-  const texts = Object.entries(facts).map(textsOf);
+/** Prints names and values, one pair per line. */
+export function printFields(fields: Record<string, Cell>): void {
+  const texts = Object.entries(fields).map(textsOf);
   printColumns(texts, widthsOf(texts).map(columnOf));
 }
 
-/** Returns an instant for a table: on a terminal without its milliseconds. */
+/** Returns an instant for a table, without milliseconds on a terminal. */
 export function instantCell(instant: string | null): Cell {
   return terminalColumns() === null ? instant : (instant?.replace(/\.\d+Z$/, 'Z') ?? null);
 }
@@ -78,7 +78,7 @@ function columnOf(width: number, index: number): FittedColumn {
   return { index, width };
 }
 
-/** Returns the lines of a row: several where a text is wrapped. */
+/** Returns the lines of a row; a wrapped text makes several. */
 function linesOf(
   row: readonly string[],
   columns: readonly Column[],
@@ -115,7 +115,7 @@ function printColumns(rows: readonly (readonly string[])[], columns: readonly Fi
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** In columns of a terminal; the library alone would take seconds for a long table. */
+/** Returns the width in columns of a terminal. The library alone would take seconds for a long table. */
 function widthOf(text: string): number {
   return ASCII.test(text) ? text.length : stringWidth(text);
 }
