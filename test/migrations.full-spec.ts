@@ -167,7 +167,7 @@ test('a migration whose process was killed is reported as failed, without a reco
   await applyPendingMigrations(databaseUrl, folder).catch(() => {});
   await query(databaseUrl, 'UPDATE _prisma_migrations SET logs = NULL');
   await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
-    failure(BROKEN, 'failed earlier: why was not recorded'),
+    failure(BROKEN, 'failed earlier: the reason was not recorded'),
   );
 });
 

@@ -5,26 +5,26 @@ import type { SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
 import { namedStatement, type Statement } from './query-runner.js';
 
-/** The folder stands as far above `src/database` as above `dist/database`. */
+/** The path is the same from `src/database` and `dist/database`. */
 const MIGRATIONS_FOLDER = path.join(import.meta.dirname, '..', '..', 'prisma', 'migrations');
 
 const CONNECT_TIMEOUT_MS = 2_000;
 
 const UNDEFINED_TABLE = '42P01';
 
-/** What a message tells whoever has a database without them. Prisma's own commands are not in the image. */
+/** The advice in messages about pending migrations. Prisma's commands are not in the image. */
 export const HOW_TO_MIGRATE = 'run "npx prisma migrate deploy", or in a container "animal-store migrate"';
 
-/** Prisma's code of a migration that failed earlier, and was not resolved. */
+/** Prisma's code for a migration that failed earlier and was not resolved. */
 const FAILED_EARLIER = 'P3009';
 
-/** Prisma's codes of what a person can mend. */
-const EXPLAINED = /^P\d{4}$/;
+/** Prisma's codes of errors that an operator can fix. */
+const KNOWN_ERROR = /^P\d{4}$/;
 
-/** What PostgreSQL said, in any of its languages, among the lines that the engine tells or records. */
+/** The error of PostgreSQL, in any of its languages, in a message or log of the engine. */
 const SERVER_ERROR = /^(?:Error querying the database: )?(\p{Lu}+: .+)$/mu;
 
-/** What Prisma recorded of the migrations it ran, without those that were rolled back. Its lock is held by who applies them. */
+/** The migrations that Prisma recorded, without rolled-back ones. A process that applies migrations holds Prisma's advisory lock. */
 const RECORDED = namedStatement(
   'recorded-migrations',
   `SELECT migration_name, finished_at IS NOT NULL, coalesce(logs, ''),
@@ -37,40 +37,39 @@ const RECORDED = namedStatement(
 
 type Recorded = [name: string, finished: boolean, log: string, isBeingApplied: boolean];
 
-/** Why migrations are not applied, or not resolved, and what a person is to do then. Its message is one line. */
+/** Thrown if migrations cannot be applied or resolved. Its message is one line, and says what to do. */
 export class MigrationError extends Error {}
 
 /** An error of the schema engine. */
 interface EngineError extends Error {
   code?: string;
-  /** Of one that PostgreSQL refused, and that is to be resolved. */
+  /** The migration that failed in PostgreSQL and has to be resolved. */
   migrationName?: string;
 }
 
-/** What somebody has made of a migration that failed: finished it by hand, or undone it, so that it is applied again. */
+/** How a failed migration was resolved by hand: `applied` if it was finished, `rolled-back` if it was undone, to be applied again. */
 export type Resolution = 'applied' | 'rolled-back';
 
 /**
- * The migrations that the database does not have yet, oldest first. Reads only.
+ * Returns the migrations that the database lacks, oldest first. Only reads.
  *
- * @param ask asks the database, and returns the rows as arrays.
- * @throws the error of the query; and MigrationError when a migration of the folder is being applied, or failed earlier: what is to
- * be done then is for a person to decide.
+ * @param query runs a statement in the database, and returns the rows as arrays.
+ * @throws the error of the query; MigrationError if a migration of the folder is being applied, or failed earlier and was not resolved.
  */
 export async function pendingMigrations(
-  ask: (statement: Statement) => Promise<Recorded[]>,
+  query: (statement: Statement) => Promise<Recorded[]>,
   migrationsFolder = MIGRATIONS_FOLDER,
 ): Promise<string[]> {
   const names = await migrationNames(migrationsFolder);
-  const recorded = await unlessNone(ask(RECORDED));
-  // Those of another release are none of our concern.
+  const recorded = await emptyIfUnmigrated(query(RECORDED));
+  // Migrations of other releases are ignored.
   const unfinished = recorded.find(([name, finished]) => !finished && names.includes(name));
   if (unfinished !== undefined) {
     const [name, , log, isBeingApplied] = unfinished;
     if (isBeingApplied) {
       throw new MigrationError(`The migration ${name} is being applied`);
     }
-    const reason = SERVER_ERROR.exec(log)?.[1] ?? 'why was not recorded';
+    const reason = SERVER_ERROR.exec(log)?.[1] ?? 'the reason was not recorded';
     throw new MigrationError(`The migration ${name} failed earlier: ${reason}. ${howToResolve(name)}`);
   }
   const applied = new Set(recorded.map(([name]) => name));
@@ -80,10 +79,10 @@ export async function pendingMigrations(
 /**
  * Applies the pending migrations, as `prisma migrate deploy` would, and returns their names.
  *
- * Processes that start at once take turns: one applies, the others wait for it up to two minutes and find nothing left. An index
- * whose concurrent build was interrupted is built again.
+ * Of concurrent processes, one applies the migrations; the others wait for it, up to two minutes, and find none left. An index whose
+ * concurrent build was interrupted is built again.
  *
- * @throws what `pendingMigrations` throws, and MigrationError when a migration fails.
+ * @throws the errors of `pendingMigrations`, and MigrationError if a migration fails.
  */
 export async function applyPendingMigrations(
   connectionString: string,
@@ -109,9 +108,9 @@ export async function applyPendingMigrations(
 }
 
 /**
- * Records what was made of a migration that failed, as `prisma migrate resolve` would. Waits for a process that applies.
+ * Records how a failed migration was resolved, as `prisma migrate resolve` would. Waits for a process that applies migrations.
  *
- * @throws MigrationError when there is no such migration, or it is in no state to be resolved so.
+ * @throws MigrationError if there is no such migration, or its state does not allow the resolution.
  */
 export async function resolveMigration(
   connectionString: string,
@@ -133,7 +132,7 @@ async function withClient<T>(connectionString: string, use: (client: pg.Client) 
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
   });
-  // A connection lost between two queries is an event, which would end the process; the next query tells it as well.
+  // Without a listener, a connection lost between two queries would end the process. The next query reports the loss.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -146,7 +145,7 @@ async function withClient<T>(connectionString: string, use: (client: pg.Client) 
 /** Returns whether every migration of the folder is recorded as finished. */
 function isUpToDate(connectionString: string, migrationsFolder: string): Promise<boolean> {
   return withClient(connectionString, async (client) => {
-    const recorded = await unlessNone(queryBy(client)(RECORDED));
+    const recorded = await emptyIfUnmigrated(queryBy(client)(RECORDED));
     const finished = new Set(recorded.filter(([, isFinished]) => isFinished).map(([name]) => name));
     return (await migrationNames(migrationsFolder)).every((name) => finished.has(name));
   });
@@ -157,8 +156,8 @@ const queryBy =
   async ({ text }: Statement) =>
     (await client.query<Recorded>({ text, rowMode: 'array' })).rows;
 
-/** Nothing of a database that no migration has come to. */
-async function unlessNone(rows: Promise<Recorded[]>): Promise<Recorded[]> {
+/** Returns no rows for a database without any migration. */
+async function emptyIfUnmigrated(rows: Promise<Recorded[]>): Promise<Recorded[]> {
   try {
     return await rows;
   } catch (error) {
@@ -177,32 +176,32 @@ async function migrationNames(migrationsFolder: string): Promise<string[]> {
     .toSorted();
 }
 
-/** @throws MigrationError where the engine says what is wrong. */
+/** @throws MigrationError for an error that the engine explains. */
 async function withEngine<T>(
   connectionString: string,
   use: (engine: SchemaEngine) => Promise<T>,
 ): Promise<T> {
-  // Loaded only when there is something to do: a service in operation needs no schema engine.
+  // Loaded only if needed: a running service needs no schema engine.
   const { openSchemaEngine } = await import('../../prisma/wasm-schema-engine.mjs');
   const { engine, close } = await openSchemaEngine({ connectionString });
   try {
     return await use(engine);
   } catch (error) {
-    throw explained(error);
+    throw errorOf(error);
   } finally {
     await close();
   }
 }
 
-/** The engine's own error in one line, with what to do next; any other as it is. */
-function explained(error: unknown): unknown {
+/** Returns an error of the engine as one line that says what to do; any other error unchanged. */
+function errorOf(error: unknown): unknown {
   const { code = '', message, migrationName } = error as EngineError;
   if (migrationName !== undefined) {
-    const reason = SERVER_ERROR.exec(message)?.[1] ?? inOneLine(message);
+    const reason = SERVER_ERROR.exec(message)?.[1] ?? onOneLine(message);
     const text = `The migration ${migrationName} failed: ${reason}. ${howToResolve(migrationName)}`;
     return new MigrationError(text, { cause: error });
   }
-  return EXPLAINED.test(code) ? new MigrationError(inOneLine(message), { cause: error }) : error;
+  return KNOWN_ERROR.test(code) ? new MigrationError(onOneLine(message), { cause: error }) : error;
 }
 
 function howToResolve(name: string): string {
@@ -212,11 +211,11 @@ function howToResolve(name: string): string {
   );
 }
 
-function inOneLine(text: string): string {
+function onOneLine(text: string): string {
   return text.trim().replaceAll(/\s+/g, ' ');
 }
 
-/** All migrations, as the engine compares those applied with their files. */
+/** Returns all migrations, as the engine compares applied migrations with their files. */
 async function readMigrations(migrationsFolder: string) {
   const migrationDirectories = await Promise.all(
     (await migrationNames(migrationsFolder)).map(async (name) => {

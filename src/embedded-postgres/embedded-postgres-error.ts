@@ -1,4 +1,4 @@
-/** Why the embedded PostgreSQL cannot be used; the message says what to do and needs no stack beside it. */
+/** Thrown if the embedded PostgreSQL cannot be used. The message says what to do, so it is reported without a stack. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 }

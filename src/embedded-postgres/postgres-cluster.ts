@@ -11,19 +11,18 @@ export const POSTGRES_USER = 'postgres';
 
 const PASSWORD_FILE = 'animal_store.password';
 const STAGE_PREFIX = '.postgres-in-the-making-';
-/** No initdb takes this long, so an older stage is a leftover even if its process id lives again. */
-const OLDEST_STAGE_MS = 60 * 60 * 1000;
+/** No initdb takes this long, so an older stage is a leftover even if its process id was reused. */
+const MAX_STAGE_AGE_MS = 60 * 60 * 1000;
 
-/** The random password of the cluster's superuser. It lies in the cluster, which is closed to other accounts. */
+/** Returns the random password of the cluster's superuser, from a file in the cluster that other accounts cannot read. */
 export async function readPassword(clusterFolder: string): Promise<string> {
   return (await readFile(join(clusterFolder, PASSWORD_FILE), 'utf8')).trim();
 }
 
 /**
- * Makes sure that there is a cluster that these binaries can start: creates it when absent, and changes
- * nothing of one that does not fit.
+ * Creates the cluster if it does not exist, or checks that these binaries can start it. An incompatible cluster is not changed.
  *
- * @throws EmbeddedPostgresError when what is there is of another major version, of another account, or no cluster.
+ * @throws EmbeddedPostgresError if the folder has a cluster of another major version or other content, or its owner cannot be changed.
  */
 export async function ensureCluster(
   clusterFolder: string,
@@ -41,8 +40,7 @@ export async function ensureCluster(
 }
 
 /**
- * Runs initdb in a folder aside and moves the result into place, so that a cluster is there either whole or
- * not at all, and always with its password.
+ * Runs initdb in a temporary folder and renames the result into place, so that a cluster is always complete and has its password.
  */
 async function createCluster(
   clusterFolder: string,
@@ -52,24 +50,24 @@ async function createCluster(
   const stage = await mkdtemp(join(clusterFolder, '..', `${STAGE_PREFIX}${process.pid}-`));
   try {
     const passwordFile = join(stage, PASSWORD_FILE);
-    const made = join(stage, 'cluster');
+    const created = join(stage, 'cluster');
     await writeFile(passwordFile, randomBytes(24).toString('base64url'), { mode: 0o600 });
     await handOver(stage, account);
     await handOver(passwordFile, account);
-    const result = await runPostgresCommand(account, binaries.initdb, initdbArguments(made, passwordFile));
+    const result = await runPostgresCommand(account, binaries.initdb, initdbArguments(created, passwordFile));
     if (result.code !== 0) {
       throw new EmbeddedPostgresError(
         `Creating the embedded PostgreSQL in ${clusterFolder} failed (initdb, exit code ${result.code}):\n${result.output}`,
       );
     }
-    await rename(passwordFile, join(made, PASSWORD_FILE));
-    await rename(made, clusterFolder).catch(ignoreFasterOne);
+    await rename(passwordFile, join(created, PASSWORD_FILE));
+    await rename(created, clusterFolder).catch(ignoreExisting);
   } finally {
     await rm(stage, { recursive: true, force: true });
   }
 }
 
-/** PostgreSQL's own locale C.UTF-8 sorts and changes case the same on every machine. */
+/** The builtin locale C.UTF-8 sorts and changes case in the same way on every machine. */
 function initdbArguments(clusterFolder: string, passwordFile: string): string[] {
   return [
     `--pgdata=${clusterFolder}`,
@@ -84,14 +82,14 @@ function initdbArguments(clusterFolder: string, passwordFile: string): string[] 
   ];
 }
 
-/** Another process that started at the same instant may have put its cluster there first: then we use that. */
-function ignoreFasterOne(error: NodeJS.ErrnoException): void {
+/** Ignores that another process has created the cluster first; that cluster is used. */
+function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') {
     throw error;
   }
 }
 
-/** Removes what an initdb left behind that was killed. */
+/** Removes the folders of killed initdb processes. */
 async function removeLeftovers(dataFolder: string): Promise<void> {
   for (const name of await readdir(dataFolder)) {
     const pid = name.startsWith(STAGE_PREFIX) ? Number.parseInt(name.slice(STAGE_PREFIX.length), 10) : null;
@@ -100,8 +98,8 @@ async function removeLeftovers(dataFolder: string): Promise<void> {
     }
     const stage = join(dataFolder, name);
     const facts = await stat(stage).catch(() => null);
-    if (facts === null || !isAlive(pid) || Date.now() - facts.mtimeMs > OLDEST_STAGE_MS) {
-      // An initdb that outlived its parent may still write there; then the next start removes the rest.
+    if (facts === null || !isAlive(pid) || Date.now() - facts.mtimeMs > MAX_STAGE_AGE_MS) {
+      // An initdb that outlived its parent may still write here. The next start then removes the rest.
       await rm(stage, { recursive: true, force: true }).catch(() => undefined);
     }
   }
@@ -130,14 +128,14 @@ async function checkVersion(clusterFolder: string, binaries: PostgresBinaries): 
   }
 }
 
-/** PostgreSQL insists on owning its files. A copy made by root is handed to the server's account. */
+/** Changes the owner of a cluster that root copied to the server's account, as PostgreSQL must own its files. */
 async function takeOver(clusterFolder: string, account: ServerAccount | null): Promise<void> {
   const { uid } = await stat(clusterFolder);
   if (account !== null && uid !== account.uid) {
     for (const name of await readdir(clusterFolder, { recursive: true })) {
       await handOver(join(clusterFolder, name), account);
     }
-    // Last, so that a hand-over that was interrupted is begun again.
+    // Last, so that an interrupted change of owner starts again.
     await handOver(clusterFolder, account);
   }
 }

@@ -3,13 +3,13 @@ import { lchown, readFile, stat } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
 
-/** The account that PostgreSQL runs as and that owns its files, when it is not our own. */
+/** The account that PostgreSQL runs as and that owns its files, if it is not this process's own. */
 export interface ServerAccount {
   uid: number;
   gid: number;
 }
 
-/** How a program ended: its exit code (null when a signal ended it) and all that it wrote. */
+/** The exit code of a program (null if a signal ended it) and its output. */
 export interface CommandResult {
   code: number | null;
   output: string;
@@ -21,8 +21,8 @@ const CAP_DAC_OVERRIDE = 1n << 1n;
 const CAP_DAC_READ_SEARCH = 1n << 2n;
 
 /**
- * Which account PostgreSQL has to run as: null for our own. PostgreSQL refuses to run as root, so for root it
- * is the account that owns the cluster already, otherwise `nobody`.
+ * Returns the account that PostgreSQL has to run as; null for this process's own. PostgreSQL does not run as root, so for root it is the
+ * account that owns the cluster, or `nobody`.
  */
 export async function chooseServerAccount(clusterFolder: string): Promise<ServerAccount | null> {
   if (process.getuid?.() !== 0) {
@@ -39,23 +39,23 @@ async function findNobody(): Promise<ServerAccount> {
 }
 
 /**
- * Hands a file or folder to the account that PostgreSQL runs as, unless that is our own.
+ * Changes the owner of a file or folder to the account that PostgreSQL runs as.
  *
- * @throws EmbeddedPostgresError when we may not.
+ * @throws EmbeddedPostgresError if this process lacks the permission.
  */
 export async function handOver(path: string, account: ServerAccount | null): Promise<void> {
   if (account !== null) {
     await lchown(path, account.uid, account.gid).catch((cause: unknown) => {
-      throw cannotChangeAccount(cause);
+      throw accountChangeError(cause);
     });
   }
 }
 
 /**
- * Runs one of PostgreSQL's programs to its end, as the account given.
+ * Runs one of PostgreSQL's programs to its end, as the given account.
  *
- * @param options.cwd the working folder. `ownSession` keeps the signals of our terminal (Ctrl-C) from it.
- * @throws EmbeddedPostgresError when it cannot be run at all, or not as that account.
+ * @param options.ownSession runs it in a session of its own, so that Ctrl-C in the terminal does not reach it.
+ * @throws EmbeddedPostgresError if it cannot be run, or not as that account.
  */
 export async function runPostgresCommand(
   account: ServerAccount | null,
@@ -79,25 +79,25 @@ export async function runPostgresCommand(
     child.once('error', reject);
     child.once('close', resolve);
   }).catch((cause: unknown) => {
-    throw command === SETPRIV ? cannotChangeAccount(cause) : cannotRun(cause);
+    throw command === SETPRIV ? accountChangeError(cause) : startError(cause);
   });
   if (output.startsWith(`${SETPRIV}:`)) {
-    throw cannotChangeAccount(output.trim());
+    throw accountChangeError(output.trim());
   }
   return { code, output: output.trim() };
 }
 
 /**
- * The words before a command that make it run as another account. It keeps one capability of root's, to pass
- * through folders such as /root that are closed to that account: the one to read and search where we have it
- * (containers often do not), otherwise the one to read and write.
+ * Returns the words before a command that run it as another account. It keeps one capability of root, to pass through folders such as
+ * /root that are closed to that account: the capability to read and search if this process has it (containers often do not),
+ * otherwise that to read and write.
  */
 async function changeAccount(account: ServerAccount | null): Promise<string[]> {
   if (account === null) {
     return [];
   }
   if (platform() !== 'linux') {
-    throw cannotChangeAccount('this platform has no setpriv');
+    throw accountChangeError('this platform has no setpriv');
   }
   const status = await readFile('/proc/self/status', 'utf8');
   const permitted = BigInt(`0x${/^CapPrm:\s*([0-9a-f]+)/m.exec(status)?.[1] ?? '0'}`);
@@ -118,14 +118,14 @@ async function changeAccount(account: ServerAccount | null): Promise<string[]> {
   ];
 }
 
-/** Neither our secrets nor PG… variables, which would change what the programs do. */
+/** Returns the environment without the service's secrets, and without PG… variables, which configure the programs. */
 function childEnvironment(): NodeJS.ProcessEnv {
   const { PATH, SystemRoot, LD_LIBRARY_PATH } = process.env;
   const inherited = Object.entries({ PATH, SystemRoot, LD_LIBRARY_PATH }).filter(([, value]) => value);
   return { ...Object.fromEntries(inherited), LC_ALL: 'C', TZ: 'UTC' };
 }
 
-function cannotChangeAccount(cause: unknown): EmbeddedPostgresError {
+function accountChangeError(cause: unknown): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     `PostgreSQL does not run as root, and changing to another account failed (${reasonOf(cause)}). ` +
       `Run as a normal user, or set DATABASE_URL.`,
@@ -133,7 +133,7 @@ function cannotChangeAccount(cause: unknown): EmbeddedPostgresError {
   );
 }
 
-function cannotRun(cause: unknown): EmbeddedPostgresError {
+function startError(cause: unknown): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     `The embedded PostgreSQL does not run on this machine (${reasonOf(cause)}). Set DATABASE_URL.`,
     { cause },

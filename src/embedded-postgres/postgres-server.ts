@@ -7,8 +7,8 @@ import type { PostgresBinaries } from './postgres-binaries.js';
 import { handOver, runPostgresCommand, type ServerAccount } from './postgres-command.js';
 import { findPostmaster, removeStalePidFile } from './postmaster-pid.js';
 
-/** Where a server lies, what runs it and as whom. All paths are absolute and without symbolic links. */
-export interface ServerPlace {
+/** The folders, account and programs of a server. All paths are absolute and without symbolic links. */
+export interface ServerConfig {
   dataFolder: string;
   clusterFolder: string;
   account: ServerAccount | null;
@@ -23,34 +23,34 @@ const STOP_TIMEOUT_S = 60;
 const POLL_MS = 20;
 const LOG_TAIL_BYTES = 4000;
 
-/** Given at every start, so that they also hold for a cluster of an older version of this service. */
+/** Passed at every start, so that they also apply to a cluster that an older version of this service created. */
 const SETTINGS = {
   listen_addresses: HOST,
-  // The path of a socket has to be short, and ours may not be.
+  // The path of a socket must be short, and that of the data folder may be long.
   unix_socket_directories: '',
   max_connections: '100',
   shared_buffers: '128MB',
-  // Compiling costs more than it gains for statements as short as ours.
+  // For short statements, compilation costs more than it saves.
   jit: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
 };
 
-/** Another server was starting or stopping, or another program took the port: the next try may well succeed. */
-const PASSING_TROUBLE =
+/** Output of a failure that a retry may resolve: another server was starting or stopping, or another program took the port. */
+const TEMPORARY_FAILURE =
   /could not bind|(lock|PID) file .* (already exists|is empty)|pre-existing shared memory block/;
 
 /**
  * Starts the server of a cluster, and waits until it accepts connections.
  *
- * @param port a free one by default.
- * @returns null when it did, otherwise what went wrong when the next try may not meet that again.
- * @throws EmbeddedPostgresError with the end of the server's log when it will not start.
+ * @param port a free port by default.
+ * @returns null on success, or the message of a failure that a retry may resolve.
+ * @throws EmbeddedPostgresError with the end of the server's log for any other failure.
  */
-export async function startServer(place: ServerPlace, port?: number): Promise<string | null> {
-  const { account, binaries, clusterFolder, dataFolder } = place;
+export async function startServer(config: ServerConfig, port?: number): Promise<string | null> {
+  const { account, binaries, clusterFolder, dataFolder } = config;
   await removeStalePidFile(clusterFolder);
-  const logFile = logFileOf(place);
+  const logFile = logFileOf(config);
   const logStart = await openLog(logFile, account);
   const settings = Object.entries({ ...SETTINGS, port: port ?? (await findFreePort()) });
   const options = settings.map(([name, value]) => `-c ${name}=${value}`).join(' ');
@@ -67,21 +67,20 @@ export async function startServer(place: ServerPlace, port?: number): Promise<st
   const failure =
     `Starting the embedded PostgreSQL in ${clusterFolder} failed (pg_ctl, exit code ${result.code}):\n` +
     `${result.output}\nThe end of ${logFile}:\n${log}`;
-  if (PASSING_TROUBLE.test(result.output + log)) {
+  if (TEMPORARY_FAILURE.test(result.output + log)) {
     return failure;
   }
   throw new EmbeddedPostgresError(failure);
 }
 
 /**
- * Stops the server with this process id, by a fast shutdown; nothing happens when it does not run any more.
- * Not by `pg_ctl stop`, which stops whatever server is there now, and goes on waiting when another process
- * starts it again at once.
+ * Stops the server with this process id by a fast shutdown, if it still runs. `pg_ctl stop` would stop whatever server runs now, and
+ * would keep waiting if another process restarts the server immediately.
  *
- * @throws EmbeddedPostgresError when it does not stop in time.
+ * @throws EmbeddedPostgresError if the server does not stop in time.
  */
-export async function stopServer(place: ServerPlace, pid: number): Promise<void> {
-  const { account, binaries, clusterFolder, dataFolder } = place;
+export async function stopServer(config: ServerConfig, pid: number): Promise<void> {
+  const { account, binaries, clusterFolder, dataFolder } = config;
   const runs = async () => (await findPostmaster(clusterFolder))?.pid === pid;
   if (!(await runs())) {
     return;
@@ -101,16 +100,16 @@ export async function stopServer(place: ServerPlace, pid: number): Promise<void>
   }
 }
 
-/** The end of the server's log, for an error message. */
-export function readServerLog(place: ServerPlace): Promise<string> {
-  return readLog(logFileOf(place), 0);
+/** Returns the end of the server's log, for an error message. */
+export function readServerLog(config: ServerConfig): Promise<string> {
+  return readLog(logFileOf(config), 0);
 }
 
-function logFileOf(place: ServerPlace): string {
-  return join(place.dataFolder, 'postgres.log');
+function logFileOf(config: ServerConfig): string {
+  return join(config.dataFolder, 'postgres.log');
 }
 
-/** Makes sure that the server can write its log and nobody else can read it; resolves to the bytes in it. */
+/** Creates the log so that only the server's account can read and write it. Resolves to its size in bytes. */
 async function openLog(logFile: string, account: ServerAccount | null): Promise<number> {
   const file = await open(logFile, 'a', 0o600);
   const { size } = await file.stat();
@@ -119,7 +118,7 @@ async function openLog(logFile: string, account: ServerAccount | null): Promise<
   return size;
 }
 
-/** The end of the log, and only what came after the byte `from`. */
+/** Returns the end of the log, from the byte `from` at the earliest. */
 async function readLog(logFile: string, from: number): Promise<string> {
   const log = await readFile(logFile).catch(() => Buffer.alloc(0));
   return log
@@ -128,7 +127,7 @@ async function readLog(logFile: string, from: number): Promise<string> {
     .trim();
 }
 
-/** Free a moment ago; when another program takes it before PostgreSQL does, the next try gets another. */
+/** Returns a port that is free now. If another program takes it before PostgreSQL does, the next attempt gets another. */
 function findFreePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -4,22 +4,22 @@ import { platform } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** What a running PostgreSQL says of itself in `postmaster.pid`. */
+/** The state of a running PostgreSQL, from its `postmaster.pid`. */
 export interface Postmaster {
   pid: number;
-  /** Null while it has not yet opened one. */
+  /** Null until the server has opened a port. */
   port: number | null;
-  /** True once it accepts connections, and until it begins to stop. */
+  /** True while the server accepts connections, until it begins to stop. */
   ready: boolean;
 }
 
 const FILE = 'postmaster.pid';
 const PORT_LINE = 3;
 const STATUS_LINE = 7;
-/** A server that starts writes the file at once; one that is not complete after this never will be. */
-const LONGEST_WRITE_MS = 5000;
+/** A starting server writes the file immediately, so a file that is incomplete after this time stays so. */
+const MAX_WRITE_MS = 5000;
 
-/** Reads the text of a `postmaster.pid`, or null when it is not (yet) one. */
+/** Parses the text of a `postmaster.pid`. Returns null if the text is empty or incomplete. */
 export function parsePostmasterPid(text: string): Postmaster | null {
   const lines = text.split('\n').map((line) => line.trim());
   const pid = Number(lines[0]);
@@ -31,10 +31,10 @@ export function parsePostmasterPid(text: string): Postmaster | null {
 }
 
 /**
- * The PostgreSQL that runs on this cluster now, or null. A `postmaster.pid` that a crash left behind counts as
- * none, even when its process id belongs to another program by now.
+ * Returns the PostgreSQL that runs on this cluster, or null. A `postmaster.pid` of a crashed server is ignored, even if its process id
+ * now belongs to another program.
  *
- * @throws the error of the file system when the file is there but may not be read.
+ * @throws the error of the file system if the file exists but cannot be read.
  */
 export async function findPostmaster(clusterFolder: string): Promise<Postmaster | null> {
   const postmaster = parsePostmasterPid(await readPidFile(clusterFolder));
@@ -42,22 +42,19 @@ export async function findPostmaster(clusterFolder: string): Promise<Postmaster 
 }
 
 /**
- * Removes a `postmaster.pid` that is certainly not of a server on this cluster. PostgreSQL does so itself when
- * the process is gone, but refuses to start when its id has been given to another program of the same account,
- * or when a crash left the file empty.
+ * Removes a `postmaster.pid` that certainly does not belong to a server on this cluster. PostgreSQL does so itself if the process is
+ * gone, but does not start if another program of the same account has the process id, or if a crash left the file empty.
  */
 export async function removeStalePidFile(clusterFolder: string): Promise<void> {
   const path = join(clusterFolder, FILE);
   const text = await readPidFile(clusterFolder);
   const postmaster = parsePostmasterPid(text);
   const stale =
-    postmaster === null
-      ? (await ageMs(path)) > LONGEST_WRITE_MS
-      : !(await runsOn(clusterFolder, postmaster.pid));
+    postmaster === null ? (await ageMs(path)) > MAX_WRITE_MS : !(await runsOn(clusterFolder, postmaster.pid));
   if (!stale) {
     return;
   }
-  // Moved first and looked at again: a server that started meanwhile gets its file back.
+  // Moved first and then read again: a server that started meanwhile gets its file back.
   const moved = `${path}.stale-${process.pid}`;
   try {
     await rename(path, moved);
@@ -70,7 +67,7 @@ export async function removeStalePidFile(clusterFolder: string): Promise<void> {
   }
 }
 
-/** Zero for a file that is not there. */
+/** Returns the age of a file; zero if it does not exist. */
 async function ageMs(path: string): Promise<number> {
   const facts = await stat(path).catch(() => null);
   return facts === null ? 0 : Date.now() - facts.mtimeMs;
@@ -91,7 +88,7 @@ function ignoreMissing(error: unknown): void {
   }
 }
 
-/** Whether the process is a PostgreSQL server on this cluster. In doubt it is, as PostgreSQL then decides. */
+/** Returns whether the process is a PostgreSQL server on this cluster. Returns true in doubt, which leaves the decision to PostgreSQL. */
 async function runsOn(clusterFolder: string, pid: number): Promise<boolean> {
   if (!isAlive(pid)) {
     return false;
@@ -109,8 +106,8 @@ async function runsOn(clusterFolder: string, pid: number): Promise<boolean> {
 }
 
 /**
- * Looks at the command line, which every account may read and which is empty for a process that has ended but
- * was not reaped, as happens below a container's first process.
+ * Reads the command line, which every account may read. It is empty for a process that has ended but was not reaped, as can happen in a
+ * container.
  */
 async function linuxProcessRunsOn(clusterFolder: string, pid: number): Promise<boolean> {
   const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
@@ -118,8 +115,8 @@ async function linuxProcessRunsOn(clusterFolder: string, pid: number): Promise<b
   if (basename(words[0] ?? '') !== 'postgres') {
     return false;
   }
-  // The working folder of a server is its cluster. It stays right when the folder is moved, but we may not
-  // be allowed to see it; the -D of the command line is what pg_ctl was given.
+  // The working folder of a server is its cluster, even after the folder is moved, but reading it may not be permitted. The -D of the
+  // command line is the path at the start.
   const named = words[words.indexOf('-D') + 1] ?? '';
   const folder = (await identity(`/proc/${pid}/cwd`)) ?? (await identity(named));
   return folder === null || folder === (await identity(clusterFolder));
@@ -130,7 +127,7 @@ async function identity(folder: string): Promise<string | null> {
   return facts && `${facts.dev}:${facts.ino}`;
 }
 
-/** Whether there is a process with this id, of whatever account. */
+/** Returns whether a process with this id exists, of any account. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

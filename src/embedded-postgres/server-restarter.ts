@@ -1,17 +1,17 @@
 import { Logger } from '@nestjs/common';
-import { type ServerPlace, startServer } from './postgres-server.js';
+import { type ServerConfig, startServer } from './postgres-server.js';
 import { findPostmaster, type Postmaster } from './postmaster-pid.js';
 
 const FIRST_PAUSE_MS = 1000;
-const LONGEST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 
-/** A running server: its process, and the port that it keeps over restarts. */
+/** A running server: its process id, and the port that it keeps across restarts. */
 export interface RunningServer {
   pid: number;
   port: number;
 }
 
-/** Starts a server again when it has ended by itself. */
+/** Restarts a server that has ended by itself. */
 export class ServerRestarter {
   private readonly logger = new Logger('EmbeddedPostgres');
   private pauseMs = FIRST_PAUSE_MS;
@@ -21,16 +21,16 @@ export class ServerRestarter {
   private hasEnded = false;
 
   /**
-   * @param server is updated with the new process id.
-   * @param stopping once aborted, nothing is started any more.
+   * @param server updated with the new process id.
+   * @param stopping once aborted, the server is not restarted.
    */
   constructor(
-    private readonly place: ServerPlace,
+    private readonly config: ServerConfig,
     private readonly server: RunningServer,
     private readonly stopping?: AbortSignal,
   ) {}
 
-  /** Starts the server unless it runs. After a failure, which is logged, it waits for a pause that doubles each time. */
+  /** Restarts the server unless it runs. A failure is logged and followed by a pause, which doubles each time. */
   restartIfEnded(): Promise<void> {
     if (!this.isStopped) {
       this.starting = this.restart().catch((error: Error) => this.postpone(error.message));
@@ -38,7 +38,7 @@ export class ServerRestarter {
     return this.starting;
   }
 
-  /** Waits for a start that is under way; none follows. */
+  /** Prevents further restarts, and waits for the one in progress. */
   async stop(): Promise<void> {
     this.isOver = true;
     await this.starting;
@@ -49,7 +49,7 @@ export class ServerRestarter {
   }
 
   private async restart(): Promise<void> {
-    const { clusterFolder } = this.place;
+    const { clusterFolder } = this.config;
     const running = await findPostmaster(clusterFolder);
     if (running !== null) {
       this.adopt(running);
@@ -59,8 +59,8 @@ export class ServerRestarter {
       return;
     }
     this.hasEnded = true;
-    this.logger.warn('The embedded PostgreSQL has ended, and is started again');
-    const failure = await startServer(this.place, this.server.port);
+    this.logger.warn('The embedded PostgreSQL has ended and is restarted');
+    const failure = await startServer(this.config, this.server.port);
     if (failure !== null) {
       this.postpone(failure);
       return;
@@ -71,7 +71,7 @@ export class ServerRestarter {
     }
   }
 
-  /** Updates the process id, also of a server that came up after a try that failed, so that a stop stops it. */
+  /** Updates the process id. The server may also have started after an attempt that failed, and a stop must reach it. */
   private adopt({ pid, ready }: Postmaster): void {
     this.server.pid = pid;
     if (this.hasEnded && ready) {
@@ -82,8 +82,8 @@ export class ServerRestarter {
   }
 
   private postpone(failure: string): void {
-    this.logger.error(`The next try is in ${this.pauseMs / 1000} s. ${failure}`);
+    this.logger.error(`The next attempt is in ${this.pauseMs / 1000} s. ${failure}`);
     this.notBeforeMs = performance.now() + this.pauseMs;
-    this.pauseMs = Math.min(2 * this.pauseMs, LONGEST_PAUSE_MS);
+    this.pauseMs = Math.min(2 * this.pauseMs, MAX_PAUSE_MS);
   }
 }
