@@ -5,7 +5,7 @@ import { ApiError } from './errors/api-error.js';
 import { RefusedConnections } from './http/refused-connections.js';
 import { CounterStoreError } from './rate-limit/stores/counter-store.js';
 
-/** Responds to whatever is thrown on the request path. */
+/** Responds to every error that is thrown on the request path. */
 @Catch()
 @Injectable()
 export class AppFilter implements ExceptionFilter {
@@ -15,7 +15,7 @@ export class AppFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
-    // The client of a late or malformed body has its response already; this one is for the log and the metrics.
+    // A late or malformed body has had its response already; this one is for the log and the metrics only.
     const error = this.refusedConnections.sentOn(request.raw.socket) ?? exception;
     void reply.send(formatError(error, request, reply));
   }
@@ -33,7 +33,7 @@ export function formatError(exception: unknown, request: FastifyRequest, reply: 
   return JSON.stringify(error.body);
 }
 
-/** Logs an unavailable service without a stack, as it is no defect; without a cause, it is logged where it is thrown. */
+/** Logs `service_unavailable` without a stack, as it is not a defect. Without a cause, it is logged where it is thrown. */
 function logError(error: ApiError, { log }: FastifyRequest): void {
   if (error.code === 'service_unavailable') {
     if (error.cause instanceof Error) {

@@ -20,7 +20,7 @@ import { RateLimiter } from './rate-limit/rate-limiter.js';
 import { traceRequests } from './tracing/tracing.js';
 import { UsageRecorder } from './usage/usage.recorder.js';
 
-/** A longer body is sent as a `Buffer`: Node keeps two copies of an unread text. */
+/** A longer body is sent as a `Buffer`, as Node keeps two copies of an unsent string. */
 const LARGE_BODY_LENGTH = 16 * 1024;
 
 /** The steps of every request before its guards, and of every response after its handler. */
@@ -82,7 +82,7 @@ export class AppHooks {
         done(error);
       }
     });
-    // Not async, as its promise would keep the text of an unread response in memory.
+    // Not async, as its promise would keep the body of an unread response in memory.
     fastify.addHook('onSend', (request, reply, payload: unknown, done) => {
       if (request.denial === null) {
         done(null, this.finish(request, reply, payload));
@@ -96,13 +96,13 @@ export class AppHooks {
     this.connections.startsNoMore.addEventListener('abort', () => this.bodies.abandon(SHUTTING_DOWN));
   }
 
-  /** Adds the headers that every response has from the start; returns true for a preflight, which has its response then. */
+  /** Adds the headers of every response. Returns true for a preflight request, to which it has responded. */
   private addHeaders(request: FastifyRequest, reply: FastifyReply): boolean {
     reply.header('X-Request-Id', request.id).headers(SECURITY_HEADERS);
     return this.addCorsHeaders(request, reply);
   }
 
-  /** Returns the error of a request that is not started: as the server shuts down, or has no slot for it. */
+  /** Returns the error of a request that cannot start because the server shuts down or has no free slot; else null. */
   private start(request: FastifyRequest, reply: FastifyReply): ApiError | null {
     if (this.connections.startsNoMore.aborted) {
       return SHUTTING_DOWN;
@@ -117,7 +117,7 @@ export class AppHooks {
     return error;
   }
 
-  /** Replaces the response to a read that is denied after its handler has run; returns its body. */
+  /** Replaces the response to a read that is denied after its handler has run, and returns the new body. */
   private deny(error: unknown, request: FastifyRequest, reply: FastifyReply): string {
     for (const name of Object.keys(reply.getHeaders())) {
       reply.removeHeader(name);
@@ -126,7 +126,7 @@ export class AppHooks {
     return formatError(error, request, reply);
   }
 
-  /** Completes a response, and records it; returns its body. */
+  /** Completes a response, records it, and returns its body. */
   private finish(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
     const body = revalidate(request, reply, payload);
     const expiresAt = request.authentication?.principal?.expiresAt;

@@ -24,7 +24,7 @@ import { RateLimitModule } from './rate-limit/rate-limit.module.js';
 import { SettingsModule } from './settings.module.js';
 import { UsageModule } from './usage/usage.module.js';
 
-/** The whole service. Its providers are in the order of a request. */
+/** The whole service. Its providers are in the order in which a request passes them. */
 @Module({
   imports: [
     DatabaseModule,
@@ -39,16 +39,16 @@ import { UsageModule } from './usage/usage.module.js';
     MetricsModule,
   ],
   providers: [
-    // The hooks before and after all others.
+    // The hooks before and after all other steps.
     AppHooks,
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
     { provide: APP_GUARD, useClass: AmbiguityGuard },
-    // Then the guards of a controller or an operation: its role, its removal.
+    // Then the guards of a controller or an operation, which check the role and the removal.
     { provide: APP_PIPE, useClass: ValidationPipe },
-    // Then the handler of a controller; without a route:
+    // Then the handler of a controller, or without a route:
     NotFoundHandler,
-    // Errors of all steps:
+    // The errors of all steps:
     { provide: APP_FILTER, useClass: AppFilter },
     RateLimitHeadersInterceptor,
     LifecycleHeadersInterceptor,

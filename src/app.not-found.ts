@@ -8,7 +8,7 @@ import { ApiError } from './errors/api-error.js';
 import { AllowedMethods } from './http/allowed-methods.js';
 import { isAdministrative, isProtected, targetPath } from './http/request-path.js';
 
-/** Handles requests without a route, behind the guards of all handlers: under a protected path they are counted before 404 or 405. */
+/** Handles requests without a route, after the global guards. Requests to protected paths are therefore counted before 404 or 405. */
 @Injectable()
 export class NotFoundHandler {
   constructor(
@@ -16,7 +16,7 @@ export class NotFoundHandler {
     private readonly contexts: ExternalContextCreator,
   ) {}
 
-  /** Fastify calls it if its router finds no route, and NestJS if a parameter is empty, as in `/v1/pets/`. */
+  /** Fastify calls the handler if its router finds no route, and NestJS if a parameter is empty, as in `/v1/pets/`. */
   addTo(fastify: FastifyInstance): void {
     const underPublic = this.guarded('underPublic');
     const underV1 = this.guarded('underV1');
@@ -55,7 +55,7 @@ export class NotFoundHandler {
   private errorOf({ method, url, originalUrl }: FastifyRequest): ApiError {
     const methods = this.allowedMethods.of(targetPath(url));
     const path = targetPath(originalUrl);
-    // The route of static files has the method, but not this file.
+    // A route with an empty parameter, as in `/v1/pets/`, has the method but no resource.
     if (methods.length === 0 || methods.includes(method)) {
       return new ApiError('not_found', `There is nothing at ${path}. The operations are listed at /docs.`);
     }

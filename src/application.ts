@@ -15,7 +15,7 @@ import { createLogger, nestLogger } from './logging/logger.js';
 import { RequestLog } from './logging/request-log.js';
 import { serveDocuments } from './openapi/documents.js';
 
-/** NestJS on Fastify, with `NotFoundHandler` in place of NestJS's own. */
+/** NestJS on Fastify, with `NotFoundHandler` instead of NestJS's own handler. */
 class Adapter extends FastifyAdapter {
   override setNotFoundHandler(): FastifyInstance {
     return this.getInstance();
@@ -58,14 +58,14 @@ export async function createApplication(
   try {
     await app.init();
   } catch (error) {
-    // Open connections would keep the process alive.
+    // Otherwise open connections would keep the process alive.
     await app.close();
     throw error;
   }
   return app;
 }
 
-/** Records the method of each route when it is registered; `Allow` lists neither hidden nor unoffered routes. */
+/** Records the method of each route for `Allow`, except for unlisted routes and experimental ones that are disabled. */
 function recordMethods(
   fastify: FastifyInstance,
   allowedMethods: AllowedMethods,

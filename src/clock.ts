@@ -9,7 +9,7 @@ export class Clock {
   }
 }
 
-/** The counter store's time by its last response and this process's monotonic clock; this process's time before the first. */
+/** The counter store's time, from its last response and this process's monotonic clock; this process's time before the first response. */
 export class ServerClock {
   private aheadOfMonotonicMs: number;
   private lastClockMs = Number.NaN;
@@ -20,7 +20,7 @@ export class ServerClock {
 
   /** @param clockMs the store's time in its response, in milliseconds since the Unix epoch. */
   observe(clockMs: number): void {
-    // All decisions of a batch have the same time; the first is the most exact.
+    // All decisions of a batch have the same time. The first is observed the soonest, and so is the most exact.
     if (clockMs !== this.lastClockMs) {
       this.lastClockMs = clockMs;
       this.aheadOfMonotonicMs = clockMs - this.clock.storeOffsetMs - performance.now();

@@ -145,7 +145,7 @@ describe('readEnvironment', () => {
     [
       'SHUTDOWN_DELAY',
       '6s',
-      'SHUTDOWN_DELAY must be at most half of SHUTDOWN_GRACE: the rest is for requests under way',
+      'SHUTDOWN_DELAY must be at most half of SHUTDOWN_GRACE: the rest is for requests in flight',
     ],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent'],
   ])('reports one line that names the setting for %s "%s"', (name, value, line) => {

@@ -6,7 +6,7 @@ import { parseDuration } from './duration.js';
 import { parseRedisAddresses } from './redis-address.js';
 import { resolveSecretFiles } from './secret-files.js';
 
-/** A number of proxies before this service, or the networks they are in. */
+/** The number of proxies in front of this service, or their networks. */
 const trustProxy = z.string().transform((text, context) => {
   if (/^\d+$/.test(text)) {
     return Number(text);
@@ -27,15 +27,15 @@ const trustProxy = z.string().transform((text, context) => {
   return networks;
 });
 
-const LONGEST_BAN_MS = 365 * 86_400_000;
+const MAX_BAN_MS = 365 * 86_400_000;
 
-/** How long each ban lasts, in milliseconds; nobody is ever banned where the text is empty. */
+/** The durations of successive bans, in milliseconds; an empty text turns bans off. */
 const banDurations = z.string().transform((text, context) => {
   if (text.trim() === '') {
     return [];
   }
   const durationsMs = text.split(',').map((duration) => parseDuration(duration.trim()) ?? 0);
-  if (!durationsMs.every((ms) => ms > 0 && ms <= LONGEST_BAN_MS)) {
+  if (!durationsMs.every((ms) => ms > 0 && ms <= MAX_BAN_MS)) {
     context.addIssue({
       code: 'custom',
       message: `must be empty or a comma-separated list of durations from 1s to 365d such as 1m,5m,1h,24h, not "${text}"`,
@@ -45,13 +45,13 @@ const banDurations = z.string().transform((text, context) => {
   return durationsMs;
 });
 
-const SHUTDOWN_BOUND_MS = 3_600_000;
+const MAX_SHUTDOWN_MS = 3_600_000;
 
-/** Of the shutdown, in milliseconds. */
+/** A duration of the shutdown, in milliseconds. */
 const shutdownDuration = (fromMs: number) =>
   z.string().transform((text, context) => {
     const durationMs = parseDuration(text);
-    if (durationMs === null || durationMs < fromMs || durationMs > SHUTDOWN_BOUND_MS) {
+    if (durationMs === null || durationMs < fromMs || durationMs > MAX_SHUTDOWN_MS) {
       context.addIssue({
         code: 'custom',
         message: `must be a duration from ${fromMs / 1000}s to 1h such as 10s, not "${text}"`,
@@ -61,10 +61,10 @@ const shutdownDuration = (fromMs: number) =>
     return durationMs;
   });
 
-/** For who sends requests to notice that a replica is not ready any more. */
+/** The time for load balancers to notice that a replica is no longer ready. */
 const PRODUCTION_DELAY_MS = 5_000;
 
-/** Who may read answers in a browser: `*`, or origins (RFC 6454). */
+/** The origins (RFC 6454) whose pages may read responses in a browser, or `*`. */
 const origins = z.string().transform((text, context) => {
   const given = text.split(',').map((origin) => origin.trim());
   const isOrigin = (origin: string) =>
@@ -83,7 +83,7 @@ const baseUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
   .regex(/\/v1$/, 'must end in /v1');
 
-/** Who answers for the service: a page or an e-mail address. */
+/** The contact for the service: a page or an e-mail address. */
 const contact = z.union([z.email(), z.url({ protocol: /^https?$/ })], {
   error: 'must be an e-mail address or an http(s) address',
 });
@@ -98,7 +98,7 @@ const wholeNumber = (from: number, to: number) =>
 const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z.enum(values, { error: `must be one of ${values.join(', ')}` });
 
-/** An address that the driver can use: the files of certificates that it names are read when it is. */
+/** A URL that the driver accepts. The check reads the certificate files that the URL names. */
 const postgresUrl = z
   .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address', abort: true })
   .superRefine((connectionString, context) => {
@@ -109,7 +109,7 @@ const postgresUrl = z
     }
   });
 
-/** The server, or nodes of the Cluster, that counts. The message does not show it, as it may hold a password. */
+/** The Redis server, or nodes of the Cluster, of the counter store. Messages omit it, as it may contain a password. */
 const redisAddresses = z.string().transform((text, context) => {
   const addresses = parseRedisAddresses(text);
   if (addresses === null) {
@@ -123,11 +123,11 @@ const redisAddresses = z.string().transform((text, context) => {
   return addresses;
 });
 
-/** Where spans are sent to. It may hold a password, so the message does not show it. */
+/** The collector of spans. Messages omit it, as it may contain a password. */
 const collectorUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' });
 const collectorProtocol = oneOf(['http/protobuf', 'http/json']);
 
-/** Every setting, its default and its check. `.env.example` explains them. */
+/** Every setting with its default and validation. `.env.example` explains them. */
 export const settings = z.object({
   NODE_ENV: oneOf(['production', 'development', 'test']).default('development'),
   APP_ENV: oneOf(['production', 'staging']).optional(),
@@ -162,7 +162,7 @@ export const settings = z.object({
 
 type Settings = z.infer<typeof settings>;
 
-/** The settings, with those filled in that depend on others. */
+/** The settings, with the defaults that depend on other settings. */
 export interface Environment extends Omit<Settings, 'EXPERIMENTAL'> {
   APP_ENV: 'production' | 'staging';
   HOST: string;
@@ -173,14 +173,14 @@ export interface Environment extends Omit<Settings, 'EXPERIMENTAL'> {
 /** Dependency-injection token of the `Environment`. */
 export const ENVIRONMENT = Symbol('environment');
 
-/** Settings that do not hold; the message has a line for each and names it. */
+/** Thrown for invalid settings. The message has a line for each, with its name. */
 export class InvalidEnvironmentError extends Error {}
 
 /**
- * Reads the settings. An empty variable counts as not set, as Compose files and `.env` files leave them so; but for the
- * ladder of bans, which is empty where nobody is to be banned.
+ * Reads the settings. An empty variable counts as not set, as in Compose and `.env` files, except for BAN_DURATIONS, where it turns bans
+ * off.
  *
- * @throws InvalidEnvironmentError naming every setting that is wrong.
+ * @throws InvalidEnvironmentError that names every invalid setting.
  */
 export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
   const set = Object.fromEntries(
@@ -190,26 +190,26 @@ export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
   const given = resolveSecretFiles(set, faults);
   const result = settings.safeParse(given);
   faults.push(...(result.error?.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`) ?? []));
-  // Where its file cannot be read it is given all the same.
+  // A setting whose file cannot be read still counts as set.
   const embedded = (given['DATABASE_URL'] ?? given['DATABASE_URL_FILE']) === undefined;
   if (embedded && given['NODE_ENV'] === 'production') {
     faults.push('DATABASE_URL is required when NODE_ENV is production');
   }
   if (embedded && given['DIRECT_DATABASE_URL'] !== undefined) {
-    // Else changes would be listened for in a database that is not the one in use.
+    // Otherwise changes would be expected from a database that is not in use.
     faults.push('DIRECT_DATABASE_URL needs DATABASE_URL: it is another way to the same database');
   }
   if (!embedded && given['APP_ENV'] === undefined) {
     faults.push('APP_ENV is required with DATABASE_URL: production or staging');
   }
   const { PORT, METRICS_PORT } = result.data ?? {};
-  // Any free port, which 0 asks for, is another for each.
+  // With 0, each gets its own free port.
   if (METRICS_PORT !== undefined && METRICS_PORT !== 0 && METRICS_PORT === PORT) {
     faults.push('METRICS_PORT must be another port than PORT: metrics are not for clients');
   }
   const { SHUTDOWN_DELAY: delayMs = 0, SHUTDOWN_GRACE: graceMs = 0 } = result.data ?? {};
   if (delayMs > graceMs / 2) {
-    faults.push('SHUTDOWN_DELAY must be at most half of SHUTDOWN_GRACE: the rest is for requests under way');
+    faults.push('SHUTDOWN_DELAY must be at most half of SHUTDOWN_GRACE: the rest is for requests in flight');
   }
   if (!result.success || faults.length > 0) {
     throw new InvalidEnvironmentError(faults.join('\n'));
@@ -222,9 +222,9 @@ export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
 }
 
 /**
- * Reads the settings of this process: its variables, and for what they leave open the file `.env`.
+ * Reads the settings of this process from its variables, and those that are not set from the file `.env`.
  *
- * @throws InvalidEnvironmentError naming every setting that is wrong.
+ * @throws InvalidEnvironmentError that names every invalid setting.
  */
 export function readProcessEnvironment(): Environment {
   if (existsSync('.env')) {

@@ -7,9 +7,9 @@ import { ApiError } from './errors/api-error.js';
 import { CounterStoreError } from './rate-limit/stores/counter-store.js';
 
 /** Codes of Prisma and PostgreSQL for a missing table or column. */
-const NOT_MIGRATED = /^(P2021|P2022|42P01|42703)$/;
+const UNMIGRATED = /^(P2021|P2022|42P01|42703)$/;
 
-/** Returns why a process ends: one line for what an operator can mend, else the stack of a defect. */
+/** Returns why a process ends: a message for a fault that an operator can fix, the stack for a defect. */
 export function reasonOf(error: unknown): string {
   if (error instanceof InvalidEnvironmentError) {
     return `The settings are wrong:\n${error.message}`;
@@ -22,11 +22,11 @@ export function reasonOf(error: unknown): string {
     return error.message;
   }
   if (error instanceof CounterStoreError) {
-    // With counters in PostgreSQL, the error is PostgreSQL's own.
+    // Only Redis: with counters in PostgreSQL, the error is PostgreSQL's own.
     return `${error.message} (check COUNTER_STORE)`;
   }
-  if (error instanceof Error && 'code' in error && NOT_MIGRATED.test(String(error.code))) {
-    return `The database has not the tables of this version: ${HOW_TO_MIGRATE}. ${databaseReason(error)}`;
+  if (error instanceof Error && 'code' in error && UNMIGRATED.test(String(error.code))) {
+    return `The database lacks the tables of this version: ${HOW_TO_MIGRATE}. ${databaseReason(error)}`;
   }
   if (isPermissionDenied(error)) {
     return `The role of DATABASE_URL lacks a privilege, which the owner of the table may GRANT: ${databaseReason(error)}`;

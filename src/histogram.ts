@@ -1,6 +1,6 @@
 /** Counts values by bucket, as a Prometheus histogram does. */
 export class Histogram {
-  /** The values up to each bound, but above the one before; last, those above all bounds. */
+  /** The number of values up to each bound and above the previous one; the last is the number above all bounds. */
   readonly counts: number[];
   sum = 0;
 

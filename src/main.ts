@@ -11,12 +11,12 @@ import { Connections } from './http/connections.js';
 import { type DemoKeys, seedDemo } from './seed/demo.js';
 import { stopSignal } from './stop-signal.js';
 
-/** The way of the process: settings, database, application; and, once it is asked to stop, back again. */
+/** Starts the database and the application, serves until a stop signal, and stops them in reverse order. */
 async function main(): Promise<void> {
   const settings = readProcessEnvironment();
-  // Before anything is started, so that a signal during the start stops in order too.
+  // First, so that a signal during the start also leads to an orderly stop.
   const stop = stopSignal(settings.SHUTDOWN_GRACE);
-  const stopAsked = new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
+  const stopRequested = new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
   const embedded =
     settings.DATABASE_URL === undefined ? await startEmbeddedPostgres(settings.DATA_DIR, stop) : null;
   try {
@@ -37,25 +37,25 @@ async function main(): Promise<void> {
       if (!isMigrated) {
         await migrateOnceThere(DIRECT_DATABASE_URL, stop);
       }
-      await stopAsked;
+      await stopRequested;
       await drain(app, environment);
     } finally {
       await app.close();
     }
-    // What was cut off has been logged.
+    // Requests that were cut off are already logged.
     process.exitCode = app.get(Connections).cutOff > 0 ? 1 : 0;
   } finally {
     await embedded?.stop();
   }
 }
 
-/** Goes on serving for a while, so that whoever sends requests here notices in time that it should not. */
+/** Keeps serving for SHUTDOWN_DELAY, so that load balancers notice that the replica is no longer ready. */
 async function drain(app: NestFastifyApplication, { SHUTDOWN_DELAY }: Environment): Promise<void> {
   app.get(Connections).drain();
   await pause(SHUTDOWN_DELAY);
 }
 
-/** @throws InvalidEnvironmentError when nobody can listen on this address. */
+/** @throws InvalidEnvironmentError if the service cannot listen on this address. */
 async function listen(app: NestFastifyApplication, { HOST, PORT }: Environment): Promise<string> {
   try {
     await app.listen(PORT, HOST);

@@ -1,19 +1,19 @@
-/** Where a Redis or Valkey server is, and as whom to come. */
+/** The address of a Redis or Valkey server, and the credentials. */
 export interface RedisAddress {
   host: string;
   port: number;
   tls: boolean;
   username: string | undefined;
   password: string | undefined;
-  /** The number of its database; a Cluster has only 0. */
+  /** The number of the database; a Cluster has only 0. */
   db: number;
 }
 
 const DEFAULT_PORT = 6379;
 
 /**
- * Reads addresses such as `redis://user:password@host:6379/0`, with commas between, of one server or of some nodes of
- * a Cluster. Null when one of them is none, or when they differ in more than host and port.
+ * Parses a comma-separated list of addresses such as `redis://user:password@host:6379/0`, of one server or of several nodes of one
+ * Cluster. Returns null if an address is invalid, or if they differ in more than host and port.
  */
 export function parseRedisAddresses(text: string): RedisAddress[] | null {
   const addresses: RedisAddress[] = [];
@@ -35,7 +35,7 @@ function parseRedisAddress(text: string): RedisAddress | null {
   }
   const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(text);
   const [, db] = /^(?:\/(\d{0,5}))?$/.exec(pathname) ?? [null, null];
-  // What a query might say is a matter of the client's options, which are not the operator's.
+  // A query would set options of the Redis client, which are not configurable.
   if (!/^rediss?:$/.test(protocol) || hostname === '' || db === null || search !== '' || hash !== '') {
     return null;
   }

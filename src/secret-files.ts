@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Settings that may hold a secret. `NAME_FILE` may name a file instead, as Docker and Kubernetes hand secrets over. */
+/** Settings that may contain a secret. `NAME_FILE` may name a file instead, as Docker and Kubernetes mount secrets as files. */
 export const SECRETS = ['DATABASE_URL', 'DIRECT_DATABASE_URL', 'COUNTER_STORE', 'ADMIN_API_KEY'] as const;
 
 type Variables = Record<string, string | undefined>;
@@ -8,9 +8,9 @@ type Variables = Record<string, string | undefined>;
 const readText = (file: string) => readFileSync(file, 'utf8');
 
 /**
- * The variables with each secret that a file holds in its place, without the line break at the file's end.
+ * Returns the variables with the secrets read from their files, each without the line break at its end.
  *
- * @param faults where a line is added for each that cannot be had. It names the setting, and shows nothing of a secret.
+ * @param faults gets a line for each secret that cannot be read. The line names the setting, and never contains the secret.
  */
 export function resolveSecretFiles(variables: Variables, faults: string[], read = readText): Variables {
   const resolved = { ...variables };

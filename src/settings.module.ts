@@ -5,7 +5,7 @@ import { AllowedMethods } from './http/allowed-methods.js';
 import { ConcurrencyLimit } from './http/concurrency-limit.js';
 import { RequestBodies } from './http/request-body.js';
 
-/** What every room may ask for: the settings and the time. */
+/** Provides the settings, the clock and the state of the HTTP server to every module. */
 @Global()
 @Module({})
 export class SettingsModule {

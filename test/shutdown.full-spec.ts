@@ -97,7 +97,7 @@ describe('a service that receives a signal', () => {
     const { code, ms, stdout } = await stop(service, 'SIGINT');
     expect(code).toBe(1);
     expect(ms).toBeLessThan(EXIT_MS);
-    expect(stdout).toContain('Cut off: asked again (SIGINT), the service ends at once');
+    expect(stdout).toContain('Cut off: second signal (SIGINT), the service exits immediately');
     await ended;
   });
 

@@ -648,7 +648,7 @@ describe('a command', () => {
         const ended = await animalStore({ ...away, DATABASE_URL: empty.url }, command, 'list');
         expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: 1, stdout: '' });
         expect(ended.stderr).toMatch(
-          /^The database has not the tables of this version: run "npx prisma migrate deploy", or in a container "animal-store migrate"\. .+ does not exist.*\n$/,
+          /^The database lacks the tables of this version: run "npx prisma migrate deploy", or in a container "animal-store migrate"\. .+ does not exist.*\n$/,
         );
       }
     } finally {
