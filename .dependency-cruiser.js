@@ -92,7 +92,7 @@ export default {
       comment: 'What decides needs neither framework nor database.',
       severity: 'error',
       from: {
-        path: '^src/(auth/api-key|rate-limit/(rules/[^/]+|stores/(local-counter-store|unreported-usage-log|redis-failure))|deprecation/lifecycle|http/(pagination|trace-parent)|usage/(periods|tally)|admin/key\\.view|clock|histogram|duration|redis-address|secret-files)\\.ts$',
+        path: '^src/(auth/api-key|rate-limit/(rules/[^/]+|stores/(local-counter-store|unreported-usage-log|redis-failure))|deprecation/lifecycle|http/(pagination|trace-parent)|usage/(periods|usage-counts)|admin/key\\.view|clock|histogram|duration|redis-address|secret-files)\\.ts$',
       },
       to: { path: 'node_modules/(@nestjs|@prisma|fastify|ioredis|pg)/', dependencyTypesNot: ['type-only'] },
     },

@@ -1,4 +1,4 @@
-/** Returns the limits of a key or a plan in words. */
+/** Returns the limits of a key or a plan as text. */
 export function limitsText({
   perMinute,
   perDay,

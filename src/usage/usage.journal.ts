@@ -69,7 +69,7 @@ export class UsageJournal {
    *
    * @throws the database's error.
    */
-  fold(): Promise<void> {
+  aggregate(): Promise<void> {
     return this.aggregations.load();
   }
 
