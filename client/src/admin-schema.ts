@@ -13,17 +13,17 @@ export interface paths {
         };
         /**
          * List keys
-         * @description One page of the keys, oldest first.
+         * @description Returns one page of the keys, oldest first.
          *
-         *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         get: operations["listKeys"];
         put?: never;
         /**
          * Issue a key
-         * @description Issues a key on a quota of its own. It is shown this once.
+         * @description Issues a key with a quota of its own. The response shows the key, which is not shown again.
          *
-         *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         post: operations["issueKey"];
         delete?: never;
@@ -41,9 +41,9 @@ export interface paths {
         };
         /**
          * Get a key
-         * @description All of a key but the key itself.
+         * @description Returns everything about a key except the key itself.
          *
-         *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         get: operations["getKey"];
         put?: never;
@@ -53,9 +53,9 @@ export interface paths {
         head?: never;
         /**
          * Change a key's plan
-         * @description Puts the quota of the key on a plan, with the numbers given or with those of the plan.
+         * @description Puts the quota of the key on a plan, with the given limits or those of the plan.
          *
-         *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         patch: operations["changePlan"];
         trace?: never;
@@ -73,7 +73,7 @@ export interface paths {
          * Rotate a key
          * @description Issues a successor on the same quota. Both keys work until the overlap ends.
          *
-         *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         post: operations["rotateKey"];
         delete?: never;
@@ -93,9 +93,9 @@ export interface paths {
         put?: never;
         /**
          * Revoke a key
-         * @description Takes the key back at once and for good.
+         * @description Revokes the key immediately and permanently.
          *
-         *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         post: operations["revokeKey"];
         delete?: never;
@@ -115,9 +115,9 @@ export interface paths {
         put?: never;
         /**
          * Lift a ban
-         * @description Ends the ban of the quota of the key, if there is one.
+         * @description Ends the ban of the key's quota, if there is one.
          *
-         *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         post: operations["unbanKey"];
         delete?: never;
@@ -135,9 +135,9 @@ export interface paths {
         };
         /**
          * List plans
-         * @description One page of the plans, by name.
+         * @description Returns one page of the plans, in order of their names.
          *
-         *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         get: operations["listPlans"];
         put?: never;
@@ -157,16 +157,16 @@ export interface paths {
         };
         /**
          * Get a plan
-         * @description The numbers that a plan gives.
+         * @description Returns a plan with its limits.
          *
-         *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         get: operations["getPlan"];
         /**
          * Set a plan
-         * @description Gives a plan its numbers, and makes it where there is none of this name. They hold within a second.
+         * @description Sets the limits of a plan, and creates it if it does not exist. The limits apply within a second.
          *
-         *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         put: operations["setPlan"];
         post?: never;
@@ -185,9 +185,9 @@ export interface paths {
         };
         /**
          * List usage
-         * @description One page of what all keys have asked for, newest first. At most a second late.
+         * @description Returns one page of the usage of all keys, newest first. Requests appear within a second.
          *
-         *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         get: operations["listUsage"];
         put?: never;
@@ -207,9 +207,9 @@ export interface paths {
         };
         /**
          * List the usage of a key
-         * @description One page of what a key has asked for, newest first. At most a second late.
+         * @description Returns one page of the usage of a key, newest first. Requests appear within a second.
          *
-         *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         get: operations["listUsageOfKey"];
         put?: never;
@@ -228,10 +228,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List who calls deprecated operations
-         * @description One page of the keys that have called a deprecated operation, by operation and key.
+         * List callers of deprecated operations
+         * @description Returns one page of the keys that called a deprecated operation, by operation and key.
          *
-         *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         get: operations["listDeprecatedCalls"];
         put?: never;
@@ -250,10 +250,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what was done
-         * @description One page of what administrators did, newest first.
+         * List audit entries
+         * @description Returns one page of the actions of administrators, newest first.
          *
-         *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         get: operations["listAudit"];
         put?: never;
@@ -269,7 +269,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * @description What an administrator did.
+         * @description An action of an administrator.
          * @example {
          *       "id": "12",
          *       "at": "2026-11-21T08:30:00.000Z",
@@ -291,27 +291,27 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When it was done.
+             * @description The time of the action.
              */
             at: string;
-            /** @description Who did it: the id of an administrator's key; `terminal:NAME` for a person at the terminal; or `terminal`, the service itself. */
+            /** @description Who acted: the id of an administrator's key; `terminal:NAME` for a person at the terminal; or `terminal` for the service itself. */
             actor: string;
-            /** @description What was done. */
+            /** @description The action. */
             action: string;
-            /** @description On what: `key:ID` or `plan:NAME`. */
+            /** @description What the action changed: `key:ID` or `plan:NAME`. */
             subject: string;
-            /** @description The facts that changed; null where there was nothing before. */
+            /** @description The changed fields before the action; null if the action created the subject. */
             before: {
                 [key: string]: unknown;
             } | null;
-            /** @description The same facts after it. */
+            /** @description The same fields after the action. */
             after: {
                 [key: string]: unknown;
             };
         };
         /** @description A key that has called a deprecated operation. */
         DeprecatedCalls: {
-            /** @description The deprecated operation, as its `operationId`. */
+            /** @description The `operationId` of the deprecated operation. */
             operation: string;
             /**
              * Format: uuid
@@ -326,17 +326,17 @@ export interface components {
             quotaId: string;
             /**
              * Format: int64
-             * @description How often it called, in the 400 days that are kept.
+             * @description Number of calls in the last 400 days.
              */
             requests: number;
             /**
              * Format: date-time
-             * @description When it last called.
+             * @description Time of the last call.
              */
             lastAt: string;
         };
         /**
-         * @description What every response says that is no success.
+         * @description The body of every error response.
          * @example {
          *       "code": "not_found",
          *       "message": "There is no animal with the identifier \"7\".",
@@ -345,11 +345,11 @@ export interface components {
          */
         Error: {
             /**
-             * @description Machine-readable error code. A code keeps its meaning for good; new ones may be added.
+             * @description Machine-readable error code. The meaning of a code never changes; new codes may be added.
              * @enum {string}
              */
             code: "invalid_request" | "missing_api_key" | "invalid_api_key" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "idempotency_conflict" | "endpoint_removed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limit_exceeded" | "api_key_banned" | "headers_too_large" | "internal_error" | "service_unavailable";
-            /** @description Says, for a human, what was wrong and what to do. */
+            /** @description Human-readable message: what went wrong, and what to do. */
             message: string;
             /**
              * Format: int32
@@ -364,21 +364,21 @@ export interface components {
              * @description Identifier of the key.
              */
             id: string;
-            /** @description What the key is for. */
+            /** @description Name of the key. */
             name: string;
             /**
-             * @description What the key may do: `admin` may also administer.
+             * @description Role of the key. An `admin` key may also use the administration.
              * @enum {string}
              */
             role: "client" | "admin";
             /**
-             * @description Whether the key is valid now: `active`; `rotating`, valid until the overlap with its successor ends; `expired` or `revoked`.
+             * @description Current state of the key. A `rotating` key is valid until the overlap with its successor ends.
              * @enum {string}
              */
             state: "active" | "rotating" | "expired" | "revoked";
-            /** @description How the key begins. */
+            /** @description First characters of the key. */
             prefix: string;
-            /** @description How the key ends. */
+            /** @description Last four characters of the key. */
             lastFour: string;
             /**
              * Format: uuid
@@ -387,11 +387,11 @@ export interface components {
             quotaId: string;
             /** @description Name of the plan. */
             plan: string;
-            /** @description Requests per UTC minute, in force; null where SQL has left the quota without. */
+            /** @description Effective limit of requests per UTC minute; null if the quota was left without one by direct SQL. */
             perMinute: number | null;
-            /** @description Requests per UTC day, in force; null where SQL has left the quota without. */
+            /** @description Effective limit of requests per UTC day; null if the quota was left without one by direct SQL. */
             perDay: number | null;
-            /** @description Whether these numbers are the quota's own, not the plan's. */
+            /** @description Whether these limits are the quota's own instead of the plan's. */
             ownLimits: boolean;
             bannedUntil: string | null;
             /**
@@ -413,21 +413,21 @@ export interface components {
              * @description Identifier of the key.
              */
             id: string;
-            /** @description What the key is for. */
+            /** @description Name of the key. */
             name: string;
             /**
-             * @description What the key may do: `admin` may also administer.
+             * @description Role of the key. An `admin` key may also use the administration.
              * @enum {string}
              */
             role: "client" | "admin";
             /**
-             * @description Whether the key is valid now: `active`; `rotating`, valid until the overlap with its successor ends; `expired` or `revoked`.
+             * @description Current state of the key. A `rotating` key is valid until the overlap with its successor ends.
              * @enum {string}
              */
             state: "active" | "rotating" | "expired" | "revoked";
-            /** @description How the key begins. */
+            /** @description First characters of the key. */
             prefix: string;
-            /** @description How the key ends. */
+            /** @description Last four characters of the key. */
             lastFour: string;
             /**
              * Format: uuid
@@ -436,11 +436,11 @@ export interface components {
             quotaId: string;
             /** @description Name of the plan. */
             plan: string;
-            /** @description Requests per UTC minute, in force; null where SQL has left the quota without. */
+            /** @description Effective limit of requests per UTC minute; null if the quota was left without one by direct SQL. */
             perMinute: number | null;
-            /** @description Requests per UTC day, in force; null where SQL has left the quota without. */
+            /** @description Effective limit of requests per UTC day; null if the quota was left without one by direct SQL. */
             perDay: number | null;
-            /** @description Whether these numbers are the quota's own, not the plan's. */
+            /** @description Whether these limits are the quota's own instead of the plan's. */
             ownLimits: boolean;
             bannedUntil: string | null;
             /**
@@ -454,14 +454,14 @@ export interface components {
             successorId: string | null;
         };
         /**
-         * @description A key to issue, on a quota of its own.
+         * @description A new key, with a quota of its own.
          * @example {
          *       "name": "Ann's shop",
          *       "plan": "pro"
          *     }
          */
         KeyOrder: {
-            /** @description What the key is for. */
+            /** @description Name of the key. */
             name: string;
             /** @description Name of the plan. */
             plan: string;
@@ -476,27 +476,27 @@ export interface components {
              */
             perDay?: number;
             /**
-             * @description What the key may do: `admin` may also administer.
+             * @description Role of the key. An `admin` key may also use the administration.
              * @enum {string}
              */
             role?: "client" | "admin";
             /**
              * Format: date-time
-             * @description From when on the key is no longer valid.
+             * @description The time from which the key is no longer valid.
              */
             expiresAt?: string;
         };
-        /** @description A plan, and the numbers it gives. */
+        /** @description A plan and its limits. */
         Plan: {
             /** @description Name of the plan. */
             name: string;
-            /** @description Requests per UTC minute; null where each quota has its own. */
+            /** @description Requests per UTC minute; null if each quota has its own limits. */
             perMinute: number | null;
-            /** @description Requests per UTC day; null where each quota has its own. */
+            /** @description Requests per UTC day; null if each quota has its own limits. */
             perDay: number | null;
         };
         /**
-         * @description The plan that a key's quota is on from now on, and its own numbers, if any. Counts are kept.
+         * @description The new plan of a key's quota, and limits of the quota itself, if any. The counts of the current windows are kept.
          * @example {
          *       "plan": "enterprise",
          *       "perMinute": 5000,
@@ -518,7 +518,7 @@ export interface components {
             perDay?: number;
         };
         /**
-         * @description The numbers of a plan. They hold for all its quotas that have none of their own.
+         * @description The limits of a plan. They apply to every quota on it without limits of its own.
          * @example {
          *       "perMinute": 120,
          *       "perDay": 3000
@@ -537,7 +537,7 @@ export interface components {
             perDay: number;
         };
         /**
-         * @description How a key is succeeded by a new one.
+         * @description Options for the rotation of a key.
          * @example {
          *       "overlapSeconds": 3600
          *     }
@@ -545,20 +545,20 @@ export interface components {
         Rotation: {
             /**
              * Format: int32
-             * @description How long both keys work. 24 hours when not given; 0 ends the old key at once.
+             * @description Seconds for which both keys work. The default is 24 hours. With 0, the old key stops working immediately.
              */
             overlapSeconds?: number;
             /**
              * Format: date-time
-             * @description When the successor expires; when not given, as the old key was to.
+             * @description When the successor expires. The default is the expiry of the old key.
              */
             expiresAt?: string;
         };
-        /** @description What one key has asked of one operation in one UTC minute, hour or day. */
+        /** @description The requests of one key for one operation in one UTC minute, hour or day. */
         Usage: {
             /**
              * Format: date-time
-             * @description When the minute, hour or day began.
+             * @description Start of the minute, hour or day.
              */
             startsAt: string;
             /**
@@ -571,46 +571,46 @@ export interface components {
              * @description Identifier of its quota.
              */
             quotaId: string;
-            /** @description The operation, as its `operationId`; `none` for requests that met no operation. */
+            /** @description The `operationId` of the operation; `none` for requests that matched no operation. */
             operation: string;
             /** @description Whether the operation was deprecated then. */
             deprecated: boolean;
             /**
              * Format: int64
-             * @description All requests, whatever their answer.
+             * @description All requests, whatever their status.
              */
             requests: number;
             /**
              * Format: int64
-             * @description Those answered 429.
+             * @description Requests that got 429.
              */
             refusals: number;
-            /** @description Requests by the class of their status. */
+            /** @description Requests by status class. */
             statuses: {
                 /**
                  * Format: int64
-                 * @description Those that succeeded.
+                 * @description Requests that succeeded.
                  */
                 "2xx": number;
                 /**
                  * Format: int64
-                 * @description Those answered with a redirection, or 304.
+                 * @description Requests that got a redirect or 304.
                  */
                 "3xx": number;
                 /**
                  * Format: int64
-                 * @description Those answered with a client's error, refusals too.
+                 * @description Requests that got a client error, refusals included.
                  */
                 "4xx": number;
                 /**
                  * Format: int64
-                 * @description Those answered with a server's error.
+                 * @description Requests that got a server error.
                  */
                 "5xx": number;
             };
             /**
              * Format: date-time
-             * @description When the last of them came.
+             * @description Time of the last request.
              */
             lastAt: string;
         };
@@ -620,42 +620,42 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description Identifies the request in our log. It is your own `X-Request-Id` where you sent a sane one.
+         * @description Identifies the request in our log. It is your own `X-Request-Id` if you sent a valid one.
          * @example 7f9c2f2e-5b0c-4c3a-9a51-0a3a3a5b7c11
          */
         "X-Request-Id": string;
         /**
-         * @description When your API key stops being valid: an HTTP date (RFC 9110, section 5.6.7), rounded down to the second. Absent where it never does.
+         * @description When your API key expires: an HTTP date (RFC 9110, section 5.6.7), rounded down to the second. Absent if it never expires.
          * @example Thu, 05 Dec 2030 00:00:00 GMT
          */
         "X-Api-Key-Expires": string;
         /**
-         * @description The limit of the window with the fewer requests remaining.
+         * @description The limit of the window with the fewest requests remaining.
          * @example 60
          */
         "X-RateLimit-Limit": number;
         /**
-         * @description Requests that remain in that window, after this one.
+         * @description Requests remaining in that window after this one.
          * @example 59
          */
         "X-RateLimit-Remaining": number;
         /**
-         * @description Unix time, in seconds, at which that window ends; while banned, at which the ban does.
+         * @description The Unix time in seconds at which that window ends, or the ban if the key is banned.
          * @example 1764892860
          */
         "X-RateLimit-Reset": number;
         /**
-         * @description All windows in the form of draft-ietf-httpapi-ratelimit-headers-10: `r` requests remain, the window ends in `t` seconds.
+         * @description All windows in the format of draft-ietf-httpapi-ratelimit-headers-10: `r` requests remain, and the window ends in `t` seconds.
          * @example "minute";r=59;t=31, "day";r=959;t=52310
          */
         RateLimit: string;
         /**
-         * @description The limits in the form of draft-ietf-httpapi-ratelimit-headers-10: `q` requests in each window of `w` seconds.
+         * @description The limits in the format of draft-ietf-httpapi-ratelimit-headers-10: `q` requests in each window of `w` seconds.
          * @example "minute";q=60;w=60, "day";q=1000;w=86400
          */
         "RateLimit-Policy": string;
         /**
-         * @description `true` while our counters are away: the numbers are then those of the one server that answered. Absent otherwise.
+         * @description `true` while the shared counters are unavailable: the limits are then counted by the responding server alone. Absent otherwise.
          * @example true
          */
         "X-RateLimit-Degraded": "true";
@@ -665,12 +665,12 @@ export interface components {
          */
         "Retry-After": number;
         /**
-         * @description The challenge of RFC 6750. It has an `error` only where a key was sent.
+         * @description The challenge of RFC 6750. It has an `error` only if a key was sent.
          * @example Bearer realm="animal-store", error="invalid_token", error_description="The API key is unknown"
          */
         "WWW-Authenticate": string;
         /**
-         * @description Path of what was added.
+         * @description Path of the new resource.
          * @example /v1/pets/7
          */
         Location: string;
@@ -680,7 +680,7 @@ export interface components {
          */
         NoStore: "no-store";
         /**
-         * @description Links of RFC 8288: `rel="first"` to where the list begins, `rel="next"` to the next page, if any.
+         * @description Links (RFC 8288): `rel="first"` to the first page, `rel="next"` to the next page, if any.
          * @example </v1/pets?limit=20&cursor=YWZ0ZXI6MjA>; rel="next", </v1/pets?limit=20>; rel="first"
          */
         PageLinks: string;
@@ -696,11 +696,11 @@ export interface operations {
                 limit?: number;
                 /** @description Only keys on this plan. */
                 plan?: string;
-                /** @description Only keys whose name has this text, in any case, or whose id or key ends with it. */
+                /** @description Only keys whose name contains this text, ignoring case, or whose id or key ends with it. */
                 search?: string;
                 /** @description Only keys in this state. */
                 state?: "active" | "rotating" | "expired" | "revoked";
-                /** @description Only keys whose quota is banned now, or only those whose is not. */
+                /** @description Only keys whose quota is banned now (`true`) or is not (`false`). */
                 banned?: boolean;
                 /** @description Where the page begins, as the `Link` header of the page before gives it. Opaque. */
                 cursor?: string;
@@ -729,7 +729,7 @@ export interface operations {
                     "application/json": components["schemas"]["Key"][];
                 };
             };
-            /** @description A query parameter is invalid. The message names every one that is. */
+            /** @description A query parameter is invalid. The message names every invalid parameter. */
             400: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -783,7 +783,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Over the limit, or banned for going on when it was. Wait as `Retry-After` tells. */
+            /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
             429: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -802,7 +802,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A defect on our side. */
+            /** @description An internal error of the service. */
             500: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -820,7 +820,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service is away or overloaded for a moment. Wait as `Retry-After` tells. */
+            /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
             503: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -879,7 +879,7 @@ export interface operations {
                     "application/json": components["schemas"]["IssuedKey"];
                 };
             };
-            /** @description The body is not JSON, lacks a required field, or has an invalid one. The message names every field that is wrong. */
+            /** @description The body is not JSON, lacks a required field, or has an invalid field. The message names every missing or invalid field. */
             400: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -951,7 +951,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is of another content type than JSON, or has a content coding. */
+            /** @description The content type of the body is not JSON, or the body has a content coding. */
             415: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -969,7 +969,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Over the limit, or banned for going on when it was. Wait as `Retry-After` tells. */
+            /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
             429: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -988,7 +988,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A defect on our side. */
+            /** @description An internal error of the service. */
             500: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1006,7 +1006,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service is away or overloaded for a moment. Wait as `Retry-After` tells. */
+            /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
             503: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1092,7 +1092,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description There is none with this identifier. */
+            /** @description There is no resource with this identifier. */
             404: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1110,7 +1110,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Over the limit, or banned for going on when it was. Wait as `Retry-After` tells. */
+            /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
             429: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1129,7 +1129,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A defect on our side. */
+            /** @description An internal error of the service. */
             500: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1147,7 +1147,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service is away or overloaded for a moment. Wait as `Retry-After` tells. */
+            /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
             503: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1191,7 +1191,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The key as it is now. */
+            /** @description The changed key. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1208,7 +1208,7 @@ export interface operations {
                     "application/json": components["schemas"]["Key"];
                 };
             };
-            /** @description The body is not JSON, lacks a required field, or has an invalid one. The message names every field that is wrong. */
+            /** @description The body is not JSON, lacks a required field, or has an invalid field. The message names every missing or invalid field. */
             400: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1262,7 +1262,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description There is none with this identifier. */
+            /** @description There is no resource with this identifier. */
             404: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1298,7 +1298,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is of another content type than JSON, or has a content coding. */
+            /** @description The content type of the body is not JSON, or the body has a content coding. */
             415: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1316,7 +1316,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Over the limit, or banned for going on when it was. Wait as `Retry-After` tells. */
+            /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
             429: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1335,7 +1335,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A defect on our side. */
+            /** @description An internal error of the service. */
             500: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1353,7 +1353,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service is away or overloaded for a moment. Wait as `Retry-After` tells. */
+            /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
             503: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1414,7 +1414,7 @@ export interface operations {
                     "application/json": components["schemas"]["IssuedKey"];
                 };
             };
-            /** @description The body is not JSON, lacks a required field, or has an invalid one. The message names every field that is wrong. */
+            /** @description The body is not JSON, lacks a required field, or has an invalid field. The message names every missing or invalid field. */
             400: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1468,7 +1468,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description There is none with this identifier. */
+            /** @description There is no resource with this identifier. */
             404: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1486,7 +1486,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description What it is about does not allow it now. The message says why, and what to do. */
+            /** @description The state of the resource does not allow the operation. The message says why and what to do. */
             409: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1522,7 +1522,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is of another content type than JSON, or has a content coding. */
+            /** @description The content type of the body is not JSON, or the body has a content coding. */
             415: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1540,7 +1540,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Over the limit, or banned for going on when it was. Wait as `Retry-After` tells. */
+            /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
             429: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1559,7 +1559,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A defect on our side. */
+            /** @description An internal error of the service. */
             500: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1577,7 +1577,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service is away or overloaded for a moment. Wait as `Retry-After` tells. */
+            /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
             503: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1627,7 +1627,7 @@ export interface operations {
                     "application/json": components["schemas"]["Key"];
                 };
             };
-            /** @description The body is not JSON, lacks a required field, or has an invalid one. The message names every field that is wrong. */
+            /** @description The body is not JSON, lacks a required field, or has an invalid field. The message names every missing or invalid field. */
             400: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1681,7 +1681,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description There is none with this identifier. */
+            /** @description There is no resource with this identifier. */
             404: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1717,7 +1717,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is of another content type than JSON, or has a content coding. */
+            /** @description The content type of the body is not JSON, or the body has a content coding. */
             415: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1735,7 +1735,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Over the limit, or banned for going on when it was. Wait as `Retry-After` tells. */
+            /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
             429: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1754,7 +1754,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A defect on our side. */
+            /** @description An internal error of the service. */
             500: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1772,7 +1772,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service is away or overloaded for a moment. Wait as `Retry-After` tells. */
+            /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
             503: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1805,7 +1805,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The key, not banned. */
+            /** @description The key, without a ban. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1822,7 +1822,7 @@ export interface operations {
                     "application/json": components["schemas"]["Key"];
                 };
             };
-            /** @description The body is not JSON, lacks a required field, or has an invalid one. The message names every field that is wrong. */
+            /** @description The body is not JSON, lacks a required field, or has an invalid field. The message names every missing or invalid field. */
             400: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1876,7 +1876,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description There is none with this identifier. */
+            /** @description There is no resource with this identifier. */
             404: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1912,7 +1912,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is of another content type than JSON, or has a content coding. */
+            /** @description The content type of the body is not JSON, or the body has a content coding. */
             415: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1930,7 +1930,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Over the limit, or banned for going on when it was. Wait as `Retry-After` tells. */
+            /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
             429: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1949,7 +1949,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A defect on our side. */
+            /** @description An internal error of the service. */
             500: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1967,7 +1967,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service is away or overloaded for a moment. Wait as `Retry-After` tells. */
+            /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
             503: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2020,7 +2020,7 @@ export interface operations {
                     "application/json": components["schemas"]["Plan"][];
                 };
             };
-            /** @description A query parameter is invalid. The message names every one that is. */
+            /** @description A query parameter is invalid. The message names every invalid parameter. */
             400: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2074,7 +2074,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Over the limit, or banned for going on when it was. Wait as `Retry-After` tells. */
+            /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
             429: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2093,7 +2093,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A defect on our side. */
+            /** @description An internal error of the service. */
             500: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2111,7 +2111,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service is away or overloaded for a moment. Wait as `Retry-After` tells. */
+            /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
             503: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2197,7 +2197,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description There is none with this identifier. */
+            /** @description There is no resource with this identifier. */
             404: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2215,7 +2215,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Over the limit, or banned for going on when it was. Wait as `Retry-After` tells. */
+            /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
             429: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2234,7 +2234,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A defect on our side. */
+            /** @description An internal error of the service. */
             500: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2252,7 +2252,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service is away or overloaded for a moment. Wait as `Retry-After` tells. */
+            /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
             503: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2295,7 +2295,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The plan as it is now. */
+            /** @description The changed plan. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2312,7 +2312,7 @@ export interface operations {
                     "application/json": components["schemas"]["Plan"];
                 };
             };
-            /** @description The plan that was made. */
+            /** @description The new plan. */
             201: {
                 headers: {
                     Location: components["headers"]["Location"];
@@ -2330,7 +2330,7 @@ export interface operations {
                     "application/json": components["schemas"]["Plan"];
                 };
             };
-            /** @description The body is not JSON, lacks a required field, or has an invalid one. The message names every field that is wrong. */
+            /** @description The body is not JSON, lacks a required field, or has an invalid field. The message names every missing or invalid field. */
             400: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2384,7 +2384,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description There is none with this identifier. */
+            /** @description There is no resource with this identifier. */
             404: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2402,7 +2402,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description What it is about does not allow it now. The message says why, and what to do. */
+            /** @description The state of the resource does not allow the operation. The message says why and what to do. */
             409: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2438,7 +2438,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is of another content type than JSON, or has a content coding. */
+            /** @description The content type of the body is not JSON, or the body has a content coding. */
             415: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2456,7 +2456,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Over the limit, or banned for going on when it was. Wait as `Retry-After` tells. */
+            /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
             429: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2475,7 +2475,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A defect on our side. */
+            /** @description An internal error of the service. */
             500: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2493,7 +2493,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service is away or overloaded for a moment. Wait as `Retry-After` tells. */
+            /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
             503: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2519,9 +2519,9 @@ export interface operations {
             query?: {
                 /** @description Maximum number of entries returned. */
                 limit?: number;
-                /** @description How many UTC days, today among them. Minutes are kept for 48 hours, hours for 35 days, days for 400. */
+                /** @description Number of UTC days, today included. Minutes are kept for 48 hours, hours for 35 days, days for 400. */
                 days?: number;
-                /** @description By which periods of UTC time the requests are counted. */
+                /** @description The UTC period by which requests are grouped. */
                 period?: "minute" | "hour" | "day";
                 /** @description Where the page begins, as the `Link` header of the page before gives it. Opaque. */
                 cursor?: string;
@@ -2550,7 +2550,7 @@ export interface operations {
                     "application/json": components["schemas"]["Usage"][];
                 };
             };
-            /** @description A query parameter is invalid. The message names every one that is. */
+            /** @description A query parameter is invalid. The message names every invalid parameter. */
             400: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2604,7 +2604,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Over the limit, or banned for going on when it was. Wait as `Retry-After` tells. */
+            /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
             429: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2623,7 +2623,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A defect on our side. */
+            /** @description An internal error of the service. */
             500: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2641,7 +2641,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service is away or overloaded for a moment. Wait as `Retry-After` tells. */
+            /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
             503: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2667,9 +2667,9 @@ export interface operations {
             query?: {
                 /** @description Maximum number of entries returned. */
                 limit?: number;
-                /** @description How many UTC days, today among them. Minutes are kept for 48 hours, hours for 35 days, days for 400. */
+                /** @description Number of UTC days, today included. Minutes are kept for 48 hours, hours for 35 days, days for 400. */
                 days?: number;
-                /** @description By which periods of UTC time the requests are counted. */
+                /** @description The UTC period by which requests are grouped. */
                 period?: "minute" | "hour" | "day";
                 /** @description Where the page begins, as the `Link` header of the page before gives it. Opaque. */
                 cursor?: string;
@@ -2701,7 +2701,7 @@ export interface operations {
                     "application/json": components["schemas"]["Usage"][];
                 };
             };
-            /** @description A query parameter is invalid. The message names every one that is. */
+            /** @description A query parameter is invalid. The message names every invalid parameter. */
             400: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2755,7 +2755,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description There is none with this identifier. */
+            /** @description There is no resource with this identifier. */
             404: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2773,7 +2773,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Over the limit, or banned for going on when it was. Wait as `Retry-After` tells. */
+            /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
             429: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2792,7 +2792,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A defect on our side. */
+            /** @description An internal error of the service. */
             500: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2810,7 +2810,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service is away or overloaded for a moment. Wait as `Retry-After` tells. */
+            /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
             503: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2863,7 +2863,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeprecatedCalls"][];
                 };
             };
-            /** @description A query parameter is invalid. The message names every one that is. */
+            /** @description A query parameter is invalid. The message names every invalid parameter. */
             400: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2917,7 +2917,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Over the limit, or banned for going on when it was. Wait as `Retry-After` tells. */
+            /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
             429: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2936,7 +2936,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A defect on our side. */
+            /** @description An internal error of the service. */
             500: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2954,7 +2954,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service is away or overloaded for a moment. Wait as `Retry-After` tells. */
+            /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
             503: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2989,7 +2989,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of the audit. */
+            /** @description A page of audit entries. */
             200: {
                 headers: {
                     Link: components["headers"]["PageLinks"];
@@ -3007,7 +3007,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuditEntry"][];
                 };
             };
-            /** @description A query parameter is invalid. The message names every one that is. */
+            /** @description A query parameter is invalid. The message names every invalid parameter. */
             400: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -3061,7 +3061,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Over the limit, or banned for going on when it was. Wait as `Retry-After` tells. */
+            /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
             429: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -3080,7 +3080,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A defect on our side. */
+            /** @description An internal error of the service. */
             500: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -3098,7 +3098,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service is away or overloaded for a moment. Wait as `Retry-After` tells. */
+            /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
             503: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];

@@ -15,7 +15,7 @@ export interface paths {
          * Get the rate-limit status
          * @description Returns the windows of the key and its ban, if any, also while it is banned. It takes nothing from the windows, and has a limit of its own: 60 requests a minute.
          *
-         *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         get: operations["getRateLimit"];
         put?: never;
@@ -37,7 +37,7 @@ export interface paths {
          * List animals
          * @description One page of the animals, oldest first, optionally of one status only.
          *
-         *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         get: operations["listPets"];
         put?: never;
@@ -45,7 +45,7 @@ export interface paths {
          * Add an animal
          * @description Adds an animal and gives it its identifier.
          *
-         *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         post: operations["createPet"];
         delete?: never;
@@ -66,7 +66,7 @@ export interface paths {
          * @deprecated
          * @description Removed on 5 December 2030. Use `GET /pets` with the filter `status` instead.
          *
-         *     **Stability: stable.** Changes are compatible, and removal has 12 months of notice.
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
         get: operations["getPet"];
         put?: never;
@@ -86,17 +86,17 @@ export interface paths {
         };
         /**
          * List orders
-         * @description One page of the orders placed with keys of your quota, oldest first, optionally of one status only.
+         * @description Returns one page of the orders placed with keys of your quota, oldest first, optionally of one status only.
          *
-         *     **Stability: beta.** It may change with a month of notice.
+         *     **Stability: beta.** It may change with one month of notice.
          */
         get: operations["listOrders"];
         put?: never;
         /**
          * Place an order
-         * @description Orders an animal of the catalogue.
+         * @description Places an order for an animal of the store.
          *
-         *     **Stability: experimental.** It may change or go without notice. It is offered only where `EXPERIMENTAL` is on.
+         *     **Stability: experimental.** It may change or be removed without notice. It is available only if `EXPERIMENTAL` is on.
          */
         post: operations["createOrder"];
         delete?: never;
@@ -110,7 +110,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * @description What every response says that is no success.
+         * @description The body of every error response.
          * @example {
          *       "code": "not_found",
          *       "message": "There is no animal with the identifier \"7\".",
@@ -119,11 +119,11 @@ export interface components {
          */
         Error: {
             /**
-             * @description Machine-readable error code. A code keeps its meaning for good; new ones may be added.
+             * @description Machine-readable error code. The meaning of a code never changes; new codes may be added.
              * @enum {string}
              */
             code: "invalid_request" | "missing_api_key" | "invalid_api_key" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "idempotency_conflict" | "endpoint_removed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limit_exceeded" | "api_key_banned" | "headers_too_large" | "internal_error" | "service_unavailable";
-            /** @description Says, for a human, what was wrong and what to do. */
+            /** @description Human-readable message: what went wrong, and what to do. */
             message: string;
             /**
              * Format: int32
@@ -132,7 +132,7 @@ export interface components {
             status: number;
         };
         /**
-         * @description An order to place.
+         * @description A new order.
          * @example {
          *       "petId": 7,
          *       "quantity": 1,
@@ -142,17 +142,17 @@ export interface components {
         NewOrder: {
             /**
              * Format: int64
-             * @description Identifier of the animal that is ordered.
+             * @description Identifier of the ordered animal.
              */
             petId: number | bigint;
             /**
              * Format: int32
-             * @description How many are ordered.
+             * @description Number of animals ordered.
              */
             quantity: number;
             /**
              * Format: date-time
-             * @description When the order is to be shipped.
+             * @description Requested time of shipment.
              */
             shipDate?: string;
         };
@@ -193,25 +193,25 @@ export interface components {
             id: number | bigint;
             /**
              * Format: int64
-             * @description Identifier of the animal that is ordered.
+             * @description Identifier of the ordered animal.
              */
             petId: number | bigint;
             /**
              * Format: int32
-             * @description How many are ordered.
+             * @description Number of animals ordered.
              */
             quantity: number;
             /**
              * Format: date-time
-             * @description When the order is to be shipped.
+             * @description Requested time of shipment.
              */
             shipDate?: string;
             status: components["schemas"]["OrderStatus"];
-            /** @description Whether nothing remains to be done for it. */
+            /** @description Whether the order is complete. */
             complete: boolean;
         };
         /**
-         * @description How far the order has come.
+         * @description Status of the order.
          * @enum {string}
          */
         OrderStatus: "placed" | "approved" | "delivered";
@@ -302,42 +302,42 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description Identifies the request in our log. It is your own `X-Request-Id` where you sent a sane one.
+         * @description Identifies the request in our log. It is your own `X-Request-Id` if you sent a valid one.
          * @example 7f9c2f2e-5b0c-4c3a-9a51-0a3a3a5b7c11
          */
         "X-Request-Id": string;
         /**
-         * @description When your API key stops being valid: an HTTP date (RFC 9110, section 5.6.7), rounded down to the second. Absent where it never does.
+         * @description When your API key expires: an HTTP date (RFC 9110, section 5.6.7), rounded down to the second. Absent if it never expires.
          * @example Thu, 05 Dec 2030 00:00:00 GMT
          */
         "X-Api-Key-Expires": string;
         /**
-         * @description The limit of the window with the fewer requests remaining.
+         * @description The limit of the window with the fewest requests remaining.
          * @example 60
          */
         "X-RateLimit-Limit": number;
         /**
-         * @description Requests that remain in that window, after this one.
+         * @description Requests remaining in that window after this one.
          * @example 59
          */
         "X-RateLimit-Remaining": number;
         /**
-         * @description Unix time, in seconds, at which that window ends; while banned, at which the ban does.
+         * @description The Unix time in seconds at which that window ends, or the ban if the key is banned.
          * @example 1764892860
          */
         "X-RateLimit-Reset": number;
         /**
-         * @description All windows in the form of draft-ietf-httpapi-ratelimit-headers-10: `r` requests remain, the window ends in `t` seconds.
+         * @description All windows in the format of draft-ietf-httpapi-ratelimit-headers-10: `r` requests remain, and the window ends in `t` seconds.
          * @example "minute";r=59;t=31, "day";r=959;t=52310
          */
         RateLimit: string;
         /**
-         * @description The limits in the form of draft-ietf-httpapi-ratelimit-headers-10: `q` requests in each window of `w` seconds.
+         * @description The limits in the format of draft-ietf-httpapi-ratelimit-headers-10: `q` requests in each window of `w` seconds.
          * @example "minute";q=60;w=60, "day";q=1000;w=86400
          */
         "RateLimit-Policy": string;
         /**
-         * @description `true` while our counters are away: the numbers are then those of the one server that answered. Absent otherwise.
+         * @description `true` while the shared counters are unavailable: the limits are then counted by the responding server alone. Absent otherwise.
          * @example true
          */
         "X-RateLimit-Degraded": "true";
@@ -347,12 +347,12 @@ export interface components {
          */
         "Retry-After": number;
         /**
-         * @description The challenge of RFC 6750. It has an `error` only where a key was sent.
+         * @description The challenge of RFC 6750. It has an `error` only if a key was sent.
          * @example Bearer realm="animal-store", error="invalid_token", error_description="The API key is unknown"
          */
         "WWW-Authenticate": string;
         /**
-         * @description Path of what was added.
+         * @description Path of the new resource.
          * @example /v1/pets/7
          */
         Location: string;
@@ -362,7 +362,7 @@ export interface components {
          */
         NoStore: "no-store";
         /**
-         * @description You alone may store this response. Revalidate it with `If-None-Match` before you use it again.
+         * @description Only a private cache may store this response, and must revalidate it with `If-None-Match` before reuse.
          * @example private, no-cache
          */
         Revalidate: "private, no-cache";
@@ -372,22 +372,22 @@ export interface components {
          */
         ETag: string;
         /**
-         * @description `true` where this is the first answer to the `Idempotency-Key`, given again. Absent otherwise.
+         * @description `true` if this is the stored response to the first request with the `Idempotency-Key`. Absent otherwise.
          * @example true
          */
         "Idempotent-Replayed": "true";
         /**
-         * @description Links of RFC 8288: `rel="first"` to where the list begins, `rel="next"` to the next page, if any.
+         * @description Links (RFC 8288): `rel="first"` to the first page, `rel="next"` to the next page, if any.
          * @example </v1/pets?limit=20&cursor=YWZ0ZXI6MjA>; rel="next", </v1/pets?limit=20>; rel="first"
          */
         PageLinks: string;
         /**
-         * @description Links of RFC 8288: `rel="successor-version"` to what to call instead, `rel="deprecation"` to its documentation.
+         * @description Links (RFC 8288): `rel="successor-version"` to the replacement, `rel="deprecation"` to the documentation.
          * @example </v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; rel="deprecation"; type="text/html"
          */
         DeprecationLinks: string;
         /**
-         * @description How stable the operation is. On responses of those that are not stable.
+         * @description The stability of the operation, if it is not stable.
          * @example beta
          */
         "X-Stability": "beta" | "experimental";
@@ -450,7 +450,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Over the limit, or banned for going on when it was. Wait as `Retry-After` tells. */
+            /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
             429: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -469,7 +469,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A defect on our side. */
+            /** @description An internal error of the service. */
             500: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -487,7 +487,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service is away or overloaded for a moment. Wait as `Retry-After` tells. */
+            /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
             503: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -565,7 +565,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description A query parameter is invalid. The message names every one that is. */
+            /** @description A query parameter is invalid. The message names every invalid parameter. */
             400: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -601,7 +601,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Over the limit, or banned for going on when it was. Wait as `Retry-After` tells. */
+            /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
             429: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -620,7 +620,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A defect on our side. */
+            /** @description An internal error of the service. */
             500: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -638,7 +638,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service is away or overloaded for a moment. Wait as `Retry-After` tells. */
+            /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
             503: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -701,7 +701,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pet"];
                 };
             };
-            /** @description The body is not JSON, lacks a required field, or has an invalid one. The message names every field that is wrong. */
+            /** @description The body is not JSON, lacks a required field, or has an invalid field. The message names every missing or invalid field. */
             400: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -737,7 +737,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A request with this `Idempotency-Key` is still under way. Send the same again as `Retry-After` tells. */
+            /** @description A request with this `Idempotency-Key` is still in progress. Send the same request again after `Retry-After`. */
             409: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -774,7 +774,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is of another content type than JSON, or has a content coding. */
+            /** @description The content type of the body is not JSON, or the body has a content coding. */
             415: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -792,7 +792,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description This `Idempotency-Key` came with another request within the last 24 hours. */
+            /** @description This `Idempotency-Key` was used for a different request within the last 24 hours. */
             422: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -810,7 +810,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Over the limit, or banned for going on when it was. Wait as `Retry-After` tells. */
+            /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
             429: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -829,7 +829,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A defect on our side. */
+            /** @description An internal error of the service. */
             500: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -847,7 +847,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service is away or overloaded for a moment. Wait as `Retry-After` tells. */
+            /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
             503: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -946,7 +946,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description There is none with this identifier. */
+            /** @description There is no resource with this identifier. */
             404: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -988,7 +988,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Over the limit, or banned for going on when it was. Wait as `Retry-After` tells. */
+            /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
             429: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1010,7 +1010,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A defect on our side. */
+            /** @description An internal error of the service. */
             500: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1031,7 +1031,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service is away or overloaded for a moment. Wait as `Retry-After` tells. */
+            /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
             503: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1114,7 +1114,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description A query parameter is invalid. The message names every one that is. */
+            /** @description A query parameter is invalid. The message names every invalid parameter. */
             400: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1152,7 +1152,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Over the limit, or banned for going on when it was. Wait as `Retry-After` tells. */
+            /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
             429: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1172,7 +1172,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A defect on our side. */
+            /** @description An internal error of the service. */
             500: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1191,7 +1191,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service is away or overloaded for a moment. Wait as `Retry-After` tells. */
+            /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
             503: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1236,7 +1236,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The order that was placed. */
+            /** @description The new order. */
             201: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
@@ -1255,7 +1255,7 @@ export interface operations {
                     "application/json": components["schemas"]["Order"];
                 };
             };
-            /** @description The body is not JSON, lacks a required field, or has an invalid one. The message names every field that is wrong. */
+            /** @description The body is not JSON, lacks a required field, or has an invalid field. The message names every missing or invalid field. */
             400: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1312,7 +1312,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A request with this `Idempotency-Key` is still under way. Send the same again as `Retry-After` tells. */
+            /** @description A request with this `Idempotency-Key` is still in progress. Send the same request again after `Retry-After`. */
             409: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1351,7 +1351,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is of another content type than JSON, or has a content coding. */
+            /** @description The content type of the body is not JSON, or the body has a content coding. */
             415: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1370,7 +1370,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description This `Idempotency-Key` came with another request within the last 24 hours. */
+            /** @description This `Idempotency-Key` was used for a different request within the last 24 hours. */
             422: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1389,7 +1389,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Over the limit, or banned for going on when it was. Wait as `Retry-After` tells. */
+            /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
             429: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1409,7 +1409,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A defect on our side. */
+            /** @description An internal error of the service. */
             500: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1428,7 +1428,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service is away or overloaded for a moment. Wait as `Retry-After` tells. */
+            /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
             503: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
