@@ -345,7 +345,7 @@ describe('a service whose embedded PostgreSQL is killed', () => {
       await eventually(async () => expect(await status()).toBe(200), 20_000);
       expect(new Set(statuses)).toEqual(new Set([200, 503]));
       expect((await send(`${pets}/${pet.id}`, { key })).json).toEqual(pet);
-      await service.says(/"msg":"The embedded PostgreSQL has ended, and is started again"/);
+      await service.says(/"msg":"The embedded PostgreSQL has ended and is restarted"/);
       await service.says(/"msg":"The embedded PostgreSQL runs again"/);
       expect(await service.kill('SIGTERM')).toMatchObject({ code: 0 });
       expect(await findEmbeddedPostgres(dataDir)).toBeNull();

@@ -54,8 +54,11 @@ async function call(
 }
 
 /** Issues a key with its own limits. */
-const limited = (perMinute: number, perDay: number, input: Partial<KeyOrder> = {}): Promise<IssuedKey> =>
-  store.issue({ plan: 'pro', perMinute, perDay, ...input });
+const limited = (
+  perMinute: number,
+  perDay: number,
+  input: Partial<CreateKeyInput> = {},
+): Promise<IssuedKey> => store.issue({ plan: 'pro', perMinute, perDay, ...input });
 
 const requests = (read: Scrape, operation: string, status: number) =>
   read.value(`${REQUESTS}_count`, { operation, status: String(status) });

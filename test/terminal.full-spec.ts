@@ -429,7 +429,7 @@ describe('animal-store on a terminal', () => {
     await outputOf('plans', 'set', 'asked', '--per-minute', '1', '--per-day', '2');
     const before = await everything();
     for (const [prompt, ...command] of [
-      [`Revoke key "test" (${id}), at once and for good? [y/N] `, 'keys', 'revoke', id],
+      [`Revoke key "test" (${id}) immediately and permanently? [y/N] `, 'keys', 'revoke', id],
       [
         `Move key "test" (${id}) from plan free, 60 requests per minute, 1000 per day, to plan pro? [y/N] `,
         'keys',

@@ -584,7 +584,7 @@ describe('usage of several replicas', () => {
   });
 
   /** Returns the number of rows of these keys for each period, with the least and the greatest count of a row. */
-  function rowsOf(entries: readonly TallyEntry[]) {
+  function rowsOf(entries: readonly UsageEntry[]) {
     return database.query(
       `SELECT period::text, count(*)::int, min(succeeded)::int, max(succeeded)::int FROM usage
        WHERE key_id = ANY ($1::uuid[]) GROUP BY period ORDER BY usage.period`,
@@ -603,7 +603,7 @@ describe('usage of several replicas', () => {
     const more = Array.from({ length: 500 }, () => entry({}));
     for (let number = 1; number <= 25; number += 1) {
       await Promise.all([
-        journal.append({ recorderId: ids[0], number, entries }).then(() => journal.fold()),
+        journal.append({ recorderId: ids[0], number, entries }).then(() => journal.aggregate()),
         // The batch also has rows of its own, so that only the ORDER BY of the fold gives both the same order.
         other.journal
           .append({ recorderId: ids[1], number, entries: [...more, ...entries.toReversed()] })
@@ -651,7 +651,7 @@ describe('usage of several replicas', () => {
 
   describe('UsageJournal', () => {
     /** Blocks every fold after it has taken its batches. */
-    async function holdFolds(one: TallyEntry): Promise<pg.Client> {
+    async function holdFolds(one: UsageEntry): Promise<pg.Client> {
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
       await journal.aggregate();
       const holder = new pg.Client({ connectionString: database.url });
@@ -721,7 +721,7 @@ describe('usage of several replicas', () => {
     });
 
     describe('when a fold has lost its connection', () => {
-      let one: TallyEntry;
+      let one: UsageEntry;
       let holder: pg.Client;
 
       /** Breaks the connection while the server folds, so that the server still finishes the fold. */
@@ -746,7 +746,7 @@ describe('usage of several replicas', () => {
       });
 
       it('folds each batch once when another fold runs before the lost one has finished', async () => {
-        const again = journal.fold();
+        const again = journal.aggregate();
         await eventually(() => expectLocksWaitedFor(database, 2));
         await holder.query('COMMIT');
         await holder.end();

@@ -31,7 +31,7 @@ function countsOf(...requests: CompletedRequest[]): UsageCounts {
   return counts;
 }
 
-describe('Tally', () => {
+describe('UsageCounts', () => {
   it.each([
     [200, { succeeded: 1 }],
     [204, { succeeded: 1 }],
@@ -63,7 +63,7 @@ describe('Tally', () => {
   });
 
   it('groups requests by key, operation and minute', () => {
-    const { entries } = tallyOf(
+    const { entries } = countsOf(
       request(),
       request({ principal: client('b') }),
       request({ operation: 'getPet', deprecated: true }),
@@ -102,17 +102,17 @@ describe('Tally', () => {
   });
 
   it('keeps the latest time, in whatever order the requests finish', () => {
-    const { entries } = tallyOf(request({ atMs: NOON_MS + 7 }), request({ atMs: NOON_MS + 2 }));
+    const { entries } = countsOf(request({ atMs: NOON_MS + 7 }), request({ atMs: NOON_MS + 2 }));
     expect(entries).toMatchObject([{ succeeded: 2, lastAtMs: NOON_MS + 7 }]);
   });
 
   it('still adds to its entries when it is full, and accepts no other', () => {
-    const tally = new Tally(1);
-    expect(tally.add(request())).toBe(true);
-    expect(tally.add(request({ client: client('b') }))).toBe(false);
-    expect(tally.add(request({ operation: 'createPet' }))).toBe(false);
-    expect(tally.add(request({ atMs: NOON_MS + 60_000 }))).toBe(false);
-    expect(tally.add(request())).toBe(true);
-    expect(tally.entries).toMatchObject([{ keyId: 'a', succeeded: 2 }]);
+    const counts = new UsageCounts(1);
+    expect(counts.add(request())).toBe(true);
+    expect(counts.add(request({ principal: client('b') }))).toBe(false);
+    expect(counts.add(request({ operation: 'createPet' }))).toBe(false);
+    expect(counts.add(request({ atMs: NOON_MS + 60_000 }))).toBe(false);
+    expect(counts.add(request())).toBe(true);
+    expect(counts.entries).toMatchObject([{ keyId: 'a', succeeded: 2 }]);
   });
 });
