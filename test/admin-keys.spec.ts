@@ -19,12 +19,12 @@ const OVERLAP = 'must be an integer from 0 to 31536000, written as digits';
 const INSTANT = 'must be a date-time with its offset, such as 2027-01-01T00:00:00Z';
 
 let admin: Administration;
-let sendAsAdmin: Administration['ask'];
+let sendAsAdmin: Administration['send'];
 let issue: Administration['issue'];
 
 beforeAll(async () => {
   admin = await startAdministration();
-  ({ ask: sendAsAdmin, issue } = admin);
+  ({ send: sendAsAdmin, issue } = admin);
 });
 afterAll(() => admin.store.close());
 afterEach(() => admin.store.clock.goOn());

@@ -9,11 +9,11 @@ const INTEGER = 'must be an integer from 1 to 2147483647, written as digits';
 const NAME = 'must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter';
 
 let admin: Administration;
-let sendAsAdmin: Administration['ask'];
+let sendAsAdmin: Administration['send'];
 
 beforeAll(async () => {
   admin = await startAdministration();
-  ({ ask: sendAsAdmin } = admin);
+  ({ send: sendAsAdmin } = admin);
 });
 beforeEach(async () => {
   await admin.store.database.query(

@@ -29,8 +29,8 @@ describe('administration of large and damaged tables', () => {
        VALUES ('quota:' || $1, 0, 0, 60, 0, 0, 0, now() + '1 day')`,
       [banned.quotaId],
     );
-    expect((await admin.ask('GET /admin/keys?banned=true')).json).toMatchObject([{ id: banned.id }]);
-    expect((await admin.ask('GET /admin/keys?banned=false')).json).toMatchObject([
+    expect((await admin.send('GET /admin/keys?banned=true')).json).toMatchObject([{ id: banned.id }]);
+    expect((await admin.send('GET /admin/keys?banned=false')).json).toMatchObject([
       { id: admin.administrator.id },
     ]);
   });
@@ -44,7 +44,7 @@ describe('administration of large and damaged tables', () => {
     const lines = plan.map((line) => String(line['QUERY PLAN'])).join('\n');
     expect(lines).toContain('rate_limit_counters_banned_until_idx');
     expect(lines).not.toContain('Seq Scan');
-    await admin.ask('GET /admin/keys');
+    await admin.send('GET /admin/keys');
     const connections = await admin.store.database.query(
       `SELECT query ~ 'banned_until >' AS reads_bans FROM pg_stat_activity
        WHERE datname = current_database() AND application_name = 'animal-store bans'`,
@@ -56,15 +56,15 @@ describe('administration of large and damaged tables', () => {
     const { id, key, quotaId } = await admin.issue();
     await admin.store.database.query("UPDATE quotas SET plan = 'enterprise' WHERE id = $1", [quotaId]);
     const without = { id, plan: 'enterprise', perMinute: null, perDay: null };
-    expect(await admin.ask(`GET /admin/keys/${id}`)).toMatchObject({ status: 200, json: without });
-    expect((await admin.ask('GET /admin/keys?plan=enterprise')).json).toContainEqual(
+    expect(await admin.send(`GET /admin/keys/${id}`)).toMatchObject({ status: 200, json: without });
+    expect((await admin.send('GET /admin/keys?plan=enterprise')).json).toContainEqual(
       expect.objectContaining(without),
     );
-    expect(await admin.ask(`PATCH /admin/keys/${id}`, { plan: 'free' })).toMatchObject({
+    expect(await admin.send(`PATCH /admin/keys/${id}`, { plan: 'free' })).toMatchObject({
       status: 200,
       json: { plan: 'free', perMinute: 60, perDay: 1000 },
     });
-    expect((await admin.ask('GET /admin/audit?limit=1')).json).toMatchObject([
+    expect((await admin.send('GET /admin/audit?limit=1')).json).toMatchObject([
       { action: 'key.plan_changed', before: { perMinute: null, perDay: null }, after: { perMinute: 60 } },
     ]);
     expect((await send(`${admin.store.url}/v1/pets`, { key })).status).toBe(200);
@@ -78,9 +78,9 @@ describe('administration of large and damaged tables', () => {
     await holder.query('SELECT 1 FROM quotas WHERE id = $1 FOR UPDATE', [quotaId]);
     // More requests than the pool has connections.
     const revocations = Promise.all(
-      Array.from({ length: 12 }, () => admin.ask(`POST /admin/keys/${id}/revoke`)),
+      Array.from({ length: 12 }, () => admin.send(`POST /admin/keys/${id}/revoke`)),
     );
-    const listed = await admin.ask('GET /v1/pets');
+    const listed = await admin.send('GET /v1/pets');
     const rejected = await revocations;
     await holder.query('ROLLBACK');
     await holder.end();
@@ -88,6 +88,6 @@ describe('administration of large and damaged tables', () => {
     for (const response of rejected) {
       expectError(response, 503, 'service_unavailable');
     }
-    expect((await admin.ask(`POST /admin/keys/${id}/revoke`)).json).toMatchObject({ state: 'revoked' });
+    expect((await admin.send(`POST /admin/keys/${id}/revoke`)).json).toMatchObject({ state: 'revoked' });
   });
 });

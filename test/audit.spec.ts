@@ -12,12 +12,12 @@ const HOUR_MS = 3_600_000;
 const UNKNOWN_ID = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
 
 let admin: Administration;
-let sendAsAdmin: Administration['ask'];
+let sendAsAdmin: Administration['send'];
 let issue: Administration['issue'];
 
 beforeAll(async () => {
   admin = await startAdministration();
-  ({ ask: sendAsAdmin, issue } = admin);
+  ({ send: sendAsAdmin, issue } = admin);
 });
 afterAll(() => admin.store.close());
 afterEach(() => admin.store.clock.goOn());

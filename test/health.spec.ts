@@ -41,7 +41,7 @@ describe('GET /readyz of a healthy service', () => {
   });
 
   it('returns the status of each part to an administrator', async () => {
-    await administration.ask('GET /admin/keys');
+    await administration.send('GET /admin/keys');
     const { status, json } = await ready(administration.administrator.key);
     expect([status, json]).toEqual([
       200,

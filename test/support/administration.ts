@@ -4,11 +4,11 @@ import { type Answer, send } from './http.js';
 
 export interface Administration {
   store: TestApplication;
-  /** The key that asks. */
+  /** The key of all requests. */
   administrator: IssuedKey;
-  /** Asks as the administrator. `request` is a method and a path, as `GET /admin/keys`. */
-  ask: (request: string, body?: unknown) => Promise<Answer>;
-  /** Issues a key by HTTP; a client's on plan Free unless told otherwise. */
+  /** Sends a request as the administrator. `request` is a method and a path, such as `GET /admin/keys`. */
+  send: (request: string, body?: unknown) => Promise<Answer>;
+  /** Issues a key by HTTP; a client's on plan Free by default. */
   issue: (order?: Record<string, unknown>) => Promise<IssuedKey>;
 }
 
@@ -18,16 +18,20 @@ const WIDE: Partial<CreateKeyInput> = { plan: 'enterprise', perMinute: 1_000_000
 export async function startAdministration(): Promise<Administration> {
   const store = await startApplication();
   const administrator = await store.issue({ ...WIDE, name: 'administrator', role: 'admin' });
-  const ask = (request: string, body?: unknown) => {
+  const sendAsAdmin = (request: string, body?: unknown) => {
     const [method = '', path = ''] = request.split(' ');
     return send(store.url + path, { method, key: administrator.key, body });
   };
   return {
     store,
     administrator,
-    ask,
+    send: sendAsAdmin,
     issue: async (order) => {
-      const { status, json, text } = await ask('POST /admin/keys', { name: 'test', plan: 'free', ...order });
+      const { status, json, text } = await sendAsAdmin('POST /admin/keys', {
+        name: 'test',
+        plan: 'free',
+        ...order,
+      });
       if (status !== 201) {
         throw new Error(`No key was issued: ${text}`);
       }
