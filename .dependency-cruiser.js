@@ -1,15 +1,19 @@
 /**
- * A request goes one way: main → app → auth → rate-limit → deprecation → pets or orders → (idempotency) → database. Nobody
- * imports what stands before it or beside it; `errors`, `http`, decorators and the files at the top of `src` that hold
- * types are leaves.
+ * The request path is main → app → auth → rate-limit → deprecation → pets or orders → idempotency → database. A module imports
+ * neither what comes before it nor what is beside it. `http`, `server`, `schemas`, `settings`, `errors` and decorators are leaves.
  */
-const way = [['auth'], ['rate-limit'], ['deprecation'], ['pets', 'orders'], ['idempotency'], ['database']];
-const rooms = way.flat();
+const path = [['auth'], ['rate-limit'], ['deprecation'], ['pets', 'orders'], ['idempotency'], ['database']];
+const modules = path.flat();
+const beyond = ['operations', 'openapi', 'admin', 'seed', 'cli'];
+
+/** What every module may import: it imports nothing but itself. */
+const LEAVES =
+  '^src/(http|server|schemas|settings)/|^src/errors/(api-error|catalogue)\\.ts$|^src/database/(batcher|periodic-task)\\.ts$|^src/metrics/histogram\\.ts$';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
-    { name: 'no-circle', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-cycle', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'no-orphan',
       severity: 'error',
@@ -22,77 +26,71 @@ export default {
     {
       name: 'only-the-start-builds-the-application',
       severity: 'error',
-      from: { path: '^src', pathNot: '^src/(main|application|app\\.(hooks|module)|cli/documents)\\.ts$' },
-      to: { path: '^src/(main|application|app\\.(hooks|module|filter))\\.ts$' },
+      from: { path: '^src', pathNot: '^src/(main|app|app\\.(hooks|module)|cli/documents)\\.ts$' },
+      to: { path: '^src/(main|app|app\\.(hooks|module)|errors/(error\\.filter|not-found\\.handler))\\.ts$' },
     },
-    ...way.flatMap((step, index) =>
-      step.map((room) => {
-        const before = way.slice(0, index).flat();
-        const beside = step.filter((other) => other !== room);
+    ...path.flatMap((step, index) =>
+      step.map((module) => {
+        const before = path.slice(0, index).flat();
+        const beside = step.filter((other) => other !== module);
         return {
-          name: `${room}-looks-ahead-only`,
+          name: `${module}-imports-what-comes-after-it`,
           severity: 'error',
-          from: { path: `^src/${room}/` },
+          from: { path: `^src/${module}/` },
           to: {
-            path: `^src/(${[...before, ...beside].map((other) => `${other}|`).join('')}operations|openapi|admin|seed|cli)/`,
+            path: `^src/(${[...before, ...beside, ...beyond].join('|')})/`,
             pathNot: '\\.decorator\\.ts$',
           },
         };
       }),
     ),
     {
-      name: 'usage-is-beside-the-way',
-      comment:
-        'It learns of a request what the request itself carries; who serves requests knows nothing of it.',
+      name: 'usage-is-beside-the-path',
+      comment: 'It records what the request itself carries, and no module of the request path imports it.',
       severity: 'error',
       from: { path: '^src/usage/' },
-      to: {
-        path: `^src/(${rooms.filter((room) => room !== 'database').join('|')}|operations|openapi|admin|seed|cli)/`,
-      },
+      to: { path: `^src/(${[...modules.filter((module) => module !== 'database'), ...beyond].join('|')})/` },
     },
     {
-      name: 'the-way-knows-nothing-of-usage',
+      name: 'the-path-does-not-import-usage',
       severity: 'error',
-      from: { path: `^src/(${rooms.join('|')}|operations|openapi|seed)/` },
+      from: { path: `^src/(${[...modules, 'operations', 'openapi', 'seed'].join('|')})/` },
       to: { path: '^src/usage/' },
     },
     {
-      name: 'nobody-knows-of-metrics-and-traces',
-      comment: 'Rooms keep numbers and tell of what they ask; what is made of it is not their concern.',
+      name: 'only-the-application-imports-metrics-and-traces',
+      comment: 'Modules keep counts and publish diagnostics; metrics and traces read them.',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/(metrics/|tracing/|app\\.(hooks|module)\\.ts)' },
-      to: { path: '^src/(metrics|tracing)/|node_modules/(@opentelemetry|prom-client)/' },
+      to: {
+        path: '^src/(metrics|tracing)/|node_modules/(@opentelemetry|prom-client)/',
+        pathNot: '^src/metrics/histogram\\.ts$',
+      },
     },
     {
-      name: 'administration-is-beside-the-way',
+      name: 'administration-is-beside-the-path',
       comment:
-        'Of the way it knows how keys are made, whose windows are counted, and what its routes declare.',
+        'Of the request path it imports how keys are made, whose windows are counted, and what routes declare.',
       severity: 'error',
       from: { path: '^src/admin/' },
       to: {
         path: '^src/(auth|rate-limit|deprecation|idempotency|pets|orders|operations|seed|cli)/',
         pathNot:
-          '\\.decorator\\.ts$|^src/auth/api-key\\.ts$|^src/rate-limit/(stores/counter-store|rules/(bucket-key|plan-name)|rate-limit\\.module)\\.ts$',
+          '\\.decorator\\.ts$|^src/auth/rules/api-key\\.ts$|^src/rate-limit/(stores/counter-store|rules/(bucket-key|plan-name)|rate-limit\\.module)\\.ts$',
       },
     },
     {
       name: 'leaves-import-leaves',
       severity: 'error',
-      from: {
-        path: '^src/(errors|http)/|^src/(batcher|principal|clock|histogram|duration|environment|periodic-task|redis-address|secret-files)\\.ts$',
-      },
-      to: {
-        path: '^src/',
-        pathNot:
-          '^src/(errors|http)/|^src/(batcher|principal|clock|histogram|duration|environment|periodic-task|redis-address|secret-files)\\.ts$',
-      },
+      from: { path: LEAVES },
+      to: { path: '^src/', pathNot: LEAVES },
     },
     {
       name: 'rules-are-pure',
-      comment: 'What decides needs neither framework nor database.',
+      comment: 'What decides needs neither a framework nor a database.',
       severity: 'error',
       from: {
-        path: '^src/(auth/api-key|rate-limit/(rules/[^/]+|stores/(local-counter-store|unreported-usage-log|redis-failure))|deprecation/lifecycle|http/(pagination|trace-parent)|usage/(periods|usage-counts)|admin/key\\.view|clock|histogram|duration|redis-address|secret-files)\\.ts$',
+        path: '^src/.*/rules/|^src/admin/key\\.view\\.ts$|^src/settings/(duration|redis-address|secret-files|clock)\\.ts$',
       },
       to: { path: 'node_modules/(@nestjs|@prisma|fastify|ioredis|pg)/', dependencyTypesNot: ['type-only'] },
     },

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 import { defineConfig } from 'prisma/config';
-import { resolveSecretFiles } from './src/secret-files.js';
+import { resolveSecretFiles } from './src/settings/secret-files.js';
 
 const fromRoot = (...names: string[]) => path.join(import.meta.dirname, ...names);
 

@@ -1,15 +1,15 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AdminModule } from './admin/admin.module.js';
-import { AppFilter } from './app.filter.js';
+import { ErrorFilter } from './errors/error.filter.js';
 import { AppHooks } from './app.hooks.js';
-import { NotFoundHandler } from './app.not-found.js';
+import { NotFoundHandler } from './errors/not-found.handler.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
-import type { Clock } from './clock.js';
+import type { Clock } from './settings/clock.js';
 import { DatabaseModule } from './database/database.module.js';
 import { LifecycleHeadersInterceptor } from './deprecation/lifecycle-headers.interceptor.js';
-import type { Environment } from './environment.js';
+import type { Environment } from './settings/environment.js';
 import { AmbiguityGuard } from './http/ambiguity.guard.js';
 import { RESPONSE_INTERCEPTORS, type ResponseInterceptor } from './http/response-interceptor.js';
 import { ValidationPipe } from './http/validation.pipe.js';
@@ -21,7 +21,7 @@ import { PetsModule } from './pets/pets.module.js';
 import { RateLimitHeadersInterceptor } from './rate-limit/rate-limit-headers.interceptor.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
-import { SettingsModule } from './settings.module.js';
+import { SettingsModule } from './settings/settings.module.js';
 import { UsageModule } from './usage/usage.module.js';
 
 /** The whole service. Its providers are in the order in which a request passes them. */
@@ -49,7 +49,7 @@ import { UsageModule } from './usage/usage.module.js';
     // Then the handler of a controller, or without a route:
     NotFoundHandler,
     // The errors of all steps:
-    { provide: APP_FILTER, useClass: AppFilter },
+    { provide: APP_FILTER, useClass: ErrorFilter },
     RateLimitHeadersInterceptor,
     LifecycleHeadersInterceptor,
     {

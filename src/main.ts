@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { KeyService } from './admin/key.service.js';
-import { createApplication } from './application.js';
+import { createApplication } from './app.js';
 import { startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { migrateIfThere, migrateOnceThere } from './database/migrate-once-there.js';
 import { PrismaService } from './database/prisma.service.js';
-import { type Environment, InvalidEnvironmentError, readProcessEnvironment } from './environment.js';
-import { reasonOf } from './failure.js';
-import { Connections } from './http/connections.js';
+import { type Environment, InvalidEnvironmentError, readProcessEnvironment } from './settings/environment.js';
+import { reasonOf } from './errors/failure.js';
+import { Connections } from './server/connections.js';
 import { type DemoKeys, seedDemo } from './seed/demo.js';
-import { stopSignal } from './stop-signal.js';
+import { stopSignal } from './server/stop-signal.js';
 
 /** Starts the database and the application, serves until a stop signal, and stops them in reverse order. */
 async function main(): Promise<void> {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IssuedKey, Key } from '../src/admin/key.schemas.js';
 import { KeyService } from '../src/admin/key.service.js';
-import { encodeCursor } from '../src/http/pagination.js';
+import { encodeCursor } from '../src/schemas/pagination.js';
 import { CounterStore, CounterStoreError } from '../src/rate-limit/stores/counter-store.js';
 import { type Administration, startAdministration } from './support/administration.js';
 import { ban, bannedUntil } from './support/bans.js';

@@ -1,5 +1,5 @@
 import type { Plan } from '../src/admin/plan.schemas.js';
-import { encodeCursor } from '../src/http/pagination.js';
+import { encodeCursor } from '../src/schemas/pagination.js';
 import { type Administration, startAdministration } from './support/administration.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
 import { type Answer, send } from './support/http.js';

@@ -1,6 +1,6 @@
 import { UsageRecorder } from '../src/usage/usage.recorder.js';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
-import { encodeCursor } from '../src/http/pagination.js';
+import { encodeCursor } from '../src/schemas/pagination.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
 import { type Answer, send } from './support/http.js';

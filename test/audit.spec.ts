@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../src/admin/audit.schemas.js';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
-import { encodeCursor } from '../src/http/pagination.js';
+import { encodeCursor } from '../src/schemas/pagination.js';
 import { type Administration, startAdministration } from './support/administration.js';
 import { ban, bannedUntil } from './support/bans.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';

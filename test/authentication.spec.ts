@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ApiKeyCache } from '../src/auth/api-key-cache.js';
-import { generateApiKey, hashApiKey } from '../src/auth/api-key.js';
+import { generateApiKey, hashApiKey } from '../src/auth/rules/api-key.js';
 import { ApiKeyChangeListener } from '../src/auth/api-key-change-listener.js';
 import { PrismaService } from '../src/database/prisma.service.js';
 import { QueryRunner } from '../src/database/query-runner.js';

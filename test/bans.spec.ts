@@ -1,4 +1,4 @@
-import { generateApiKey, hashApiKey, keyHints } from '../src/auth/api-key.js';
+import { generateApiKey, hashApiKey, keyHints } from '../src/auth/rules/api-key.js';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { CounterStore } from '../src/rate-limit/stores/counter-store.js';
 import { startApplication, type TestApplication } from './support/application.js';

@@ -1,7 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { createApplication } from '../src/application.js';
-import { Clock } from '../src/clock.js';
-import { readEnvironment } from '../src/environment.js';
+import { createApplication } from '../src/app.js';
+import { Clock } from '../src/settings/clock.js';
+import { readEnvironment } from '../src/settings/environment.js';
 import { type ServiceHome, sharedStores } from './support/counter-stores.js';
 import { type Answer, send } from './support/http.js';
 import { issueKey } from './support/keys.js';

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
-import { settings } from '../src/environment.js';
-import { SECRETS } from '../src/secret-files.js';
+import { settings } from '../src/settings/environment.js';
+import { SECRETS } from '../src/settings/secret-files.js';
 import { type ComposeFile, readComposeFile } from './image/support/compose-file.js';
 
 const ROOT = path.join(__dirname, '..');

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
-import { generateApiKey } from '../src/auth/api-key.js';
+import { generateApiKey } from '../src/auth/rules/api-key.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { startDatabaseProxy } from './support/database-proxy.js';
 import { createDatabase } from './support/database.js';

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { readEnvironment } from '../src/environment.js';
+import { readEnvironment } from '../src/settings/environment.js';
 import { CounterStoreError, type FailureKind } from '../src/rate-limit/stores/counter-store.js';
 import type { RateLimitRequest } from '../src/rate-limit/rules/rate-limit-decision.js';
 import { FallbackCounterStore } from '../src/rate-limit/stores/fallback-counter-store.js';

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
-import { ConcurrencyLimit } from '../src/http/concurrency-limit.js';
+import { ConcurrencyLimit } from '../src/server/concurrency-limit.js';
 import { MetricsServer } from '../src/metrics/metrics.server.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { eventually, until } from './support/eventually.js';

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { generateApiKey } from '../src/auth/api-key.js';
+import { generateApiKey } from '../src/auth/rules/api-key.js';
 import { QueryRunner } from '../src/database/query-runner.js';
 import { type Administration, startAdministration } from './support/administration.js';
 import { startApplication, type TestApplication } from './support/application.js';

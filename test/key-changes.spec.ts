@@ -4,7 +4,7 @@ import { Logger } from '@nestjs/common';
 import pg from 'pg';
 import { ApiKeyChangeListener } from '../src/auth/api-key-change-listener.js';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
-import type { Environment } from '../src/environment.js';
+import type { Environment } from '../src/settings/environment.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
-import { readEnvironment } from '../src/environment.js';
+import { readEnvironment } from '../src/settings/environment.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { type ServiceHome, sharedStores } from './support/counter-stores.js';
 import { until } from './support/eventually.js';

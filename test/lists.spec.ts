@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { encodeCursor } from '../src/http/pagination.js';
+import { encodeCursor } from '../src/schemas/pagination.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { readEnvironment } from '../src/environment.js';
+import { readEnvironment } from '../src/settings/environment.js';
 import type { RateLimitDecision, RateLimitRequest } from '../src/rate-limit/rules/rate-limit-decision.js';
 import { LocalCounterStore } from '../src/rate-limit/stores/local-counter-store.js';
 import { PostgresCounterStore } from '../src/rate-limit/stores/postgres-counter-store.js';

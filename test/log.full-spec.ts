@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
-import { generateApiKey } from '../src/auth/api-key.js';
+import { generateApiKey } from '../src/auth/rules/api-key.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { startDatabaseProxy } from './support/database-proxy.js';
 import { documented } from './support/documented-commands.js';

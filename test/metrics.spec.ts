@@ -4,7 +4,7 @@ import type { Server } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { IssuedKey, CreateKeyInput } from '../src/admin/key.schemas.js';
-import { InvalidEnvironmentError } from '../src/environment.js';
+import { InvalidEnvironmentError } from '../src/settings/environment.js';
 import { MetricsServer } from '../src/metrics/metrics.server.js';
 import { SHARED_COUNTER_STORE } from '../src/rate-limit/stores/fallback-counter-store.js';
 import type { PostgresCounterStore } from '../src/rate-limit/stores/postgres-counter-store.js';

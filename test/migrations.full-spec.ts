@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 
 import { concurrentlyBuiltIndex } from '../prisma/concurrent-builds.mjs';
-import { Clock } from '../src/clock.js';
+import { Clock } from '../src/settings/clock.js';
 import {
   applyPendingMigrations,
   MigrationError,
@@ -17,7 +17,7 @@ import {
 } from '../src/database/migrations.js';
 import { PrismaService } from '../src/database/prisma.service.js';
 import { QueryRunner } from '../src/database/query-runner.js';
-import type { UsageEntry } from '../src/usage/usage-counts.js';
+import type { UsageEntry } from '../src/usage/rules/usage-counts.js';
 import { UsageJournal } from '../src/usage/usage.journal.js';
 import { eventually } from './support/eventually.js';
 import { OWN_MIGRATIONS } from './support/own-migrations.js';

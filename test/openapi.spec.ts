@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { readEnvironment } from '../src/environment.js';
+import { readEnvironment } from '../src/settings/environment.js';
 import { deprecationsText } from '../src/openapi/deprecations.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { RATE_LIMIT_HEADERS } from './support/expectations.js';

@@ -1,7 +1,7 @@
 import type { RouteOptions } from 'fastify';
 import FindMyWay, { type HTTPMethod } from 'find-my-way';
 import { AppHooks } from '../src/app.hooks.js';
-import type { Deprecation } from '../src/deprecation/lifecycle.js';
+import type { Deprecation } from '../src/deprecation/rules/lifecycle.js';
 import { startApplication } from './support/application.js';
 
 /** The notice that docs/versioning.md promises. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { PostgresCounterStore } from '../src/rate-limit/stores/postgres-counter-store.js';
 import { SHARED_COUNTER_STORE } from '../src/rate-limit/stores/fallback-counter-store.js';
-import type { Environment } from '../src/environment.js';
+import type { Environment } from '../src/settings/environment.js';
 import { UsageJournal } from '../src/usage/usage.journal.js';
 import { UsageRepository } from '../src/usage/usage.repository.js';
 import { IdempotencyCleanup } from '../src/idempotency/idempotency.cleanup.js';

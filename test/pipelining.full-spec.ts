@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { ConcurrencyLimit } from '../src/http/concurrency-limit.js';
+import { ConcurrencyLimit } from '../src/server/concurrency-limit.js';
 import { startApplication } from './support/application.js';
 import { createDatabase } from './support/database.js';
 import { send } from './support/http.js';

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import pg from 'pg';
 import { isDatabaseUnavailable } from '../src/database/availability.js';
 import { PrismaService } from '../src/database/prisma.service.js';
-import { readEnvironment } from '../src/environment.js';
+import { readEnvironment } from '../src/settings/environment.js';
 import type { RateLimitDecision, RateLimitRequest } from '../src/rate-limit/rules/rate-limit-decision.js';
 import { PostgresCounterStore } from '../src/rate-limit/stores/postgres-counter-store.js';
 import { TestClock } from './support/clock.js';

@@ -3,10 +3,10 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { Test } from '@nestjs/testing';
 import { SkipThrottle } from '@nestjs/throttler';
 import { AppModule } from '../src/app.module.js';
-import { generateApiKey, hashApiKey, keyHints } from '../src/auth/api-key.js';
+import { generateApiKey, hashApiKey, keyHints } from '../src/auth/rules/api-key.js';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { ApiError } from '../src/errors/api-error.js';
-import { ENVIRONMENT } from '../src/environment.js';
+import { ENVIRONMENT } from '../src/settings/environment.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { type Answer, send } from './support/http.js';

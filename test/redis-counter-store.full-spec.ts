@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { Redis } from 'ioredis';
-import { InvalidEnvironmentError, readEnvironment } from '../src/environment.js';
+import { InvalidEnvironmentError, readEnvironment } from '../src/settings/environment.js';
 import type { RateLimitDecision, RateLimitRequest } from '../src/rate-limit/rules/rate-limit-decision.js';
 import { CounterStoreError } from '../src/rate-limit/stores/counter-store.js';
 import { RedisCounterStore } from '../src/rate-limit/stores/redis-counter-store.js';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import { readEnvironment } from '../src/environment.js';
+import { readEnvironment } from '../src/settings/environment.js';
 import type { RateLimitDecision, RateLimitRequest } from '../src/rate-limit/rules/rate-limit-decision.js';
 import { FallbackCounterStore } from '../src/rate-limit/stores/fallback-counter-store.js';
 import { RedisCounterStore } from '../src/rate-limit/stores/redis-counter-store.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, type IncomingHttpHeaders, METHODS, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { ConcurrencyLimit } from '../src/http/concurrency-limit.js';
+import { ConcurrencyLimit } from '../src/server/concurrency-limit.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { ApiDocument } from './support/document.js';
 import { eventually } from './support/eventually.js';

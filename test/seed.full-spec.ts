@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { generateApiKey, hashApiKey } from '../src/auth/api-key.js';
+import { generateApiKey, hashApiKey } from '../src/auth/rules/api-key.js';
 import { readSeedFile } from '../src/seed/seed-file.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { expectNoSecrets } from './support/secrets.js';

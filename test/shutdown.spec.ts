@@ -2,7 +2,7 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import net from 'node:net';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { Connections } from '../src/http/connections.js';
+import { Connections } from '../src/server/connections.js';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { eventually, until } from './support/eventually.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ConcurrencyLimit } from '../src/http/concurrency-limit.js';
+import { ConcurrencyLimit } from '../src/server/concurrency-limit.js';
 import { MetricsServer } from '../src/metrics/metrics.server.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { until } from './support/eventually.js';

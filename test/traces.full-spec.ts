@@ -1,6 +1,6 @@
 import { startApplication, type TestApplication } from './support/application.js';
 import { type Collector, type ReceivedSpan, startCollector } from './support/collector.js';
-import { readEnvironment } from '../src/environment.js';
+import { readEnvironment } from '../src/settings/environment.js';
 import { hold } from './support/holding.js';
 import { send } from './support/http.js';
 import { expectLocksWaitedFor } from './support/locks.js';

@@ -8,7 +8,7 @@ import pg from 'pg';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { PrismaService } from '../src/database/prisma.service.js';
 import { namedStatement, QueryRunner } from '../src/database/query-runner.js';
-import type { UsageEntry } from '../src/usage/usage-counts.js';
+import type { UsageEntry } from '../src/usage/rules/usage-counts.js';
 import { UsageAggregator } from '../src/usage/usage.aggregator.js';
 import { type UsageBatch, UsageJournal } from '../src/usage/usage.journal.js';
 import { UsageRecorder } from '../src/usage/usage.recorder.js';

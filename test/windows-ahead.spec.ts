@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
-import { readEnvironment } from '../src/environment.js';
+import { readEnvironment } from '../src/settings/environment.js';
 import { FallbackCounterStore } from '../src/rate-limit/stores/fallback-counter-store.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { type ServiceHome, sharedStores } from './support/counter-stores.js';

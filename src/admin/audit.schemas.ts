@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { parseInt64 } from '../http/int64.js';
-import { cursorParameter, limitParameter } from '../http/pagination.js';
-import { dateTime, plainText } from '../http/text-schemas.js';
+import { parseInt64 } from '../schemas/int64.js';
+import { cursorParameter, limitParameter } from '../schemas/pagination.js';
+import { dateTime, plainText } from '../schemas/text-schemas.js';
 
 const fields = z.record(z.string().max(64), z.unknown());
 

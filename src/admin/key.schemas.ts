@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { instant } from '../http/instant.js';
-import { sentAs } from '../http/json-schema.js';
-import { cursorParameter, limitParameter, once } from '../http/pagination.js';
-import { dateTime, plainText, uuid } from '../http/text-schemas.js';
+import { instant } from '../schemas/instant.js';
+import { sentAs } from '../schemas/json-schema.js';
+import { cursorParameter, limitParameter, once } from '../schemas/pagination.js';
+import { dateTime, plainText, uuid } from '../schemas/text-schemas.js';
 import { bothOrNone, ownLimits } from './limits.schema.js';
 import { isPlanName, PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { generateApiKey, hashApiKey, keyHints } from '../auth/api-key.js';
-import { Clock } from '../clock.js';
+import { generateApiKey, hashApiKey, keyHints } from '../auth/rules/api-key.js';
+import { Clock } from '../settings/clock.js';
 import { inTransaction, type Database } from '../database/in-transaction.js';
 import { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
-import { ENVIRONMENT, type Environment } from '../environment.js';
+import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { ApiError } from '../errors/api-error.js';
 import { CounterStore } from '../rate-limit/stores/counter-store.js';
 import { quotaIdOf, quotaBucketKey } from '../rate-limit/rules/bucket-key.js';

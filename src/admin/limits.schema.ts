@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { positiveInt32 } from '../http/positive-int32.js';
+import { positiveInt32 } from '../schemas/positive-int32.js';
 
 /** Requests per UTC minute and UTC day: the limits of a plan, or those of a quota that override its plan's. */
 export const Limits = z.object({

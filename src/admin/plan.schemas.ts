@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { cursorParameter, limitParameter } from '../http/pagination.js';
-import { plainText } from '../http/text-schemas.js';
+import { cursorParameter, limitParameter } from '../schemas/pagination.js';
+import { plainText } from '../schemas/text-schemas.js';
 import { Limits } from './limits.schema.js';
 import { isPlanName, PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 

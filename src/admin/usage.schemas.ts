@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { countParameter, cursorParameter, limitParameter, once } from '../http/pagination.js';
-import { sentAs } from '../http/json-schema.js';
-import { dateTime, plainText, uuid } from '../http/text-schemas.js';
-import { PERIODS } from '../usage/periods.js';
+import { countParameter, cursorParameter, limitParameter, once } from '../schemas/pagination.js';
+import { sentAs } from '../schemas/json-schema.js';
+import { dateTime, plainText, uuid } from '../schemas/text-schemas.js';
+import { PERIODS } from '../usage/rules/periods.js';
 import type { DeprecatedCallsPosition, UsagePosition } from '../usage/usage.repository.js';
 import { isKeyId, NAME_MAX_LENGTH as KEY_NAME_MAX_LENGTH } from './key.schemas.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../clock.js';
-import type { Period } from '../usage/periods.js';
+import { Clock } from '../settings/clock.js';
+import type { Period } from '../usage/rules/periods.js';
 import {
   type DeprecatedCallsPosition,
   type Usage as Recorded,

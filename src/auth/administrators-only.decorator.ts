@@ -8,7 +8,7 @@ import {
 import { ApiForbiddenResponse } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
-import { requirePrincipal } from '../principal.js';
+import { requirePrincipal } from '../http/principal.js';
 
 @Injectable()
 class RoleGuard implements CanActivate {

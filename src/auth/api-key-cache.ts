@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { Batcher } from '../batcher.js';
-import type { Principal, KeyRole } from '../principal.js';
+import { Batcher } from '../database/batcher.js';
+import type { Principal, KeyRole } from '../http/principal.js';
 import { loadSql, QueryRunner } from '../database/query-runner.js';
 import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import { ApiKeyChangeListener } from './api-key-change-listener.js';

@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Strategy } from 'passport-http-bearer';
-import type { AuthenticationResult, Principal } from '../principal.js';
-import { Clock } from '../clock.js';
-import { ENVIRONMENT, type Environment } from '../environment.js';
+import type { AuthenticationResult, Principal } from '../http/principal.js';
+import { Clock } from '../settings/clock.js';
+import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { ApiError } from '../errors/api-error.js';
-import { hashApiKey, keyFault } from './api-key.js';
+import { hashApiKey, keyFault } from './rules/api-key.js';
 import { ApiKeyCache, type CachedApiKey } from './api-key-cache.js';
 
 const REALM = 'animal-store';

@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
 import { keyName, keySearch } from '../admin/key.schemas.js';
-import { parseDuration } from '../duration.js';
-import { instant } from '../http/instant.js';
+import { parseDuration } from '../settings/duration.js';
+import { instant } from '../schemas/instant.js';
 
 /** The exit code of a command that is used wrongly. */
 export const EXIT_USAGE = 2;

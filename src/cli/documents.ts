@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { AppModule } from '../app.module.js';
-import { Clock } from '../clock.js';
-import { readEnvironment } from '../environment.js';
+import { Clock } from '../settings/clock.js';
+import { readEnvironment } from '../settings/environment.js';
 import { deprecationsText } from '../openapi/deprecations.js';
 import { createDocuments, documentText } from '../openapi/document.js';
 

@@ -1,12 +1,12 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AdminServicesModule } from '../admin/admin-services.module.js';
-import { Clock } from '../clock.js';
+import { Clock } from '../settings/clock.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { EmbeddedPostgresError } from '../embedded-postgres/embedded-postgres-error.js';
 import { findEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.js';
-import { type Environment, readProcessEnvironment } from '../environment.js';
-import { SettingsModule } from '../settings.module.js';
+import { type Environment, readProcessEnvironment } from '../settings/environment.js';
+import { SettingsModule } from '../settings/settings.module.js';
 import { reportFailure } from './failure.js';
 
 class Terminal {}

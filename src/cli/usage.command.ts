@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { Command, Option } from 'commander';
 import { DAYS_DEFAULT, DAYS_MAX, type Usage } from '../admin/usage.schemas.js';
 import { UsageService } from '../admin/usage.service.js';
-import { type Period, PERIODS } from '../usage/periods.js';
+import { type Period, PERIODS } from '../usage/rules/periods.js';
 import { countArgument } from './arguments.js';
 import { everyPage } from './every-page.js';
 import { keyIdOf } from './keys/key-id.js';

@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import pg from 'pg';
-import type { Environment } from '../environment.js';
+import type { Environment } from '../settings/environment.js';
 import { configureOnConnect } from './session.js';
 
 const CONNECT_TIMEOUT_MS = 2000;

@@ -1,5 +1,5 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { PeriodicTask } from '../periodic-task.js';
+import { PeriodicTask } from './periodic-task.js';
 import { databaseReason } from './availability.js';
 
 /** A periodic task in the database, for as long as the service runs. It logs its failures. */

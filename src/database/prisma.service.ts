@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
-import { ENVIRONMENT, type Environment } from '../environment.js';
+import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { createPool } from './connection-pool.js';
 import { PrismaClient } from './generated/client.js';
 import { publishQueries } from './query-channel.js';

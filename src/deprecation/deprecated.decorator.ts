@@ -2,7 +2,7 @@ import { applyDecorators, UseGuards } from '@nestjs/common';
 import { ApiExtension, ApiOperation } from '@nestjs/swagger';
 import { AddRouteConfig } from '../http/route-config.decorator.js';
 import { LifecycleGuard } from './lifecycle.guard.js';
-import type { Deprecation } from './lifecycle.js';
+import type { Deprecation } from './rules/lifecycle.js';
 
 /** Marks a route as deprecated. Must stand below `@ApiOperation()`, which would otherwise lose its description. */
 export const Deprecated = (deprecation: Deprecation) =>

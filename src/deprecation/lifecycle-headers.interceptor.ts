@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ResponseInterceptor } from '../http/response-interceptor.js';
-import { lifecycleHeaders } from './lifecycle.js';
+import { lifecycleHeaders } from './rules/lifecycle.js';
 
 /** Adds the deprecation and stability headers of the route; links that the handler has set stay before those of the deprecation. */
 @Injectable()

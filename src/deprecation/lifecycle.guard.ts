@@ -1,8 +1,8 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { Clock } from '../clock.js';
-import { ENVIRONMENT, type Environment } from '../environment.js';
-import { lifecycleError } from './lifecycle.js';
+import { Clock } from '../settings/clock.js';
+import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import { lifecycleError } from './rules/lifecycle.js';
 
 /** Denies requests to operations that are removed, or experimental and not offered. */
 @Injectable()

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import FindMyWay from 'find-my-way';
-import { ROUTER_OPTIONS } from './server.js';
+import { ROUTER_OPTIONS } from '../server/server-options.js';
 
 /** The methods of each path's routes. */
 @Injectable()

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
-import { OVERLOADED } from './concurrency-limit.js';
+import { OVERLOADED } from '../server/concurrency-limit.js';
 import { parseJsonBody } from './json-body.js';
 
 declare module 'fastify' {

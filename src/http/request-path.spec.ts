@@ -1,7 +1,7 @@
 import FindMyWay from 'find-my-way';
 import fc from 'fast-check';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { serverOptions } from './server.js';
+import { serverOptions } from '../server/server-options.js';
 import { isAdministrative, isProtected, routableTarget, targetPath } from './request-path.js';
 
 describe('the paths that need a key', () => {

@@ -1,6 +1,6 @@
 import { type ArgumentMetadata, Injectable, StandardSchemaValidationPipe } from '@nestjs/common';
 import { ApiError } from '../errors/api-error.js';
-import { ConcurrencyLimit } from './concurrency-limit.js';
+import { ConcurrencyLimit } from '../server/concurrency-limit.js';
 import { RequestBody } from './request-body.js';
 
 /** Reads bodies, and validates whatever a handler's parameter names a schema for; the message names every field that is wrong. */

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { Batcher, BatchItemError } from '../batcher.js';
-import type { Clock } from '../clock.js';
+import { Batcher, BatchItemError } from '../database/batcher.js';
+import type { Clock } from '../settings/clock.js';
 import { loadSql, namedStatement, type QueryRunner, type Statement } from '../database/query-runner.js';
 import { ApiError } from '../errors/api-error.js';
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../clock.js';
+import { Clock } from '../settings/clock.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { PeriodicDatabaseTask } from '../database/periodic-database-task.js';
 

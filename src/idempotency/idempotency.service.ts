@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
 import { targetPath } from '../http/request-path.js';
-import { requirePrincipal } from '../principal.js';
+import { requirePrincipal } from '../http/principal.js';
 import { conflict, type CreationResult, type IdempotentRequest, StoredResponse } from './creation-batcher.js';
 
 /** 1 to 255 visible ASCII characters. Node joins a repeated header with a comma and a space, which is none. */

@@ -1,6 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import { type Logger, pino, stdTimeFunctions } from 'pino';
-import type { Environment } from '../environment.js';
+import type { Environment } from '../settings/environment.js';
 import { TERMINAL_FORMAT } from './terminal-format.js';
 
 /** Lines are gathered until they are this many bytes, or this old: a write for each would be a good part of a request's cost. */

@@ -1,6 +1,6 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { isProtected, operationOf } from '../http/request-path.js';
-import type { Principal } from '../principal.js';
+import type { Principal } from '../http/principal.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 import { loggableAddress, loggablePath, loggableUserAgent } from './loggable.js';
 

@@ -10,13 +10,13 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import type { Registry } from 'prom-client';
-import { ENVIRONMENT, type Environment, InvalidEnvironmentError } from '../environment.js';
+import { ENVIRONMENT, type Environment, InvalidEnvironmentError } from '../settings/environment.js';
 import { ApiError } from '../errors/api-error.js';
-import { inTurn } from '../http/pipelining.js';
-import { RefusedConnections } from '../http/refused-connections.js';
-import { requestId } from '../http/server.js';
-import { leaveNothingToNode, NODE_OPTIONS, STANDSTILL_TIMEOUT_MS } from '../http/server.js';
-import { UnsentResponses } from '../http/unsent-responses.js';
+import { inTurn } from '../server/pipelining.js';
+import { RefusedConnections } from '../server/refused-connections.js';
+import { requestId } from '../server/server-options.js';
+import { leaveNothingToNode, NODE_OPTIONS, STANDSTILL_TIMEOUT_MS } from '../server/server-options.js';
+import { UnsentResponses } from '../server/unsent-responses.js';
 import { ServiceMetrics } from './service-metrics.js';
 
 const PATH = '/metrics';

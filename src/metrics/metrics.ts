@@ -1,6 +1,6 @@
 import type prometheus from 'prom-client';
 import type { Metric, MetricValueWithName, Registry } from 'prom-client';
-import type { Histogram } from '../histogram.js';
+import type { Histogram } from './histogram.js';
 
 type Labels = Record<string, string | number>;
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Histogram } from '../histogram.js';
+import { Histogram } from './histogram.js';
 import { operationOf } from '../http/request-path.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 

@@ -1,8 +1,8 @@
 import type { INestApplication } from '@nestjs/common';
 import { type OpenAPIObject, type OperationObject, SwaggerModule } from '@nestjs/swagger';
 import { z } from 'zod';
-import type { Environment } from '../environment.js';
-import { jsonSchema, namedJsonSchemas } from '../http/json-schema.js';
+import type { Environment } from '../settings/environment.js';
+import { jsonSchema, namedJsonSchemas } from '../schemas/json-schema.js';
 import { about, type About, aboutAdministration, securitySchemes } from './about.js';
 import { referencedComponents } from './components.js';
 import { headers } from './headers.js';

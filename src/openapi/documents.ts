@@ -1,8 +1,8 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { onRequestHookHandler } from 'fastify';
-import type { Environment } from '../environment.js';
-import { UnsentResponses } from '../http/unsent-responses.js';
+import type { Environment } from '../settings/environment.js';
+import { UnsentResponses } from '../server/unsent-responses.js';
 import { DocumentRateLimit } from '../rate-limit/document-rate-limit.js';
 import { createDocuments, documentText } from './document.js';
 import { redirectBrowsers } from './root-redirect.js';

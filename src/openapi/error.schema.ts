@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type ErrorCode, statusOfCode } from '../errors/catalogue.js';
-import { plainText } from '../http/text-schemas.js';
+import { plainText } from '../schemas/text-schemas.js';
 
 const ID = 'Error';
 /** A message may quote the path of its request, and Node reads at most 16 KiB of headers. */

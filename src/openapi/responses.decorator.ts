@@ -3,7 +3,7 @@ import { RouteSchema } from '@nestjs/platform-fastify';
 import { ApiResponse } from '@nestjs/swagger';
 import type { FastifySchema } from 'fastify';
 import type { z } from 'zod';
-import { jsonSchema } from '../http/json-schema.js';
+import { jsonSchema } from '../schemas/json-schema.js';
 import { AddRouteConfig } from '../http/route-config.decorator.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
 

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
-import { ENVIRONMENT, type Environment } from '../environment.js';
+import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 
 /** Reports whether the counter store responds. If it does not, the service is degraded but not down. */

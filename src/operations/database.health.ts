@@ -4,7 +4,7 @@ import pg from 'pg';
 import { databaseReason, isDatabaseUnavailable } from '../database/availability.js';
 import { HOW_TO_MIGRATE, pendingMigrations } from '../database/migrations.js';
 import { loadSql, QueryRunner } from '../database/query-runner.js';
-import { ENVIRONMENT, type Environment } from '../environment.js';
+import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { withinDeadline } from '../rate-limit/rules/deadline.js';
 
 /** Includes the wait for a connection. Probes commonly time out after one or two seconds. */

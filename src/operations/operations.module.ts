@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
 import { AuthModule } from '../auth/auth.module.js';
-import { Connections } from '../http/connections.js';
-import { RefusedConnections } from '../http/refused-connections.js';
-import { UnsentResponses } from '../http/unsent-responses.js';
+import { Connections } from '../server/connections.js';
+import { RefusedConnections } from '../server/refused-connections.js';
+import { UnsentResponses } from '../server/unsent-responses.js';
 import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
 import { CounterStoreHealth } from './counter-store.health.js';
 import { DatabaseHealth } from './database.health.js';

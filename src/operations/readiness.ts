@@ -12,7 +12,7 @@ import {
   type HealthIndicatorFunction,
   type HealthIndicatorResult,
 } from '@nestjs/terminus';
-import { Connections } from '../http/connections.js';
+import { Connections } from '../server/connections.js';
 import { CounterStoreHealth } from './counter-store.health.js';
 import { DatabaseHealth } from './database.health.js';
 

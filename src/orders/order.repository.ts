@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import pg from 'pg';
-import type { BatchMetrics } from '../batcher.js';
-import { Clock } from '../clock.js';
+import type { BatchMetrics } from '../database/batcher.js';
+import { Clock } from '../settings/clock.js';
 import type { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { QueryRunner } from '../database/query-runner.js';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { instant } from '../http/instant.js';
-import { int64, parseInt64 } from '../http/int64.js';
-import { sentAs } from '../http/json-schema.js';
-import { cursorParameter, limitParameter, once } from '../http/pagination.js';
-import { positiveInt32 } from '../http/positive-int32.js';
-import { dateTime } from '../http/text-schemas.js';
+import { instant } from '../schemas/instant.js';
+import { int64, parseInt64 } from '../schemas/int64.js';
+import { sentAs } from '../schemas/json-schema.js';
+import { cursorParameter, limitParameter, once } from '../schemas/pagination.js';
+import { positiveInt32 } from '../schemas/positive-int32.js';
+import { dateTime } from '../schemas/text-schemas.js';
 
 const STATUSES = ['placed', 'approved', 'delivered'] as const;
 const STATUS_FAULT = `must be one of ${STATUSES.join(', ')}`;

@@ -3,12 +3,12 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
-import { pageLinks, pageOf } from '../http/pagination.js';
+import { pageLinks, pageOf } from '../schemas/pagination.js';
 import { Revalidated } from '../http/revalidated.decorator.js';
 import { Creates } from '../idempotency/creates.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { Responses } from '../openapi/responses.decorator.js';
-import type { Principal } from '../principal.js';
+import type { Principal } from '../http/principal.js';
 import { OrderRepository, placedOrder } from './order.repository.js';
 import { NewOrder, Order, OrderQuery } from './order.schemas.js';
 

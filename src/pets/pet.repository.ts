@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Batcher, type BatchMetrics } from '../batcher.js';
-import { Clock } from '../clock.js';
+import { Batcher, type BatchMetrics } from '../database/batcher.js';
+import { Clock } from '../settings/clock.js';
 import { loadSql, namedStatement, QueryRunner } from '../database/query-runner.js';
-import { MIN_INT64 } from '../http/int64.js';
+import { MIN_INT64 } from '../schemas/int64.js';
 import {
   CreationBatcher,
   type CreationResult,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { int64, parseInt64 } from '../http/int64.js';
-import { sentAs } from '../http/json-schema.js';
-import { cursorParameter, limitParameter, once } from '../http/pagination.js';
+import { int64, parseInt64 } from '../schemas/int64.js';
+import { sentAs } from '../schemas/json-schema.js';
+import { cursorParameter, limitParameter, once } from '../schemas/pagination.js';
 
 const STATUSES = ['available', 'pending', 'sold'] as const;
 const STATUS_FAULT = `must be one of ${STATUSES.join(', ')}`;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { Clock } from '../clock.js';
+import { Clock } from '../settings/clock.js';
 import { ApiError } from '../errors/api-error.js';
 import { networkOf } from './rules/address.js';
 import { LocalCounterStore } from './stores/local-counter-store.js';

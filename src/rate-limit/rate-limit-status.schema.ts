@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dateTime, plainText } from '../http/text-schemas.js';
+import { dateTime, plainText } from '../schemas/text-schemas.js';
 import { PLAN_NAME_MAX_LENGTH } from './rules/plan-name.js';
 
 /** The rate-limit status of a quota. */

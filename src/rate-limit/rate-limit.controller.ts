@@ -1,7 +1,7 @@
 import { Controller, Get, Req } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { requirePrincipal } from '../principal.js';
+import { requirePrincipal } from '../http/principal.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { Responses } from '../openapi/responses.decorator.js';
 import { RateLimitStatus } from './rate-limit-status.schema.js';

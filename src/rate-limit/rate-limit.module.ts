@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
-import { Clock } from '../clock.js';
-import { ENVIRONMENT, type Environment } from '../environment.js';
+import { Clock } from '../settings/clock.js';
+import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { CounterStore } from './stores/counter-store.js';
 import { FallbackCounterStore, SHARED_COUNTER_STORE } from './stores/fallback-counter-store.js';
 import { DocumentRateLimit } from './document-rate-limit.js';

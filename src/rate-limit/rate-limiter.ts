@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { AuthenticationResult, Principal, Quota } from '../principal.js';
-import { ENVIRONMENT, type Environment } from '../environment.js';
+import type { AuthenticationResult, Principal, Quota } from '../http/principal.js';
+import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { ApiError } from '../errors/api-error.js';
 import { networkOf } from './rules/address.js';
 import { banEndSeconds, secondsToBanEnd } from './rules/ban.js';

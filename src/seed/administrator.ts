@@ -1,9 +1,9 @@
 import type { Actor } from '../admin/audit.js';
 import type { KeyService } from '../admin/key.service.js';
-import { keyFault } from '../auth/api-key.js';
-import type { Clock } from '../clock.js';
+import { keyFault } from '../auth/rules/api-key.js';
+import type { Clock } from '../settings/clock.js';
 import type { Database } from '../database/in-transaction.js';
-import { type Environment, InvalidEnvironmentError } from '../environment.js';
+import { type Environment, InvalidEnvironmentError } from '../settings/environment.js';
 
 const ADMINISTRATOR = { name: 'administrator', plan: 'business', role: 'admin' } as const;
 

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Actor } from '../admin/audit.js';
 import type { KeyService } from '../admin/key.service.js';
 import type { PlanService } from '../admin/plan.service.js';
-import { hashApiKey } from '../auth/api-key.js';
+import { hashApiKey } from '../auth/rules/api-key.js';
 import type { ApiKey, Prisma } from '../database/generated/client.js';
-import { InvalidEnvironmentError } from '../environment.js';
+import { InvalidEnvironmentError } from '../settings/environment.js';
 import { ApiError } from '../errors/api-error.js';
 import type { SeedFile } from './seed-file.js';
 

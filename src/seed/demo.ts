@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { TERMINAL } from '../admin/audit.js';
 import type { CreateKeyInput } from '../admin/key.schemas.js';
 import type { KeyService } from '../admin/key.service.js';
-import { generateApiKey, keyFault } from '../auth/api-key.js';
+import { generateApiKey, keyFault } from '../auth/rules/api-key.js';
 import type { PrismaService } from '../database/prisma.service.js';
-import { type Environment, InvalidEnvironmentError } from '../environment.js';
+import { type Environment, InvalidEnvironmentError } from '../settings/environment.js';
 import { seedPlans } from './plans.js';
 
 const DEMO_KEY_INPUTS = {

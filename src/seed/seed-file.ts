@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { CreateKeyInput } from '../admin/key.schemas.js';
 import { bothOrNone, Limits } from '../admin/limits.schema.js';
 import { planName } from '../admin/plan.schemas.js';
-import { keyFault, type KeyEnvironment, withoutSecrets } from '../auth/api-key.js';
-import { InvalidEnvironmentError } from '../environment.js';
+import { keyFault, type KeyEnvironment, withoutSecrets } from '../auth/rules/api-key.js';
+import { InvalidEnvironmentError } from '../settings/environment.js';
 
 const PlanEntry = z.strictObject({ name: planName, ...Limits.shape });
 

@@ -1,8 +1,8 @@
 import { tracingChannel, type TracingChannelSubscribers } from 'node:diagnostics_channel';
 import { type Attributes, type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api';
-import { type LoadNotice, LOADS } from '../batcher.js';
+import { type LoadNotice, LOADS } from '../database/batcher.js';
 import { QUERIES, type QueryNotice } from '../database/query-channel.js';
-import type { Environment } from '../environment.js';
+import type { Environment } from '../settings/environment.js';
 import type { RequestSpans } from './request-spans.js';
 
 const COUNTING = 'count';

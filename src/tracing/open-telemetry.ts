@@ -9,7 +9,7 @@ import {
 } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { FastifyInstance } from 'fastify';
-import type { Environment } from '../environment.js';
+import type { Environment } from '../settings/environment.js';
 import { about } from '../openapi/about.js';
 import { FailureLoggingExporter } from './failure-logging-exporter.js';
 import { LoadSpans } from './load-spans.js';

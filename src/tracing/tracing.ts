@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import type { Environment } from '../environment.js';
-import { logSenderTrace } from '../http/trace-parent.js';
+import type { Environment } from '../settings/environment.js';
+import { logSenderTrace } from '../http/rules/trace-parent.js';
 
 /**
  * Sends a span of each request to the configured collector, and logs its trace and span identifiers. Without a collector, the log has

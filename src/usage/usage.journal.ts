@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Batcher } from '../batcher.js';
-import { Clock } from '../clock.js';
+import { Batcher } from '../database/batcher.js';
+import { Clock } from '../settings/clock.js';
 import { loadSql, QueryRunner } from '../database/query-runner.js';
-import type { UsageEntry } from './usage-counts.js';
+import type { UsageEntry } from './rules/usage-counts.js';
 
 const APPEND = loadSql(import.meta.url, 'journal-usage');
 const AGGREGATE = loadSql(import.meta.url, 'aggregate-usage');

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Clock } from '../clock.js';
+import { Clock } from '../settings/clock.js';
 import { databaseReason } from '../database/availability.js';
 import { operationOf } from '../http/request-path.js';
-import { type CompletedRequest, UsageCounts } from './usage-counts.js';
+import { type CompletedRequest, UsageCounts } from './rules/usage-counts.js';
 import { type UsageBatch, UsageJournal } from './usage.journal.js';
 
 /** Half of the second by which usage may be late, or that a crash may lose; the other half is for the statement. */

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../clock.js';
+import { Clock } from '../settings/clock.js';
 import { Prisma, type Usage as Row } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { loadSql, QueryRunner } from '../database/query-runner.js';
-import { KEPT_HOURS, type Period, PERIODS } from './periods.js';
+import { KEPT_HOURS, type Period, PERIODS } from './rules/periods.js';
 import { UsageJournal } from './usage.journal.js';
 
 const DELETE_EXPIRED = loadSql(import.meta.url, 'delete-expired-usage');

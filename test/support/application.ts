@@ -1,9 +1,9 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { createApplication } from '../../src/application.js';
+import { createApplication } from '../../src/app.js';
 import { TERMINAL } from '../../src/admin/audit.js';
 import type { IssuedKey, CreateKeyInput } from '../../src/admin/key.schemas.js';
 import { KeyService } from '../../src/admin/key.service.js';
-import { type Environment, readEnvironment } from '../../src/environment.js';
+import { type Environment, readEnvironment } from '../../src/settings/environment.js';
 import { TestClock } from './clock.js';
 import { createDatabase, type TestDatabase } from './database.js';
 

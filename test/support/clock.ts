@@ -1,4 +1,4 @@
-import { Clock } from '../../src/clock.js';
+import { Clock } from '../../src/settings/clock.js';
 
 /** A clock that a test sets; the store's clock travels with it. */
 export class TestClock extends Clock {

@@ -2,7 +2,7 @@ import { TERMINAL } from '../../src/admin/audit.js';
 import type { IssuedKey, CreateKeyInput } from '../../src/admin/key.schemas.js';
 import { KeyService } from '../../src/admin/key.service.js';
 import { openServices } from '../../src/cli/services.js';
-import { readEnvironment } from '../../src/environment.js';
+import { readEnvironment } from '../../src/settings/environment.js';
 import type { TestDatabase } from './database.js';
 
 /** Issues a key where no application of the test runs. */

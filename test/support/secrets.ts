@@ -1,4 +1,4 @@
-import { hashApiKey } from '../../src/auth/api-key.js';
+import { hashApiKey } from '../../src/auth/rules/api-key.js';
 
 /**
  * The forms in which a key must stand nowhere: the key, its SHA-256 in hexadecimal, base64 and base64url, and as the

@@ -6,7 +6,7 @@ const REPLACEMENTS = {
 /** Replaces the fixed times in the clock of the service. */
 export async function load(url, context, nextLoad) {
   const loaded = await nextLoad(url, context);
-  if (!url.endsWith('/dist/clock.js')) {
+  if (!url.endsWith('/dist/settings/clock.js')) {
     return loaded;
   }
   let source = String(loaded.source);

@@ -1,4 +1,4 @@
-import { BatchItemError } from '../../batcher.js';
+import { BatchItemError } from '../../database/batcher.js';
 import type { Ban } from './ban.js';
 import { type WindowState, windowState } from './windows.js';
 

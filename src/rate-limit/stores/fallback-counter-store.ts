@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock, ServerClock } from '../../clock.js';
-import { ENVIRONMENT, type Environment } from '../../environment.js';
-import { PeriodicTask } from '../../periodic-task.js';
+import { Clock, ServerClock } from '../../settings/clock.js';
+import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
+import { PeriodicTask } from '../../database/periodic-task.js';
 import { Breaker, type BreakerState } from '../rules/breaker.js';
 import {
   CounterStore,

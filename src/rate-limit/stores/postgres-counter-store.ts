@@ -1,13 +1,13 @@
 import net from 'node:net';
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import pg from 'pg';
-import { Batcher, BatchItemError } from '../../batcher.js';
-import { Clock } from '../../clock.js';
+import { Batcher, BatchItemError } from '../../database/batcher.js';
+import { Clock } from '../../settings/clock.js';
 import { databaseReason, isConflict } from '../../database/availability.js';
 import { loadSql, namedStatement, retryConflicts, type Statement } from '../../database/query-runner.js';
 import { configureOnConnect, configureSession } from '../../database/session.js';
-import { ENVIRONMENT, type Environment } from '../../environment.js';
-import { PeriodicTask } from '../../periodic-task.js';
+import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
+import { PeriodicTask } from '../../database/periodic-task.js';
 import { CounterStore, CounterStoreError, type UnreportedUsage } from './counter-store.js';
 import { DeadlineError, withinDeadline } from '../rules/deadline.js';
 import {

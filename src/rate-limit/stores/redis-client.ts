@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { InvalidEnvironmentError } from '../../environment.js';
-import type { RedisAddress } from '../../redis-address.js';
+import { InvalidEnvironmentError } from '../../settings/environment.js';
+import type { RedisAddress } from '../../settings/redis-address.js';
 import { withinDeadline } from '../rules/deadline.js';
 import { nullOnReplyError } from './redis-failure.js';
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { Batcher, BatchItemError } from '../../batcher.js';
-import { Clock } from '../../clock.js';
-import { ENVIRONMENT, type Environment } from '../../environment.js';
+import { Batcher, BatchItemError } from '../../database/batcher.js';
+import { Clock } from '../../settings/clock.js';
+import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
 import {
   decisionsFor,
   type CountedBucket,

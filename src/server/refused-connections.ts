@@ -7,8 +7,8 @@ import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
 import { pipelines } from './pipelining.js';
-import { SECURITY_HEADERS } from './security-headers.js';
-import { STANDSTILL_TIMEOUT_MS } from './server.js';
+import { SECURITY_HEADERS } from '../http/security-headers.js';
+import { STANDSTILL_TIMEOUT_MS } from './server-options.js';
 
 const NO_PROXY = new ApiError('invalid_request', 'This is no proxy: it does not serve CONNECT.');
 const NOT_HTTP = new ApiError('invalid_request', 'The request is not valid HTTP/1.1.');

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { ApiError } from './errors/api-error.js';
+import type { ApiError } from '../errors/api-error.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

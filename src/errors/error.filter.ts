@@ -1,14 +1,14 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isDatabaseUnavailable } from './database/availability.js';
-import { ApiError } from './errors/api-error.js';
-import { RefusedConnections } from './http/refused-connections.js';
-import { CounterStoreError } from './rate-limit/stores/counter-store.js';
+import { isDatabaseUnavailable } from '../database/availability.js';
+import { ApiError } from './api-error.js';
+import { RefusedConnections } from '../server/refused-connections.js';
+import { CounterStoreError } from '../rate-limit/stores/counter-store.js';
 
 /** Responds to every error that is thrown on the request path. */
 @Catch()
 @Injectable()
-export class AppFilter implements ExceptionFilter {
+export class ErrorFilter implements ExceptionFilter {
   constructor(private readonly refusedConnections: RefusedConnections) {}
 
   catch(exception: unknown, host: ArgumentsHost): void {

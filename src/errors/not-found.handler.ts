@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { ExternalContextCreator } from '@nestjs/core';
 import { SkipThrottle } from '@nestjs/throttler';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { AdministratorsOnly } from './auth/administrators-only.decorator.js';
-import { Public } from './auth/public.decorator.js';
-import { ApiError } from './errors/api-error.js';
-import { AllowedMethods } from './http/allowed-methods.js';
-import { isAdministrative, isProtected, targetPath } from './http/request-path.js';
+import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
+import { Public } from '../auth/public.decorator.js';
+import { ApiError } from './api-error.js';
+import { AllowedMethods } from '../http/allowed-methods.js';
+import { isAdministrative, isProtected, targetPath } from '../http/request-path.js';
 
 /** Handles requests without a route, after the global guards. Requests to protected paths are therefore counted before 404 or 405. */
 @Injectable()

@@ -1,4 +1,4 @@
-import type { Principal } from '../principal.js';
+import type { Principal } from '../../http/principal.js';
 
 const MINUTE_MS = 60_000;
 const TOO_MANY_REQUESTS = 429;

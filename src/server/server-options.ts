@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, maxHeaderSize, type Server, type ServerOptions } from 'node:http';
 import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
-import type { Environment } from '../environment.js';
-import { routableTarget } from './request-path.js';
+import type { Environment } from '../settings/environment.js';
+import { routableTarget } from '../http/request-path.js';
 
 /** The maximum time for a whole request to arrive, before 408. */
 export const REQUEST_TIMEOUT_MS = 30_000;

@@ -1,4 +1,4 @@
-import type { Principal } from '../principal.js';
+import type { Principal } from '../../http/principal.js';
 import { type CompletedRequest, UsageCounts } from './usage-counts.js';
 
 const NOON_MS = Date.UTC(2027, 2, 5, 12);

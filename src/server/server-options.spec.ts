@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { requestId } from './server.js';
+import { requestId } from './server-options.js';
 
 const idOf = (given?: string) =>
   requestId({ headers: { 'x-request-id': given } } as unknown as IncomingMessage);

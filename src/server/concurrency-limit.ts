@@ -1,8 +1,8 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { ENVIRONMENT, type Environment } from '../environment.js';
+import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { ApiError } from '../errors/api-error.js';
-import { operationOf } from './request-path.js';
+import { operationOf } from '../http/request-path.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
