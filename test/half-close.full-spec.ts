@@ -59,7 +59,7 @@ async function expectNothingLeft(): Promise<void> {
     store.app
       .get(ConcurrencyLimit)
       .all()
-      .every(({ slots }) => slots.size === 0),
+      .every(({ slots }) => slots.length === 0),
   );
 }
 

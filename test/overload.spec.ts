@@ -33,7 +33,7 @@ afterEach(async () => {
     store.app
       .get(ConcurrencyLimit)
       .all()
-      .every((load) => load.slots.size === 0),
+      .every((load) => load.slots.length === 0),
   );
 });
 afterAll(() => store.close());
@@ -49,7 +49,7 @@ const inFlight = (operation: string) =>
   store.app
     .get(ConcurrencyLimit)
     .all()
-    .find((load) => load.operation === operation)?.slots.size ?? 0;
+    .find((load) => load.operation === operation)?.slots.length ?? 0;
 
 /** Takes all slots of an operation with requests that wait for a locked table. */
 async function fill(

@@ -73,7 +73,7 @@ export class ServiceMetrics {
       () =>
         this.concurrencyLimit
           .all()
-          .map(({ operation, slots }) => ({ labels: { operation }, value: slots.size })),
+          .map(({ operation, slots }) => ({ labels: { operation }, value: slots.length })),
     );
     metrics.counter(
       {

@@ -72,10 +72,10 @@ describe('ConcurrencyLimit', () => {
     limit.pause(paused);
     expect(takeSlots('a', 2).allowed).toBe(1);
     limit.resume(paused);
-    expect(limit.all()[0]?.slots.size).toBe(MAX_SLOTS);
+    expect(limit.all()[0]?.slots.length).toBe(MAX_SLOTS);
     limit.release(other);
     limit.resume(paused);
-    expect(limit.all()[0]?.slots.size).toBe(MAX_SLOTS);
+    expect(limit.all()[0]?.slots.length).toBe(MAX_SLOTS);
   });
 
   it('gives no slot back to a request that resumes after its response', () => {
@@ -83,6 +83,6 @@ describe('ConcurrencyLimit', () => {
     limit.pause(released);
     limit.release(released);
     limit.resume(released);
-    expect(limit.all()[0]?.slots.size).toBe(0);
+    expect(limit.all()[0]?.slots.length).toBe(0);
   });
 });

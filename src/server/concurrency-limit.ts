@@ -16,6 +16,8 @@ declare module 'fastify' {
 /** One of an operation's slots, while the response of a request is made. */
 interface Slot {
   load: OperationLoad;
+  /** Its position among the slots of the operation; null while it is free. */
+  index: number | null;
   bucketKeyOf: () => string;
   /** Undefined until it was needed. */
   bucketKey?: string;
@@ -32,8 +34,11 @@ export const OVERLOADED = new ApiError(
 
 /** The requests of one operation; times are of the monotonic clock. */
 class OperationLoad {
-  /** The requests in flight. */
-  readonly slots = new Set<Slot>();
+  /**
+   * The requests in flight. An array, as V8 links each table that a Set has outgrown to the next: one such table in the old
+   * generation would keep all later requests in memory until it is collected.
+   */
+  readonly slots: Slot[] = [];
   /** Requests denied since the start. */
   shed = 0;
   /** When the overload was last logged. */
@@ -45,6 +50,21 @@ class OperationLoad {
   sharedUntilMs = -Infinity;
 
   constructor(readonly operation: string) {}
+
+  add(slot: Slot): void {
+    slot.index ??= this.slots.push(slot) - 1;
+  }
+
+  /** Moves the last slot to the place of this one. */
+  remove(slot: Slot): void {
+    const last = this.slots.at(-1);
+    if (slot.index !== null && last !== undefined) {
+      this.slots[slot.index] = last;
+      last.index = slot.index;
+      this.slots.pop();
+      slot.index = null;
+    }
+  }
 }
 
 /**
@@ -76,7 +96,7 @@ export class ConcurrencyLimit {
    */
   take(request: FastifyRequest, bucketKeyOf: () => string): ApiError | null {
     const load = this.loadOf(operationOf(request));
-    const slot = { load, bucketKeyOf };
+    const slot: Slot = { load, index: null, bucketKeyOf };
     if (!this.hasSlotFor(load, slot)) {
       load.shed += 1;
       request.isShed = true;
@@ -84,19 +104,19 @@ export class ConcurrencyLimit {
       return OVERLOADED;
     }
     request.slot = slot;
-    load.slots.add(slot);
+    load.add(slot);
     return null;
   }
 
   /** Frees the slot of a request while it waits for its client. */
   pause({ slot }: FastifyRequest): void {
-    slot?.load.slots.delete(slot);
+    slot?.load.remove(slot);
   }
 
   /** Gives a request its slot back, unless its response is made; it goes on without one if its bucket would get more than its share. */
   resume({ slot }: FastifyRequest): void {
     if (slot !== undefined && this.hasSlotFor(slot.load, slot)) {
-      slot.load.slots.add(slot);
+      slot.load.add(slot);
     }
   }
 
@@ -108,7 +128,7 @@ export class ConcurrencyLimit {
 
   private hasSlotFor(load: OperationLoad, slot: Slot): boolean {
     const { slots } = load;
-    if (slots.size < (this.maxSlots * 2) / 3) {
+    if (slots.length < (this.maxSlots * 2) / 3) {
       return true;
     }
     const key = keyOf(slot);
@@ -117,12 +137,12 @@ export class ConcurrencyLimit {
     load.lastBucketKey = key;
     load.lastShortAtMs = nowMs;
     // An overloaded server does not compare all slots.
-    const isFull = slots.size >= this.maxSlots;
-    const others = isFull ? [] : [...slots].filter((other) => keyOf(other) !== key);
+    const isFull = slots.length >= this.maxSlots;
+    const others = isFull ? [] : slots.filter((other) => keyOf(other) !== key);
     if (followsOther || others.length > 0) {
       load.sharedUntilMs = nowMs + SHARED_MS;
     }
-    const isWithinShare = slots.size - others.length < this.maxShare;
+    const isWithinShare = slots.length - others.length < this.maxShare;
     return !isFull && (isWithinShare || nowMs >= load.sharedUntilMs);
   }
 
@@ -141,7 +161,7 @@ export class ConcurrencyLimit {
       load.reportedAtMs = nowMs;
       const { operation, slots, shed } = load;
       this.logger.warn(
-        `Overloaded: ${slots.size} requests of ${operation} are in flight; ${shed} were denied so far`,
+        `Overloaded: ${slots.length} requests of ${operation} are in flight; ${shed} were denied so far`,
       );
     }
   }
