@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { generateApiKey, hashApiKey, keyHints } from '../dist/auth/api-key.js';
+import { generateApiKey, hashApiKey, keyHints } from '../dist/auth/rules/api-key.js';
 import { applyPendingMigrations } from '../dist/database/migrations.js';
 
 export const ANIMALS = 100_000;
