@@ -1,22 +1,23 @@
 import { type ChildProcess, execFile, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, copyFile, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
+import { EmbeddedPostgresError } from '../src/embedded-postgres/embedded-postgres-error.js';
 import {
   type EmbeddedPostgres,
   findEmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../src/embedded-postgres/embedded-postgres.js';
-import { findPostgresBinaries } from '../src/embedded-postgres/postgres-binaries.js';
-import { chooseServerAccount } from '../src/embedded-postgres/postgres-command.js';
 import { startServer } from '../src/embedded-postgres/postgres-server.js';
 import { parsePostmasterPid } from '../src/embedded-postgres/postmaster-pid.js';
+import { prepareServer } from '../src/embedded-postgres/server-config.js';
 import { eventually } from './support/eventually.js';
+import { freePort } from './support/free-port.js';
 import { send } from './support/http.js';
 import { ServiceProcess } from './support/service-process.js';
 
@@ -146,7 +147,7 @@ describe('startEmbeddedPostgres with data', () => {
     const url = await replyOf(startOwner());
     await Promise.all([
       expect(startEmbeddedPostgres(dataDir)).rejects.toThrow(IN_USE),
-      endConnectionBetweenAttempts(url, `animal-store owner, process ${process.pid}`),
+      endConnectionThatWaits(url, `animal-store owner, process ${process.pid}`),
     ]);
   });
 
@@ -160,7 +161,7 @@ describe('startEmbeddedPostgres with data', () => {
   it('ignores the pid file of a process that has ended', async () => {
     const gone = spawn('sleep', ['0']);
     await once(gone, 'exit');
-    await writePidFile(`${gone.pid}\n${dataDir}/postgres\n1\n5432\n\n127.0.0.1\n\nready\n`);
+    await writePidFile(gone.pid);
     expect(await findEmbeddedPostgres(dataDir)).toBeNull();
     await (await startEmbeddedPostgres(dataDir)).stop();
   });
@@ -172,7 +173,7 @@ describe('startEmbeddedPostgres with data', () => {
       const account = whose === 'our own account' ? {} : { uid, gid };
       const other = spawn('sleep', ['60'], { cwd: '/', ...account });
       children.push(other);
-      await writePidFile(`${other.pid}\n${dataDir}/postgres\n1\n5432\n\n127.0.0.1\n\nready\n`);
+      await writePidFile(other.pid);
       expect(await findEmbeddedPostgres(dataDir)).toBeNull();
       await (await startEmbeddedPostgres(dataDir)).stop();
       expect(other.exitCode).toBeNull();
@@ -189,23 +190,20 @@ describe('startEmbeddedPostgres with data', () => {
     await other.stop();
   });
 
-  it('ignores a pid file that a crash left empty', async () => {
-    await writePidFile('');
-    await (await startEmbeddedPostgres(dataDir)).stop();
-  });
-
   it('fails for data of another major version, which it does not change', async () => {
     await writeFile(join(dataDir, 'postgres/PG_VERSION'), '17\n');
-    const before = await readdir(dataDir, { recursive: true });
-    await expect(startEmbeddedPostgres(dataDir)).rejects.toThrow(
-      /is of PostgreSQL 17, but the embedded one is PostgreSQL 18\. Nothing was changed.*pg_dump/,
+    const before = await readdir(join(dataDir, 'postgres'), { recursive: true });
+    const start = startEmbeddedPostgres(dataDir);
+    await expect(start).rejects.toThrow(EmbeddedPostgresError);
+    await expect(start).rejects.toThrow(
+      /initialized by PostgreSQL version 17, which is not compatible with this version 18[^]*see docs\/operating\.md/,
     );
-    expect(await readdir(dataDir, { recursive: true })).toEqual(before);
+    expect(await readdir(join(dataDir, 'postgres'), { recursive: true })).toEqual(before);
   });
 
   it('fails for a folder with other contents', async () => {
     await rm(join(dataDir, 'postgres/PG_VERSION'));
-    await expect(startEmbeddedPostgres(dataDir)).rejects.toThrow(/holds no PostgreSQL data/);
+    await expect(startEmbeddedPostgres(dataDir)).rejects.toThrow(/is not a database cluster directory/);
   });
 
   it('reports the end of the log when the server does not start', async () => {
@@ -287,18 +285,11 @@ describe('the embedded PostgreSQL', () => {
     process.kill(await postmasterPid(), 'SIGKILL');
     await eventually(async () => expect(failures).toHaveBeenCalledTimes(1), 20_000);
     await writeFile(settings, intact);
-    const clusterFolder = join(dataDir, 'postgres');
-    const location = {
-      dataFolder: dataDir,
-      clusterFolder,
-      account: await chooseServerAccount(clusterFolder),
-      binaries: await findPostgresBinaries(),
-    };
-    expect(await startServer(location, Number(new URL(postgres.url).port))).toBeNull();
+    await startServer(await prepareServer(dataDir), Number(new URL(postgres.url).port));
     await eventually(async () => expect(await query(postgres.url, OWNERS)).toHaveLength(1));
     await postgres.stop();
     expect(await findEmbeddedPostgres(dataDir)).toBeNull();
-    expect(warnings.mock.lastCall).toEqual(['The embedded PostgreSQL runs again']);
+    expect(warnings.mock.lastCall).toEqual(['The embedded PostgreSQL ended and was restarted']);
   });
 
   it('stays stopped when it is stopped during a restart', async () => {
@@ -345,8 +336,7 @@ describe('a service whose embedded PostgreSQL is killed', () => {
       await eventually(async () => expect(await status()).toBe(200), 20_000);
       expect(new Set(statuses)).toEqual(new Set([200, 503]));
       expect((await send(`${pets}/${pet.id}`, { key })).json).toEqual(pet);
-      await service.says(/"msg":"The embedded PostgreSQL has ended and is restarted"/);
-      await service.says(/"msg":"The embedded PostgreSQL runs again"/);
+      await service.says(/"msg":"The embedded PostgreSQL ended and was restarted"/);
       expect(await service.kill('SIGTERM')).toMatchObject({ code: 0 });
       expect(await findEmbeddedPostgres(dataDir)).toBeNull();
     } finally {
@@ -370,20 +360,19 @@ async function query(connectionString: string, text: string): Promise<unknown[]>
   }
 }
 
-/** Ends the connection of a process between its attempts to take the owner's lock. */
-async function endConnectionBetweenAttempts(url: string, application: string): Promise<void> {
+/** Ends the connection of a process while it waits for the owner's lock. */
+async function endConnectionThatWaits(url: string, application: string): Promise<void> {
   const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                WHERE application_name = '${application}' AND state = 'idle' AND query LIKE '%advisory_lock%'`;
+                WHERE application_name = '${application}' AND state = 'active' AND query LIKE '%advisory_lock%'`;
   while ((await query(url, end)).length === 0) {
     await sleep(5);
   }
 }
 
-/** Writes postmaster.pid with an old date, so that it is not taken for one that is being written. */
-async function writePidFile(text: string): Promise<void> {
-  const path = join(dataDir, 'postgres/postmaster.pid');
-  await writeFile(path, text);
-  await utimes(path, 1, 1);
+/** Writes the postmaster.pid of a server that had this process id and crashed. */
+async function writePidFile(pid: number | undefined): Promise<void> {
+  const text = `${pid}\n${dataDir}/postgres\n1\n${await freePort()}\n\n127.0.0.1\n\nready\n`;
+  await writeFile(join(dataDir, 'postgres/postmaster.pid'), text);
 }
 
 async function postgresProcess(folder: string) {

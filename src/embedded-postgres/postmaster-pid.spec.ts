@@ -13,8 +13,13 @@ const complete = [
 ];
 
 describe('parsePostmasterPid', () => {
-  it('returns the process id, the port and whether connections are accepted', () => {
-    expect(parsePostmasterPid(complete.join('\n'))).toEqual({ pid: 4509, port: 54_999, ready: true });
+  it('returns the process id, the cluster, the port and whether connections are accepted', () => {
+    expect(parsePostmasterPid(complete.join('\n'))).toEqual({
+      pid: 4509,
+      clusterFolder: '/data/postgres',
+      port: 54_999,
+      ready: true,
+    });
   });
 
   it.each(['starting', 'stopping', 'standby'])(
@@ -24,11 +29,7 @@ describe('parsePostmasterPid', () => {
     },
   );
 
-  it('returns what there is of a file that the server has only begun to write', () => {
-    expect(parsePostmasterPid('4509\n/data/postgres\n')).toEqual({ pid: 4509, port: null, ready: false });
-  });
-
-  it.each(['', '\n', 'nonsense', '-4509', '0'])('returns null for %j', (text) => {
+  it.each(['', '\n', 'nonsense', '-4509', '0', '4509\n/data/postgres\n'])('returns null for %j', (text) => {
     expect(parsePostmasterPid(text)).toBeNull();
   });
 });

@@ -1,138 +1,74 @@
-import { execFile } from 'node:child_process';
-import { link, readFile, rename, stat, unlink } from 'node:fs/promises';
-import { platform } from 'node:os';
-import { basename, join } from 'node:path';
-import { promisify } from 'node:util';
+import { once } from 'node:events';
+import { readFile, realpath, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join, relative } from 'node:path';
 
-/** The state of a running PostgreSQL, from its `postmaster.pid`. */
+/** The state of a PostgreSQL, from its `postmaster.pid`. */
 export interface Postmaster {
   pid: number;
-  /** Null until the server has opened a port. */
-  port: number | null;
+  clusterFolder: string;
+  port: number;
   /** True while the server accepts connections, until it begins to stop. */
   ready: boolean;
 }
 
+/** The only address the server listens on. */
+export const HOST = '127.0.0.1';
+
 const FILE = 'postmaster.pid';
-const PORT_LINE = 3;
-const STATUS_LINE = 7;
-/** A starting server writes the file immediately, so a file that is incomplete after this time stays so. */
-const MAX_WRITE_MS = 5000;
 
 /** Parses the text of a `postmaster.pid`. Returns null if the text is empty or incomplete. */
 export function parsePostmasterPid(text: string): Postmaster | null {
-  const lines = text.split('\n').map((line) => line.trim());
-  const pid = Number(lines[0]);
-  const port = Number(lines[PORT_LINE]);
-  if (!Number.isSafeInteger(pid) || pid < 1) {
-    return null;
-  }
-  return { pid, port: port > 0 ? port : null, ready: lines[STATUS_LINE] === 'ready' };
+  const [pid, clusterFolder = '', , port, , , , status] = text.split('\n').map((line) => line.trim());
+  const postmaster = { pid: Number(pid), clusterFolder, port: Number(port), ready: status === 'ready' };
+  return postmaster.pid > 0 && postmaster.port > 0 ? postmaster : null;
 }
 
 /**
- * Returns the PostgreSQL that runs on this cluster, or null. A `postmaster.pid` of a crashed server is ignored, even if its process id
- * now belongs to another program.
+ * Returns the PostgreSQL that runs on this cluster, or null. Ignores the `postmaster.pid` of a crashed server, even if its process id now
+ * belongs to another program, and one that was copied with the cluster of a running server.
  *
  * @throws the error of the file system if the file exists but cannot be read.
  */
 export async function findPostmaster(clusterFolder: string): Promise<Postmaster | null> {
-  const postmaster = parsePostmasterPid(await readPidFile(clusterFolder));
-  return postmaster !== null && (await runsOn(clusterFolder, postmaster.pid)) ? postmaster : null;
+  const postmaster = await readPidFile(clusterFolder);
+  return postmaster !== null && (await runsOn(clusterFolder, postmaster)) ? postmaster : null;
 }
 
 /**
- * Removes a `postmaster.pid` that certainly does not belong to a server on this cluster. PostgreSQL does so itself if the process is
- * gone, but does not start if another program of the same account has the process id, or if a crash left the file empty.
+ * Removes the `postmaster.pid` of a crashed server. PostgreSQL does not start if another program of the same account has the process id,
+ * as is likely after the machine crashed.
  */
 export async function removeStalePidFile(clusterFolder: string): Promise<void> {
-  const path = join(clusterFolder, FILE);
-  const text = await readPidFile(clusterFolder);
-  const postmaster = parsePostmasterPid(text);
-  const stale =
-    postmaster === null ? (await ageMs(path)) > MAX_WRITE_MS : !(await runsOn(clusterFolder, postmaster.pid));
-  if (!stale) {
-    return;
+  const postmaster = await readPidFile(clusterFolder);
+  if (postmaster?.ready && !(await runsOn(clusterFolder, postmaster))) {
+    await rm(join(clusterFolder, FILE), { force: true });
   }
-  // Moved first and then read again: a server that started meanwhile gets its file back.
-  const moved = `${path}.stale-${process.pid}`;
+}
+
+async function readPidFile(clusterFolder: string): Promise<Postmaster | null> {
   try {
-    await rename(path, moved);
-    if ((await readFile(moved, 'utf8')) !== text) {
-      await link(moved, path);
+    return parsePostmasterPid(await readFile(join(clusterFolder, FILE), 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      return null;
     }
-    await unlink(moved);
-  } catch (error) {
-    ignoreMissing(error);
-  }
-}
-
-/** Returns the age of a file; zero if it does not exist. */
-async function ageMs(path: string): Promise<number> {
-  const facts = await stat(path).catch(() => null);
-  return facts === null ? 0 : Date.now() - facts.mtimeMs;
-}
-
-async function readPidFile(clusterFolder: string): Promise<string> {
-  try {
-    return await readFile(join(clusterFolder, FILE), 'utf8');
-  } catch (error) {
-    ignoreMissing(error);
-    return '';
-  }
-}
-
-function ignoreMissing(error: unknown): void {
-  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
     throw error;
   }
 }
 
-/** Returns whether the process is a PostgreSQL server on this cluster. Returns true in doubt, which leaves the decision to PostgreSQL. */
-async function runsOn(clusterFolder: string, pid: number): Promise<boolean> {
-  if (!isAlive(pid)) {
+/** A server listens from the first moments of its start until its process ends, also while it is not ready. */
+async function runsOn(clusterFolder: string, postmaster: Postmaster): Promise<boolean> {
+  if (relative(await realpath(clusterFolder), postmaster.clusterFolder) !== '') {
     return false;
   }
-  if (platform() === 'linux') {
-    return linuxProcessRunsOn(clusterFolder, pid);
-  }
-  if (platform() === 'win32') {
-    return true;
-  }
-  const command = await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(
-    () => null,
-  );
-  return command === null || (command.stdout.includes('postgres') && command.stdout.includes(clusterFolder));
-}
-
-/**
- * Reads the command line, which every account may read. It is empty for a process that has ended but was not reaped, as can happen in a
- * container.
- */
-async function linuxProcessRunsOn(clusterFolder: string, pid: number): Promise<boolean> {
-  const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-  const words = commandLine.split('\0');
-  if (basename(words[0] ?? '') !== 'postgres') {
-    return false;
-  }
-  // The working folder of a server is its cluster, even after the folder is moved, but reading it may not be permitted. The -D of the
-  // command line is the path at the start.
-  const named = words[words.indexOf('-D') + 1] ?? '';
-  const folder = (await identity(`/proc/${pid}/cwd`)) ?? (await identity(named));
-  return folder === null || folder === (await identity(clusterFolder));
-}
-
-async function identity(folder: string): Promise<string | null> {
-  const facts = await stat(folder).catch(() => null);
-  return facts && `${facts.dev}:${facts.ino}`;
-}
-
-/** Returns whether a process with this id exists, of any account. */
-export function isAlive(pid: number): boolean {
+  const socket = connect(postmaster.port, HOST);
   try {
-    process.kill(pid, 0);
+    await once(socket, 'connect');
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return (error as NodeJS.ErrnoException).code !== 'ECONNREFUSED';
+  } finally {
+    socket.destroy();
   }
 }

@@ -1,7 +1,7 @@
 import { appendFile, chown, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
-import { findPostgresBinaries } from '../../../src/embedded-postgres/postgres-binaries.js';
+import { findPostgresPrograms } from '../../../src/embedded-postgres/server-config.js';
 import type { Service } from './compose-file.js';
 import { until } from '../../support/eventually.js';
 import { Container } from './container.js';
@@ -26,7 +26,7 @@ export async function postgresContainer(
   service: Service,
   { env, files, data }: Given,
 ): Promise<Container> {
-  const native = path.dirname(path.dirname((await findPostgresBinaries()).postgres));
+  const native = path.dirname(await findPostgresPrograms());
   const user = env['POSTGRES_USER'] ?? 'postgres';
   const secret = env['POSTGRES_PASSWORD_FILE'];
   const password =
