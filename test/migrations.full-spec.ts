@@ -79,7 +79,7 @@ test('only a migration that was added later is pending', async () => {
   expect(await applyPendingMigrations(databaseUrl, folder)).toEqual(['20991231000000_last']);
 });
 
-test('usage from a release without a journal stays, and folded usage is added to it', async () => {
+test('usage from a release without a journal stays, and aggregated usage is added to it', async () => {
   const later = path.join(folder, '..', `${path.basename(folder)}-later`);
   await rename(path.join(folder, JOURNAL), later);
   await applyPendingMigrations(databaseUrl, folder);

@@ -4,7 +4,7 @@ import { PostgresCounterStore } from '../src/rate-limit/stores/postgres-counter-
 import { SHARED_COUNTER_STORE } from '../src/rate-limit/stores/fallback-counter-store.js';
 import type { Environment } from '../src/settings/environment.js';
 import { UsageJournal } from '../src/usage/usage.journal.js';
-import { UsageRepository } from '../src/usage/usage.repository.js';
+import { UsageCleanup } from '../src/usage/usage.cleanup.js';
 import { IdempotencyCleanup } from '../src/idempotency/idempotency.cleanup.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
@@ -98,7 +98,7 @@ describe('a service whose role lacks privileges', () => {
     await call('GET /admin/audit');
     await app.get<PostgresCounterStore>(SHARED_COUNTER_STORE).sweep();
     await app.get(UsageJournal).aggregate();
-    await app.get(UsageRepository).deleteExpired();
+    await app.get(UsageCleanup).deleteExpired();
     await app.get(IdempotencyCleanup).deleteExpired();
     expect([...errors.mock.calls, ...warnings.mock.calls]).toEqual([]);
   });

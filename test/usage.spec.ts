@@ -9,7 +9,6 @@ import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { PrismaService } from '../src/database/prisma.service.js';
 import { namedStatement, QueryRunner } from '../src/database/query-runner.js';
 import type { UsageEntry } from '../src/usage/rules/usage-counts.js';
-import { UsageAggregator } from '../src/usage/usage.aggregator.js';
 import { type UsageBatch, UsageJournal } from '../src/usage/usage.journal.js';
 import { UsageRecorder } from '../src/usage/usage.recorder.js';
 import { type Usage, UsageRepository } from '../src/usage/usage.repository.js';
@@ -39,6 +38,8 @@ const WITHOUT_JOURNAL = readFileSync(
   new URL('./support/record-without-journal.sql', import.meta.url),
   'utf8',
 );
+
+const WRITTEN_AGAIN = 'Usage is written again; requests dropped meanwhile: 0';
 
 const NONE = { succeeded: 0, redirected: 0, clientErrors: 0, serverErrors: 0, refusals: 0 };
 const counts = ({
@@ -71,8 +72,8 @@ const legacy = (operation: string, some: Partial<typeof NONE>) => ({
   ...some,
 });
 
-/** Adds the batches in the journal to the usage table, as every reader of usage does first. */
-async function fold(database: TestDatabase): Promise<void> {
+/** Adds the batches in the journal to the usage table, as every read does first. */
+async function aggregate(database: TestDatabase): Promise<void> {
   const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
   await new UsageJournal(new QueryRunner(prisma), new TestClock()).aggregate();
   await prisma.onApplicationShutdown();
@@ -93,8 +94,6 @@ describe('UsageRecorder', () => {
 
   /** Returns what a key has used by minute, after all finished requests are written. */
   async function recorded({ id }: IssuedKey) {
-    // The first flush may already be in flight, without the latest requests.
-    await store.app.get(UsageRecorder).flush();
     await store.app.get(UsageRecorder).flush();
     const { usage } = await store.app.get(UsageRepository).page({ ...ALL, period: 'minute', keyId: id });
     return usage.map(counts);
@@ -218,7 +217,7 @@ describe('UsageRecorder', () => {
 
   it('records nothing for a request without a valid key, or to a path that needs none', async () => {
     await store.app.get(UsageRecorder).flush();
-    await fold(store.database);
+    await aggregate(store.database);
     const before = await store.database.query('SELECT * FROM usage ORDER BY key_id, period, operation');
     for (const [path, credential, status] of [
       ['/v1/pets', undefined, 401],
@@ -233,7 +232,7 @@ describe('UsageRecorder', () => {
     }
     expect((await sendRaw(store.url, 'no HTTP\r\n\r\n')).status).toBe(400);
     await store.app.get(UsageRecorder).flush();
-    await fold(store.database);
+    await aggregate(store.database);
     expect(await store.database.query('SELECT * FROM usage ORDER BY key_id, period, operation')).toEqual(
       before,
     );
@@ -316,8 +315,6 @@ describe('usage', () => {
     store.clock.storeOffsetMs += 5 * MINUTE_MS;
     await send(`${store.url}/v1/pets`, { key: key.key });
     store.clock.goOn();
-    // The first flush may already be in flight, without the latest requests.
-    await store.app.get(UsageRecorder).flush();
     await store.app.get(UsageRecorder).flush();
     const { usage } = await store.app.get(UsageRepository).page({ ...ALL, period: 'minute', keyId: key.id });
     expect(usage).toMatchObject([{ startsAt: new Date('2027-03-05T12:39:00Z'), requests: 1 }]);
@@ -396,19 +393,21 @@ describe('UsageRecorder, while the database is away', () => {
 
   const call = () => send(`${store.url}/v1/pets`, { key: key.key });
 
-  /** Calls until an entry waits to be written; returns the number of calls. */
+  const queuedRequests = () => recorder['queued'].reduce((sum, { requests }) => sum + requests, 0);
+
+  /** Calls until a request waits to be written; returns the number of calls. */
   async function callUntilSomethingWaits(): Promise<number> {
     let sent = 0;
     do {
       await call();
       sent += 1;
-    } while (recorder['waitingRequests']() === 0);
+    } while (queuedRequests() === 0);
     return sent;
   }
 
   /** Returns the number of stored requests, and expects the same number for each period. */
   async function stored(): Promise<number> {
-    await fold(database);
+    await aggregate(database);
     const rows = await database.query<{ sum: number }>(
       'SELECT sum(succeeded + client_errors + server_errors)::int AS sum FROM usage GROUP BY period',
     );
@@ -428,9 +427,9 @@ describe('UsageRecorder, while the database is away', () => {
     ]);
     await proxy.comeBack();
     await eventually(async () => expect((await call()).status).toBe(200));
-    await eventually(async () => expect(warnings.mock.lastCall).toEqual(['Usage is written again']));
+    await eventually(async () => expect(warnings.mock.lastCall).toEqual([WRITTEN_AGAIN]));
     await recorder.flush();
-    await fold(database);
+    await aggregate(database);
     const [listed] = await database.query<{ succeeded: number }>(
       "SELECT sum(succeeded)::int AS succeeded FROM usage WHERE period = 'day'",
     );
@@ -458,11 +457,11 @@ describe('UsageRecorder, while the database is away', () => {
     });
 
     async function expectAddedOnce(): Promise<void> {
-      await eventually(async () => expect(warnings.mock.lastCall).toEqual(['Usage is written again']));
+      await eventually(async () => expect(warnings.mock.lastCall).toEqual([WRITTEN_AGAIN]));
       expect(await stored()).toBe(2);
       await eventually(async () => expect((await call()).status).toBe(200));
       await recorder.flush();
-      await fold(database);
+      await aggregate(database);
       expect(await database.query("SELECT succeeded::int FROM usage WHERE period = 'day'")).toEqual([
         { succeeded: 3 },
       ]);
@@ -488,7 +487,7 @@ describe('UsageRecorder, while the database is away', () => {
   it('logs at shutdown how many requests could not be written', async () => {
     const errors = jest.spyOn(recorder['logger'], 'error').mockImplementation();
     await callUntilSomethingWaits();
-    const waiting = recorder['waitingRequests']();
+    const waiting = queuedRequests();
     proxy.goAway();
     await store.app.close();
     expect(errors.mock.calls).toEqual([
@@ -513,14 +512,14 @@ describe('UsageRecorder, while the database is away', () => {
       record(randomUUID());
     }
     record(last);
-    await eventually(async () => expect(recorder['waitingRequests']()).toBe(50_000));
+    await eventually(async () => expect(queuedRequests()).toBe(50_000));
     expect(errors).not.toHaveBeenCalled();
     for (let more = 0; more < 7; more += 1) {
       record(randomUUID());
     }
     // An existing entry can still grow.
     record(last);
-    await eventually(async () => expect(recorder['waitingRequests']()).toBe(50_001));
+    await eventually(async () => expect(queuedRequests()).toBe(50_001));
     expect(errors.mock.calls).toEqual([
       [expect.stringMatching(/^Usage is no longer recorded: 50000 entries /)],
     ]);
@@ -528,7 +527,7 @@ describe('UsageRecorder, while the database is away', () => {
     await proxy.comeBack();
     await eventually(
       async () =>
-        expect(warnings.mock.lastCall).toEqual(['Usage is written again; 7 requests were not recorded']),
+        expect(warnings.mock.lastCall).toEqual(['Usage is written again; requests dropped meanwhile: 7']),
       20_000,
     );
     expect(await stored()).toBe(50_001);
@@ -544,6 +543,7 @@ describe('usage of several replicas', () => {
   let connections: QueryRunner;
   let journal: UsageJournal;
   let repository: UsageRepository;
+  let cleanup: UsageCleanup;
 
   beforeAll(async () => {
     database = await createDatabase();
@@ -552,7 +552,7 @@ describe('usage of several replicas', () => {
     await database.query('TRUNCATE usage, usage_batches, usage_recorders');
     clock = new TestClock();
     opened = [];
-    ({ journal, repository, statements: connections } = open());
+    ({ journal, repository, cleanup, statements: connections } = open());
   });
   afterEach(() => Promise.all(opened.map((service) => service.onApplicationShutdown())));
   afterAll(() => database.drop());
@@ -567,7 +567,8 @@ describe('usage of several replicas', () => {
     return {
       statements,
       journal: ofReplica,
-      repository: new UsageRepository(prisma, statements, ofReplica, clock),
+      repository: new UsageRepository(prisma, ofReplica),
+      cleanup: new UsageCleanup(statements, clock),
     };
   }
 
@@ -594,7 +595,7 @@ describe('usage of several replicas', () => {
   const each = (count: number, sum: number) =>
     ['minute', 'hour', 'day'].map((period) => ({ period, count, min: sum, max: sum }));
 
-  it('does not deadlock when two replicas write and fold the same rows in opposite order, and adds up', async () => {
+  it('does not deadlock when two replicas write and aggregate the same rows in opposite order, and adds up', async () => {
     const other = open();
     const ids = [randomUUID(), randomUUID()] as const;
     const entries = Array.from({ length: 200 }, (_, index) =>
@@ -604,7 +605,7 @@ describe('usage of several replicas', () => {
     for (let number = 1; number <= 25; number += 1) {
       await Promise.all([
         journal.append({ recorderId: ids[0], number, entries }).then(() => journal.aggregate()),
-        // The batch also has rows of its own, so that only the ORDER BY of the fold gives both the same order.
+        // The batch also has rows of its own, so that only the ORDER BY of the aggregation gives both the same order.
         other.journal
           .append({ recorderId: ids[1], number, entries: [...more, ...entries.toReversed()] })
           .then(() => other.journal.aggregate()),
@@ -613,7 +614,7 @@ describe('usage of several replicas', () => {
     expect(await rowsOf(entries)).toEqual(each(200, 50));
   });
 
-  it('adds a batch once, however often and late it is retried, also concurrently and after its fold', async () => {
+  it('adds a batch once, however often and late it is retried, also concurrently and after its aggregation', async () => {
     const recorderId = randomUUID();
     const one = entry({});
     const first = { recorderId, number: 1, entries: [one] };
@@ -632,7 +633,7 @@ describe('usage of several replicas', () => {
     expect(await rowsOf([one])).toEqual(each(1, 4));
   });
 
-  it('adds everything once when a replica of the release without a journal writes beside replicas that fold', async () => {
+  it('adds everything once when a replica of the release without a journal writes beside replicas that aggregate', async () => {
     const older = new pg.Client({ connectionString: database.url });
     await older.connect();
     const entries = Array.from({ length: 200 }, () => entry({}));
@@ -650,8 +651,8 @@ describe('usage of several replicas', () => {
   });
 
   describe('UsageJournal', () => {
-    /** Blocks every fold after it has taken its batches. */
-    async function holdFolds(one: UsageEntry): Promise<pg.Client> {
+    /** Blocks every aggregation after it has taken its batches. */
+    async function holdAggregations(one: UsageEntry): Promise<pg.Client> {
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
       await journal.aggregate();
       const holder = new pg.Client({ connectionString: database.url });
@@ -663,7 +664,7 @@ describe('usage of several replicas', () => {
 
     const batches = () => database.query('SELECT number FROM usage_batches');
 
-    it('folds before it returns a page', async () => {
+    it('aggregates before it returns a page', async () => {
       const one = entry({ deprecated: true, operation: 'getPet' });
       const { repository: another } = open();
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
@@ -683,11 +684,11 @@ describe('usage of several replicas', () => {
       },
     );
 
-    it('makes readers wait for a fold in progress, so that they see all usage', async () => {
+    it('makes readers wait for an aggregation in progress, so that they see all usage', async () => {
       const one = entry({});
-      const holder = await holdFolds(one);
+      const holder = await holdAggregations(one);
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
-      const folded = open().journal.aggregate();
+      const aggregated = open().journal.aggregate();
       await eventually(() => expectLocksWaitedFor(database, 1));
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
       const pages = Promise.all(
@@ -696,15 +697,15 @@ describe('usage of several replicas', () => {
       await eventually(() => expectLocksWaitedFor(database, 3));
       await holder.query('COMMIT');
       await holder.end();
-      await folded;
+      await aggregated;
       for (const { usage } of await pages) {
         expect(usage).toMatchObject([{ requests: 3 }]);
       }
     });
 
-    it('folds once for all concurrent readers, which leaves connections to others', async () => {
+    it('aggregates once for all concurrent readers, which leaves connections to others', async () => {
       const one = entry({});
-      const holder = await holdFolds(one);
+      const holder = await holdAggregations(one);
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
       const first = repository.page({ ...ALL, period: 'day' });
       await eventually(() => expectLocksWaitedFor(database, 1));
@@ -720,14 +721,14 @@ describe('usage of several replicas', () => {
       }
     });
 
-    describe('when a fold has lost its connection', () => {
+    describe('when an aggregation has lost its connection', () => {
       let one: UsageEntry;
       let holder: pg.Client;
 
-      /** Breaks the connection while the server folds, so that the server still finishes the fold. */
+      /** Breaks the connection while the server aggregates, so that the server still finishes the aggregation. */
       beforeEach(async () => {
         one = entry({});
-        holder = await holdFolds(one);
+        holder = await holdAggregations(one);
         const proxy = await startDatabaseProxy(database.url);
         const cut = open(proxy.url);
         await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
@@ -737,7 +738,7 @@ describe('usage of several replicas', () => {
         expect(await outcome).toMatchObject({ message: expect.stringContaining('Connection terminated') });
       });
 
-      it('folds each batch once when another fold runs after the lost one has finished', async () => {
+      it('aggregates each batch once when another aggregation runs after the lost one has finished', async () => {
         await holder.query('COMMIT');
         await holder.end();
         await eventually(async () => expect(await batches()).toEqual([]));
@@ -745,7 +746,7 @@ describe('usage of several replicas', () => {
         expect(await rowsOf([one])).toEqual(each(1, 2));
       });
 
-      it('folds each batch once when another fold runs before the lost one has finished', async () => {
+      it('aggregates each batch once when another aggregation runs before the lost one has finished', async () => {
         const again = journal.aggregate();
         await eventually(() => expectLocksWaitedFor(database, 2));
         await holder.query('COMMIT');
@@ -755,7 +756,7 @@ describe('usage of several replicas', () => {
       });
     });
 
-    it('folds a huge backlog in parts, also when two replicas fold at once', async () => {
+    it('aggregates a huge backlog in parts, also when two replicas aggregate at once', async () => {
       const keyIds = Array.from({ length: 1000 }, () => randomUUID());
       await database.query(
         `INSERT INTO usage_batches
@@ -774,14 +775,14 @@ describe('usage of several replicas', () => {
       expect(await rowsOf(keyIds.map((keyId) => entry({ keyId })))).toEqual(each(1000, 350));
     });
 
-    it('folds smaller parts after a slow one, and larger parts again later', async () => {
+    it('aggregates smaller parts after a slow one, and larger parts again later', async () => {
       const one = entry({});
       const append = async () => {
         for (let number = 1; number <= 15; number += 1) {
           await journal.append({ recorderId: randomUUID(), number, entries: Array(1000).fill(one) });
         }
       };
-      const holder = await holdFolds(one);
+      const holder = await holdAggregations(one);
       await append();
       const slow = journal.aggregateSome();
       await pause(1600);
@@ -805,21 +806,20 @@ describe('usage of several replicas', () => {
       ['no entries at all', "size = 0, key_ids = '{}', minutes = '{}'"],
       ['fewer entries than its size', 'size = 2'],
       ['a time beyond all dates', 'last_at_ms = ARRAY[9000000000000000000]'],
-    ])('rejects a batch that could not be folded: %s', async (_name, change) => {
+    ])('rejects a batch that could not be aggregated: %s', async (_name, change) => {
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [entry({})] });
       await expect(database.query(`UPDATE usage_batches SET ${change}`)).rejects.toThrow(
         /violates check constraint "usage_batches_/,
       );
     });
 
-    it('folds each minute within 5 seconds of its end when nobody reads', async () => {
+    it('aggregates each minute within 5 seconds of its end when nobody reads', async () => {
       clock.travelTo(new Date(NOON_MS + 30_000));
       const one = entry({});
       const batch: UsageBatch = { recorderId: randomUUID(), number: 1, entries: [one] };
       await journal.append(batch);
       fakeIntervals();
-      const folder = new UsageAggregator(journal);
-      folder.onModuleInit();
+      journal.onModuleInit();
       const turn = jest.spyOn(journal, 'aggregateSome');
       jest.advanceTimersByTime(5 * SECOND_MS);
       expect(turn.mock.calls).toEqual([['this minute']]);
@@ -828,24 +828,23 @@ describe('usage of several replicas', () => {
 
       clock.travelTo(new Date(NOON_MS + MINUTE_MS));
       await journal.append({ ...batch, number: 2 });
-      // A fold in progress is not started again.
+      // An aggregation in progress is not started again.
       await new Promise(setImmediate);
       jest.advanceTimersByTime(5 * SECOND_MS);
       jest.useRealTimers();
       await eventually(async () => expect(await batches()).toEqual([{ number: 2 }]));
       expect(await rowsOf([one])).toEqual(each(1, 1));
-      await folder.onApplicationShutdown();
+      await journal.onApplicationShutdown();
     });
 
-    it('retries a failed fold, and logs the reason', async () => {
+    it('retries a failed aggregation, and logs the reason', async () => {
       const one = entry({});
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
       clock.travel(2 * MINUTE_MS);
-      const folder = new UsageAggregator(journal);
-      const warnings = jest.spyOn(folder['logger'], 'warn').mockImplementation();
+      const warnings = jest.spyOn(journal['logger'], 'warn').mockImplementation();
       await database.query('ALTER TABLE usage RENAME TO lost');
       fakeIntervals();
-      folder.onModuleInit();
+      journal.onModuleInit();
       jest.advanceTimersByTime(5 * SECOND_MS);
       await eventually(async () => expect(warnings).toHaveBeenCalledTimes(1));
       expect(warnings).toHaveBeenCalledWith(
@@ -857,13 +856,13 @@ describe('usage of several replicas', () => {
       jest.useRealTimers();
       await eventually(async () => expect(await batches()).toEqual([]));
       expect(await rowsOf([one])).toEqual(each(1, 1));
-      await folder.onApplicationShutdown();
+      await journal.onApplicationShutdown();
     });
   });
 
   it('adds the counts of every class, and keeps the latest time', async () => {
     const one = entry({ succeeded: 1, redirected: 2, clientErrors: 3, serverErrors: 4, refusals: 2 });
-    for (const lastAtMs of [NOON_MS + 2, NOON_MS + 7.6, NOON_MS + 5]) {
+    for (const lastAtMs of [NOON_MS + 2, NOON_MS + 8, NOON_MS + 5]) {
       await journal.append({ recorderId: randomUUID(), number: 1, entries: [{ ...one, lastAtMs }] });
     }
     for (const period of ['minute', 'hour', 'day'] as const) {
@@ -886,7 +885,7 @@ describe('usage of several replicas', () => {
     }
   });
 
-  it('adds counts beyond 32 bits, and those of other keys in the same fold', async () => {
+  it('adds counts beyond 32 bits, and those of other keys in the same aggregation', async () => {
     const [huge, other] = [entry({ succeeded: 2_147_483_647, clientErrors: 2_147_483_647 }), entry({})];
     for (const number of [1, 2]) {
       await journal.append({ recorderId: randomUUID(), number, entries: [huge, other] });
@@ -990,7 +989,7 @@ describe('usage of several replicas', () => {
         const sent = jest.spyOn(pg.Client.prototype, 'query');
         await repository.page({ ...ALL, limit: 100, period: 'minute', ...some });
         const statements = sent.mock.calls.flat() as unknown as { text?: string; values?: unknown[] }[];
-        // The fold runs first.
+        // The aggregation runs first.
         const query = statements.find((statement) => statement?.text?.includes('"public"."usage"'));
         sent.mockRestore();
         const plan = await database.query(`EXPLAIN ${query?.text}`, query?.values);
@@ -1049,7 +1048,7 @@ describe('usage of several replicas', () => {
     });
   });
 
-  describe('UsageRepository.sweep', () => {
+  describe('UsageCleanup', () => {
     const NOW = new Date('2028-03-05T12:34:30.000Z');
 
     beforeEach(() => clock.travelTo(NOW));
@@ -1077,7 +1076,7 @@ describe('usage of several replicas', () => {
       await insert(period, over);
       await insert(period, kept);
       await insert(period, NOW.toISOString());
-      expect(await repository.deleteExpired()).toBe(false);
+      expect(await cleanup.deleteExpired()).toBe(false);
       expect((await left()).map(([, startsAt]) => startsAt)).toEqual([kept, '2028-03-05T12:34:30.000Z']);
     });
 
@@ -1086,9 +1085,9 @@ describe('usage of several replicas', () => {
         `INSERT INTO usage SELECT gen_random_uuid(), gen_random_uuid(), 'minute', to_timestamp(n * 60), 'listPets', false, 1, 0, 0, 0, 0, now()
          FROM generate_series(1, 7000) AS n`,
       );
-      expect(await repository.deleteExpired()).toBe(true);
+      expect(await cleanup.deleteExpired()).toBe(true);
       expect(await left()).toHaveLength(2000);
-      expect(await repository.deleteExpired()).toBe(false);
+      expect(await cleanup.deleteExpired()).toBe(false);
       expect(await left()).toEqual([]);
     });
 
@@ -1099,11 +1098,11 @@ describe('usage of several replicas', () => {
       await holder.connect();
       await holder.query('BEGIN');
       await holder.query("UPDATE usage SET succeeded = 2 WHERE starts_at = '2026-01-02T00:00:00Z'");
-      await repository.deleteExpired();
+      await cleanup.deleteExpired();
       expect(await left()).toEqual([['minute', '2026-01-02T00:00:00.000Z']]);
       await holder.query('COMMIT');
       await holder.end();
-      await repository.deleteExpired();
+      await cleanup.deleteExpired();
       expect(await left()).toEqual([]);
     });
 
@@ -1114,25 +1113,24 @@ describe('usage of several replicas', () => {
       await journal.append({ recorderId: ids[1], number: 1, entries: [entry({})] });
       const known = async () =>
         (await database.query<{ id: string }>('SELECT id FROM usage_recorders')).map(({ id }) => id);
-      await repository.deleteExpired();
+      await cleanup.deleteExpired();
       expect((await known()).toSorted()).toEqual(ids.toSorted());
       clock.travel(HOUR_MS + SECOND_MS);
-      await repository.deleteExpired();
+      await cleanup.deleteExpired();
       expect(await known()).toEqual([ids[1]]);
     });
 
     it('runs every minute', async () => {
       await insert('minute', '2026-01-01T00:00:00Z');
       fakeIntervals();
-      const sweeper = new UsageCleanup(repository);
-      sweeper.onModuleInit();
+      cleanup.onModuleInit();
       jest.advanceTimersByTime(MINUTE_MS - 1);
       await insert('minute', '2026-01-02T00:00:00Z');
       expect(await left()).toHaveLength(2);
       jest.advanceTimersByTime(1);
       jest.useRealTimers();
       await eventually(async () => expect(await left()).toEqual([]));
-      await sweeper.onApplicationShutdown();
+      await cleanup.onApplicationShutdown();
     });
   });
 });

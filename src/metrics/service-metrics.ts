@@ -264,7 +264,7 @@ export class ServiceMetrics {
         name: `${PREFIX}usage_waiting_entries`,
         help: 'Entries of usage that are not in the journal yet. At 50 000, new entries are dropped.',
       },
-      () => [{ value: this.usage.waitingEntries }],
+      () => [{ value: this.usage.queuedEntries }],
     );
     metrics.counter(
       { name: `${PREFIX}usage_left_out_total`, help: 'Requests whose usage was dropped.' },

@@ -1,15 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { Batcher } from '../database/batcher.js';
-import { Clock } from '../settings/clock.js';
+import { PeriodicDatabaseTask } from '../database/periodic-database-task.js';
 import { loadSql, QueryRunner } from '../database/query-runner.js';
-import type { UsageEntry } from './rules/usage-counts.js';
+import { Clock } from '../settings/clock.js';
+import { COUNTS, type UsageEntry } from './rules/usage-counts.js';
 
 const APPEND = loadSql(import.meta.url, 'journal-usage');
 const AGGREGATE = loadSql(import.meta.url, 'aggregate-usage');
+/** The maximum delay between the end of a minute and its aggregation, by whichever replica runs first. */
+const INTERVAL_MS = 5000;
 /** The maximum entries of one statement. If each has another key, a slow server takes two of the statement's 3.5 seconds. */
 const MAX_ENTRIES = 25_000;
-/** After a slower statement, the next one takes half as many entries. The limit of a statement is 3.5 seconds. */
+/** After a slower statement, the next one takes half as many entries. */
 const SLOW_MS = 1500;
+
+/** The columns of a batch, in the order of the parameters of `journal-usage.sql`. */
+const COLUMNS = ['keyId', 'quotaId', 'minute', 'operation', 'deprecated', ...COUNTS, 'lastAtMs'] as const;
 
 /** Entries that are appended together, exactly once. */
 export interface UsageBatch {
@@ -20,9 +26,12 @@ export interface UsageBatch {
   entries: readonly UsageEntry[];
 }
 
-/** The journal of usage in the database: batches that are not yet in the rows of minutes, hours and days. */
+/**
+ * The journal of usage in the database: batches that are not yet in the rows of minutes, hours and days. It is aggregated into these
+ * before they are read, and after the end of each minute, so that it stays short.
+ */
 @Injectable()
-export class UsageJournal {
+export class UsageJournal extends PeriodicDatabaseTask {
   private maxEntries = MAX_ENTRIES;
   /** Concurrent callers share the next aggregation, so that they leave connections to requests. */
   private readonly aggregations = new Batcher<void, void>(
@@ -38,7 +47,9 @@ export class UsageJournal {
   constructor(
     private readonly queries: QueryRunner,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    super(INTERVAL_MS, () => this.aggregateSome('this minute'), 'Usage stays in the journal for now');
+  }
 
   /**
    * Appends a batch. A batch that was appended before is not appended again, so an append with an unknown outcome can be retried.
@@ -46,22 +57,8 @@ export class UsageJournal {
    * @throws the database's error.
    */
   async append({ recorderId, number, entries }: UsageBatch): Promise<void> {
-    await this.queries.run(APPEND, [
-      recorderId,
-      number,
-      this.clock.storeOffsetMs,
-      arrayOf(entries, ({ keyId }) => keyId),
-      arrayOf(entries, ({ quotaId }) => quotaId),
-      arrayOf(entries, ({ minute }) => minute),
-      arrayOf(entries, ({ operation }) => quoted(operation)),
-      arrayOf(entries, ({ deprecated }) => deprecated),
-      arrayOf(entries, ({ succeeded }) => succeeded),
-      arrayOf(entries, ({ redirected }) => redirected),
-      arrayOf(entries, ({ clientErrors }) => clientErrors),
-      arrayOf(entries, ({ serverErrors }) => serverErrors),
-      arrayOf(entries, ({ refusals }) => refusals),
-      arrayOf(entries, ({ lastAtMs }) => Math.round(lastAtMs)),
-    ]);
+    const columns = COLUMNS.map((column) => arrayOf(entries, column));
+    await this.queries.run(APPEND, [recorderId, number, this.clock.storeOffsetMs, ...columns]);
   }
 
   /**
@@ -81,14 +78,10 @@ export class UsageJournal {
    * @throws the database's error.
    */
   async aggregateSome(until: 'now' | 'this minute' = 'now'): Promise<boolean> {
-    const { storeOffsetMs } = this.clock;
+    const values = [this.maxEntries, this.clock.storeOffsetMs, until === 'now'];
     const startMs = performance.now();
     try {
-      const [row] = await this.queries.run<[more: boolean]>(AGGREGATE, [
-        this.maxEntries,
-        storeOffsetMs,
-        until === 'now',
-      ]);
+      const [row] = await this.queries.run<[more: boolean]>(AGGREGATE, values);
       return row?.[0] ?? false;
     } finally {
       const slow = performance.now() - startMs > SLOW_MS;
@@ -97,14 +90,11 @@ export class UsageJournal {
   }
 }
 
-/** Returns one column of the entries as an array literal of PostgreSQL, which is faster than the driver's conversion of a list. */
-function arrayOf(
-  entries: readonly UsageEntry[],
-  column: (entry: UsageEntry) => string | number | boolean,
-): string {
-  return `{${entries.map(column).join(',')}}`;
-}
-
-function quoted(text: string): string {
-  return `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
+/** Returns a column of the entries as an array literal of PostgreSQL, which is faster than the driver's conversion of a list. */
+function arrayOf(entries: readonly UsageEntry[], column: keyof UsageEntry): string {
+  const values =
+    column === 'operation'
+      ? entries.map(({ operation }) => `"${operation.replaceAll(/["\\]/g, '\\$&')}"`)
+      : entries.map((entry) => entry[column]);
+  return `{${values.join(',')}}`;
 }

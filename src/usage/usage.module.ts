@@ -1,12 +1,11 @@
 import { Module } from '@nestjs/common';
-import { UsageAggregator } from './usage.aggregator.js';
 import { UsageCleanup } from './usage.cleanup.js';
 import { UsageJournal } from './usage.journal.js';
 import { UsageRecorder } from './usage.recorder.js';
 import { UsageRepository } from './usage.repository.js';
 
 @Module({
-  providers: [UsageJournal, UsageRepository, UsageRecorder, UsageAggregator, UsageCleanup],
+  providers: [UsageJournal, UsageRepository, UsageRecorder, UsageCleanup],
   exports: [UsageRepository, UsageRecorder],
 })
 export class UsageModule {}

@@ -1,18 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Clock } from '../settings/clock.js';
 import { databaseReason } from '../database/availability.js';
+import { Batcher } from '../database/batcher.js';
 import { operationOf } from '../http/request-path.js';
+import { Clock } from '../settings/clock.js';
 import { type CompletedRequest, UsageCounts } from './rules/usage-counts.js';
-import { type UsageBatch, UsageJournal } from './usage.journal.js';
+import { UsageJournal } from './usage.journal.js';
 
 /** Half of the second by which usage may be late, or that a crash may lose; the other half is for the statement. */
 const FLUSH_INTERVAL_MS = 500;
 /** Few enough that one statement is fast. */
 const ENTRIES_PER_BATCH = 2_000;
 /** The limit while the database is away: 50 000 entries, about 15 MB. */
-const MAX_WAITING_BATCHES = 25;
+const MAX_BATCHES = 25;
 
 /**
  * Records the requests of authenticated clients: counts them in memory, and appends the counts to the journal in batches, outside the
@@ -20,19 +21,26 @@ const MAX_WAITING_BATCHES = 25;
  */
 @Injectable()
 export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
-  private readonly logger = new Logger(UsageRecorder.name);
-  /** Identifies this process in the database, so that no batch is appended twice. */
-  private readonly id = randomUUID();
-  private current = new UsageCounts(ENTRIES_PER_BATCH);
-  /** Batches that are full, or were tried already; the oldest first. Their entries no longer change. */
-  private readonly sealed: UsageBatch[] = [];
-  private batchNumber = 0;
-  private timer: NodeJS.Timeout | undefined;
-  private flushing: Promise<void> | null = null;
-  private failing = false;
   /** Requests that were not recorded because the batches were full. */
   dropped = 0;
-  /** The same since the last successful write. */
+  private readonly logger = new Logger(UsageRecorder.name);
+  /** Identifies this process in the database, so that no batch is appended twice. */
+  private readonly recorderId = randomUUID();
+  private current = new UsageCounts(ENTRIES_PER_BATCH);
+  /** Batches that are full, or were tried already; the oldest first. They no longer change. */
+  private readonly sealed: UsageCounts[] = [];
+  private appendedBatches = 0;
+  private timer: NodeJS.Timeout | undefined;
+  /** Runs one flush at a time; callers that arrive meanwhile share the next one. */
+  private readonly flushes = new Batcher<void, void>(
+    async (callers) => {
+      await this.write();
+      return callers;
+    },
+    { name: 'flush-usage', maxBatch: Infinity },
+  );
+  private isFailing = false;
+  /** Requests dropped since the last successful write. */
   private recentlyDropped = 0;
 
   constructor(
@@ -47,20 +55,21 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
   /** NestJS calls this after the last response, and before it disconnects Prisma, whose module is global. */
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
-    // The first may join a flush that started before the last responses.
     await this.flush();
-    await this.flush();
-    const lost = this.waitingRequests() + this.recentlyDropped;
+    const lost = this.queued.reduce((sum, { requests }) => sum + requests, this.recentlyDropped);
     if (lost > 0) {
       this.logger.error(`The usage of ${lost} requests could not be written before the end`);
-    } else if (this.batchNumber > 0) {
-      await this.aggregateAtEnd();
+    } else if (this.appendedBatches > 0) {
+      // A release without a journal does not read it.
+      await this.journal
+        .aggregateSome()
+        .catch((error) => this.logger.warn(`Usage stays in the journal for now: ${databaseReason(error)}`));
     }
   }
 
   /** The number of entries that are not in the journal yet. */
-  get waitingEntries(): number {
-    return [...this.sealed, this.current].reduce((sum, { entries }) => sum + entries.length, 0);
+  get queuedEntries(): number {
+    return this.queued.reduce((sum, { entries }) => sum + entries.length, 0);
   }
 
   /** Records a request whose response is complete, if it has a valid key. */
@@ -68,7 +77,8 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
     const principal = request.authentication?.principal;
     if (principal) {
       this.count({
-        principal,
+        keyId: principal.keyId,
+        quotaId: principal.quota.id,
         operation: operationOf(request),
         deprecated: request.routeOptions.config.deprecation !== undefined,
         status: statusCode,
@@ -78,19 +88,20 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** Writes everything recorded so far, or joins the flush in flight. Never rejects: a failure is logged. */
+  private get queued(): UsageCounts[] {
+    return [...this.sealed, this.current];
+  }
+
+  /** Writes everything recorded so far. Never rejects: a failure is logged. */
   flush(): Promise<void> {
-    this.flushing ??= this.write().finally(() => {
-      this.flushing = null;
-    });
-    return this.flushing;
+    return this.flushes.load();
   }
 
   private count(request: CompletedRequest): void {
     if (this.current.add(request)) {
       return;
     }
-    if (this.sealed.length < MAX_WAITING_BATCHES - 1) {
+    if (this.sealed.length < MAX_BATCHES - 1) {
       this.seal();
       this.current.add(request);
       return;
@@ -98,69 +109,46 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
     this.dropped += 1;
     this.recentlyDropped += 1;
     if (this.recentlyDropped === 1) {
-      const entries = MAX_WAITING_BATCHES * ENTRIES_PER_BATCH;
       this.logger.error(
-        `Usage is no longer recorded: ${entries} entries already wait for the database; the number of lost requests is logged once it is back`,
+        `Usage is no longer recorded: ${this.queuedEntries} entries are queued already; the number of lost requests is logged once the database is back`,
       );
     }
   }
 
   private async write(): Promise<void> {
     try {
-      // Batches of a failed attempt go first, then the requests counted since.
-      await this.writeSealed();
+      await this.appendSealed();
+      // Only now, so that one batch fills up while the database is away.
       this.seal();
-      await this.writeSealed();
+      await this.appendSealed();
     } catch (error) {
-      if (!this.failing) {
-        this.failing = true;
+      if (!this.isFailing) {
+        this.isFailing = true;
         this.logger.warn(`Usage cannot be written and is kept in memory: ${databaseReason(error)}`);
       }
       return;
     }
-    if (this.failing || this.recentlyDropped > 0) {
-      const dropped =
-        this.recentlyDropped === 0 ? '' : `; ${this.recentlyDropped} requests were not recorded`;
-      this.logger.warn(`Usage is written again${dropped}`);
-      this.failing = false;
+    if (this.isFailing || this.recentlyDropped > 0) {
+      this.logger.warn(`Usage is written again; requests dropped meanwhile: ${this.recentlyDropped}`);
+      this.isFailing = false;
       this.recentlyDropped = 0;
     }
   }
 
-  private async writeSealed(): Promise<void> {
-    for (let batch = this.sealed[0]; batch !== undefined; batch = this.sealed[0]) {
-      await this.journal.append(batch);
-      this.sealed.shift();
+  private async appendSealed(): Promise<void> {
+    const { recorderId, sealed } = this;
+    while (sealed[0] !== undefined) {
+      const { entries } = sealed[0];
+      await this.journal.append({ recorderId, number: this.appendedBatches + 1, entries });
+      this.appendedBatches += 1;
+      sealed.shift();
     }
   }
 
   private seal(): void {
     if (this.current.entries.length > 0) {
-      this.batchNumber += 1;
-      this.sealed.push({
-        recorderId: this.id,
-        number: this.batchNumber,
-        entries: this.current.entries,
-      });
+      this.sealed.push(this.current);
       this.current = new UsageCounts(ENTRIES_PER_BATCH);
     }
-  }
-
-  /** Runs one statement, as a release without a journal would not read what stays in it. */
-  private async aggregateAtEnd(): Promise<void> {
-    try {
-      await this.journal.aggregateSome();
-    } catch (error) {
-      this.logger.warn(`Usage stays in the journal for now: ${databaseReason(error)}`);
-    }
-  }
-
-  private waitingRequests(): number {
-    return [...this.sealed, this.current]
-      .flatMap(({ entries }) => entries)
-      .reduce(
-        (sum, entry) => sum + entry.succeeded + entry.redirected + entry.clientErrors + entry.serverErrors,
-        0,
-      );
   }
 }

@@ -1,41 +1,36 @@
-import type { Principal } from '../../http/principal.js';
-
 const MINUTE_MS = 60_000;
 const TOO_MANY_REQUESTS = 429;
+const NO_REQUESTS = { succeeded: 0, redirected: 0, clientErrors: 0, serverErrors: 0, refusals: 0 };
+export type Count = keyof typeof NO_REQUESTS;
+export const COUNTS = Object.keys(NO_REQUESTS) as Count[];
+/** By the first digit of a status. */
+const CLASSES = { 2: 'succeeded', 3: 'redirected', 4: 'clientErrors', 5: 'serverErrors' } as const;
 
-/** A request of an authenticated client whose response is complete. */
-export interface CompletedRequest {
-  principal: Principal;
-  /** The `operationId`; `none` for a request that matched no operation. */
+/** The requests of one key for one operation in one UTC minute, by class of status; `refusals` are the client errors with status 429. */
+export interface UsageEntry extends Record<Count, number> {
+  keyId: string;
+  quotaId: string;
+  /** The minute's number since the Unix epoch. */
+  minute: number;
+  /** The `operationId`; `none` for requests that matched no operation. */
   operation: string;
   deprecated: boolean;
+  /** In whole milliseconds since the Unix epoch. */
+  lastAtMs: number;
+}
+
+/** A request of an authenticated client whose response is complete. */
+export interface CompletedRequest extends Pick<UsageEntry, 'keyId' | 'quotaId' | 'operation' | 'deprecated'> {
   status: number;
   /** In milliseconds since the Unix epoch. */
   atMs: number;
 }
 
-/** The requests of one key for one operation in one UTC minute. */
-export interface UsageEntry {
-  keyId: string;
-  quotaId: string;
-  /** The minute's number since the Unix epoch. */
-  minute: number;
-  operation: string;
-  deprecated: boolean;
-  succeeded: number;
-  redirected: number;
-  clientErrors: number;
-  serverErrors: number;
-  /** The client errors with status 429. */
-  refusals: number;
-  lastAtMs: number;
-}
-
 /** Counts requests by key, operation and minute. */
 export class UsageCounts {
   readonly entries: UsageEntry[] = [];
-  /** The entries by key, then operation, then minute. */
-  private readonly index = new Map<string, Map<string, Map<number, UsageEntry>>>();
+  requests = 0;
+  private readonly byKey = new Map<string, UsageEntry[]>();
 
   constructor(private readonly maxEntries: number) {}
 
@@ -45,50 +40,26 @@ export class UsageCounts {
     if (entry === null) {
       return false;
     }
-    entry[statusClass(request.status)] += 1;
-    if (request.status === TOO_MANY_REQUESTS) {
-      entry.refusals += 1;
-    }
-    entry.lastAtMs = Math.max(entry.lastAtMs, request.atMs);
+    const { status, atMs } = request;
+    this.requests += 1;
+    entry[CLASSES[Math.floor(status / 100) as keyof typeof CLASSES]] += 1;
+    entry.refusals += Number(status === TOO_MANY_REQUESTS);
+    entry.lastAtMs = Math.max(entry.lastAtMs, Math.round(atMs));
     return true;
   }
 
-  private entryOf({ principal, operation, deprecated, atMs }: CompletedRequest): UsageEntry | null {
+  private entryOf({ keyId, quotaId, operation, deprecated, atMs }: CompletedRequest): UsageEntry | null {
     const minute = Math.floor(atMs / MINUTE_MS);
-    const known = this.index.get(principal.keyId)?.get(operation)?.get(minute);
-    if (known !== undefined) {
-      return known;
+    // A batch has few entries of one key.
+    const ofKey = this.byKey.get(keyId) ?? [];
+    const known = ofKey.find((each) => each.operation === operation && each.minute === minute);
+    if (known !== undefined || this.entries.length >= this.maxEntries) {
+      return known ?? null;
     }
-    if (this.entries.length >= this.maxEntries) {
-      return null;
-    }
-    const entry: UsageEntry = {
-      keyId: principal.keyId,
-      quotaId: principal.quota.id,
-      minute,
-      operation,
-      deprecated,
-      succeeded: 0,
-      redirected: 0,
-      clientErrors: 0,
-      serverErrors: 0,
-      refusals: 0,
-      lastAtMs: atMs,
-    };
+    const entry = { keyId, quotaId, minute, operation, deprecated, ...NO_REQUESTS, lastAtMs: 0 };
     this.entries.push(entry);
-    const operations = this.index.get(principal.keyId) ?? new Map<string, Map<number, UsageEntry>>();
-    const minutes = operations.get(operation) ?? new Map<number, UsageEntry>();
-    this.index.set(principal.keyId, operations.set(operation, minutes.set(minute, entry)));
+    ofKey.push(entry);
+    this.byKey.set(keyId, ofKey);
     return entry;
   }
-}
-
-function statusClass(status: number): 'succeeded' | 'redirected' | 'clientErrors' | 'serverErrors' {
-  if (status >= 500) {
-    return 'serverErrors';
-  }
-  if (status >= 400) {
-    return 'clientErrors';
-  }
-  return status >= 300 ? 'redirected' : 'succeeded';
 }
