@@ -128,14 +128,13 @@ describe('GET /metrics', () => {
     await expect(scrape(url)).rejects.toThrow('fetch failed');
   });
 
-  it('has every metric in docs/observing.md, and no other of this service', async () => {
-    const listed = Array.from(
-      (await readFile('docs/observing.md', 'utf8')).matchAll(/^\| `(animal_store_\w+)`/gm),
-      ([, name]) => String(name),
-    );
+  it('has every metric in docs/observing.md, those of its alerts too, and no other of this service', async () => {
+    const page = await readFile('docs/observing.md', 'utf8');
+    const namesIn = (pattern: RegExp) => Array.from(page.matchAll(pattern), ([, name]) => String(name));
     const { types } = await metrics();
     const own = [...types.keys()].filter((name) => name.startsWith('animal_store_'));
-    expect(own.toSorted()).toEqual(listed.toSorted());
+    expect(own.toSorted()).toEqual(namesIn(/^\| `(animal_store_\w+)` /gm).toSorted());
+    expect(own).toEqual(expect.arrayContaining(namesIn(/\b(animal_store_\w+)/g)));
     expect([...types.keys()]).toEqual(
       expect.arrayContaining(['nodejs_eventloop_lag_p99_seconds', 'nodejs_gc_duration_seconds']),
     );
@@ -148,7 +147,7 @@ describe('metrics of connections without a request', () => {
   const HEAD = 'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n';
   const denied = (read: Scrape) =>
     [400, 408, 431].map((status) =>
-      read.value('animal_store_refused_connections_total', { status: String(status) }),
+      read.value('animal_store_connection_errors_total', { status: String(status) }),
     );
 
   it('count each connection by the status of its response', async () => {
@@ -240,20 +239,19 @@ describe('metrics of requests', () => {
 describe('metrics of limits', () => {
   useOwnService();
 
-  const allowed = (read: Scrape, plan: string, window: string) =>
-    read.value('animal_store_admitted_requests_total', { plan, window });
-  const denied = (read: Scrape, plan: string, window: string) =>
-    read.value('animal_store_refused_requests_total', { plan, window });
+  const allowed = (read: Scrape, plan: string) =>
+    read.value('animal_store_rate_limit_allowed_total', { plan });
+  const denied = (read: Scrape, plan: string, reason: string) =>
+    read.value('animal_store_rate_limit_denied_total', { plan, reason });
 
-  it('count allowed and denied requests by plan and window, and bans', async () => {
+  it('count allowed requests by plan, denied requests by plan and reason, and bans', async () => {
     const minute = await limited(2, 100);
     expect(await call(minute.key, 6)).toEqual([200, 200, 429, 429, 429, 429]);
     const day = await limited(50, 1, { plan: 'business' });
     expect(await call(day.key, 3)).toEqual([200, 429, 429]);
     const read = await metrics();
-    expect(allowed(read, 'pro', 'minute')).toBe(2);
-    expect(allowed(read, 'pro', 'day')).toBe(2);
-    expect(allowed(read, 'business', 'day')).toBe(1);
+    expect(allowed(read, 'pro')).toBe(2);
+    expect(allowed(read, 'business')).toBe(1);
     expect(denied(read, 'pro', 'minute')).toBe(1);
     expect(denied(read, 'pro', 'ban')).toBe(3);
     expect(denied(read, 'pro', 'day')).toBe(0);
@@ -262,12 +260,11 @@ describe('metrics of limits', () => {
     expect(read.value('animal_store_bans_started_total', { plan: 'business' })).toBe(0);
   });
 
-  it('count anonymous clients separately, without a day window', async () => {
+  it('count anonymous clients separately', async () => {
     await call(undefined, 3);
     const read = await metrics();
-    expect(allowed(read, '(stranger)', 'minute')).toBe(3);
-    expect(allowed(read, '(stranger)', 'day')).toBeUndefined();
-    expect(denied(read, '(stranger)', 'minute')).toBe(0);
+    expect(allowed(read, '(anonymous)')).toBe(3);
+    expect(denied(read, '(anonymous)', 'minute')).toBe(0);
   });
 
   it('count requests for the rate-limit status only when they are denied', async () => {
@@ -275,8 +272,8 @@ describe('metrics of limits', () => {
     const statuses = await call(key, 61, { path: '/v1/rate-limit' });
     expect(statuses.filter((status) => status === 429)).toHaveLength(1);
     const read = await metrics();
-    expect(allowed(read, 'free', 'minute')).toBe(0);
-    expect(denied(read, 'free', 'inquiries')).toBe(1);
+    expect(allowed(read, 'free')).toBe(0);
+    expect(denied(read, 'free', 'status')).toBe(1);
   });
 });
 
@@ -284,7 +281,7 @@ describe('metrics of the stores', () => {
   useOwnService();
 
   const query = (read: Scrape, name: string, part: string) =>
-    read.value(`animal_store_question_${part}`, { question: name });
+    read.value(`animal_store_query_${part}`, { query: name });
 
   it('have the duration and the batch size of queries', async () => {
     const { key } = await store.issue({ plan: 'business' });
@@ -301,15 +298,15 @@ describe('metrics of the stores', () => {
 
   it('count hits and misses of the key cache, and show whether the cache is current', async () => {
     const lookUps = (read: Scrape, result: string) =>
-      read.value('animal_store_key_lookups_total', { result }) ?? NaN;
+      read.value('animal_store_api_key_cache_lookups_total', { result }) ?? NaN;
     const { key } = await store.issue();
-    await until(async () => (await metrics()).value('animal_store_key_watch_holds') === 1);
+    await until(async () => (await metrics()).value('animal_store_api_key_cache_current') === 1);
     const before = await metrics();
     await call(key, 3);
     const read = await metrics();
     const [hits, misses] = ['hit', 'miss'].map((result) => lookUps(read, result) - lookUps(before, result));
     expect([hits, misses]).toEqual([2, 1]);
-    expect(read.value('animal_store_key_knowledge_age_seconds')).toBeLessThan(0.8);
+    expect(read.value('animal_store_api_key_cache_age_seconds')).toBeLessThan(0.8);
   });
 
   it('have the size of both pools, and the number of requests that wait for a connection', async () => {
@@ -320,7 +317,7 @@ describe('metrics of the stores', () => {
       ['statements', 9],
     ] as const) {
       expect(read.value('animal_store_database_connections_max', { pool })).toBe(max);
-      expect(read.value('animal_store_database_connections_wanted', { pool })).toBe(0);
+      expect(read.value('animal_store_database_pending_queries', { pool })).toBe(0);
       const idle = read.value('animal_store_database_connections', { pool, state: 'idle' }) ?? NaN;
       const used = read.value('animal_store_database_connections', { pool, state: 'used' }) ?? NaN;
       expect(idle + used).toBeGreaterThanOrEqual(1);
@@ -337,8 +334,8 @@ describe('metrics of the stores', () => {
     expect(await call(key, 3, again)).toEqual([201, 201, 201]);
     const read = await metrics();
     expect(read.value('animal_store_idempotent_replays_total')).toBe(2);
-    expect(read.value('animal_store_usage_left_out_total')).toBe(0);
-    await until(async () => (await metrics()).value('animal_store_usage_waiting_entries') === 0);
+    expect(read.value('animal_store_usage_dropped_requests_total')).toBe(0);
+    await until(async () => (await metrics()).value('animal_store_usage_queued_entries') === 0);
   });
 });
 
@@ -356,15 +353,15 @@ describe('metrics during an outage of the counter store', () => {
     const { key } = await store.issue();
     await call(key);
     const state = (read: Scrape, name: string) =>
-      read.value('animal_store_rate_limit_breaker', { state: name });
+      read.value('animal_store_rate_limit_breaker_state', { state: name });
     expect(state(await metrics(), 'closed')).toBe(1);
     proxy.goAway();
     await until(() => shared['client'] === null);
     expect(await call(key, 2)).toEqual([200, 200]);
     const away = await metrics();
     expect([state(away, 'closed'), state(away, 'open')]).toEqual([0, 1]);
-    expect(away.value('animal_store_decided_alone_total')).toBe(2);
-    expect(away.value('animal_store_question_failures_total', { question: 'count' })).toBe(1);
+    expect(away.value('animal_store_rate_limit_local_decisions_total')).toBe(2);
+    expect(away.value('animal_store_query_failures_total', { query: 'count' })).toBe(1);
     await proxy.comeBack();
     await until(async () => {
       await call(key);

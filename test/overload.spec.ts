@@ -91,7 +91,7 @@ describe('a request while all slots of its operation are taken', () => {
     const shed = await read('shed_requests_total');
     const waiting = await fill(operation, '/v1/pets');
     await fetchPath('/v1/pets');
-    expect(await read('requests_under_way')).toBe(MAX);
+    expect(await read('requests_in_flight')).toBe(MAX);
     expect(await read('shed_requests_total')).toBe(shed + 1);
     await letGo();
     await Promise.all(waiting);

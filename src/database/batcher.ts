@@ -1,5 +1,5 @@
 import { tracingChannel } from 'node:diagnostics_channel';
-import { Histogram } from '../metrics/histogram.js';
+import { Histogram } from './histogram.js';
 
 /** The diagnostics channel of all loads, each from its arrival to its result. */
 export const LOADS = 'animal-store.load';

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
 import {
   Inject,
   Injectable,
@@ -10,16 +9,24 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import type { Registry } from 'prom-client';
-import { ENVIRONMENT, type Environment, InvalidEnvironmentError } from '../settings/environment.js';
 import { ApiError } from '../errors/api-error.js';
 import { inTurn } from '../server/pipelining.js';
 import { RefusedConnections } from '../server/refused-connections.js';
-import { requestId } from '../server/server-options.js';
-import { leaveNothingToNode, NODE_OPTIONS, STANDSTILL_TIMEOUT_MS } from '../server/server-options.js';
+import {
+  leaveNothingToNode,
+  NODE_OPTIONS,
+  requestId,
+  STANDSTILL_TIMEOUT_MS,
+} from '../server/server-options.js';
 import { UnsentResponses } from '../server/unsent-responses.js';
+import { ENVIRONMENT, type Environment, InvalidEnvironmentError } from '../settings/environment.js';
 import { ServiceMetrics } from './service-metrics.js';
 
-const PATH = '/metrics';
+const NOT_FOUND = new ApiError('not_found', 'Only /metrics is served here.');
+const NOT_ALLOWED = new ApiError('method_not_allowed', '/metrics allows GET only.', {
+  headers: { Allow: 'GET, HEAD' },
+});
+const FAILED = new ApiError('internal_error', 'The metrics could not be read.');
 
 /**
  * Serves the metrics to Prometheus on a port of its own, without a key. It listens before the service does, and closes after the last
@@ -29,8 +36,6 @@ const PATH = '/metrics';
 export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(MetricsServer.name);
   private server: Server | null = null;
-  /** The rendering in progress, shared by all requests that arrive before it starts. */
-  private page: Promise<Buffer> | null = null;
 
   constructor(
     private readonly metrics: ServiceMetrics,
@@ -50,27 +55,16 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     if (METRICS_PORT === undefined) {
       return;
     }
-    const registry = await this.metrics.registry();
-    this.server = createServer(NODE_OPTIONS, (request, response) =>
-      inTurn(response, () => void this.respond(registry, request, response)),
-    );
-    this.server.on('clientError', (error, socket) =>
-      this.refusedConnections.respondTo(error, socket as Socket),
-    );
-    this.server.setTimeout(STANDSTILL_TIMEOUT_MS);
-    leaveNothingToNode(this.server);
-    this.refusedConnections.watch(this.server);
-    this.unsentResponses.watch(this.server);
-    this.server.listen(METRICS_PORT, HOST);
+    const server = this.createServer(await this.metrics.registry()).listen(METRICS_PORT, HOST);
     try {
-      await once(this.server, 'listening');
+      await once(server, 'listening');
     } catch (cause) {
-      this.server = null;
-      throw new InvalidEnvironmentError(
-        `METRICS_PORT ${METRICS_PORT} cannot be listened on: ${(cause as Error).message}`,
-        { cause },
-      );
+      const reason = (cause as Error).message;
+      throw new InvalidEnvironmentError(`METRICS_PORT ${METRICS_PORT} cannot be listened on: ${reason}`, {
+        cause,
+      });
     }
+    this.server = server;
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -82,35 +76,36 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     }
   }
 
-  private async render(registry: Registry): Promise<Buffer> {
-    await setImmediate();
-    this.page = null;
-    return Buffer.from(await registry.metrics());
+  private createServer(registry: Registry): Server {
+    const { refusedConnections } = this;
+    const server = createServer(NODE_OPTIONS, (_request, response) =>
+      inTurn(response, () => void this.respond(registry, response)),
+    );
+    server.on('clientError', (error, socket) => refusedConnections.respondTo(error, socket as Socket));
+    server.setTimeout(STANDSTILL_TIMEOUT_MS);
+    leaveNothingToNode(server);
+    refusedConnections.watch(server);
+    this.unsentResponses.watch(server);
+    return server;
   }
 
   /** Never rejects. */
-  private async respond(
-    registry: Registry,
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<void> {
-    const { method, url = '' } = request;
-    response.setHeader('X-Request-Id', requestId(request));
-    if (url.split('?', 1)[0] !== PATH) {
-      sendError(response, new ApiError('not_found', `Only ${PATH} is served here.`));
-      return;
-    }
-    if (method !== 'GET' && method !== 'HEAD') {
-      const headers = { Allow: 'GET, HEAD' };
-      sendError(response, new ApiError('method_not_allowed', `${PATH} allows GET only.`, { headers }));
-      return;
-    }
-    try {
-      this.page ??= this.render(registry);
-      response.writeHead(200, { 'Content-Type': registry.contentType }).end(await this.page);
-    } catch (error) {
-      this.logger.error(error);
-      sendError(response, new ApiError('internal_error', 'The metrics could not be read.'));
+  private async respond(registry: Registry, response: ServerResponse): Promise<void> {
+    const { method = '', url = '' } = response.req;
+    response.setHeader('X-Request-Id', requestId(response.req));
+    if (url.split('?', 1)[0] !== '/metrics') {
+      sendError(response, NOT_FOUND);
+    } else if (!['GET', 'HEAD'].includes(method)) {
+      sendError(response, NOT_ALLOWED);
+    } else {
+      try {
+        // Not a string, as Node keeps two copies of one that is unsent.
+        const page = Buffer.from(await registry.metrics());
+        response.writeHead(200, { 'Content-Type': registry.contentType }).end(page);
+      } catch (error) {
+        this.logger.error(error);
+        sendError(response, FAILED);
+      }
     }
   }
 }

@@ -1,39 +1,39 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Histogram } from './histogram.js';
+import { Histogram } from '../database/histogram.js';
 import { operationOf } from '../http/request-path.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 
 /** Upper bounds of the buckets, from the duration of a fast list to the longest wait of a request. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-
 /** The label of requests without a valid API key; no plan can have this name. */
-export const ANONYMOUS_PLAN = '(stranger)';
-
-/** What denied a request: a full window (the day if both are full), a ban, or the limit of rate-limit status requests. */
-type Denial = 'minute' | 'day' | 'ban' | 'inquiries';
+const ANONYMOUS_PLAN = '(anonymous)';
 
 /** The responses of one operation with one status. */
-interface Responses {
+interface ResponseCounts {
   operation: string;
-  status: number;
+  status: string;
   isDeprecated: boolean;
   seconds: Histogram;
 }
 
-/** The decisions on the counted requests of one plan. */
-interface PlanDecisions {
-  plan: string;
-  allowed: number;
-  denied: Record<Denial, number>;
-  bansStarted: number;
+/** The rate-limit decisions on the requests of one plan. */
+class PlanCounts {
+  allowed = 0;
+  bansStarted = 0;
+  /** Denied requests by reason: a full window (the day if both are full), a ban, or the limit of rate-limit status requests. */
+  readonly denied = { minute: 0, day: 0, ban: 0, status: 0 };
 }
 
 /** Counts responses by operation and status, and rate-limit decisions by plan. */
 @Injectable()
 export class RequestMetrics {
-  private readonly responses = new Map<string, Responses>();
-  private readonly decisions = new Map<string, PlanDecisions>();
+  readonly plans = new Map<string, PlanCounts>();
+  private readonly byOperation = new Map<string, ResponseCounts>();
+
+  get responses(): ResponseCounts[] {
+    return [...this.byOperation.values()];
+  }
 
   /** Counts a request whose response is complete. */
   record(request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
@@ -43,53 +43,41 @@ export class RequestMetrics {
     }
   }
 
-  allResponses(): Responses[] {
-    return [...this.responses.values()];
-  }
-
-  allDecisions(): PlanDecisions[] {
-    return [...this.decisions.values()];
-  }
-
   private addDecision({ authentication, routeOptions }: FastifyRequest, decision: RateLimitDecision): void {
     const principal = authentication?.principal;
     const isStatus = Boolean(principal) && routeOptions.config.statusRequestsPerMinute !== undefined;
-    if (isStatus && decision.allowed) {
-      // It consumed nothing from the quota.
-      return;
-    }
-    const decisions = this.decisionsOf(principal?.quota.plan ?? ANONYMOUS_PLAN);
-    if (decision.allowed) {
-      decisions.allowed += 1;
-    } else {
-      decisions.denied[isStatus ? 'inquiries' : denialOf(decision)] += 1;
-      decisions.bansStarted += Number(decision.ban?.started === true);
+    const plan = principal?.quota.plan ?? ANONYMOUS_PLAN;
+    const counts = getOrAdd(this.plans, plan, () => new PlanCounts());
+    if (!decision.allowed) {
+      counts.denied[isStatus ? 'status' : reasonOf(decision)] += 1;
+      counts.bansStarted += Number(decision.ban?.started === true);
+    } else if (!isStatus) {
+      // A status request consumes nothing from the quota.
+      counts.allowed += 1;
     }
   }
 
-  private responsesOf(request: FastifyRequest, status: number): Responses {
+  private responsesOf(request: FastifyRequest, statusCode: number): ResponseCounts {
     const operation = operationOf(request);
-    const key = `${operation} ${status}`;
-    let responses = this.responses.get(key);
-    if (responses === undefined) {
-      const isDeprecated = request.routeOptions.config.deprecation !== undefined;
-      responses = { operation, status, isDeprecated, seconds: new Histogram(SECONDS) };
-      this.responses.set(key, responses);
-    }
-    return responses;
-  }
-
-  private decisionsOf(plan: string): PlanDecisions {
-    let decisions = this.decisions.get(plan);
-    if (decisions === undefined) {
-      decisions = { plan, allowed: 0, denied: { minute: 0, day: 0, ban: 0, inquiries: 0 }, bansStarted: 0 };
-      this.decisions.set(plan, decisions);
-    }
-    return decisions;
+    return getOrAdd(this.byOperation, `${operation} ${statusCode}`, () => ({
+      operation,
+      status: String(statusCode),
+      isDeprecated: request.routeOptions.config.deprecation !== undefined,
+      seconds: new Histogram(SECONDS),
+    }));
   }
 }
 
-function denialOf({ ban, windows }: RateLimitDecision): Denial {
+function getOrAdd<Value>(map: Map<string, Value>, key: string, create: () => Value): Value {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = create();
+    map.set(key, value);
+  }
+  return value;
+}
+
+function reasonOf({ ban, windows }: RateLimitDecision): 'minute' | 'day' | 'ban' {
   if (ban !== null) {
     return 'ban';
   }

@@ -3,24 +3,22 @@ import type { Registry } from 'prom-client';
 import { ApiKeyCache } from '../auth/api-key-cache.js';
 import { ApiKeyChangeListener } from '../auth/api-key-change-listener.js';
 import { PrismaService } from '../database/prisma.service.js';
-import { ConcurrencyLimit } from '../server/concurrency-limit.js';
-import { RefusedConnections } from '../server/refused-connections.js';
-import { UnsentResponses } from '../server/unsent-responses.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
-import { OrderRepository } from '../orders/order.repository.js';
 import { about } from '../openapi/about.js';
+import { OrderRepository } from '../orders/order.repository.js';
 import { PetRepository } from '../pets/pet.repository.js';
 import { BREAKER_STATES } from '../rate-limit/rules/breaker.js';
 import { FallbackCounterStore, SHARED_COUNTER_STORE } from '../rate-limit/stores/fallback-counter-store.js';
 import type { PostgresCounterStore } from '../rate-limit/stores/postgres-counter-store.js';
 import type { RedisCounterStore } from '../rate-limit/stores/redis-counter-store.js';
+import { ConcurrencyLimit } from '../server/concurrency-limit.js';
+import { RefusedConnections } from '../server/refused-connections.js';
+import { UnsentResponses } from '../server/unsent-responses.js';
 import { UsageRecorder } from '../usage/usage.recorder.js';
-import { Metrics } from './metrics.js';
-import { ANONYMOUS_PLAN, RequestMetrics } from './request-metrics.js';
+import { MetricsRegistry, type Sample } from './metrics-registry.js';
+import { RequestMetrics } from './request-metrics.js';
 
-const PREFIX = 'animal_store_';
-
-/** Registers every metric of the service. Each module keeps its own values, which are read here at each scrape. */
+/** Adds every metric of the service to a registry. Each module keeps its own values, which are read here at each scrape. */
 @Injectable()
 export class ServiceMetrics {
   constructor(
@@ -42,241 +40,114 @@ export class ServiceMetrics {
   /** Returns the registry of all metrics, and loads the metrics library. */
   async registry(): Promise<Registry> {
     const { default: prometheus } = await import('prom-client');
-    const metrics = new Metrics(prometheus);
+    const metrics = new MetricsRegistry(prometheus);
     this.addRequests(metrics);
-    this.addLimits(metrics);
-    this.addKeys(metrics);
+    this.addRateLimits(metrics);
+    this.addApiKeys(metrics);
+    this.addQueries(metrics);
     this.addDatabase(metrics);
-    this.addRest(metrics);
-    prometheus.collectDefaultMetrics({ register: metrics.registry });
+    metrics.gauge('build_info', 'Always 1.', ['version'], () => [[1, about.info.version]]);
     return metrics.registry;
   }
 
-  private addRequests(metrics: Metrics): void {
-    metrics.histogram(
-      {
-        name: `${PREFIX}request_duration_seconds`,
-        help: 'Time from the arrival of a request until its response was complete, by operation and status.',
-      },
-      () =>
-        this.requests.allResponses().map(({ operation, status, seconds }) => ({
-          labels: { operation, status },
-          histogram: seconds,
-        })),
+  private addRequests(metrics: MetricsRegistry): void {
+    const { requests, concurrencyLimit, idempotency } = this;
+    metrics.histogram('request_duration_seconds', 'Time until the response of a request is complete.', () =>
+      requests.responses.map(({ operation, status, seconds }) => [seconds, { operation, status }]),
     );
-    metrics.gauge(
-      {
-        name: `${PREFIX}requests_under_way`,
-        help: 'Requests in flight, at most MAX_CONCURRENT_REQUESTS for each operation.',
-        labelNames: ['operation'],
-      },
-      () =>
-        this.concurrencyLimit
-          .all()
-          .map(({ operation, slots }) => ({ labels: { operation }, value: slots.length })),
+    metrics.gauge('requests_in_flight', 'Requests without a complete response.', ['operation'], () =>
+      concurrencyLimit.all().map(({ operation, slots }) => [slots.length, operation]),
     );
-    metrics.counter(
-      {
-        name: `${PREFIX}shed_requests_total`,
-        help: 'Requests that got 503 immediately because all slots of their operation were taken.',
-        labelNames: ['operation'],
-      },
-      () =>
-        this.concurrencyLimit.all().map(({ operation, shed }) => ({ labels: { operation }, value: shed })),
+    metrics.counter('shed_requests_total', 'Requests denied by overload, with 503.', ['operation'], () =>
+      concurrencyLimit.all().map(({ operation, shed }) => [shed, operation]),
     );
-    metrics.counter(
-      {
-        name: `${PREFIX}refused_connections_total`,
-        help: 'Connections without a valid request in time, by the status of the response.',
-        labelNames: ['status'],
-      },
-      () => [...this.refusedConnections.byStatus].map(([status, value]) => ({ labels: { status }, value })),
+    metrics.counter('deprecated_requests_total', 'Requests to deprecated operations.', ['operation'], () => {
+      const deprecated = requests.responses.filter(({ isDeprecated }) => isDeprecated);
+      return deprecated.map(({ operation, seconds }) => [seconds.count, operation]);
+    });
+    metrics.counter('idempotent_replays_total', 'Stored responses sent again.', [], () => [
+      [idempotency.replays],
+    ]);
+    metrics.counter('connection_errors_total', 'Connections ended by an error.', ['status'], () =>
+      [...this.refusedConnections.byStatus].map(([status, count]) => [count, String(status)]),
     );
-    metrics.counter(
-      {
-        name: `${PREFIX}slow_connections_closed_total`,
-        help: 'Connections closed because 64 MiB of responses were unsent and their clients read the slowest.',
-      },
-      () => [{ value: this.unsentResponses.closedConnections }],
-    );
-    metrics.counter(
-      {
-        name: `${PREFIX}deprecated_requests_total`,
-        help: 'Requests to deprecated operations.',
-        labelNames: ['operation'],
-      },
-      () =>
-        this.requests
-          .allResponses()
-          .filter(({ isDeprecated }) => isDeprecated)
-          .map(({ operation, seconds }) => ({ labels: { operation }, value: seconds.count })),
-    );
-    metrics.counter(
-      {
-        name: `${PREFIX}idempotent_replays_total`,
-        help: 'Stored responses that were replayed for an Idempotency-Key.',
-      },
-      () => [{ value: this.idempotency.replays }],
-    );
+    metrics.counter('slow_connections_closed_total', 'Connections of slow readers closed.', [], () => [
+      [this.unsentResponses.closedConnections],
+    ]);
   }
 
-  private addLimits(metrics: Metrics): void {
-    const plans = () => this.requests.allDecisions();
-    metrics.counter(
-      {
-        name: `${PREFIX}admitted_requests_total`,
-        help: 'Allowed requests, by plan and window. A request counts once in every window of its plan.',
-        labelNames: ['plan', 'window'],
-      },
-      () =>
-        plans().flatMap(({ plan, allowed }) =>
-          (plan === ANONYMOUS_PLAN ? ['minute'] : ['minute', 'day']).map((window) => ({
-            labels: { plan, window },
-            value: allowed,
-          })),
-        ),
+  private addRateLimits(metrics: MetricsRegistry): void {
+    const { counters } = this;
+    const { plans } = this.requests;
+    metrics.counter('rate_limit_allowed_total', 'Requests within their limits.', ['plan'], () =>
+      [...plans].map(([plan, { allowed }]) => [allowed, plan]),
     );
-    metrics.counter(
-      {
-        name: `${PREFIX}refused_requests_total`,
-        help: 'Requests that got 429, each counted once, by what denied them.',
-        labelNames: ['plan', 'window'],
-      },
-      () =>
-        plans().flatMap(({ plan, denied }) =>
-          Object.entries(denied).map(([window, value]) => ({ labels: { plan, window }, value })),
-        ),
+    metrics.counter('rate_limit_denied_total', 'Requests denied with 429.', ['plan', 'reason'], () =>
+      [...plans].flatMap(([plan, { denied }]) =>
+        Object.entries(denied).map(([reason, count]): Sample => [count, plan, reason]),
+      ),
     );
-    metrics.counter(
-      { name: `${PREFIX}bans_started_total`, help: 'Bans started, by plan.', labelNames: ['plan'] },
-      () => plans().map(({ plan, bansStarted }) => ({ labels: { plan }, value: bansStarted })),
+    metrics.counter('bans_started_total', 'Bans started.', ['plan'], () =>
+      [...plans].map(([plan, { bansStarted }]) => [bansStarted, plan]),
     );
-    metrics.gauge(
-      {
-        name: `${PREFIX}rate_limit_breaker`,
-        help: '1 for the current state: closed while the counter store is used, open while this replica counts locally.',
-        labelNames: ['state'],
-      },
-      () =>
-        BREAKER_STATES.map((state) => ({
-          labels: { state },
-          value: Number(state === this.counters.breakerState),
-        })),
+    metrics.gauge('rate_limit_breaker_state', '1 for the current state, else 0.', ['state'], () =>
+      BREAKER_STATES.map((state) => [Number(state === counters.breakerState), state]),
     );
-    metrics.counter(
-      {
-        name: `${PREFIX}decided_alone_total`,
-        help: 'Requests that this replica allowed or denied locally, without the counter store.',
-      },
-      () => [{ value: this.counters.decidedLocally }],
-    );
+    metrics.counter('rate_limit_local_decisions_total', 'Decisions without the counter store.', [], () => [
+      [counters.decidedLocally],
+    ]);
   }
 
-  private addKeys(metrics: Metrics): void {
-    metrics.counter(
-      {
-        name: `${PREFIX}key_lookups_total`,
-        help: 'Key lookups served by the cache (hit) or by the database (miss).',
-        labelNames: ['result'],
-      },
-      () => [
-        { labels: { result: 'hit' }, value: this.keys.hits },
-        { labels: { result: 'miss' }, value: this.keys.misses },
-      ],
-    );
-    metrics.gauge(
-      {
-        name: `${PREFIX}key_knowledge_age_seconds`,
-        help: 'Time since the key cache was last known to be current. Above 0.8 the cache is not used.',
-      },
-      () => [{ value: this.listener.ageMs / 1000 }],
-    );
-    metrics.gauge(
-      {
-        name: `${PREFIX}key_watch_holds`,
-        help: '1 while changes to keys are received and the key cache is used; otherwise 0.',
-      },
-      () => [{ value: Number(this.listener.isCurrent) }],
-    );
-    metrics.counter(
-      {
-        name: `${PREFIX}key_changes_total`,
-        help: 'Changes to keys, quotas and plans received, and connections made to receive them.',
-      },
-      () => [{ value: this.listener.generation }],
-    );
+  private addApiKeys(metrics: MetricsRegistry): void {
+    const { keys, listener } = this;
+    metrics.counter('api_key_cache_lookups_total', 'Look-ups of API keys.', ['result'], () => [
+      [keys.hits, 'hit'],
+      [keys.misses, 'miss'],
+    ]);
+    metrics.counter('api_key_cache_invalidations_total', 'Invalidations of all cached keys.', [], () => [
+      [listener.generation],
+    ]);
+    metrics.gauge('api_key_cache_age_seconds', 'Time since the cache was known to be current.', [], () => [
+      [listener.ageMs / 1000],
+    ]);
+    metrics.gauge('api_key_cache_current', '1 while cached keys are used, else 0.', [], () => [
+      [Number(listener.isCurrent)],
+    ]);
   }
 
-  private addDatabase(metrics: Metrics): void {
+  private addQueries(metrics: MetricsRegistry): void {
     const all = [this.sharedCounters.batches, this.keys.batches, ...this.pets.batches, this.orders.batches];
-    metrics.histogram(
-      {
-        name: `${PREFIX}question_duration_seconds`,
-        help: 'Duration of batched queries to a store, by query; count is the query to the counter store.',
-      },
-      () => all.map(({ name, seconds }) => ({ labels: { question: name }, histogram: seconds })),
+    metrics.histogram('query_duration_seconds', 'Duration of a batched query.', () =>
+      all.map(({ name, seconds }) => [seconds, { query: name }]),
     );
-    metrics.histogram({ name: `${PREFIX}question_batch_size`, help: 'Items in a batched query.' }, () =>
-      all.map(({ name, sizes }) => ({ labels: { question: name }, histogram: sizes })),
+    metrics.histogram('query_batch_size', 'Requests in a batched query.', () =>
+      all.map(({ name, sizes }) => [sizes, { query: name }]),
     );
-    metrics.counter(
-      {
-        name: `${PREFIX}question_failures_total`,
-        help: 'Items of batched queries that failed.',
-        labelNames: ['question'],
-      },
-      () => all.map(({ name, failures }) => ({ labels: { question: name }, value: failures })),
-    );
-    const pools = () => Object.entries(this.prisma.poolStates);
-    metrics.gauge(
-      {
-        name: `${PREFIX}database_connections`,
-        help: 'Connections of a pool, by state.',
-        labelNames: ['pool', 'state'],
-      },
-      () =>
-        pools().flatMap(([pool, { open, idle }]) => [
-          { labels: { pool, state: 'used' }, value: open - idle },
-          { labels: { pool, state: 'idle' }, value: idle },
-        ]),
-    );
-    metrics.gauge(
-      {
-        name: `${PREFIX}database_connections_max`,
-        help: 'Maximum connections of a pool.',
-        labelNames: ['pool'],
-      },
-      () => pools().map(([pool, { max }]) => ({ labels: { pool }, value: max })),
-    );
-    metrics.gauge(
-      {
-        name: `${PREFIX}database_connections_wanted`,
-        help: 'Queries that wait for a connection of a pool.',
-        labelNames: ['pool'],
-      },
-      () => pools().map(([pool, { waiting }]) => ({ labels: { pool }, value: waiting })),
+    metrics.counter('query_failures_total', 'Requests whose batched query failed.', ['query'], () =>
+      all.map(({ name, failures }) => [failures, name]),
     );
   }
 
-  private addRest(metrics: Metrics): void {
-    metrics.gauge(
-      {
-        name: `${PREFIX}usage_waiting_entries`,
-        help: 'Entries of usage that are not in the journal yet. At 50 000, new entries are dropped.',
-      },
-      () => [{ value: this.usage.queuedEntries }],
+  private addDatabase(metrics: MetricsRegistry): void {
+    const pools = () => Object.entries(this.prisma.poolStates);
+    metrics.gauge('database_connections', 'Connections of a pool.', ['pool', 'state'], () =>
+      pools().flatMap(([pool, { open, idle }]): Sample[] => [
+        [open - idle, pool, 'used'],
+        [idle, pool, 'idle'],
+      ]),
     );
-    metrics.counter(
-      { name: `${PREFIX}usage_left_out_total`, help: 'Requests whose usage was dropped.' },
-      () => [{ value: this.usage.dropped }],
+    metrics.gauge('database_connections_max', 'Maximum connections of a pool.', ['pool'], () =>
+      pools().map(([pool, { max }]) => [max, pool]),
     );
-    metrics.gauge(
-      {
-        name: `${PREFIX}build_info`,
-        help: 'Always 1, with the version of the service as a label.',
-        labelNames: ['version'],
-      },
-      () => [{ labels: { version: about.info.version }, value: 1 }],
+    metrics.gauge('database_pending_queries', 'Queries that wait for a connection.', ['pool'], () =>
+      pools().map(([pool, { waiting }]) => [waiting, pool]),
     );
+    const { usage } = this;
+    metrics.gauge('usage_queued_entries', 'Usage entries that are not written yet.', [], () => [
+      [usage.queuedEntries],
+    ]);
+    metrics.counter('usage_dropped_requests_total', 'Requests whose usage was dropped.', [], () => [
+      [usage.dropped],
+    ]);
   }
 }

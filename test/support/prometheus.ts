@@ -18,7 +18,7 @@ export interface Scrape {
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (Nan|[+-]Inf|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\[\\"n])*)"(?:,|$)/y;
 
-/** Reads metrics as Prometheus does (text format 0.0.4); throws where a line does not hold. */
+/** Reads metrics as Prometheus does (text format 0.0.4); throws if a line is invalid. */
 export async function scrape(url: string): Promise<Scrape> {
   const { status, text: lines, headers } = await send(`${url}/metrics`);
   if (status !== 200 || !headers.get('content-type')?.startsWith('text/plain; version=0.0.4')) {
@@ -30,7 +30,7 @@ export async function scrape(url: string): Promise<Scrape> {
     const [, kind, name = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.+)$/.exec(line) ?? [];
     if (kind === 'TYPE') {
       if (types.has(name)) {
-        throw new Error(`${name} is told of twice`);
+        throw new Error(`${name} is listed twice`);
       }
       types.set(name, rest);
     } else if (kind === undefined) {
@@ -43,7 +43,7 @@ export async function scrape(url: string): Promise<Scrape> {
         sample.name === name && Object.entries(labels).every(([key, text]) => sample.labels[key] === text),
     );
     if (found.length > 1) {
-      throw new Error(`There are ${found.length} of ${name}`);
+      throw new Error(`${found.length} samples match ${name}`);
     }
     return found[0]?.value;
   };
@@ -53,14 +53,14 @@ export async function scrape(url: string): Promise<Scrape> {
 function sampleOf(line: string): Sample {
   const [, name, labelText = '', value = ''] = LINE.exec(line) ?? [];
   if (name === undefined) {
-    throw new Error(`This is no line of a metric: ${line}`);
+    throw new Error(`Invalid line of a metric: ${line}`);
   }
   const labels: Record<string, string> = {};
   LABEL.lastIndex = 0;
   while (LABEL.lastIndex < labelText.length) {
     const [, key, text] = LABEL.exec(labelText) ?? [];
     if (key === undefined || text === undefined) {
-      throw new Error(`These are no labels: ${labelText}`);
+      throw new Error(`Invalid labels: ${labelText}`);
     }
     labels[key] = text;
   }
