@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type Context,
-  createTraceState,
+  defaultTextMapGetter,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
@@ -9,14 +9,16 @@ import {
   trace,
   type Tracer,
 } from '@opentelemetry/api';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isProtected } from '../http/request-path.js';
 import { loggablePath } from '../logging/loggable.js';
-import { logSenderTrace, logTrace, parseTraceParent } from '../http/rules/trace-parent.js';
+import { logSenderTrace, logTrace } from '../http/rules/trace-parent.js';
 
 /** Creates a span for each request of a protected path, in the client's trace if the request has a valid `traceparent`. */
 export class RequestSpans {
   private readonly contexts = new AsyncLocalStorage<Context>();
+  private readonly propagator = new W3CTraceContextPropagator();
 
   constructor(private readonly tracer: Tracer) {}
 
@@ -31,7 +33,7 @@ export class RequestSpans {
         logSenderTrace(request, reply, done);
         return;
       }
-      const sender = senderOf(request);
+      const sender = this.propagator.extract(ROOT_CONTEXT, request.headers, defaultTextMapGetter);
       const span = this.start(request, sender);
       logTrace(request, span.spanContext());
       if (!span.isRecording()) {
@@ -62,18 +64,6 @@ export class RequestSpans {
     };
     return this.tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, sender);
   }
-}
-
-function senderOf({ headers }: FastifyRequest): Context {
-  const parent = parseTraceParent(headers['traceparent']);
-  if (parent === null) {
-    return ROOT_CONTEXT;
-  }
-  const { traceId, spanId, flags } = parent;
-  const { tracestate } = headers;
-  const traceState = typeof tracestate === 'string' ? { traceState: createTraceState(tracestate) } : {};
-  const span = { traceId, spanId, traceFlags: flags, isRemote: true, ...traceState };
-  return trace.setSpanContext(ROOT_CONTEXT, span);
 }
 
 function end(span: Span, { statusCode, raw }: FastifyReply): void {

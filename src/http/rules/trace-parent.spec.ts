@@ -4,16 +4,12 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
 
 describe('parseTraceParent', () => {
-  it('returns the trace id, the span id and the flags', () => {
-    expect(parseTraceParent(`00-${TRACE}-${SPAN}-01`)).toEqual({ traceId: TRACE, spanId: SPAN, flags: 1 });
+  it('returns the trace id and the span id', () => {
+    expect(parseTraceParent(`00-${TRACE}-${SPAN}-01`)).toEqual({ traceId: TRACE, spanId: SPAN });
   });
 
   it('accepts more fields in a later version', () => {
-    expect(parseTraceParent(`cc-${TRACE}-${SPAN}-00-more`)).toEqual({
-      traceId: TRACE,
-      spanId: SPAN,
-      flags: 0,
-    });
+    expect(parseTraceParent(`cc-${TRACE}-${SPAN}-00-more`)).toEqual({ traceId: TRACE, spanId: SPAN });
   });
 
   it.each([

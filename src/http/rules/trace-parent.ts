@@ -1,13 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** Version, trace, span and flags (W3C Trace Context, section 3.2). */
-const TRACE_PARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(?:-.*)?$/;
+const TRACE_PARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}(?:-.*)?$/;
 
 /** The sender's span. */
 interface TraceParent {
   traceId: string;
   spanId: string;
-  flags: number;
 }
 
 /** Returns the sender's span of a header `traceparent`, or null without a valid one. */
@@ -16,15 +15,12 @@ export function parseTraceParent(header: string | string[] | undefined): TracePa
   if (parts === null) {
     return null;
   }
-  const [, traceId = '', spanId = '', flags = ''] = parts;
-  return { traceId, spanId, flags: Number.parseInt(flags, 16) };
+  const [, traceId = '', spanId = ''] = parts;
+  return { traceId, spanId };
 }
 
 /** Adds the identifiers of a span to every log line of the request. */
-export function logTrace(
-  request: FastifyRequest,
-  { traceId, spanId }: { traceId: string; spanId: string },
-): void {
+export function logTrace(request: FastifyRequest, { traceId, spanId }: TraceParent): void {
   request.log = request.log.child({ trace_id: traceId, span_id: spanId });
 }
 
