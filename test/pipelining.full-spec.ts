@@ -27,7 +27,7 @@ it('20,000 pipelined requests hold one slot, and each gets its response', async 
   const limit = store.app.get(ConcurrencyLimit);
   let most = 0;
   const countSlots = () => {
-    const slots = limit.all().map((load) => load.slots.size);
+    const slots = limit.all().map((load) => load.slots.length);
     most = Math.max(most, ...slots);
   };
   const sampling = setInterval(countSlots, 1);

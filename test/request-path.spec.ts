@@ -124,7 +124,7 @@ describe('a request body', () => {
     store.app
       .get(ConcurrencyLimit)
       .all()
-      .find(({ operation }) => operation === 'createPet')?.slots.size ?? 0;
+      .find(({ operation }) => operation === 'createPet')?.slots.length ?? 0;
   const head = (as: string | undefined, ...headers: string[]) =>
     [
       'POST /v1/pets HTTP/1.1',

@@ -163,7 +163,7 @@ describe('a connection without progress', () => {
       .get(ConcurrencyLimit)
       .all()
       .find(({ operation }) => operation === 'listPets');
-    expect(load?.slots.size).toBe(0);
+    expect(load?.slots.length).toBe(0);
     socket.destroy();
   });
 
