@@ -8,7 +8,7 @@ import { createDatabase, type TestDatabase } from './support/database.js';
 import { OWN_MIGRATIONS } from './support/own-migrations.js';
 import { run } from './support/service-process.js';
 
-/** The last migration before docs/operating.md had its rule for migrations; all newer ones must keep the rule. */
+/** The last migration before docs/adding-an-endpoint.md had its rule for migrations; all newer ones must keep the rule. */
 const BASE = '20261121170000_orders_by_quota';
 const LONGEST_WAIT_MS = 500;
 const MIGRATIONS = path.resolve(__dirname, '..', 'prisma', 'migrations');
