@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { RateLimitDecision, RateLimitRequest } from '../src/rate-limit/rules/rate-limit-decision.js';
 import type { CounterStore } from '../src/rate-limit/stores/counter-store.js';
 import { TestClock } from './support/clock.js';
-import { type CounterHome, counterStores } from './support/counter-stores.js';
+import { type CounterHome, counterStores, newBucket, remaining } from './support/counter-stores.js';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
@@ -14,7 +14,6 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
   let home: CounterHome;
   let clock: TestClock;
   let store: CounterStore;
-  let buckets = 0;
 
   beforeAll(async () => {
     Logger.overrideLogger(false);
@@ -30,12 +29,6 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
   afterEach(() => home.clear());
 
   const open = (banDurations?: string) => home.open(clock, banDurations);
-
-  /** A request of a bucket that has not been counted yet. */
-  function newBucket(perMinute = 5, perDay: number | null = 100_000): RateLimitRequest {
-    buckets += 1;
-    return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${buckets}`, perMinute, perDay };
-  }
 
   /** Consumes `count` times, one after another. */
   async function consumeTimes(
@@ -58,7 +51,7 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
   ): Promise<RateLimitDecision[]> {
     // The first request is sent at once and alone; the others queue behind it and share a batch.
     const [, ...decisions] = await Promise.all([
-      from.consume(newBucket()),
+      from.consume(newBucket(5)),
       ...Array.from({ length: count }, () => from.consume(request)),
     ]);
     return decisions;
@@ -82,7 +75,6 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
   const times = (count: number, text: string) => Array<string>(count).fill(text);
   const descending = (from: number, to: number) =>
     Array.from({ length: from - to + 1 }, (_, index) => from - index);
-  const remaining = ({ windows }: RateLimitDecision) => windows.map((window) => window.remaining);
   const lengthMs = ({ ban, nowMs }: RateLimitDecision) => (ban === null ? null : ban.untilMs - nowMs);
   const endOf = ({ ban }: RateLimitDecision) => new Date(ban?.untilMs ?? 0);
 
@@ -187,7 +179,7 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
     it('applies to one bucket, even when one batch has several', async () => {
       const [rude, polite] = [newBucket(1), newBucket(5)];
       const decisions = await Promise.all(
-        [newBucket(), rude, polite, rude, polite, rude, polite].map((request) => store.consume(request)),
+        [newBucket(5), rude, polite, rude, polite, rude, polite].map((request) => store.consume(request)),
       );
       expect(decisions.slice(1).map(describeDecision)).toEqual([
         'allowed',
@@ -313,7 +305,7 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
     }
 
     it('are 1 min, 5 min, 1 h and 24 h, and the last repeats', async () => {
-      const starters = await bansInARow(newBucket(), 6);
+      const starters = await bansInARow(newBucket(5), 6);
       expect(starters.map(lengthMs)).toEqual([
         MINUTE_MS,
         5 * MINUTE_MS,
@@ -326,7 +318,7 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
 
     it('are those of BAN_DURATIONS', async () => {
       const other = await open('30s,2d');
-      const starters = await bansInARow(newBucket(), 3, other);
+      const starters = await bansInARow(newBucket(5), 3, other);
       expect(starters.map(lengthMs)).toEqual([30 * SECOND_MS, 2 * DAY_MS, 2 * DAY_MS]);
     });
 
@@ -338,21 +330,21 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
       ['three days', 3 * DAY_MS, MINUTE_MS],
       ['thirty days', 30 * DAY_MS, MINUTE_MS],
     ])('fall by one level for each full 24 hours after a third ban: %s', async (_days, waitMs, nextMs) => {
-      const request = newBucket();
+      const request = newBucket(5);
       const third = (await bansInARow(request, 3)).at(-1) as RateLimitDecision;
       clock.travelTo(new Date(endOf(third).getTime() + waitMs));
       expect(lengthMs(await provokeBan(request))).toBe(nextMs);
     });
 
     it('fall from the last level, however often it was repeated', async () => {
-      const request = newBucket();
+      const request = newBucket(5);
       const last = (await bansInARow(request, 7)).at(-1) as RateLimitDecision;
       clock.travelTo(new Date(endOf(last).getTime() + 2 * DAY_MS));
       expect(lengthMs(await provokeBan(request))).toBe(HOUR_MS);
     });
 
     it('stop at their last level when the list became shorter', async () => {
-      const request = newBucket();
+      const request = newBucket(5);
       await bansInARow(request, 4);
       expect(lengthMs(await provokeBan(request, await open('10s,20s')))).toBe(20 * SECOND_MS);
     });

@@ -1,8 +1,15 @@
 import { Logger } from '@nestjs/common';
-import type { RateLimitDecision, RateLimitRequest } from '../src/rate-limit/rules/rate-limit-decision.js';
+import type { RateLimitDecision } from '../src/rate-limit/rules/rate-limit-decision.js';
 import type { CounterStore } from '../src/rate-limit/stores/counter-store.js';
 import { TestClock } from './support/clock.js';
-import { type CounterHome, counterStores } from './support/counter-stores.js';
+import {
+  allowed,
+  consumeAtOnce,
+  type CounterHome,
+  counterStores,
+  newBucket,
+  remaining,
+} from './support/counter-stores.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -12,7 +19,6 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
   let home: CounterHome;
   let clock: TestClock;
   let store: CounterStore;
-  let buckets = 0;
 
   beforeAll(async () => {
     Logger.overrideLogger(false);
@@ -27,48 +33,27 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
   });
   afterEach(() => home.clear());
 
-  /** A request of a bucket that has not been counted yet. */
-  function newBucket(perMinute = 60, perDay: number | null = 1000): RateLimitRequest {
-    buckets += 1;
-    return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${buckets}`, perMinute, perDay };
-  }
-
-  /** Consumes `count` times at once, spread over the stores in turn. */
-  function consumeAtOnce(
-    request: RateLimitRequest,
-    count: number,
-    from = [store],
-  ): Promise<RateLimitDecision[]> {
-    return Promise.all(
-      Array.from({ length: count }, (_, index) =>
-        (from[index % from.length] as CounterStore).consume(request),
-      ),
-    );
-  }
-
-  const remaining = ({ windows }: RateLimitDecision) => windows.map((window) => window.remaining);
-  const allowed = (decisions: RateLimitDecision[]) => decisions.filter((decision) => decision.allowed);
   const descending = (from: number, to: number) =>
     Array.from({ length: from - to + 1 }, (_, index) => from - index);
 
   describe('consume', () => {
     it('allows exactly the limit of concurrent requests', async () => {
       const request = newBucket(60, 1000);
-      const decisions = await consumeAtOnce(request, 200);
+      const decisions = await consumeAtOnce(request, 200, store);
       expect(allowed(decisions)).toHaveLength(60);
       expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
     });
 
     it('allows exactly the limit of concurrent requests at two replicas', async () => {
       const request = newBucket(60, 1000);
-      const decisions = await consumeAtOnce(request, 200, [store, await home.open(clock)]);
+      const decisions = await consumeAtOnce(request, 200, store, await home.open(clock));
       expect(allowed(decisions)).toHaveLength(60);
       expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
     });
 
     it('allows exactly the limit per day too', async () => {
       const request = newBucket(1000, 60);
-      const decisions = await consumeAtOnce(request, 200, [store, await home.open(clock)]);
+      const decisions = await consumeAtOnce(request, 200, store, await home.open(clock));
       expect(allowed(decisions)).toHaveLength(60);
       expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
     });
@@ -94,18 +79,14 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
 
     it('reports each remaining number exactly once, whichever replica decides', async () => {
       const decisions = allowed(
-        await consumeAtOnce(newBucket(60, 1000), 200, [
-          store,
-          await home.open(clock),
-          await home.open(clock),
-        ]),
+        await consumeAtOnce(newBucket(60, 1000), 200, store, await home.open(clock), await home.open(clock)),
       );
       const reported = decisions.map(remaining).toSorted(([a = 0], [b = 0]) => b - a);
       expect(reported).toEqual(descending(59, 0).map((left) => [left, left + 940]));
     });
 
     it('reports the remaining requests of one batch in order, and the remainder to denied requests', async () => {
-      const decisions = await consumeAtOnce(newBucket(6, 100), 9);
+      const decisions = await consumeAtOnce(newBucket(6, 100), 9, store);
       expect(decisions.map(({ allowed: isAllowed }) => isAllowed)).toEqual([
         ...Array(6).fill(true),
         ...Array(3).fill(false),
@@ -140,7 +121,7 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
 
     it('returns 0 remaining when the limit is lowered below the usage, and the rest when it is raised again', async () => {
       const request = newBucket(60, 1000);
-      await consumeAtOnce(request, 10);
+      await consumeAtOnce(request, 10, store);
       const lowered = await store.consume({ ...request, perMinute: 5, perDay: 7 });
       expect(lowered.allowed).toBe(false);
       expect(lowered.windows).toMatchObject([
@@ -154,7 +135,7 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
 
     it('uses only the minute for an anonymous client', async () => {
       const anonymousClient = newBucket(2, null);
-      const decisions = await consumeAtOnce(anonymousClient, 3);
+      const decisions = await consumeAtOnce(anonymousClient, 3, store);
       expect(decisions.map((decision) => decision.allowed)).toEqual([true, true, false]);
       for (const { windows } of decisions) {
         expect(windows.map(({ name }) => name)).toEqual(['minute']);
@@ -165,14 +146,14 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
   describe('a denied request', () => {
     it('uses nothing of the day when the minute is full', async () => {
       const request = newBucket(5, 100);
-      await consumeAtOnce(request, 12);
+      await consumeAtOnce(request, 12, store);
       expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 5, dayUsed: 5 });
       expect(remaining(await store.consume(request))).toEqual([0, 95]);
     });
 
     it('uses nothing of the minute when the day is full', async () => {
       const request = newBucket(100, 5);
-      await consumeAtOnce(request, 12);
+      await consumeAtOnce(request, 12, store);
       expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 5, dayUsed: 5 });
       expect(remaining(await store.consume(request))).toEqual([95, 0]);
     });
@@ -184,7 +165,7 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
     it('of a minute starts again with the next minute, and reports its end', async () => {
       clock.travelTo(new Date(noon + 50_000));
       const request = newBucket(5, 1000);
-      const before = await consumeAtOnce(request, 6);
+      const before = await consumeAtOnce(request, 6, store);
       expect(allowed(before)).toHaveLength(5);
       for (const { windows, nowMs } of before) {
         expect(windows.map(({ resetSeconds }) => resetSeconds * 1000)).toEqual([
@@ -208,7 +189,7 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
       const midnight = Date.UTC(2028, 1, 29);
       clock.travelTo(new Date(midnight - 10_000));
       const request = newBucket(100, 5);
-      expect((await consumeAtOnce(request, 6)).map((decision) => decision.allowed).at(-1)).toBe(false);
+      expect((await consumeAtOnce(request, 6, store)).map((decision) => decision.allowed).at(-1)).toBe(false);
       clock.travelTo(new Date(midnight));
       const after = await store.consume(request);
       expect(after.allowed).toBe(true);
@@ -221,7 +202,7 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
 
     it('that was full yesterday leaves nothing behind after a long pause', async () => {
       const request = newBucket(5, 5);
-      await consumeAtOnce(request, 6);
+      await consumeAtOnce(request, 6, store);
       clock.travel(40 * DAY_MS);
       const later = await store.consume(request);
       expect(later.allowed).toBe(true);
@@ -231,10 +212,10 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
     it('never goes back: a replica whose clock is behind counts in the later window', async () => {
       clock.travelTo(new Date(noon + MINUTE_MS));
       const request = newBucket(5, 100);
-      await consumeAtOnce(request, 3);
+      await consumeAtOnce(request, 3, store);
       const clockBehind = new TestClock();
       clockBehind.travelTo(new Date(noon + 30_000));
-      const behind = await consumeAtOnce(request, 3, [await home.open(clockBehind)]);
+      const behind = await consumeAtOnce(request, 3, await home.open(clockBehind));
       expect(behind.map((decision) => [decision.allowed, ...remaining(decision)])).toEqual([
         [true, 1, 96],
         [true, 0, 95],
@@ -256,7 +237,7 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
       const midnight = Date.UTC(2027, 2, 6);
       clock.travelTo(new Date(midnight));
       const request = newBucket(100, 5);
-      await consumeAtOnce(request, 5);
+      await consumeAtOnce(request, 5, store);
       const clockBehind = new TestClock();
       clockBehind.travelTo(new Date(midnight - 30_000));
       const behind = await (await home.open(clockBehind)).consume(request);
@@ -278,7 +259,7 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
       expect(await store.peek(request)).toMatchObject({ allowed: true, refusalsUntilBan: 3, ban: null });
       expect(remaining(await store.peek(request))).toEqual([3, 100]);
       expect(await home.counterOf(request.bucketKey)).toBeUndefined();
-      await consumeAtOnce(request, 4);
+      await consumeAtOnce(request, 4, store);
       const before = await home.counterOf(request.bucketKey);
       const full = await store.peek(request);
       expect(full).toMatchObject({ allowed: false, refusalsUntilBan: 2, ban: null });
@@ -289,7 +270,7 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
 
     it('returns the windows that are open now', async () => {
       const request = newBucket(3, 100);
-      await consumeAtOnce(request, 4);
+      await consumeAtOnce(request, 4, store);
       clock.travel(MINUTE_MS);
       const next = await store.peek(request);
       expect(next).toMatchObject({ allowed: true, refusalsUntilBan: 3 });
@@ -301,7 +282,7 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
 
     it('returns only the minute window of an anonymous client', async () => {
       const anonymousClient = newBucket(2, null);
-      await consumeAtOnce(anonymousClient, 1);
+      await consumeAtOnce(anonymousClient, 1, store);
       const seen = await store.peek(anonymousClient);
       expect(seen).toMatchObject({ allowed: true, refusalsUntilBan: null, ban: null });
       expect(remaining(seen)).toEqual([1]);
@@ -309,7 +290,7 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
 
     it('returns an active ban, and none that is over', async () => {
       const request = newBucket(2, 100);
-      const starter = (await consumeAtOnce(request, 4)).at(-1) as RateLimitDecision;
+      const starter = (await consumeAtOnce(request, 4, store)).at(-1) as RateLimitDecision;
       const untilMs = starter.ban?.untilMs ?? 0;
       const banned = { allowed: false, refusalsUntilBan: 0, ban: { untilMs, started: false } };
       expect(await store.peek(request)).toMatchObject(banned);
@@ -327,7 +308,7 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
   describeOfShared('reconcile', () => {
     it('adds usage to open windows, also beyond their limits', async () => {
       const request = newBucket(10, 100);
-      await consumeAtOnce(request, 4);
+      await consumeAtOnce(request, 4, store);
       await store.reconcile([{ ...request, ...openWindows(), minuteUsed: 5, dayUsed: 7 }]);
       expect(remaining(await store.consume(request))).toEqual([0, 88]);
       await store.reconcile([{ ...request, ...openWindows(), minuteUsed: 5, dayUsed: 90 }]);
@@ -348,7 +329,7 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
 
     it('adds nothing to a window that is over', async () => {
       const request = newBucket(10, 100);
-      await consumeAtOnce(request, 4);
+      await consumeAtOnce(request, 4, store);
       const { minute, day } = openWindows();
       await store.reconcile([{ ...request, minute: minute - 1, day: day - 1, minuteUsed: 5, dayUsed: 7 }]);
       expect(remaining(await store.consume(request))).toEqual([5, 95]);
@@ -358,7 +339,7 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
 
     it('replaces an earlier window, and drops its refusals', async () => {
       const request = newBucket(3, 100);
-      await consumeAtOnce(request, 4);
+      await consumeAtOnce(request, 4, store);
       clock.travel(MINUTE_MS);
       await store.reconcile([{ ...request, ...openWindows(), minuteUsed: 2, dayUsed: 2 }]);
       const seen = await store.consume(request);
@@ -367,7 +348,7 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
 
     it('adds usage of a replica whose clock is ahead to the windows open at the store', async () => {
       const [known, unknown] = [newBucket(10, 100), newBucket(10, 100)];
-      await consumeAtOnce(known, 3);
+      await consumeAtOnce(known, 3, store);
       const { minute, day } = openWindows();
       const ahead = { minute: minute + 5, minuteUsed: 4, day: day + 1, dayUsed: 6 };
       await store.reconcile([
@@ -388,7 +369,7 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
     it('adds usage to a stored minute that starts later by the clock of the store', async () => {
       const request = newBucket(10, 100);
       clock.travel(MINUTE_MS);
-      await consumeAtOnce(request, 3);
+      await consumeAtOnce(request, 3, store);
       const { minute, day } = openWindows();
       clock.travel(-MINUTE_MS);
       await store.reconcile([{ ...request, minute, minuteUsed: 4, day, dayUsed: 4 }]);
@@ -406,7 +387,7 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
       const request = newBucket(10, 100);
       const midnight = Date.UTC(2027, 2, 6);
       clock.travelTo(new Date(midnight));
-      await consumeAtOnce(request, 3);
+      await consumeAtOnce(request, 3, store);
       const { minute, day } = openWindows();
       clock.travelTo(new Date(midnight - 30_000));
       await store.reconcile([{ ...request, minute, minuteUsed: 4, day, dayUsed: 4 }]);
@@ -443,7 +424,7 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
 
     it('neither starts nor ends a ban', async () => {
       const request = newBucket(2, 100);
-      const starter = (await consumeAtOnce(request, 4)).at(-1) as RateLimitDecision;
+      const starter = (await consumeAtOnce(request, 4, store)).at(-1) as RateLimitDecision;
       clock.travel(MINUTE_MS / 2);
       await store.reconcile([{ ...request, ...openWindows(), minuteUsed: 50, dayUsed: 50 }]);
       expect((await store.consume(request)).ban).toEqual({ untilMs: starter.ban?.untilMs, started: false });

@@ -4,6 +4,7 @@ import type { RateLimitDecision, RateLimitRequest } from '../src/rate-limit/rule
 import { LocalCounterStore } from '../src/rate-limit/stores/local-counter-store.js';
 import { PostgresCounterStore } from '../src/rate-limit/stores/postgres-counter-store.js';
 import { TestClock } from './support/clock.js';
+import { newBucket } from './support/counter-stores.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 
 const NOON = Date.UTC(2027, 2, 5, 12);
@@ -14,7 +15,6 @@ let shared: PostgresCounterStore;
 let local: LocalCounterStore;
 /** The time of the local store, as last reported by the shared store. */
 let nowMs: number;
-let buckets = 0;
 
 beforeAll(async () => {
   Logger.overrideLogger(false);
@@ -31,11 +31,6 @@ beforeEach(() => {
   local = new LocalCounterStore(() => nowMs, environment.BAN_DURATIONS);
 });
 afterEach(() => shared.onApplicationShutdown());
-
-function newBucket(perMinute = 60, perDay: number | null = 1000): RateLimitRequest {
-  buckets += 1;
-  return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${buckets}`, perMinute, perDay };
-}
 
 /** Returns a generator of numbers from 0 to 1, the same in every run. */
 function randomness(seed: number): () => number {

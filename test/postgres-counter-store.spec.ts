@@ -7,6 +7,7 @@ import { readEnvironment } from '../src/settings/environment.js';
 import type { RateLimitDecision, RateLimitRequest } from '../src/rate-limit/rules/rate-limit-decision.js';
 import { PostgresCounterStore } from '../src/rate-limit/stores/postgres-counter-store.js';
 import { TestClock } from './support/clock.js';
+import { allowed, consumeAtOnce, newBucket, remaining } from './support/counter-stores.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { eventually, until } from './support/eventually.js';
 import { hold } from './support/holding.js';
@@ -23,7 +24,6 @@ let database: TestDatabase;
 let clock: TestClock;
 let store: PostgresCounterStore;
 let stores: PostgresCounterStore[];
-let buckets = 0;
 
 beforeAll(async () => {
   Logger.overrideLogger(false);
@@ -49,28 +49,6 @@ function open(itsClock = clock): PostgresCounterStore {
   stores.push(opened);
   return opened;
 }
-
-/** Returns a request for a bucket that is not stored yet. */
-function newBucket(perMinute = 60, perDay: number | null = 1000): RateLimitRequest {
-  buckets += 1;
-  return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${buckets}`, perMinute, perDay };
-}
-
-/** Sends `count` concurrent requests, spread over the stores in turn. */
-function consumeAtOnce(
-  request: RateLimitRequest,
-  count: number,
-  from = [store],
-): Promise<RateLimitDecision[]> {
-  return Promise.all(
-    Array.from({ length: count }, (_, index) =>
-      (from[index % from.length] as PostgresCounterStore).consume(request),
-    ),
-  );
-}
-
-const remaining = ({ windows }: RateLimitDecision) => windows.map((window) => window.remaining);
-const allowed = (decisions: RateLimitDecision[]) => decisions.filter((decision) => decision.allowed);
 
 /** Returns the stored row of a bucket. */
 async function counterOf({ bucketKey }: RateLimitRequest): Promise<Record<string, unknown> | undefined> {
@@ -125,7 +103,7 @@ async function whileHeld<T>(statement: string, values: unknown[], send: () => Pr
 
 /** Sends requests for the bucket until it is banned, within this minute. */
 async function startBan(request: RateLimitRequest): Promise<RateLimitDecision> {
-  const starter = (await consumeAtOnce(request, request.perMinute * 2)).at(-1) as RateLimitDecision;
+  const starter = (await consumeAtOnce(request, request.perMinute * 2, store)).at(-1) as RateLimitDecision;
   expect(starter.ban).toEqual({ untilMs: expect.any(Number), started: true });
   return starter;
 }
@@ -135,7 +113,7 @@ function describeDecision({ allowed: yes, refusalsUntilBan, ban }: RateLimitDeci
   if (ban !== null) {
     return ban.started ? 'starts a ban' : 'banned';
   }
-  return yes ? 'allowed' : `refused, ${refusalsUntilBan ?? 'no'} until a ban`;
+  return yes ? 'allowed' : `denied, ${refusalsUntilBan ?? 'no'} until a ban`;
 }
 
 const times = (count: number, text: string) => Array<string>(count).fill(text);
@@ -178,7 +156,7 @@ describe('PostgresCounterStore.consume, after waiting for a lock', () => {
         'UPDATE rate_limit_counters SET minute = minute + 1, minute_used = 3, day_used = 4 WHERE subject = $1',
         [request.bucketKey],
       );
-      held = consumeAtOnce(request, 4);
+      held = consumeAtOnce(request, 4, store);
       await until(isWaiting);
     });
     expect(allowed((await held) ?? [])).toHaveLength(2);
@@ -191,12 +169,12 @@ describe('PostgresCounterStore.consume, after waiting for a lock', () => {
 
   it('denies by a ban that was started meanwhile, and leaves the ban unchanged', async () => {
     const request = newBucket(5, 100_000);
-    await consumeAtOnce(request, 5);
+    await consumeAtOnce(request, 5, store);
     const end = new Date(NOON + HOUR_MS);
     const decisions = await whileHeld(
       'UPDATE rate_limit_counters SET refusals = 0, banned_until = $2, ban_step = 3 WHERE subject = $1',
       [request.bucketKey, end],
-      () => consumeAtOnce(request, 20),
+      () => consumeAtOnce(request, 20, store),
     );
     expect(decisions.map(describeDecision)).toEqual(times(20, 'banned'));
     expect(decisions.map(endOf)).toEqual(decisions.map(() => end));
@@ -206,15 +184,15 @@ describe('PostgresCounterStore.consume, after waiting for a lock', () => {
   it('adds to the refusals of the later minute when the wait crosses the end of the minute, and starts the ban there', async () => {
     clock.travelTo(new Date(NOON + 55 * SECOND_MS));
     const request = newBucket(5, 100_000);
-    await consumeAtOnce(request, 5);
+    await consumeAtOnce(request, 5, store);
     const decisions = await whileHeld(
       'UPDATE rate_limit_counters SET minute = minute + 1, refusals = 2 WHERE subject = $1',
       [request.bucketKey],
-      () => consumeAtOnce(request, 4),
+      () => consumeAtOnce(request, 4, store),
     );
     expect(decisions.map(describeDecision)).toEqual([
-      'refused, 2 until a ban',
-      'refused, 1 until a ban',
+      'denied, 2 until a ban',
+      'denied, 1 until a ban',
       'starts a ban',
       'banned',
     ]);
@@ -325,7 +303,7 @@ describe('PostgresCounterStore.consume', () => {
     expect((await Promise.all([...consumeThrice(full), store.consume(free)])).map(describeDecision)).toEqual([
       'allowed',
       'allowed',
-      'refused, 1 until a ban',
+      'denied, 1 until a ban',
       'allowed',
     ]);
     expect(statements()).toEqual(['allow', 'consume']);
@@ -415,7 +393,7 @@ describe('PostgresCounterStore, with concurrent batches', () => {
 describe('a row of rate_limit_counters', () => {
   it('counts the requests, allowed and denied ones, of the last query', async () => {
     const request = newBucket(5, 100);
-    await consumeAtOnce(request, 7);
+    await consumeAtOnce(request, 7, store);
     await Promise.all([
       store.consume(newBucket()),
       ...Array.from({ length: 12 }, () => store.consume(request)),
@@ -647,7 +625,7 @@ describe('PostgresCounterStore.sweep', () => {
 
   it('removes only rows whose windows are over: a returning client starts with full windows', async () => {
     const request = newBucket(5, 5);
-    await consumeAtOnce(request, 5);
+    await consumeAtOnce(request, 5, store);
     await store.sweep();
     expect((await store.consume(request)).allowed).toBe(false);
     clock.travel(3 * DAY_MS);

@@ -2,16 +2,17 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import { Logger } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 import { InvalidEnvironmentError, readEnvironment } from '../src/settings/environment.js';
-import type { RateLimitDecision, RateLimitRequest } from '../src/rate-limit/rules/rate-limit-decision.js';
+import type { RateLimitRequest } from '../src/rate-limit/rules/rate-limit-decision.js';
 import { CounterStoreError } from '../src/rate-limit/stores/counter-store.js';
 import { RedisCounterStore } from '../src/rate-limit/stores/redis-counter-store.js';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { TestClock } from './support/clock.js';
+import { newBucket, remaining } from './support/counter-stores.js';
 import { eventually, until } from './support/eventually.js';
 import { freePort } from './support/free-port.js';
 import { expectError } from './support/expectations.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 import { hasRedis, type RedisServer, startRedis } from './support/redis.js';
 
 const MINUTE_MS = 60_000;
@@ -24,7 +25,6 @@ const describeWithRedis = hasRedis() ? describe : describe.skip;
 
 let clock: TestClock;
 let opened: RedisCounterStore[] = [];
-let buckets = 0;
 
 beforeAll(() => Logger.overrideLogger(false));
 beforeEach(() => {
@@ -44,15 +44,9 @@ async function open(COUNTER_STORE: string): Promise<RedisCounterStore> {
   return store;
 }
 
-function newBucket(perMinute = 60, perDay: number | null = 1000): RateLimitRequest {
-  buckets += 1;
-  return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${buckets}`, perMinute, perDay };
-}
-
 const keyOf = ({ bucketKey }: RateLimitRequest) => `${PREFIX}:{${bucketKey}}`;
 const consumeTimes = (store: RedisCounterStore, request: RateLimitRequest, count: number) =>
   Promise.all(Array.from({ length: count }, () => store.consume(request)));
-const remaining = ({ windows }: RateLimitDecision) => windows.map((window) => window.remaining);
 
 const connectionsSoFar = async ({ operator }: RedisServer) =>
   Number(/total_connections_received:(\d+)/.exec(await operator.info('stats'))?.[1]);
@@ -592,8 +586,8 @@ describeWithRedis('a running service, while Redis is away', () => {
   });
 
   const call = ({ key: its } = key) => send(`${service.url}/v1/pets`, { key: its });
-  const isDegraded = ({ headers }: Answer) => headers.get('x-ratelimit-degraded') === 'true';
-  const left = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining'));
+  const isDegraded = ({ headers }: HttpResponse) => headers.get('x-ratelimit-degraded') === 'true';
+  const left = ({ headers }: HttpResponse) => Number(headers.get('x-ratelimit-remaining'));
   /** Waits until Redis counts again; uses another key, so that the counts of the first stay the same. */
   const recovered = () => until(async () => !isDegraded(await call(other)));
   const stored = async () => {
@@ -613,7 +607,7 @@ describeWithRedis('a running service, while Redis is away', () => {
     }
     await server.stop();
     await until(async () => isDegraded(await call(other)));
-    const responses: Answer[] = [];
+    const responses: HttpResponse[] = [];
     for (let sent = 0; sent < 57; sent += 1) {
       responses.push(await call());
     }

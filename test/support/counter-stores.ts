@@ -1,4 +1,5 @@
 import { readEnvironment } from '../../src/settings/environment.js';
+import type { RateLimitDecision, RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
 import type { CounterStore } from '../../src/rate-limit/stores/counter-store.js';
 import { type BucketCache, LocalCounterStore } from '../../src/rate-limit/stores/local-counter-store.js';
 import { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
@@ -7,9 +8,35 @@ import type { TestClock } from './clock.js';
 import { createDatabase, type TestDatabase } from './database.js';
 import { hasRedis, type RedisServer, startRedis } from './redis.js';
 
-const LADDER = '1m,5m,1h,24h';
+const BAN_DURATIONS_DEFAULT = '1m,5m,1h,24h';
 
-/** What is stored of a subject. */
+let buckets = 0;
+
+/** Returns a request for a bucket that has not been counted yet; an address's if it has no limit per day. */
+export function newBucket(perMinute = 60, perDay: number | null = 1000): RateLimitRequest {
+  buckets += 1;
+  return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${buckets}`, perMinute, perDay };
+}
+
+/** Sends `count` concurrent requests, spread over the stores in turn. */
+export function consumeAtOnce(
+  request: RateLimitRequest,
+  count: number,
+  ...stores: [CounterStore, ...CounterStore[]]
+): Promise<RateLimitDecision[]> {
+  return Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      (stores[index % stores.length] ?? stores[0]).consume(request),
+    ),
+  );
+}
+
+/** Returns how many requests remain in each window. */
+export const remaining = ({ windows }: RateLimitDecision) => windows.map((window) => window.remaining);
+
+export const allowed = (decisions: RateLimitDecision[]) => decisions.filter((decision) => decision.allowed);
+
+/** The stored counters of a bucket. */
 export interface StoredCounter {
   minute: number;
   minuteUsed: number;
@@ -20,43 +47,43 @@ export interface StoredCounter {
   banLevel: number;
 }
 
-/** What is stored, by the store's own tools. */
+/** Reads what is stored, with the store's own tools. */
 interface Stored {
-  /** What is stored of a subject; undefined where there is nothing. */
-  counterOf(subject: string): Promise<StoredCounter | undefined>;
-  /** All of whom anything is stored. */
-  subjects(): Promise<string[]>;
+  /** Returns the stored counters of a bucket, if any. */
+  counterOf(bucketKey: string): Promise<StoredCounter | undefined>;
+  /** Returns the keys of all stored buckets. */
+  bucketKeys(): Promise<string[]>;
 }
 
-/** One place where counts are kept, for as many replicas as a test opens. */
+/** One place where counters are stored, for as many replicas as a test opens. */
 export interface CounterHome extends Stored {
-  /** The counter store of one more replica. */
+  /** Opens the counter store of one more replica. */
   open(clock: TestClock, banDurations?: string): Promise<CounterStore>;
-  /** Closes all that were opened, and forgets what they have counted. */
+  /** Closes all open stores and deletes their counters. */
   clear(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** One place where whole services count, and the database that has the rest. */
+/** One place where several services count, and their database. */
 export interface ServiceHome extends Stored {
   database: TestDatabase;
-  /** What every service that counts here is set to. */
+  /** The settings of every service that counts here. */
   settings: { APP_ENV: 'staging'; DATABASE_URL: string; COUNTER_STORE: string };
   stop(): Promise<void>;
 }
 
 function storedInPostgres(database: TestDatabase): Stored {
   return {
-    counterOf: async (subject) => {
+    counterOf: async (bucketKey) => {
       const [row] = await database.query<StoredCounter & Record<string, unknown>>(
         `SELECT minute, minute_used AS "minuteUsed", day, day_used AS "dayUsed", refusals,
            banned_until AS "bannedUntil", ban_step AS "banLevel"
          FROM rate_limit_counters WHERE subject = $1`,
-        [subject],
+        [bucketKey],
       );
       return row;
     },
-    subjects: async () => {
+    bucketKeys: async () => {
       const rows = await database.query<{ subject: string }>('SELECT subject FROM rate_limit_counters');
       return rows.map(({ subject }) => subject);
     },
@@ -64,10 +91,10 @@ function storedInPostgres(database: TestDatabase): Stored {
 }
 
 function storedInRedis({ operator }: RedisServer): Stored {
-  const keyOf = (subject: string) => `animal-store:staging:{${subject}}`;
+  const keyOf = (bucketKey: string) => `animal-store:staging:{${bucketKey}}`;
   return {
-    counterOf: async (subject) => {
-      const stored = await operator.hgetall(keyOf(subject));
+    counterOf: async (bucketKey) => {
+      const stored = await operator.hgetall(keyOf(bucketKey));
       const { bannedUntil = null, banStep: banLevel = 0, refusals = 0, ...numbers } = stored;
       return Object.keys(stored).length === 0
         ? undefined
@@ -78,7 +105,7 @@ function storedInRedis({ operator }: RedisServer): Stored {
             banLevel: Number(banLevel),
           } as StoredCounter);
     },
-    subjects: async () => (await operator.keys('*')).map((key) => key.slice(keyOf('').length - 1, -1)),
+    bucketKeys: async () => (await operator.keys('*')).map((key) => key.slice(keyOf('').length - 1, -1)),
   };
 }
 
@@ -87,7 +114,7 @@ async function postgresHome(): Promise<CounterHome> {
   let opened: PostgresCounterStore[] = [];
   return {
     ...storedInPostgres(database),
-    open: async (clock, BAN_DURATIONS = LADDER) => {
+    open: async (clock, BAN_DURATIONS = BAN_DURATIONS_DEFAULT) => {
       const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: database.url, BAN_DURATIONS });
       const store = new PostgresCounterStore(environment, clock);
       opened.push(store);
@@ -107,7 +134,7 @@ async function redisHome(): Promise<CounterHome> {
   let opened: RedisCounterStore[] = [];
   return {
     ...storedInRedis(server),
-    open: async (clock, BAN_DURATIONS = LADDER) => {
+    open: async (clock, BAN_DURATIONS = BAN_DURATIONS_DEFAULT) => {
       const environment = readEnvironment({ COUNTER_STORE: server.url, BAN_DURATIONS });
       const store = new RedisCounterStore(environment, clock);
       opened.push(store);
@@ -123,12 +150,12 @@ async function redisHome(): Promise<CounterHome> {
   };
 }
 
-/** One memory, which in truth is one replica's alone. Nothing is reported to it. */
+/** A memory that all replicas of the test share; outside of tests, each replica has its own. Nothing is reconciled with it. */
 async function localHome(): Promise<CounterHome> {
-  const forgetful = () => new LocalCounterStore(() => 0, []);
-  let home = forgetful();
+  const empty = () => new LocalCounterStore(() => 0, []);
+  let home = empty();
   return {
-    open: async (clock, BAN_DURATIONS = LADDER) => {
+    open: async (clock, BAN_DURATIONS = BAN_DURATIONS_DEFAULT) => {
       const banDurations = readEnvironment({ BAN_DURATIONS }).BAN_DURATIONS;
       const now = timeOfTurn(clock);
       const counters = home['counters'];
@@ -142,19 +169,19 @@ async function localHome(): Promise<CounterHome> {
         liftBan: async (bucketKey) => store.liftBan(bucketKey),
       };
     },
-    counterOf: async (subject) => {
+    counterOf: async (bucketKey) => {
       const counters = home['counters'];
-      return counters.quotas.get(subject) ?? counters.addresses.get(subject);
+      return counters.quotas.get(bucketKey) ?? counters.addresses.get(bucketKey);
     },
-    subjects: async () => [...home['counters'].quotas.keys()],
+    bucketKeys: async () => [...home['counters'].quotas.keys()],
     clear: async () => {
-      home = forgetful();
+      home = empty();
     },
     stop: async () => {},
   };
 }
 
-/** The ends of the bans that last beyond a time. */
+/** Returns the ends of the bans in force at `nowMs`, by bucket key. */
 function bansIn({ quotas }: BucketCache<StoredCounter>, nowMs: number): Map<string, Date> {
   const bans = new Map<string, Date>();
   for (const [bucketKey, { bannedUntil }] of quotas.entries()) {
@@ -166,8 +193,8 @@ function bansIn({ quotas }: BucketCache<StoredCounter>, nowMs: number): Map<stri
 }
 
 /**
- * A time that stands still while one turn of the event loop lasts, unless the test travels: what is asked at once is then
- * judged at one instant, as the shared stores judge what goes in one question.
+ * Returns a clock that stands still during each turn of the event loop, unless the test travels. Concurrent requests are then
+ * counted at one instant, as the shared stores count a batch.
  */
 function timeOfTurn(clock: TestClock): () => number {
   let turn: { nowMs: number; offsetMs: number } | null = null;
@@ -205,14 +232,14 @@ async function redisServiceHome(): Promise<ServiceHome> {
 
 const redisIsHere = hasRedis();
 
-/** All that keep the specification of counting: the name, and how one is started. */
+/** All counter stores, by name, with a function that starts one. */
 export const counterStores: [name: string, start: () => Promise<CounterHome>][] = [
   ['PostgreSQL', postgresHome],
   ['memory', localHome],
   ...(redisIsHere ? [['Redis', redisHome] as [string, typeof redisHome]] : []),
 ];
 
-/** All that several services can share: the name, and how one is started. */
+/** The counter stores that several services can share, by name, with a function that starts one. */
 export const sharedStores: [name: string, start: () => Promise<ServiceHome>][] = [
   ['PostgreSQL', postgresServiceHome],
   ...(redisIsHere ? [['Redis', redisServiceHome] as [string, typeof redisServiceHome]] : []),
