@@ -6,7 +6,7 @@ import { CounterStore, CounterStoreError } from '../src/rate-limit/stores/counte
 import { type Administration, startAdministration } from './support/administration.js';
 import { ban, bannedUntil } from './support/bans.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 import { linksOf } from './support/links.js';
 import { expectNoSecrets } from './support/secrets.js';
 
@@ -30,7 +30,7 @@ afterAll(() => admin.store.close());
 afterEach(() => admin.store.clock.goOn());
 
 const use = (key: string) => send(`${admin.store.url}/v1/pets`, { key });
-const remaining = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining'));
+const remaining = ({ headers }: HttpResponse) => Number(headers.get('x-ratelimit-remaining'));
 const inFuture = (milliseconds: number) => new Date(admin.store.clock.now() + milliseconds);
 /** An issued key as it is returned later: without the key itself. */
 const shown = ({ key: _key, ...rest }: IssuedKey): Key => rest;
@@ -54,9 +54,12 @@ async function createPlan(name: string, perMinute = 100, perDay = 1000): Promise
 }
 
 /** Sends requests without a pause until a response is as wanted, for at most a second. */
-async function withinASecond(key: string, isWanted: (response: Answer) => boolean): Promise<Answer> {
+async function withinASecond(
+  key: string,
+  isWanted: (response: HttpResponse) => boolean,
+): Promise<HttpResponse> {
   const deadline = performance.now() + 1000;
-  let response: Answer;
+  let response: HttpResponse;
   let sentAt: number;
   do {
     sentAt = performance.now();
@@ -141,7 +144,7 @@ describe('/admin', () => {
   it('checks the rate limit before the role, and counts forbidden requests against the quota of the client', async () => {
     const { key } = await issue({ plan: 'enterprise', perMinute: 2, perDay: 10 });
     admin.store.clock.travelToMinuteStart();
-    const responses: Answer[] = [];
+    const responses: HttpResponse[] = [];
     for (const path of ['/admin/keys', '/v1/pets', '/admin/keys']) {
       responses.push(await send(admin.store.url + path, { key }));
     }
@@ -496,14 +499,14 @@ describe('GET /admin/keys/{id}', () => {
 });
 
 describe('GET /admin/keys', () => {
-  const idsOf = ({ json }: Answer): string[] => (json as Key[]).map(({ id }) => id);
+  const idsOf = ({ json }: HttpResponse): string[] => (json as Key[]).map(({ id }) => id);
 
   /** Follows `rel="next"` to the end; `between` runs after each page. */
   async function walk(query: string, between: () => Promise<unknown> = async () => {}): Promise<string[][]> {
     const pages: string[][] = [];
     let target: string | undefined = `/admin/keys${query}`;
     while (target !== undefined) {
-      const response: Answer = await sendAsAdmin(`GET ${target}`);
+      const response: HttpResponse = await sendAsAdmin(`GET ${target}`);
       expect(response.status).toBe(200);
       expectRateLimitHeaders(response);
       pages.push(idsOf(response));

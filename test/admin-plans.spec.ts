@@ -2,7 +2,7 @@ import type { Plan } from '../src/admin/plan.schemas.js';
 import { encodeCursor } from '../src/schemas/pagination.js';
 import { type Administration, startAdministration } from './support/administration.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 import { linksOf } from './support/links.js';
 
 const INTEGER = 'must be an integer from 1 to 2147483647, written as digits';
@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterAll(() => admin.store.close());
 
-const namesOf = ({ json }: Answer): string[] => (json as Plan[]).map(({ name }) => name);
+const namesOf = ({ json }: HttpResponse): string[] => (json as Plan[]).map(({ name }) => name);
 const put = (name: string, body: unknown) => sendAsAdmin(`PUT /admin/plans/${name}`, body);
 const entriesOf = (name: string) =>
   admin.store.database.query(
@@ -58,7 +58,7 @@ describe('GET /admin/plans', () => {
     const pages: string[][] = [];
     let target: string | undefined = '/admin/plans?limit=1';
     while (target !== undefined) {
-      const response: Answer = await sendAsAdmin(`GET ${target}`);
+      const response: HttpResponse = await sendAsAdmin(`GET ${target}`);
       expect(response.status).toBe(200);
       pages.push(namesOf(response));
       target = linksOf(response)['next'];
@@ -170,7 +170,7 @@ describe('PUT /admin/plans/{plan}', () => {
     await put('free', { perMinute: 1_000_000, perDay: 2_000_000 });
     const deadline = performance.now() + 1000;
     let used = 3;
-    let response: Answer;
+    let response: HttpResponse;
     do {
       response = await use();
       used += response.status === 200 ? 1 : 0;

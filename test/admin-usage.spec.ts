@@ -3,7 +3,7 @@ import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { encodeCursor } from '../src/schemas/pagination.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 
 const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
 const NOON = new Date('2027-03-05T12:00:30.000Z');
@@ -40,7 +40,7 @@ async function recordUsage(): Promise<void> {
 
 const get = (path: string, key = admin.key) => send(`${store.url}${path}`, { key });
 
-const next = ({ headers }: Answer) => /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+const next = ({ headers }: HttpResponse) => /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
 
 async function walk(path: string): Promise<unknown[]> {
   const all: unknown[] = [];

@@ -4,7 +4,7 @@ import { encodeCursor } from '../src/schemas/pagination.js';
 import { type Administration, startAdministration } from './support/administration.js';
 import { ban, bannedUntil } from './support/bans.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 import { linksOf } from './support/links.js';
 import { expectNoSecrets } from './support/secrets.js';
 
@@ -186,7 +186,7 @@ describe('the audit log of a request that changes nothing', () => {
     await sendAsAdmin(`POST /admin/keys/${rotated.id}/rotate`);
   });
 
-  it.each<[string, () => Promise<Answer>, number]>([
+  it.each<[string, () => Promise<HttpResponse>, number]>([
     [
       'a key is issued on an unknown plan',
       () => sendAsAdmin('POST /admin/keys', { name: 'x', plan: 'gold' }),
@@ -276,7 +276,7 @@ describe('an action whose audit entry cannot be written', () => {
     return JSON.stringify(rows);
   }
 
-  it.each<[string, (key: IssuedKey) => Promise<Answer>]>([
+  it.each<[string, (key: IssuedKey) => Promise<HttpResponse>]>([
     ['issue a key', () => sendAsAdmin('POST /admin/keys', { name: 'x', plan: 'free' })],
     ['rotate a key', ({ id }) => sendAsAdmin(`POST /admin/keys/${id}/rotate`)],
     ['revoke a key', ({ id }) => sendAsAdmin(`POST /admin/keys/${id}/revoke`)],
@@ -364,7 +364,7 @@ describe('GET /admin/audit', () => {
     let target: string | undefined = '/admin/audit?limit=9';
     let page = 0;
     while (target !== undefined) {
-      const response: Answer = await sendAsAdmin(`GET ${target}`);
+      const response: HttpResponse = await sendAsAdmin(`GET ${target}`);
       expect(response.status).toBe(200);
       seen.push(...response.json.map(({ id }: AuditEntry) => id));
       target = linksOf(response)['next'];

@@ -7,7 +7,7 @@ import { PrismaService } from '../src/database/prisma.service.js';
 import { QueryRunner } from '../src/database/query-runner.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 import { issueKey } from './support/keys.js';
 import { until } from './support/eventually.js';
 
@@ -21,7 +21,7 @@ const DESCRIPTIONS = {
 };
 
 /** The parts of a 401 response that its client relies on. */
-const summarize = ({ status, headers, json }: Answer) => ({
+const summarize = ({ status, headers, json }: HttpResponse) => ({
   status,
   challenge: headers.get('www-authenticate'),
   type: headers.get('content-type'),
@@ -279,9 +279,12 @@ describe('a change of a key in use', () => {
   });
 
   /** Sends requests to every replica without a pause until all responses are as wanted, for at most a second. */
-  async function untilAll(key: string, isWanted: (response: Answer) => boolean): Promise<Answer[]> {
+  async function untilAll(
+    key: string,
+    isWanted: (response: HttpResponse) => boolean,
+  ): Promise<HttpResponse[]> {
     const deadline = performance.now() + 1000;
-    let responses: Answer[];
+    let responses: HttpResponse[];
     let sentAt: number;
     do {
       sentAt = performance.now();

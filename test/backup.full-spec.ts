@@ -3,7 +3,7 @@ import { createDatabase } from './support/database.js';
 import { DebianPostgres, describeOnDebianPostgres } from './support/debian-postgres.js';
 import { documented } from './support/documented-commands.js';
 import { until } from './support/eventually.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 import { linksOf } from './support/links.js';
 import { prisma } from './support/prisma-cli.js';
 import { query } from './support/scratch-database.js';
@@ -52,8 +52,8 @@ const create = (url: string, key: string, name: string, headers: Record<string, 
   send(`${url}/v1/pets`, { method: 'POST', key, body: { name, categoryId: 7 }, headers });
 
 /** Returns all pages of all animals. */
-async function walk(url: string, key: string): Promise<Answer[]> {
-  const pages: Answer[] = [];
+async function walk(url: string, key: string): Promise<HttpResponse[]> {
+  const pages: HttpResponse[] = [];
   let next: string | undefined = '/v1/pets?limit=100';
   while (next !== undefined) {
     const page = await send(new URL(next, url).href, { key });
@@ -64,7 +64,7 @@ async function walk(url: string, key: string): Promise<Answer[]> {
   return pages;
 }
 
-const petsOn = (pages: Answer[]): Pet[] => pages.flatMap(({ json }) => json);
+const petsOn = (pages: HttpResponse[]): Pet[] => pages.flatMap(({ json }) => json);
 
 describeOnDebianPostgres('the database', () => {
   let server: DebianPostgres;

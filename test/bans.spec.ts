@@ -4,7 +4,7 @@ import { CounterStore } from '../src/rate-limit/stores/counter-store.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
@@ -17,10 +17,10 @@ const BAN_END = '2027-03-05T12:35:31Z';
 const SECONDS_OF_DAY_LEFT = 41_130;
 
 const unixSeconds = (instant: string) => String(Date.parse(instant) / 1000);
-const header = (name: string) => (response: Answer | undefined) => response?.headers.get(name);
-const retryAfter = (response: Answer | undefined) => Number(header('retry-after')(response));
-const codeOf = ({ status, json }: Answer): string => (status === 429 ? json.code : String(status));
-const refusalsLeft = ({ json }: Answer) =>
+const header = (name: string) => (response: HttpResponse | undefined) => response?.headers.get(name);
+const retryAfter = (response: HttpResponse | undefined) => Number(header('retry-after')(response));
+const codeOf = ({ status, json }: HttpResponse): string => (status === 429 ? json.code : String(status));
+const refusalsLeft = ({ json }: HttpResponse) =>
   Number(/\b(\d+) refusals? remains? within this minute\b/.exec(json.message)?.[1]);
 const times = (count: number, text: string) => Array<string>(count).fill(text);
 const descending = (from: number, to: number) =>
@@ -51,9 +51,9 @@ const issue = (perMinute: number, perDay = 100_000) => store.issue({ plan: 'ente
 const listPets = ({ key }: IssuedKey, from = store) => send(`${from.url}/v1/pets`, { key });
 
 /** Sends `count` requests one after another at one instant, so that a slow machine does not reach the next second. */
-async function listPetsTimes(issued: IssuedKey, count: number, from = store): Promise<Answer[]> {
+async function listPetsTimes(issued: IssuedKey, count: number, from = store): Promise<HttpResponse[]> {
   const instant = new Date(store.clock.now());
-  const responses: Answer[] = [];
+  const responses: HttpResponse[] = [];
   for (let sent = 0; sent < count; sent += 1) {
     travelTo(instant);
     responses.push(await listPets(issued, from));
@@ -62,18 +62,18 @@ async function listPetsTimes(issued: IssuedKey, count: number, from = store): Pr
 }
 
 /** Sends requests until the key is banned, and returns the response that started the ban. */
-async function provokeBan(issued: IssuedKey): Promise<Answer> {
+async function provokeBan(issued: IssuedKey): Promise<HttpResponse> {
   const responses = await listPetsTimes(issued, (issued.perMinute ?? 0) * 2);
   expect(responses.map(codeOf)).toEqual([
     ...times(issued.perMinute ?? 0, '200'),
     ...times((issued.perMinute ?? 0) - 1, 'rate_limit_exceeded'),
     'api_key_banned',
   ]);
-  return responses.at(-1) as Answer;
+  return responses.at(-1) as HttpResponse;
 }
 
 /** Returns the instant at which a ban ends, from the response that started it. */
-const endOf = (starter: Answer) => new Date(Number(header('x-ratelimit-reset')(starter)) * SECOND_MS);
+const endOf = (starter: HttpResponse) => new Date(Number(header('x-ratelimit-reset')(starter)) * SECOND_MS);
 
 /** Returns the key of the bucket in which the requests of a key are counted. */
 async function bucketKeyOf({ id }: IssuedKey): Promise<string> {
@@ -169,7 +169,7 @@ describe('a ban', () => {
       'Over the limit of 2 requests per day of plan enterprise. Wait 41130 seconds before the next request. ' +
         '3 refusals remain within this minute until the API key is banned.',
     );
-    const starter = responses[5] as Answer;
+    const starter = responses[5] as HttpResponse;
     expect(Object.fromEntries(starter.headers)).toMatchObject({
       'retry-after': '60',
       'x-ratelimit-limit': '2',
@@ -210,7 +210,7 @@ describe('a ban', () => {
     expect(responses.slice(0, 3).map(header('ratelimit'))).toEqual(
       [2, 1, 0].map((left) => `"minute";r=${left};t=29, "day";r=${94 + left};t=${SECONDS_OF_DAY_LEFT - 61}`),
     );
-    expect(refusalsLeft(responses[3] as Answer)).toBe(2);
+    expect(refusalsLeft(responses[3] as HttpResponse)).toBe(2);
   });
 
   it('is not extended by requests sent during it, which use nothing of the windows', async () => {
@@ -293,7 +293,7 @@ describe('a ban', () => {
     const strict = await startApplication({ environment: { STRANGER_LIMIT: 3 } });
     try {
       strict.clock.travelTo(HALF_PAST);
-      const responses: Answer[] = [];
+      const responses: HttpResponse[] = [];
       for (let sent = 0; sent < 12; sent += 1) {
         responses.push(await send(`${strict.url}/v1/pets`));
       }
@@ -367,7 +367,7 @@ describe('two replicas', () => {
     );
     const [served, denied, banned] = ['200', 'rate_limit_exceeded', 'api_key_banned'].map((code) =>
       responses.filter((response) => codeOf(response) === code),
-    ) as [Answer[], Answer[], Answer[]];
+    ) as [HttpResponse[], HttpResponse[], HttpResponse[]];
     expect(served).toHaveLength(20);
     expect(denied.map(refusalsLeft).toSorted((a, b) => b - a)).toEqual(descending(19, 1));
     expect(banned).toHaveLength(31);
@@ -408,6 +408,6 @@ describe('two replicas', () => {
     // This replica has not cached the key, so it reads the limits in force.
     const responses = await listPetsTimes(issued, 2, replica);
     expect(responses.map(codeOf)).toEqual(['rate_limit_exceeded', 'api_key_banned']);
-    expect(refusalsLeft(responses[0] as Answer)).toBe(1);
+    expect(refusalsLeft(responses[0] as HttpResponse)).toBe(1);
   });
 });

@@ -3,7 +3,7 @@ import { createApplication } from '../src/app.js';
 import { Clock } from '../src/settings/clock.js';
 import { readEnvironment } from '../src/settings/environment.js';
 import { type ServiceHome, sharedStores } from './support/counter-stores.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 import { issueKey } from './support/keys.js';
 
 const MINUTE_MS = 60_000;
@@ -22,7 +22,7 @@ class ClockBehind extends Clock {
   }
 }
 
-const limitHeadersOf = ({ headers }: Answer) =>
+const limitHeadersOf = ({ headers }: HttpResponse) =>
   ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`)));
 
 describe.each(sharedStores)('replicas with wrong clocks, counting in %s', (_name, start) => {

@@ -5,7 +5,7 @@ import {
   expectRateLimitHeaders,
   RATE_LIMIT_HEADERS,
 } from './support/expectations.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 
 const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
 const ORIGIN = 'https://shop.example';
@@ -18,11 +18,11 @@ const OVERLONG = `/v1/pets/${'9'.repeat(5000)}`;
 const NEEDS_NO_EXPOSURE =
   /^(cache-control|content-(length|security-policy|type)|connection|date|keep-alive|vary|x-content-type-options)$/;
 
-const corsHeaders = ({ headers }: Answer) =>
+const corsHeaders = ({ headers }: HttpResponse) =>
   [...headers.keys()].filter((name) => name.startsWith('access-control-'));
-const remaining = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining'));
+const remaining = ({ headers }: HttpResponse) => Number(headers.get('x-ratelimit-remaining'));
 
-function preflight(url: string, path = '/v1/pets', origin = ORIGIN, as?: string): Promise<Answer> {
+function preflight(url: string, path = '/v1/pets', origin = ORIGIN, as?: string): Promise<HttpResponse> {
   return send(`${url}${path}`, {
     method: 'OPTIONS',
     key: as,

@@ -109,7 +109,7 @@ describe('a replica whose counter store hangs', () => {
     expect(await stored()).toEqual({ minute: 10, day: 10 });
   });
 
-  it('logs the outage once while the store answers probes but does not count, and its end once it counts', async () => {
+  it('logs the outage once while the store responds to probes but does not count, and its end once it counts', async () => {
     const full = await replica.app.issue({ plan: 'enterprise', perMinute: 5, perDay: 1000 });
     const consume = jest.spyOn(replica.app.app.get<CounterStore>(SHARED_COUNTER_STORE), 'consume');
     await callTimes(5, replica, full);
@@ -160,7 +160,7 @@ describe('a replica whose connection to the counter store is cut', () => {
     expect(await stored()).toEqual({ minute: 5, day: 5 });
   });
 
-  it('reports nothing before the store has answered again, so that no usage is lost', async () => {
+  it('reports nothing before the store has responded again, so that no usage is lost', async () => {
     await call();
     const lock = await hold(database.url, 'LOCK TABLE rate_limit_counters');
     await callTimes(8);

@@ -22,7 +22,7 @@ import {
   key,
 } from './support/counting-replicas.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 
 /** The clock of a replica that is five minutes ahead; the clock of its store is right. */
 class ClockAhead extends TestClock {
@@ -44,7 +44,12 @@ describe('a replica whose counter store refuses connections', () => {
     for (const response of responses) {
       expectRateLimitHeaders(response);
     }
-    expectError(responses[52] as Answer, 429, 'rate_limit_exceeded', expect.stringContaining('57 refusals'));
+    expectError(
+      responses[52] as HttpResponse,
+      429,
+      'rate_limit_exceeded',
+      expect.stringContaining('57 refusals'),
+    );
     expect(await stored()).toEqual({ minute: 10, day: 10 });
 
     await replica.proxy.comeBack();
@@ -153,7 +158,7 @@ describe('a replica whose counter store refuses connections', () => {
       replica.app.clock.storeOffsetMs = ahead.app.clock.storeOffsetMs;
     });
 
-    const secondsToReset = ({ headers }: Answer) =>
+    const secondsToReset = ({ headers }: HttpResponse) =>
       Number(headers.get('x-ratelimit-reset')) - replica.app.clock.now() / 1000;
 
     it('counts requests before its first contact with the store in the minute open at the store', async () => {

@@ -1,6 +1,6 @@
 import { startApplication, type TestApplication } from './support/application.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 import { sendRaw } from './support/raw-http.js';
 
 const REMOVAL = new Date('2030-12-05T00:00:00Z');
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-function expectDeprecation({ headers }: Answer): void {
+function expectDeprecation({ headers }: HttpResponse): void {
   expect(headers.get('deprecation')).toBe('@1764892800');
   expect(headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
   expect(headers.get('link')).toBe(
@@ -30,7 +30,7 @@ function expectDeprecation({ headers }: Answer): void {
   );
 }
 
-function expectNoDeprecation({ headers }: Answer): void {
+function expectNoDeprecation({ headers }: HttpResponse): void {
   expect([headers.get('deprecation'), headers.get('sunset')]).toEqual([null, null]);
   expect(headers.get('link') ?? '').not.toMatch(/successor-version|deprecation/);
 }

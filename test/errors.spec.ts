@@ -6,8 +6,8 @@ import { startDatabaseProxy } from './support/database-proxy.js';
 import { createDatabase } from './support/database.js';
 import { until } from './support/eventually.js';
 import { expectError, expectNoRateLimitHeaders, expectRateLimitHeaders } from './support/expectations.js';
-import { type Answer, send } from './support/http.js';
-import { type RawAnswer, sendRaw } from './support/raw-http.js';
+import { type HttpResponse, send } from './support/http.js';
+import { type RawResponse, sendRaw } from './support/raw-http.js';
 
 const GENEROUS = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
 const MALFORMED = '{"name":';
@@ -31,7 +31,8 @@ afterAll(() => store.close());
 
 type Init = Parameters<typeof send>[1];
 
-const sendTo = (target: string, init: Init = {}): Promise<Answer> => send(`${store.url}${target}`, init);
+const sendTo = (target: string, init: Init = {}): Promise<HttpResponse> =>
+  send(`${store.url}${target}`, init);
 
 /** Issues a key, and uses up its limit. */
 async function exhaustedKey(): Promise<string> {
@@ -41,12 +42,12 @@ async function exhaustedKey(): Promise<string> {
   return exhausted;
 }
 
-function remainingOf({ headers }: Answer): number {
+function remainingOf({ headers }: HttpResponse): number {
   return Number(headers.get('x-ratelimit-remaining'));
 }
 
 /** Converts a response read from a socket to the form of `send`. */
-function toResponse({ status, headers, body }: RawAnswer): Answer {
+function toResponse({ status, headers, body }: RawResponse): HttpResponse {
   return {
     status,
     headers: new Headers(headers),
@@ -625,7 +626,7 @@ describe('HEAD', () => {
   ])('returns what GET returns, without the body: %s', async (target) => {
     const get = await sendTo(target, { key });
     const head = await sendTo(target, { key, method: 'HEAD' });
-    const stable = ({ headers }: Answer) =>
+    const stable = ({ headers }: HttpResponse) =>
       [...headers].filter(
         ([name]) => !/^(date|connection|keep-alive|x-request-id|ratelimit|x-ratelimit-remaining)$/.test(name),
       );

@@ -93,6 +93,6 @@ const WRITE_UNTIL_IT_ENDS = `
       },
       'not ready',
     );
-    expect(course.refusals).not.toEqual([]);
+    expect(course.failedResponses).not.toEqual([]);
   });
 });

@@ -48,7 +48,7 @@ describeOnDebianPostgres('a service under load', () => {
       },
       'not ready',
     );
-    expect(course.refusals).not.toEqual([]);
+    expect(course.failedResponses).not.toEqual([]);
   });
 
   it('recovers when all processes of PostgreSQL are killed (kill -9)', async () => {
@@ -61,7 +61,7 @@ describeOnDebianPostgres('a service under load', () => {
       },
       'not ready',
     );
-    expect(course.refusals).not.toEqual([]);
+    expect(course.failedResponses).not.toEqual([]);
   });
 
   it('recovers when the kernel kills one process of PostgreSQL, as when memory is short', async () => {
@@ -91,7 +91,7 @@ describeOnDebianPostgres('a service under load', () => {
       },
       'not ready',
     );
-    expect(course.refusals).not.toEqual([]);
+    expect(course.failedResponses).not.toEqual([]);
   });
 
   it('fails no request when PostgreSQL hangs (SIGSTOP) for less than the timeout of a query', async () => {
@@ -104,7 +104,7 @@ describeOnDebianPostgres('a service under load', () => {
       },
       'either',
     );
-    expect(course.refusals).toEqual([]);
+    expect(course.failedResponses).toEqual([]);
   });
 
   it('continues with its connections when no others are left', async () => {
@@ -118,7 +118,7 @@ describeOnDebianPostgres('a service under load', () => {
       },
       'ready',
     );
-    expect(course.refusals).toEqual([]);
+    expect(course.failedResponses).toEqual([]);
   });
 
   it('recovers when other clients take all connections', async () => {
@@ -140,7 +140,7 @@ describeOnDebianPostgres('a service under load', () => {
       },
       'not ready',
     );
-    expect(course.refusals).not.toEqual([]);
+    expect(course.failedResponses).not.toEqual([]);
   });
 
   it.each([
@@ -159,7 +159,7 @@ describeOnDebianPostgres('a service under load', () => {
       },
       'ready',
     );
-    const failures = table === 'pets' ? course.failuresOf('orders') : course.refusals;
+    const failures = table === 'pets' ? course.failuresOf('orders') : course.failedResponses;
     expect(failures).toEqual([]);
   });
 
@@ -176,6 +176,6 @@ describeOnDebianPostgres('a service under load', () => {
       'not ready',
       late.url,
     );
-    expect(course.refusals).not.toEqual([]);
+    expect(course.failedResponses).not.toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { freePort } from './support/free-port.js';
 import {
-  expectAnswersInFormAndInTime,
+  expectResponsesInFormAndInTime,
   expectNothingLost,
   expectTruthfulHealth,
 } from './support/fault-promises.js';
@@ -57,15 +57,15 @@ describe('two replicas under load, of which one is killed (kill -9)', () => {
   });
 
   it('fail no request at the other replica', () => {
-    expectAnswersInFormAndInTime(other);
+    expectResponsesInFormAndInTime(other);
     expectTruthfulHealth(other, 'ready');
-    expect(other.refusals).toEqual([]);
+    expect(other.failedResponses).toEqual([]);
   });
 
   it('serve again at the killed replica as soon as it restarts; until then its clients get no response', () => {
     expect(killed.failedBefore).toBe(0);
-    expect(killed.unanswered).toBeGreaterThan(0);
-    expect(killed.refusals).toEqual([]);
+    expect(killed.withoutResponse).toBeGreaterThan(0);
+    expect(killed.failedResponses).toEqual([]);
     expect(killed.servedAgainMs).toBeLessThan(RECOVERY_MS);
   });
 });

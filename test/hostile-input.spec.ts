@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { startApplication, type TestApplication } from './support/application.js';
 import { expectError } from './support/expectations.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 import { sendRaw } from './support/raw-http.js';
 
 const PET = { name: 'Rex', categoryId: 7 };
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-const sendTo = (target: string, init: Parameters<typeof send>[1] = {}): Promise<Answer> =>
+const sendTo = (target: string, init: Parameters<typeof send>[1] = {}): Promise<HttpResponse> =>
   send(`${store.url}${target}`, { key, ...init });
 
 /** The head of a request exactly as it is sent. */

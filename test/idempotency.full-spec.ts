@@ -2,7 +2,7 @@ import { createDatabase, type TestDatabase } from './support/database.js';
 import { eventually } from './support/eventually.js';
 import { expectError } from './support/expectations.js';
 import { hold } from './support/holding.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 import { issueKey } from './support/keys.js';
 import { ServiceProcess } from './support/service-process.js';
 
@@ -56,9 +56,9 @@ const WAITS = `
  * @param meanwhile runs before the lock is released.
  * @returns the response of the survivor to the same request afterwards.
  */
-async function repeatAfterKill(lock: number, meanwhile?: () => Promise<unknown>): Promise<Answer> {
+async function repeatAfterKill(lock: number, meanwhile?: () => Promise<unknown>): Promise<HttpResponse> {
   const [first, second] = await Promise.all([victim.listening(), survivor.listening()]);
-  const attempt = (url: string): Promise<Answer> =>
+  const attempt = (url: string): Promise<HttpResponse> =>
     send(`${url}/v1/pets`, {
       method: 'POST',
       key,

@@ -8,7 +8,7 @@ import { startApplication, type TestApplication } from './support/application.js
 import { eventually } from './support/eventually.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
 import { hold } from './support/holding.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 import { fakeIntervals } from './support/intervals.js';
 
 const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
@@ -38,7 +38,7 @@ interface Attempt {
 function attempt(
   idempotencyKey: string,
   { body = PET, path = '/v1/pets', as = key }: Attempt = {},
-): Promise<Answer> {
+): Promise<HttpResponse> {
   return send(`${store.url}${path}`, {
     method: 'POST',
     key: as,
@@ -52,7 +52,7 @@ async function count(table: 'pets' | 'orders' | 'idempotent_answers'): Promise<n
   return row?.count ?? NaN;
 }
 
-const replayed = ({ headers }: Answer) => headers.get('idempotent-replayed');
+const replayed = ({ headers }: HttpResponse) => headers.get('idempotent-replayed');
 
 describe('a POST with an Idempotency-Key', () => {
   it('creates once, and returns the stored response byte for byte when repeated', async () => {

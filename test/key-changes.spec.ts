@@ -8,7 +8,7 @@ import type { Environment } from '../src/settings/environment.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 import { countKeyLookUps } from './support/key-look-ups.js';
 import { staleness } from './support/staleness.js';
 import { until } from './support/eventually.js';
@@ -30,7 +30,7 @@ class Service {
     return this.count();
   }
 
-  listPets(key: string): Promise<Answer> {
+  listPets(key: string): Promise<HttpResponse> {
     return send(`${this.store.url}/v1/pets`, { key });
   }
 
@@ -85,11 +85,11 @@ const warned = (text: string) =>
 const revoke = ({ id }: IssuedKey) =>
   database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
 
-const isServed = ({ status }: Answer) => status === 200;
+const isServed = ({ status }: HttpResponse) => status === 200;
 
 describe('a change by SQL of a cached key', () => {
   const quotaOf = (id: string) => `(SELECT quota_id FROM api_keys WHERE id = '${id}')`;
-  const summarize = ({ status, headers }: Answer) =>
+  const summarize = ({ status, headers }: HttpResponse) =>
     [status, headers.get('x-ratelimit-limit'), headers.get('x-api-key-expires')].join();
 
   it.each<[string, (id: string) => string, string]>([
@@ -124,7 +124,7 @@ describe('a change by SQL of a cached key', () => {
     const before = summarize(await service.listPets(issued.key));
     expect(before).toBe('200,1000000,');
     await database.query(statement(issued.id));
-    const { staleMs, answer: response } = await staleness(
+    const { staleMs, response } = await staleness(
       service.store.url,
       issued.key,
       (next) => summarize(next) === before,
@@ -199,7 +199,7 @@ describe('the connection that listens for changes', () => {
     await service.untilCached(issued.key);
     proxy.hang();
     await revoke(issued);
-    const { staleMs, answer: response } = await staleness(service.store.url, issued.key, isServed);
+    const { staleMs, response } = await staleness(service.store.url, issued.key, isServed);
     expect(staleMs).toBeLessThan(MAX_STALE_MS);
     expect(response.status).toBe(401);
     await service.untilUncached(other.key);

@@ -1,6 +1,6 @@
 import { PetRepository } from '../src/pets/pet.repository.js';
 import { startApplication, type TestApplication } from './support/application.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 
 const EXPIRES_AT = new Date('2099-12-31T23:59:58.987Z');
 const TEXT = 'Thu, 31 Dec 2099 23:59:58 GMT';
@@ -21,7 +21,7 @@ describe('X-Api-Key-Expires', () => {
   afterAll(() => store.close());
   afterEach(() => jest.restoreAllMocks());
 
-  const summarize = ({ status, headers }: Answer) => [status, headers.get('x-api-key-expires')];
+  const summarize = ({ status, headers }: HttpResponse) => [status, headers.get('x-api-key-expires')];
 
   /** Sends the request with a key that expires and with one that does not. */
   async function expectExpiry(status: number, path: string, init: Init = {}): Promise<void> {

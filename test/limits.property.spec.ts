@@ -4,8 +4,14 @@ import { readEnvironment } from '../src/settings/environment.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { type ServiceHome, sharedStores } from './support/counter-stores.js';
 import { until } from './support/eventually.js';
-import { type Answer, send } from './support/http.js';
-import { inWords, type Limits, type Moment, QuotaModel, type Verdict } from './support/quota-model.js';
+import { type HttpResponse, send } from './support/http.js';
+import {
+  type ExpectedResponse,
+  inWords,
+  type Limits,
+  type Moment,
+  QuotaModel,
+} from './support/quota-model.js';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
@@ -59,7 +65,7 @@ const events = fc.noBias(
 );
 
 /** Describes a response in the words of the model. */
-function describeResponse({ status, headers, json }: Answer): string {
+function describeResponse({ status, headers, json }: HttpResponse): string {
   const [, minuteLeft, dayLeft] =
     /^"minute";r=(\d+);t=\d+, "day";r=(\d+);t=\d+$/.exec(headers.get('ratelimit') ?? '') ?? [];
   const [, perMinute, perDay] =
@@ -156,15 +162,19 @@ describe.each(sharedStores)('two replicas over one %s', (_name, start) => {
     const moment = { fromMs, toMs: now() + 1 };
     const current = await rateLimitStatus(keys[0]?.key ?? '', replicas[requests % 2] as TestApplication);
     const bannedUntilMs = current.bannedUntil === null ? null : Date.parse(current.bannedUntil);
-    expectResponses(responses, model.judge(requests, moment, bannedUntilMs), moment);
-    expect(current).toEqual(model.standing());
+    expectResponses(responses, model.consume(requests, moment, bannedUntilMs), moment);
+    expect(current).toEqual(model.status());
   }
 
-  /** Expects one response for each verdict, in any order. */
-  function expectResponses(responses: Answer[], verdicts: Verdict[], { fromMs, toMs }: Moment): void {
+  /** Expects these responses, in any order. */
+  function expectResponses(
+    responses: HttpResponse[],
+    all: ExpectedResponse[],
+    { fromMs, toMs }: Moment,
+  ): void {
     const sorted = responses.toSorted((a, b) => (describeResponse(a) < describeResponse(b) ? -1 : 1));
-    const expected = verdicts.toSorted((a, b) => (a.told < b.told ? -1 : 1));
-    expect(sorted.map(describeResponse)).toEqual(expected.map(({ told }) => told));
+    const expected = all.toSorted((a, b) => (a.report < b.report ? -1 : 1));
+    expect(sorted.map(describeResponse)).toEqual(expected.map(({ report }) => report));
     for (const [index, { dueMs }] of expected.entries()) {
       const retryAfter = sorted[index]?.headers.get('retry-after') ?? null;
       if (dueMs === null) {
@@ -195,7 +205,7 @@ describe.each(sharedStores)('two replicas over one %s', (_name, start) => {
       }
       case 'lift':
         await administer(`${first.id}/unban`, 'POST');
-        return model.lift(now());
+        return model.liftBan(now());
       case 'limits': {
         const { perMinute, perDay } = next;
         model.limits = { perMinute, perDay };
@@ -224,7 +234,7 @@ describe.each(sharedStores)('two replicas over one %s', (_name, start) => {
           moveClearOfEdges(model);
           model.passTo(now());
           for (const replica of replicas) {
-            expect(await rateLimitStatus(keys[0]?.key ?? '', replica)).toEqual(model.standing());
+            expect(await rateLimitStatus(keys[0]?.key ?? '', replica)).toEqual(model.status());
           }
         }),
         { numRuns: RUNS, interruptAfterTimeLimit: PATIENCE_MS, markInterruptAsFailure: true },

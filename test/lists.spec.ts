@@ -3,7 +3,7 @@ import { encodeCursor } from '../src/schemas/pagination.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 import { linksOf } from './support/links.js';
 
 type Status = 'available' | 'pending' | 'sold';
@@ -33,11 +33,11 @@ async function addPets(
   );
 }
 
-function list(query = ''): Promise<Answer> {
+function list(query = ''): Promise<HttpResponse> {
   return send(`${store.url}/v1/pets${query}`, { key });
 }
 
-const idsOf = ({ json }: Answer): number[] => (json as { id: number }[]).map(({ id }) => id);
+const idsOf = ({ json }: HttpResponse): number[] => (json as { id: number }[]).map(({ id }) => id);
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
@@ -49,7 +49,7 @@ async function walk(
   const pages: number[][] = [];
   let target: string | undefined = `/v1/pets${query}`;
   while (target !== undefined) {
-    const response: Answer = await send(`${store.url}${target}`, { key });
+    const response: HttpResponse = await send(`${store.url}${target}`, { key });
     expect(response.status).toBe(200);
     pages.push(idsOf(response));
     target = linksOf(response)['next'];
@@ -301,7 +301,7 @@ describe('a walk over all pages', () => {
     const names: string[] = [];
     let target: string | undefined = '/v1/pets?limit=1';
     while (target !== undefined && names.length < 10) {
-      const response: Answer = await send(`${store.url}${target}`, { key });
+      const response: HttpResponse = await send(`${store.url}${target}`, { key });
       names.push(...response.json.map(({ name }: { name: string }) => name));
       target = linksOf(response)['next'];
     }

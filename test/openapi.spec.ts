@@ -6,7 +6,7 @@ import { readEnvironment } from '../src/settings/environment.js';
 import { deprecationsText } from '../src/openapi/deprecations.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { RATE_LIMIT_HEADERS } from './support/expectations.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 
 // oxlint-disable-next-line typescript/no-explicit-any
 type Json = any;
@@ -15,7 +15,7 @@ const FILES = ['openapi.json', 'admin-openapi.json'];
 
 describe('the OpenAPI documents', () => {
   let store: TestApplication;
-  const served: Record<string, Answer> = {};
+  const served: Record<string, HttpResponse> = {};
   let documents: { store: Json; administration: Json };
 
   beforeAll(async () => {

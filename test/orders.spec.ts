@@ -6,7 +6,7 @@ import { startApplication, type TestApplication } from './support/application.js
 import { createDatabase } from './support/database.js';
 import { eventually } from './support/eventually.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 import { linksOf } from './support/links.js';
 
 const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
@@ -27,15 +27,15 @@ beforeEach(async () => {
   await store.database.query(`INSERT INTO pets (name, category_id) VALUES ('Rex', 7), ('Tom', 3)`);
 });
 
-function place(body: unknown, as = key): Promise<Answer> {
+function place(body: unknown, as = key): Promise<HttpResponse> {
   return send(`${store.url}${PATH}`, { method: 'POST', key: as, body });
 }
 
-function list(query = '', as = key): Promise<Answer> {
+function list(query = '', as = key): Promise<HttpResponse> {
   return send(`${store.url}${PATH}${query}`, { key: as });
 }
 
-const idsOf = ({ json }: Answer): number[] => (json as { id: number }[]).map(({ id }) => id);
+const idsOf = ({ json }: HttpResponse): number[] => (json as { id: number }[]).map(({ id }) => id);
 
 /** Inserts orders of the quota by SQL, since the API cannot set a status. */
 async function fill(quotaId: string, count: number, database = store.database): Promise<void> {
@@ -196,7 +196,7 @@ describe('GET /v1/store/orders', () => {
     await fill(issued.quotaId, 25);
     const seen: number[] = [];
     for (let target: string | undefined = `${PATH}?limit=10`; target !== undefined;) {
-      const response: Answer = await send(`${store.url}${target}`, { key });
+      const response: HttpResponse = await send(`${store.url}${target}`, { key });
       seen.push(...idsOf(response));
       target = linksOf(response)['next'];
       await place({ petId: 1, quantity: 1 });

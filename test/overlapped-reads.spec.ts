@@ -8,7 +8,7 @@ import { createDatabase, type TestDatabase } from './support/database.js';
 import { eventually, until } from './support/eventually.js';
 import { expectRateLimitHeaders } from './support/expectations.js';
 import { hold } from './support/holding.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 import { expectLocksWaitedFor } from './support/locks.js';
 
 const ORIGIN = 'https://shop.example';
@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 type Init = Parameters<typeof send>[1];
-const fetchPath = (path: string, init: Init, store = replica): Promise<Answer> =>
+const fetchPath = (path: string, init: Init, store = replica): Promise<HttpResponse> =>
   send(`${store.url}${path}`, init);
 
 /** A key that has used up its limit, which the first replica has not seen yet. */
@@ -51,7 +51,7 @@ async function usedKey(): Promise<string> {
   return key;
 }
 
-const namesOf = ({ headers }: Answer) => [...headers.keys()].toSorted();
+const namesOf = ({ headers }: HttpResponse) => [...headers.keys()].toSorted();
 
 describe('a read that is denied while its data is read', () => {
   const unavailable = new ApiError('service_unavailable', 'Away.');

@@ -11,7 +11,7 @@ import { startApplication, type TestApplication } from './support/application.js
 import { eventually, until } from './support/eventually.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
 import { hold } from './support/holding.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 import { scrape } from './support/prometheus.js';
 
 /** The number of slots of each operation. */
@@ -56,7 +56,7 @@ async function fill(
   operation: string,
   path: string,
   init?: Parameters<typeof send>[1],
-): Promise<Promise<Answer>[]> {
+): Promise<Promise<HttpResponse>[]> {
   holder ??= await hold(store.database.url, 'LOCK TABLE pets, orders IN ACCESS EXCLUSIVE MODE');
   const waiting = Array.from({ length: MAX }, () => fetchPath(path, init));
   await until(() => inFlight(operation) === MAX);

@@ -1,6 +1,6 @@
 import { startApplication, type TestApplication } from './support/application.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 import { sendRaw } from './support/raw-http.js';
 
 const BODY_LIMIT = 64 * 1024;
@@ -15,11 +15,11 @@ beforeAll(async () => {
 afterAll(() => store.close());
 
 /** Sends a body exactly as it is written. */
-function create(body: string, headers: Record<string, string> = {}): Promise<Answer> {
+function create(body: string, headers: Record<string, string> = {}): Promise<HttpResponse> {
   return send(`${store.url}/v1/pets`, { method: 'POST', key, body, headers });
 }
 
-function get(id: string | number): Promise<Answer> {
+function get(id: string | number): Promise<HttpResponse> {
   return send(`${store.url}/v1/pets/${id}`, { key });
 }
 

@@ -10,7 +10,7 @@ import { PrismaService } from '../src/database/prisma.service.js';
 import { loadSql, QueryRunner } from '../src/database/query-runner.js';
 import { startApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 import { countKeyLookUps } from './support/key-look-ups.js';
 import { until } from './support/eventually.js';
 import { describeOnPgBouncer, DOCUMENTED, type PgBouncer, startPgBouncer } from './support/pgbouncer.js';
@@ -133,7 +133,7 @@ describeOnPgBouncer('a connection through PgBouncer, which loses notifications',
         () => create('/v1/pets', '{"name":"Tom","categoryId":3}', attempt),
         () => create('/v1/store/orders', `{"petId":${rex?.id},"quantity":2}`, attempt),
       ]);
-      const replayed = ({ headers }: Answer) => headers.get('idempotent-replayed') === 'true';
+      const replayed = ({ headers }: HttpResponse) => headers.get('idempotent-replayed') === 'true';
 
       // Pairs of the same request, and enough of them that the pooler lends several connections in turn.
       const responses = await Promise.all([...each, ...each].map((repeat) => repeat()));
@@ -144,7 +144,7 @@ describeOnPgBouncer('a connection through PgBouncer, which loses notifications',
 
       const again = await Promise.all(each.map((repeat) => repeat()));
       expect(again.filter((response) => response.status !== 201 || !replayed(response))).toEqual([]);
-      const texts = (of: Answer[]) => of.map(({ text }) => text).toSorted();
+      const texts = (of: HttpResponse[]) => of.map(({ text }) => text).toSorted();
       expect(texts(again)).toEqual(texts(created));
       const [toms] = await database.query(`SELECT count(*)::int FROM pets WHERE name = 'Tom'`);
       const { json: orders } = await send(`${store.url}/v1/store/orders`, { key });

@@ -1,7 +1,7 @@
 import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 
 const MINUTE_MS = 60_000;
 
@@ -29,7 +29,7 @@ describe('GET /v1/rate-limit', () => {
     refusalsUntilBan,
     bannedUntil: null,
   });
-  const limitHeaders = ({ headers }: Answer) =>
+  const limitHeaders = ({ headers }: HttpResponse) =>
     ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`)));
 
   it('returns full windows for a new key', async () => {

@@ -9,7 +9,7 @@ import { ApiError } from '../src/errors/api-error.js';
 import { ENVIRONMENT } from '../src/settings/environment.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 
 const LIMIT_HEADERS = [
   'x-ratelimit-limit',
@@ -26,8 +26,8 @@ const DAY_END = '2027-03-06T00:00:00.000Z';
 const SECONDS_OF_DAY_LEFT = 41_130;
 
 const unixSeconds = (instant: string) => String(Date.parse(instant) / 1000);
-const limitHeaders = ({ headers }: Answer) => LIMIT_HEADERS.map((name) => headers.get(name));
-const remaining = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining'));
+const limitHeaders = ({ headers }: HttpResponse) => LIMIT_HEADERS.map((name) => headers.get(name));
+const remaining = ({ headers }: HttpResponse) => Number(headers.get('x-ratelimit-remaining'));
 
 describe('the limits of a quota', () => {
   let store: TestApplication;
@@ -44,9 +44,9 @@ describe('the limits of a quota', () => {
   const issue = (perMinute: number, perDay: number) => store.issue({ plan: 'enterprise', perMinute, perDay });
 
   /** Sends requests one after another at one instant, so that a slow machine does not reach the next second. */
-  async function sendTimes(count: number, key: string): Promise<Answer[]> {
+  async function sendTimes(count: number, key: string): Promise<HttpResponse[]> {
     const instant = new Date(store.clock.now());
-    const responses: Answer[] = [];
+    const responses: HttpResponse[] = [];
     for (let sent = 0; sent < count; sent += 1) {
       store.clock.travelTo(instant);
       responses.push(await send(pets, { key }));
@@ -256,7 +256,7 @@ describe('the limits of a quota', () => {
 
     it('allow a client that waits for Retry-After, and deny it one second earlier', async () => {
       const { key } = await issue(3, 100);
-      const denied = (await sendTimes(4, key)).at(-1) as Answer;
+      const denied = (await sendTimes(4, key)).at(-1) as HttpResponse;
       const waitMs = Number(denied.headers.get('retry-after')) * 1000;
       store.clock.travelTo(new Date(HALF_PAST.getTime() + waitMs - 1000));
       expect((await send(pets, { key })).status).toBe(429);
@@ -268,7 +268,7 @@ describe('the limits of a quota', () => {
   describe('when exceeded', () => {
     it('per minute return 429 and the seconds to the end of the minute, without using up the day', async () => {
       const issued = await issue(3, 100);
-      const response = (await sendTimes(5, issued.key)).at(-1) as Answer;
+      const response = (await sendTimes(5, issued.key)).at(-1) as HttpResponse;
       expect(response.status).toBe(429);
       expect(response.headers.get('content-type')).toMatch(/^application\/json/);
       expect(limitHeaders(response)).toEqual([
@@ -289,7 +289,7 @@ describe('the limits of a quota', () => {
 
     it('per day return 429 and the seconds to the end of the day, without using up the minute', async () => {
       const issued = await issue(100, 3);
-      const response = (await sendTimes(5, issued.key)).at(-1) as Answer;
+      const response = (await sendTimes(5, issued.key)).at(-1) as HttpResponse;
       expect(response.status).toBe(429);
       expect(limitHeaders(response)).toEqual([
         '3',
@@ -309,7 +309,7 @@ describe('the limits of a quota', () => {
 
     it('for both windows return 429 and the later of the two', async () => {
       const { key } = await issue(3, 3);
-      const response = (await sendTimes(4, key)).at(-1) as Answer;
+      const response = (await sendTimes(4, key)).at(-1) as HttpResponse;
       expect(response.status).toBe(429);
       expect(limitHeaders(response).slice(0, 3)).toEqual(['3', '0', unixSeconds(DAY_END)]);
       expect(response.headers.get('retry-after')).toBe(String(SECONDS_OF_DAY_LEFT));

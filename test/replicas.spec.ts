@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createDatabase, type TestDatabase } from './support/database.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 import { issueKey } from './support/keys.js';
 
 const MAIN = path.resolve(import.meta.dirname, '..', 'dist', 'main.js');
@@ -92,7 +92,7 @@ describe('two replicas over one database', () => {
     // The 60th refusal starts a ban, at either replica; each refusal before it reports its own count.
     const [warned, banned] = ['rate_limit_exceeded', 'api_key_banned'].map((code) =>
       denied.filter(({ json }) => json.code === code),
-    ) as [Answer[], Answer[]];
+    ) as [HttpResponse[], HttpResponse[]];
     expect(warned.map(refusalsLeft).toSorted((a, b) => b - a)).toEqual(
       Array.from({ length: 59 }, (_, index) => 59 - index),
     );
@@ -104,5 +104,5 @@ describe('two replicas over one database', () => {
   });
 });
 
-const remaining = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining'));
-const refusalsLeft = ({ json }: Answer) => Number(/\b(\d+) refusals? remain/.exec(json.message)?.[1]);
+const remaining = ({ headers }: HttpResponse) => Number(headers.get('x-ratelimit-remaining'));
+const refusalsLeft = ({ json }: HttpResponse) => Number(/\b(\d+) refusals? remain/.exec(json.message)?.[1]);

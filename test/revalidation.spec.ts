@@ -1,6 +1,6 @@
 import { startApplication, type TestApplication } from './support/application.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 import { sendRaw } from './support/raw-http.js';
 
 const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
@@ -15,11 +15,11 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-function get(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
+function get(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<HttpResponse> {
   return send(`${store.url}${path}`, { key, headers, method });
 }
 
-const tagOf = ({ headers }: Answer) => headers.get('etag') ?? '';
+const tagOf = ({ headers }: HttpResponse) => headers.get('etag') ?? '';
 
 describe.each(['/v1/pets', '/v1/pets?status=sold', '/v1/pets?limit=1', '/v1/pets/1', '/v1/store/orders'])(
   'GET %s',

@@ -1,5 +1,5 @@
 import { startApplication, type TestApplication } from './support/application.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 import { sendRaw } from './support/raw-http.js';
 
 const NOTHING = "default-src 'none'; frame-ancestors 'none'";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-const fetchTarget = (target: string, init: Parameters<typeof send>[1] = {}): Promise<Answer> =>
+const fetchTarget = (target: string, init: Parameters<typeof send>[1] = {}): Promise<HttpResponse> =>
   send(`${store.url}${target}`, { key, ...init });
 
 function expectHardened(headers: Headers, policy = NOTHING): void {

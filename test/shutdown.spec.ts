@@ -29,7 +29,7 @@ const used = async () => {
 };
 const requestOf = (target: string, connection = 'keep-alive') =>
   `GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.key}\r\nConnection: ${connection}\r\n\r\n`;
-/** New connections are refused as soon as the server closes. */
+/** New connections are rejected once the server closes. */
 const serverIsClosed = () =>
   eventually(() => expect(fetch(`${store.url}/livez`)).rejects.toThrow('fetch failed'));
 

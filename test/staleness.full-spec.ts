@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 import { issueKey } from './support/keys.js';
 import { ServiceProcess } from './support/service-process.js';
 import { staleness } from './support/staleness.js';
@@ -53,9 +53,9 @@ describe('two replicas with separate connections for changes of keys', () => {
   /** Revokes the key by SQL; returns for how many milliseconds each replica still accepted it. */
   async function stalenessOfRevocation({ id, key }: IssuedKey): Promise<number[]> {
     await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
-    const isServed = ({ status }: Answer) => status === 200;
+    const isServed = ({ status }: HttpResponse) => status === 200;
     const ended = await Promise.all(urls.map((url) => staleness(url, key, isServed)));
-    expect(ended.map(({ answer }) => answer.status)).toEqual([401, 401]);
+    expect(ended.map(({ response }) => response.status)).toEqual([401, 401]);
     return ended.map(({ staleMs }) => staleMs);
   }
 

@@ -87,7 +87,7 @@ describe('a service with an embedded database', () => {
     const { code } = await service.interrupt();
     expect(code).toBe(0);
     await postgresEnded();
-    // Only the service told PostgreSQL to end, and it ended gracefully.
+    // Only the service stopped PostgreSQL, and it ended gracefully.
     expect(await readFile(path.join(dataDir, 'postgres.log'), 'utf8')).toMatch(
       /received fast shutdown request[^]*database system is shut down\n$/,
     );

@@ -394,8 +394,8 @@ describe('animal-store on a terminal', () => {
   const COLUMNS = 80;
 
   /** Returns what a command prints there, line by line, when this is typed at its prompt. */
-  async function typed(answer: string, ...args: string[]): Promise<{ code: number | null; lines: string[] }> {
-    const process = new ServiceProcess('cli/admin.js', settings(), args, { columns: COLUMNS, answer });
+  async function typed(input: string, ...args: string[]): Promise<{ code: number | null; lines: string[] }> {
+    const process = new ServiceProcess('cli/admin.js', settings(), args, { columns: COLUMNS, input });
     const { code, stdout } = await process.ended;
     return { code, lines: stdout.trimEnd().split('\r\n') };
   }
@@ -424,7 +424,7 @@ describe('animal-store on a terminal', () => {
     expect(whole[1]).toMatch(new RegExp(`^${name} +${id} +ask_live_`));
   });
 
-  it('asks before it revokes a key or changes a plan, and changes nothing without a yes', async () => {
+  it('prompts before it revokes a key or changes a plan, and changes nothing without a yes', async () => {
     const { id } = await issue('--plan', 'free');
     await outputOf('plans', 'set', 'asked', '--per-minute', '1', '--per-day', '2');
     const before = await everything();
@@ -460,10 +460,10 @@ describe('animal-store on a terminal', () => {
     ['Ctrl-C', '\u0003'],
     ['Ctrl-C after a yes', 'yes\u0003'],
     ['Ctrl-D', '\u0004'],
-  ])('changes nothing, and says so, on %s at a prompt', async (_name, answer) => {
+  ])('changes nothing, and reports that, on %s at a prompt', async (_name, input) => {
     const { id } = await issue('--plan', 'free');
     const before = await everything();
-    const { code, lines } = await typed(answer, 'keys', 'revoke', id);
+    const { code, lines } = await typed(input, 'keys', 'revoke', id);
     expect(code).toBe(1);
     expect(lines.at(-1)).toBe('Nothing was changed.');
     // The prompt may take two lines.

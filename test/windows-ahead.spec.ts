@@ -7,7 +7,7 @@ import { FallbackCounterStore } from '../src/rate-limit/stores/fallback-counter-
 import { startApplication, type TestApplication } from './support/application.js';
 import { type ServiceHome, sharedStores } from './support/counter-stores.js';
 import { documented } from './support/documented-commands.js';
-import { type Answer, send } from './support/http.js';
+import { type HttpResponse, send } from './support/http.js';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
@@ -49,11 +49,11 @@ describe.each(sharedStores)('a window that %s opened while its clock was ahead',
   const call = () => send(`${service.url}/v1/pets`, { key: key.key });
   const repair = () => repairs[name]?.(home);
   const stored = () => home.counterOf(`quota:${key.quotaId}`);
-  const secondsToReset = ({ headers }: Answer) =>
+  const secondsToReset = ({ headers }: HttpResponse) =>
     Number(headers.get('x-ratelimit-reset')) - service.clock.now() / SECOND_MS;
-  const remaining = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining'));
+  const remaining = ({ headers }: HttpResponse) => Number(headers.get('x-ratelimit-remaining'));
 
-  async function callWhileAhead(byMs: number, count = 1): Promise<Answer[]> {
+  async function callWhileAhead(byMs: number, count = 1): Promise<HttpResponse[]> {
     service.clock.travel(byMs);
     const responses = await Promise.all(Array.from({ length: count }, call));
     service.clock.travel(-byMs);

@@ -18,7 +18,7 @@ const COMPOSE_FILE = path.join(PROJECT, 'docker-compose.yml');
 const BUILD_TIMEOUT_MS = 900_000;
 const MAX_SIZE_BYTES = 350e6;
 const NODE_USER = 1000;
-/** How often a client sends what may not have been carried out. A replica ends once. */
+/** How often a client sends a request whose outcome is unknown. */
 const ATTEMPTS = 5;
 const MADE_KEY = /shown this once: (ask_live_\w{38})/;
 
@@ -49,7 +49,7 @@ describe('the image', () => {
     expect(image.sizeBytes).toBeLessThan(MAX_SIZE_BYTES);
   });
 
-  it('says how it is run: as the user node, by Node itself, with a health check', () => {
+  it('runs as the user node, by Node itself, with a health check', () => {
     expect(image.config).toMatchObject({
       user: 'node',
       workingDir: '/app',
@@ -60,7 +60,7 @@ describe('the image', () => {
     expect(image.config.env['NODE_ENV']).toBe('production');
   });
 
-  it('has what serves and what brings a database up to date, and nothing that builds or tests', async () => {
+  it('has what serves and migrates, and nothing that builds or tests', async () => {
     expect((await command('ls', '-A', path.join(image.root, 'app'))).split('\n')).toEqual([
       'dist',
       'node_modules',
@@ -75,7 +75,7 @@ describe('the image', () => {
     expect(files.filter((file) => /\.d\.[mc]?ts$|\/app\/dist\/.*\.spec\.js$|\/\.env$/.test(file))).toEqual(
       [],
     );
-    // Nothing that could be written by whom it runs as.
+    // Its user can write none of its files.
     expect(
       await command(
         'find',
@@ -93,7 +93,7 @@ describe('the image', () => {
     ).toBe('');
   });
 
-  it('runs as process 1 without any right of root, and can write nothing', async () => {
+  it('runs as process 1 without any privilege of root, and can write nothing', async () => {
     const script = `
       const fs = require('node:fs');
       const refusal = (folder) => {
@@ -110,7 +110,7 @@ describe('the image', () => {
     });
   });
 
-  it('ends with exit code 1 and says what is missing', async () => {
+  it('ends with exit code 1 and reports what is missing', async () => {
     const { code, stderr } = await runOnce(image.config.command);
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -136,8 +136,8 @@ async function runOnce(line: string[]) {
 
 type Init = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> };
 
-/** What the service answers by the balancer. */
-async function ask(host: string, request: string, key: string, init: Init = {}) {
+/** Sends a request to the service through the balancer. */
+async function send(host: string, request: string, key: string, init: Init = {}) {
   const response = await fetch(`http://${host}:3000${request}`, {
     ...init,
     headers: { Authorization: `Bearer ${key}`, ...init.headers },
@@ -151,25 +151,25 @@ const addition = (name: string): Init => ({
   body: JSON.stringify({ name, categoryId: 1 }),
 });
 
-/** Adds an animal as the documents tell clients to: what may not have been carried out is sent again, under its key. */
+/** Adds an animal as the documents recommend: retries with the same Idempotency-Key when the outcome is unknown. */
 async function create(host: string, key: string, name: string) {
   const { headers, ...init } = addition(name);
   const named = { ...init, headers: { ...headers, 'Idempotency-Key': randomUUID() } };
   for (let attempts = 1; ; attempts += 1) {
-    const answer = await ask(host, '/v1/pets', key, named);
-    const retryAfter = answer.headers.get('retry-after');
+    const response = await send(host, '/v1/pets', key, named);
+    const retryAfter = response.headers.get('retry-after');
     if (retryAfter === null || attempts === ATTEMPTS) {
-      return { status: answer.status, body: answer.body, attempts };
+      return { status: response.status, body: response.body, attempts };
     }
     await pause(Number(retryAfter) * 1000);
   }
 }
 
-/** The animals of this name, by all pages of the list. */
+/** Returns the ids of the animals of this name, from all pages of the list. */
 async function idsOf(host: string, key: string, name: string): Promise<number[]> {
   const ids: number[] = [];
   for (let next: string | undefined = '/v1/pets?limit=100'; next !== undefined;) {
-    const { headers, body } = await ask(host, next, key);
+    const { headers, body } = await send(host, next, key);
     const pets = body as { id: number; name: string }[];
     ids.push(...pets.filter((pet) => pet.name === name).map(({ id }) => id));
     next = linksOf({ headers })['next'];
@@ -180,7 +180,7 @@ async function idsOf(host: string, key: string, name: string): Promise<number[]>
 describe('docker compose up', () => {
   let project: ComposeProject;
   let key: string;
-  /** Of a client that may ask as much as it likes. */
+  /** Its limits are higher than any test needs. */
   let busyKey: string;
 
   beforeAll(async () => {
@@ -189,7 +189,7 @@ describe('docker compose up', () => {
   });
   afterAll(() => project.down());
 
-  it('brings the database up to date and makes the first administrator, whose key the log shows', async () => {
+  it('migrates the database and issues the first administrator a key, which the log shows', async () => {
     const [{ code, stdout, stderr } = { code: null, stdout: '', stderr: '' }] = await Promise.all(
       project.of('migrate').map(({ ended }) => ended),
     );
@@ -210,16 +210,16 @@ describe('docker compose up', () => {
     busyKey = JSON.parse(issued?.stdout ?? '').key;
   });
 
-  it('serves by two replicas behind the balancer', async () => {
+  it('has two replicas behind the balancer, which both serve requests', async () => {
     expect(project.of('api')).toHaveLength(2);
     const balancer = project.address('balancer');
-    const { status, headers, body } = await ask(balancer, '/v1/pets', key, addition('Rex'));
+    const { status, headers, body } = await send(balancer, '/v1/pets', key, addition('Rex'));
     expect({ status, body }).toEqual({
       status: 201,
       body: { id: expect.any(Number), name: 'Rex', categoryId: 1 },
     });
     expect([headers.get('x-ratelimit-limit'), headers.get('server')]).toEqual(['1000', null]);
-    await Promise.all(Array.from({ length: 40 }, () => ask(balancer, '/v1/pets', key)));
+    await Promise.all(Array.from({ length: 40 }, () => send(balancer, '/v1/pets', key)));
     const [, ...healthCheck] = image.config.healthCheck;
     for (const replica of project.of('api')) {
       expect(replica.said).toContain('"GET"');
@@ -231,12 +231,12 @@ describe('docker compose up', () => {
     }
   });
 
-  it("tells the service each client's address, whatever the client makes up", async () => {
+  it("forwards each client's address to the service, whatever forwarding headers the client sends", async () => {
     const balancer = project.address('balancer');
     const remaining = async (forwarded: string) => {
       const headers = { 'X-Forwarded-For': forwarded, Forwarded: `for=${forwarded}`, 'X-Real-IP': forwarded };
-      const { headers: answer } = await ask(balancer, '/v1/pets', 'none', { headers });
-      return Number(answer.get('x-ratelimit-remaining'));
+      const response = await send(balancer, '/v1/pets', 'none', { headers });
+      return Number(response.headers.get('x-ratelimit-remaining'));
     };
     const first = await remaining('203.0.113.1');
     const second = await remaining('203.0.113.2');
@@ -250,14 +250,14 @@ describe('docker compose up', () => {
     expect(said).not.toContain('203.0.113.');
   });
 
-  it('finds replicas that are added, and while others are taken away fails no read, and creates once whatever it is asked to', async () => {
+  it('uses added replicas, and while others are removed fails no read and repeats no creation', async () => {
     const balancer = project.address('balancer');
     await project.scale('api', 3);
     await project.healthy('api');
     const third = project.of('api')[2];
     const deadline = performance.now() + 20_000;
     while (!third?.said.includes('/v1/pets') && performance.now() < deadline) {
-      await Promise.all(Array.from({ length: 6 }, () => ask(balancer, '/v1/pets', busyKey)));
+      await Promise.all(Array.from({ length: 6 }, () => send(balancer, '/v1/pets', busyKey)));
     }
     expect(third?.said).toContain('/v1/pets');
 
@@ -266,7 +266,7 @@ describe('docker compose up', () => {
     const creations: Awaited<ReturnType<typeof create>>[] = [];
     const readers = Array.from({ length: 4 }, async () => {
       while (!scaling.isOver) {
-        const { status, body } = await ask(balancer, '/v1/pets', busyKey);
+        const { status, body } = await send(balancer, '/v1/pets', busyKey);
         reads.push({ status, body });
       }
     });
@@ -289,19 +289,19 @@ describe('docker compose up', () => {
     expect(await idsOf(balancer, busyKey, 'Scaled')).toEqual(created.toSorted((a, b) => a - b));
   });
 
-  it('goes on with the replica that is left when another is killed', async () => {
+  it('uses the remaining replica when another is killed', async () => {
     const balancer = project.address('balancer');
     await project.scale('api', 2);
     await project.healthy('api');
     await project.of('api')[1]?.kill('SIGKILL');
-    const { status } = await ask(balancer, '/readyz', key);
+    const { status } = await send(balancer, '/readyz', key);
     expect(status).toBe(200);
   });
 
-  it('answers in the form of the service when no replica is left', async () => {
+  it('returns an error in the form of the service when no replica is left', async () => {
     const balancer = project.address('balancer');
     await project.scale('api', 0);
-    const { status, headers, body } = await ask(balancer, '/v1/pets', key);
+    const { status, headers, body } = await send(balancer, '/v1/pets', key);
     expect({ status, body }).toEqual({
       status: 503,
       body: { code: 'service_unavailable', message: expect.stringContaining('No replica'), status: 503 },
@@ -362,7 +362,7 @@ describe('docker compose up with secrets in files, and with the profile redis', 
     try {
       await project.up();
       const [key = ''] = project.of('migrate').map(({ said }) => MADE_KEY.exec(said)?.[1] ?? '');
-      const { status, headers } = await ask(project.address('balancer'), '/v1/pets', key);
+      const { status, headers } = await send(project.address('balancer'), '/v1/pets', key);
       expect([status, headers.get('x-ratelimit-remaining'), headers.get('x-ratelimit-degraded')]).toEqual([
         200,
         '999',

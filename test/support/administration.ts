@@ -1,20 +1,20 @@
 import type { IssuedKey, CreateKeyInput } from '../../src/admin/key.schemas.js';
 import { startApplication, type TestApplication } from './application.js';
-import { type Answer, send } from './http.js';
+import { type HttpResponse, send } from './http.js';
 
 export interface Administration {
   store: TestApplication;
   /** The key of all requests. */
   administrator: IssuedKey;
   /** Sends a request as the administrator. `request` is a method and a path, such as `GET /admin/keys`. */
-  send: (request: string, body?: unknown) => Promise<Answer>;
+  send: (request: string, body?: unknown) => Promise<HttpResponse>;
   /** Issues a key by HTTP; a client's on plan Free by default. */
-  issue: (order?: Record<string, unknown>) => Promise<IssuedKey>;
+  issue: (input?: Record<string, unknown>) => Promise<IssuedKey>;
 }
 
 const WIDE: Partial<CreateKeyInput> = { plan: 'enterprise', perMinute: 1_000_000, perDay: 10_000_000 };
 
-/** The service, and an administrator with room for all requests of a test file. */
+/** Starts the service, and issues an administrator's key whose limits a test file does not reach. */
 export async function startAdministration(): Promise<Administration> {
   const store = await startApplication();
   const administrator = await store.issue({ ...WIDE, name: 'administrator', role: 'admin' });
@@ -26,11 +26,11 @@ export async function startAdministration(): Promise<Administration> {
     store,
     administrator,
     send: sendAsAdmin,
-    issue: async (order) => {
+    issue: async (input) => {
       const { status, json, text } = await sendAsAdmin('POST /admin/keys', {
         name: 'test',
         plan: 'free',
-        ...order,
+        ...input,
       });
       if (status !== 201) {
         throw new Error(`No key was issued: ${text}`);

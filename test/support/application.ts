@@ -12,18 +12,18 @@ export interface TestApplication {
   app: NestFastifyApplication;
   database: TestDatabase;
   clock: TestClock;
-  issue(order?: Partial<CreateKeyInput>): Promise<IssuedKey>;
+  issue(input?: Partial<CreateKeyInput>): Promise<IssuedKey>;
   close(): Promise<void>;
 }
 
 interface Options {
   environment?: Partial<Environment>;
-  /** A database that the test owns; else a new one, which goes with the application. */
+  /** A database that the test owns. Default: a new one, dropped when the application closes. */
   database?: TestDatabase;
   clock?: TestClock;
 }
 
-/** The real application over a real database, listening on a free port of this machine. */
+/** Starts the real application on a real database and a free port. */
 export async function startApplication({
   environment,
   database,
@@ -48,7 +48,7 @@ export async function startApplication({
     app,
     database: store,
     clock,
-    issue: (order) => keys.issue({ name: 'test', plan: 'free', ...order }, TERMINAL),
+    issue: (input) => keys.issue({ name: 'test', plan: 'free', ...input }, TERMINAL),
     close: async () => {
       await app.close();
       if (database === undefined) {

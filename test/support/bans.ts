@@ -1,6 +1,6 @@
 import type { TestDatabase } from './database.js';
 
-/** Bans the quota of a key until an instant, as the counter store keeps it. */
+/** Bans the quota of a key until an instant, in the table of the counter store. */
 export async function ban(
   database: TestDatabase,
   { quotaId }: { quotaId: string },
@@ -16,7 +16,7 @@ export async function ban(
   );
 }
 
-/** Until when the quota of a key is banned, or was. */
+/** Returns the end of the last ban of a key's quota; null if it was never banned. */
 export async function bannedUntil(
   database: TestDatabase,
   { quotaId }: { quotaId: string },

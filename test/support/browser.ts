@@ -8,7 +8,7 @@ import { findOnPath } from './programs.js';
 
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome'];
 
-/** The browser of this machine. Where it has none, the tests say that they are skipped; in CI they fail. */
+/** Returns the browser of this machine. Without one, its tests are skipped with a message; in CI they fail. */
 export function findBrowser(): string | undefined {
   const program = findOnPath(...PROGRAMS);
   if (program === undefined && process.env['CI'] !== undefined) {
@@ -29,12 +29,12 @@ interface Message {
   error?: { message: string };
 }
 
-/** One page of a real browser, by the DevTools protocol over a pipe. */
+/** A page of a real browser, controlled by the DevTools protocol over a pipe. */
 export class BrowserPage {
-  /** What the page's console has shown: errors, and what the policy of the page has forbidden. */
+  /** Errors and warnings in the page's console, such as violations of its content security policy. */
   readonly complaints: string[] = [];
   private readonly waiting = new Map<number, (message: Message) => void>();
-  private asked = 0;
+  private lastId = 0;
   private sessionId: string | undefined;
   private rest = '';
 
@@ -46,7 +46,7 @@ export class BrowserPage {
     pipe.setEncoding('utf8').on('data', (text: string) => {
       const messages = (this.rest + text).split('\0');
       this.rest = messages.pop() ?? '';
-      messages.forEach((message) => this.hear(JSON.parse(message) as Message));
+      messages.forEach((message) => this.receive(JSON.parse(message) as Message));
     });
   }
 
@@ -66,28 +66,28 @@ export class BrowserPage {
       { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] },
     );
     const page = new BrowserPage(child, profile);
-    const { targetId } = await page.ask('Target.createTarget', { url: 'about:blank' });
-    const { sessionId } = await page.ask('Target.attachToTarget', { targetId, flatten: true });
+    const { targetId } = await page.command('Target.createTarget', { url: 'about:blank' });
+    const { sessionId } = await page.command('Target.attachToTarget', { targetId, flatten: true });
     page.sessionId = String(sessionId);
-    await Promise.all(['Log.enable', 'Runtime.enable', 'Page.enable'].map((method) => page.ask(method)));
+    await Promise.all(['Log.enable', 'Runtime.enable', 'Page.enable'].map((method) => page.command(method)));
     return page;
   }
 
   async goTo(url: string): Promise<void> {
-    await this.ask('Page.navigate', { url });
+    await this.command('Page.navigate', { url });
   }
 
-  /** Gives the page a screen of this width, and its reader this colour scheme. */
+  /** Sets the width of the screen and the preferred colour scheme. */
   async emulate({ width, scheme }: { width: number; scheme: string }): Promise<void> {
     const metrics = { width, height: 800, deviceScaleFactor: 1, mobile: false };
-    await this.ask('Emulation.setDeviceMetricsOverride', metrics);
+    await this.command('Emulation.setDeviceMetricsOverride', metrics);
     const features = [{ name: 'prefers-color-scheme', value: scheme }];
-    await this.ask('Emulation.setEmulatedMedia', { features });
+    await this.command('Emulation.setEmulatedMedia', { features });
   }
 
-  /** What this expression comes to in the page; a promise is waited for. */
+  /** Returns the value of an expression in the page, or what its promise resolves to. */
   async evaluate(expression: string): Promise<unknown> {
-    const { result, exceptionDetails } = await this.ask('Runtime.evaluate', {
+    const { result, exceptionDetails } = await this.command('Runtime.evaluate', {
       expression,
       awaitPromise: true,
       returnByValue: true,
@@ -99,9 +99,9 @@ export class BrowserPage {
     return (result as { value?: unknown }).value;
   }
 
-  /** A picture of the page, in PNG. */
+  /** Returns a screenshot as PNG. */
   async picture(): Promise<Buffer> {
-    const { data } = await this.ask('Page.captureScreenshot');
+    const { data } = await this.command('Page.captureScreenshot');
     return Buffer.from(String(data), 'base64');
   }
 
@@ -112,8 +112,8 @@ export class BrowserPage {
     await rm(this.profile, { recursive: true, force: true, maxRetries: 10 });
   }
 
-  private ask(method: string, params: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
-    const id = (this.asked += 1);
+  private command(method: string, params: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
+    const id = (this.lastId += 1);
     const { sessionId } = this;
     (this.child.stdio[3] as Writable).write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
     return new Promise((resolve, reject) => {
@@ -123,7 +123,7 @@ export class BrowserPage {
     });
   }
 
-  private hear(message: Message): void {
+  private receive(message: Message): void {
     if (message.id !== undefined) {
       this.waiting.get(message.id)?.(message);
       this.waiting.delete(message.id);

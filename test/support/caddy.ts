@@ -15,7 +15,7 @@ export interface Caddy {
   stop(): Promise<void>;
 }
 
-/** Whether the balancer of the Compose file is on this machine. In CI it has to be. */
+/** Returns whether this machine has Caddy, the load balancer of the Compose file. In CI, throws if not. */
 export function hasCaddy(): boolean {
   const isThere = isExecutable(PROGRAM);
   if (!isThere && process.env['CI'] !== undefined) {
@@ -24,7 +24,7 @@ export function hasCaddy(): boolean {
   return isThere;
 }
 
-/** The balancer of the Compose file, in front of one replica that does not go by a name. */
+/** Starts the load balancer of the Compose file in front of one replica, which has an address instead of a name. */
 export async function startCaddy(replicaUrl: string): Promise<Caddy> {
   const port = await freePort();
   const folder = await mkdtemp(path.join(tmpdir(), 'caddy-'));

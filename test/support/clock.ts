@@ -1,6 +1,6 @@
 import { Clock } from '../../src/settings/clock.js';
 
-/** A clock that a test sets; the store's clock travels with it. */
+/** A clock that a test sets, together with the store's clock. */
 export class TestClock extends Clock {
   override storeOffsetMs = 0;
 
@@ -16,7 +16,7 @@ export class TestClock extends Clock {
     this.stoppedAtMs = instant.getTime();
   }
 
-  /** Has it go on from where it stopped. */
+  /** Resumes from where it stopped. */
   goOn(): void {
     this.stoppedAtMs = null;
   }

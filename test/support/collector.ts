@@ -13,11 +13,11 @@ export interface ReceivedSpan {
   kind: number;
   status: { code: number };
   attributes: Record<string, unknown>;
-  /** What the service says of itself. */
+  /** The attributes of the service. */
   resource: Record<string, unknown>;
 }
 
-/** One posting as it came. */
+/** A received request. */
 interface Posting {
   path: string;
   type: string;
@@ -29,9 +29,9 @@ interface Posting {
 export interface Collector {
   url: string;
   postings: Posting[];
-  /** What was received in JSON. */
+  /** The spans received as JSON. */
   spans(): ReceivedSpan[];
-  /** Waits until a span is there. */
+  /** Waits for a span. */
   span(matches: (span: ReceivedSpan) => boolean): Promise<ReceivedSpan>;
   close(): Promise<void>;
 }
@@ -71,14 +71,14 @@ function spansOf({ body, type }: Posting): ReceivedSpan[] {
   );
 }
 
-/** @param answer what each posting is answered; never, where it is null. */
-export async function startCollector(answer: () => number | null = () => 200): Promise<Collector> {
+/** @param statusOf returns the status of the next response; null for no response. */
+export async function startCollector(statusOf: () => number | null = () => 200): Promise<Collector> {
   const postings: Posting[] = [];
   const server = createServer((request, response) => {
     void buffer(request).then((body) => {
       const { url: path = '', headers } = request;
       postings.push({ path, type: headers['content-type'] ?? '', headers, body });
-      const status = answer();
+      const status = statusOf();
       if (status !== null) {
         response.writeHead(status, { 'Content-Type': 'application/json' }).end('{}');
       }

@@ -9,29 +9,29 @@ import { TestClock } from './clock.js';
 import { createDatabase, type TestDatabase } from './database.js';
 import { type DatabaseProxy, startDatabaseProxy } from './database-proxy.js';
 import { until } from './eventually.js';
-import { type Answer, send } from './http.js';
+import { type HttpResponse, send } from './http.js';
 
 /** Much less than any deadline. */
 export const AT_ONCE_MS = 300;
 const RECOVERY_MS = 2000;
 export const STRANGER_LIMIT = 5;
 
-/** A replica whose way to the counters, and to nothing else, can be cut. */
+/** A replica whose connections to the counters alone can be cut. */
 export interface Replica {
   app: TestApplication;
   proxy: DatabaseProxy;
-  /** The log lines of its counting. */
+  /** The warnings of its counter store. */
   lines: jest.SpyInstance;
   close(): Promise<void>;
 }
 
-/** Of the test that runs: */
+// Those of the running test:
 export let database: TestDatabase;
 export let replica: Replica;
 export let key: IssuedKey;
 let replicas: Replica[];
 
-/** Gives each test of the file a database, a replica, and a key. */
+/** Creates a database, a replica and a key for each test of the file. */
 export function startForEach(): void {
   beforeEach(async () => {
     database = await createDatabase();
@@ -69,17 +69,21 @@ export const call = (from = replica, { key: its }: { key?: string } = key) =>
 export const callAtOnce = (count: number, from = replica, its?: { key?: string }) =>
   Promise.all(Array.from({ length: count }, () => call(from, its)));
 
-export async function callTimes(count: number, from = replica, its?: { key?: string }): Promise<Answer[]> {
-  const answers: Answer[] = [];
+export async function callTimes(
+  count: number,
+  from = replica,
+  its?: { key?: string },
+): Promise<HttpResponse[]> {
+  const responses: HttpResponse[] = [];
   for (let sent = 0; sent < count; sent += 1) {
-    answers.push(await call(from, its));
+    responses.push(await call(from, its));
   }
-  return answers;
+  return responses;
 }
 
-export const isDegraded = ({ headers }: Answer) => headers.get('x-ratelimit-degraded') === 'true';
-export const remaining = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining'));
-export const served = (answers: Answer[]) => answers.filter(({ status }) => status === 200).length;
+export const isDegraded = ({ headers }: HttpResponse) => headers.get('x-ratelimit-degraded') === 'true';
+export const remaining = ({ headers }: HttpResponse) => Number(headers.get('x-ratelimit-remaining'));
+export const served = (responses: HttpResponse[]) => responses.filter(({ status }) => status === 200).length;
 export const descending = (from: number, to: number) =>
   Array.from({ length: from - to + 1 }, (_, index) => from - index);
 
@@ -89,7 +93,7 @@ export async function timed<T>(work: () => Promise<T>): Promise<{ ms: number; re
   return { ms: performance.now() - start, result };
 }
 
-/** What is stored of the windows of a key's quota. */
+/** Returns the stored counters of a key's quota. */
 export async function stored({ quotaId } = key): Promise<{ minute: number; day: number } | undefined> {
   const [row] = await database.query<{ minute: number; day: number }>(
     'SELECT minute_used AS minute, day_used AS day FROM rate_limit_counters WHERE subject = $1',
@@ -98,14 +102,14 @@ export async function stored({ quotaId } = key): Promise<{ minute: number; day: 
   return row;
 }
 
-/** Has the store refuse connections, once the replica has noticed that its own is gone. */
+/** Makes the store refuse connections, and waits until the replica has lost its own. */
 export async function refuse({ app, proxy } = replica): Promise<void> {
   proxy.goAway();
   const store = app.app.get<PostgresCounterStore>(SHARED_COUNTER_STORE);
   await until(() => store['client'] === null);
 }
 
-/** Waits until the store answers again; `others` are asked, so that the key's own counts stay as they are. */
+/** Waits until the store responds again. Uses another key, so that the counters of the test's key do not change. */
 export async function recovered(from = replica): Promise<void> {
   const others = await from.app.issue({ plan: 'business' });
   const start = performance.now();

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Others who take connections of a server and give none back. */
+/** Other clients of a server, which take connections and keep them. */
 export class Crowd {
   private readonly clients: pg.Client[] = [];
 
@@ -10,7 +10,7 @@ export class Crowd {
     return this.clients.length;
   }
 
-  /** Takes all that are left. */
+  /** Takes all remaining connections. */
   async fill(): Promise<void> {
     while (await this.take()) {
       // There may be another.
@@ -21,7 +21,7 @@ export class Crowd {
     await Promise.all(this.clients.splice(0).map((client) => client.end()));
   }
 
-  /** @returns whether there was one. */
+  /** Returns whether a connection was free. */
   private async take(): Promise<boolean> {
     const client = new pg.Client({ connectionString: this.url, application_name: 'crowd' });
     try {

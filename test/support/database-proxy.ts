@@ -3,16 +3,16 @@ import net from 'node:net';
 
 export interface DatabaseProxy {
   url: string;
-  /** Cuts every connection and refuses new ones, as a server that has stopped. */
+  /** Closes every connection and refuses new ones, like a stopped server. */
   goAway(): void;
-  /** Keeps every connection, takes new ones, and passes nothing on, as a server that hangs. */
+  /** Keeps every connection, accepts new ones, and forwards nothing, like a hanging server. */
   hang(): void;
   comeBack(): Promise<void>;
   close(): void;
 }
 
 /**
- * A way to a database that a test can cut.
+ * Starts a proxy in front of a database, which a test can stop or hang.
  *
  * @param heldApplication the `application_name` of the connections that hang when it does; else all.
  */

@@ -8,7 +8,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A new database with all migrations and the four plans, or an empty one. */
+/** Creates a database with all migrations and the four plans, or an empty one. */
 export async function createDatabase(
   template: 'template_store' | 'template0' = 'template_store',
 ): Promise<TestDatabase> {

@@ -23,7 +23,7 @@ export function describeOnDebianPostgres(name: string, tests: () => void): void 
   }
 }
 
-/** The programs of the oldest one that this machine has. */
+/** Returns the folder with the programs of the oldest version on this machine. */
 function findPrograms(): string | null {
   let majors: string[];
   try {
@@ -79,7 +79,7 @@ export class DebianPostgres {
     await this.shell('pg_ctl -D "$PGDATA" -w -m fast stop');
   }
 
-  /** Has all of its processes hold still. The kernel goes on taking connections, and nobody answers. */
+  /** Stops all of its processes with SIGSTOP. The kernel still accepts connections, but nothing responds. */
   async freeze(): Promise<void> {
     const postmaster = await this.postmaster();
     // It first, so that there are no more of the others.
@@ -95,7 +95,7 @@ export class DebianPostgres {
     this.frozen.splice(0).forEach((pid) => process.kill(pid, 'SIGCONT'));
   }
 
-  /** Ends all of its processes at once, as a machine does that crashes. */
+  /** Kills all of its processes at once, as if the machine crashed. */
   async kill(): Promise<void> {
     await this.freeze();
     const killed = this.frozen.splice(0);

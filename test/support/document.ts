@@ -4,7 +4,7 @@ import addFormats from 'ajv-formats';
 import { parse } from 'lossless-json';
 import { SECURITY_HEADERS } from '../../src/http/security-headers.js';
 
-/** JSON Schema, as far as the document has it. */
+/** The part of JSON Schema that the documents use. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -42,13 +42,13 @@ interface Response {
 export interface Operation {
   operationId: string;
   method: string;
-  /** As the service has it: with `/v1` where the document has it in its servers. */
+  /** With `/v1`, which the public document has in its servers. */
   path: string;
   parameters: Parameter[];
   body: Schema | null;
   responses: Record<string, Response>;
   stability: string;
-  /** The day of its removal, where it is deprecated. */
+  /** The removal day of a deprecated operation. */
   sunset: Date | null;
 }
 
@@ -63,7 +63,7 @@ interface Document {
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 const NAME = 'openapi';
 const FILES = ['openapi.json', 'admin-openapi.json'];
-/** What HTTP itself has on a response: no interface says it of each. */
+/** Headers of HTTP itself, which the document does not list. */
 const OF_HTTP = new Set([
   'connection',
   'content-length',
@@ -74,17 +74,17 @@ const OF_HTTP = new Set([
   'vary',
 ]);
 
-/** What this service has on every response, for browsers: no operation says it, and none may be without. */
+/** Headers for browsers on every response, which the document does not list. */
 const OF_EVERY_RESPONSE = new Map(
   Object.entries(SECURITY_HEADERS).map(([name, value]) => [name.toLowerCase(), value]),
 );
 
-/** The committed OpenAPI documents together, and what they say of requests and responses. */
+/** The committed OpenAPI documents as one, and the check of responses against them. */
 export class ApiDocument {
   private readonly document: Document;
   private readonly ajv = new Ajv2020.default({ strict: false, allErrors: true, coerceTypes: false });
 
-  /** @param files the documents; both of them when not given. */
+  /** @param files the documents. */
   constructor(files = FILES) {
     this.document = joined(files.map((file) => JSON.parse(readFileSync(file, 'utf8')) as Document));
     addFormats.default(this.ajv);
@@ -123,7 +123,7 @@ export class ApiDocument {
     return name === undefined ? schema : (this.document.components.schemas[name] ?? {});
   }
 
-  /** What of a response is not as the document says, a line each. */
+  /** Returns a line for each difference between a response and the document. */
   faultsOf(operation: Operation, status: number, headers: Headers, text: string): string[] {
     const response = operation.responses[status];
     if (response === undefined) {
@@ -145,13 +145,15 @@ export class ApiDocument {
 
   private headerFaults({ headers: listed = {} }: Response, headers: Headers): string[] {
     const names = new Set(Object.keys(listed).map((name) => name.toLowerCase()));
-    const untold = [...headers.keys()].filter(
+    const unlisted = [...headers.keys()].filter(
       (name) => !names.has(name) && !OF_HTTP.has(name) && !OF_EVERY_RESPONSE.has(name),
     );
     const unsafe = [...OF_EVERY_RESPONSE].filter(([name, value]) => headers.get(name) !== value);
-    const wrong = Object.entries(listed).flatMap(([name, told]) => {
+    const wrong = Object.entries(listed).flatMap(([name, described]) => {
       const header =
-        '$ref' in told ? this.document.components.headers[told.$ref.split('/').at(-1) ?? ''] : told;
+        '$ref' in described
+          ? this.document.components.headers[described.$ref.split('/').at(-1) ?? '']
+          : described;
       const value = headers.get(name);
       if (header === undefined || value === null) {
         return header?.required === false ? [] : [`the header ${name} is missing`];
@@ -159,7 +161,7 @@ export class ApiDocument {
       return this.faults(header.schema, header.schema.type === 'integer' ? Number(value) : value, name);
     });
     return [
-      ...untold.map((name) => `the header ${name} is not listed`),
+      ...unlisted.map((name) => `the header ${name} is not listed`),
       ...unsafe.map(([name, value]) => `the header ${name} is not ${value}`),
       ...wrong,
     ];
@@ -174,7 +176,7 @@ export class ApiDocument {
   }
 }
 
-/** The documents as one. What two of them have under one name is the same. */
+/** Joins the documents. Components with the same name are the same. */
 function joined(documents: Document[]): Document {
   const join = <Value>(of: (document: Document) => Record<string, Value>) =>
     Object.fromEntries(documents.flatMap((document) => Object.entries(of(document))));
@@ -187,7 +189,7 @@ function joined(documents: Document[]): Document {
   };
 }
 
-/** The same, where an object has no field that is not told: a client may be sent more one day, but nothing by mistake. */
+/** Returns the schema without additional properties: fields may be added later, but none may be sent by mistake. */
 function closed<Value>(schema: Value): Value {
   return JSON.parse(JSON.stringify(schema), (_name, value: unknown) =>
     isObjectSchema(value) ? { additionalProperties: false, ...value } : value,
@@ -198,7 +200,7 @@ function isObjectSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && 'type' in value && value.type === 'object';
 }
 
-/** Every number of this interface is an integer of 64 bits, which only its digits can tell. */
+/** Returns the numbers that are no int64. Reads their digits, as a parsed number may have lost some. */
 function numberFaults(text: string): string[] {
   const faults: string[] = [];
   parse(text, null, (digits) => {

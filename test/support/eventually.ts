@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const PAUSE_MS = 5;
 
-/** Tries until the expectation holds; past the deadline it fails as it failed last. */
+/** Retries until the expectation holds. @throws its last error after the deadline. */
 export async function eventually(expectation: () => Promise<unknown>, deadlineMs = 5000): Promise<void> {
   const deadline = performance.now() + deadlineMs;
   for (;;) {
@@ -18,7 +18,7 @@ export async function eventually(expectation: () => Promise<unknown>, deadlineMs
   }
 }
 
-/** Asks until it is so; past the deadline it fails. */
+/** Retries until `isSo` returns true. @throws Error after the deadline. */
 export function until(isSo: () => boolean | Promise<boolean>, deadlineMs = 10_000): Promise<void> {
   return eventually(async () => {
     if (!(await isSo())) {

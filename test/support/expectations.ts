@@ -1,4 +1,4 @@
-import type { Answer } from './http.js';
+import type { HttpResponse } from './http.js';
 
 const RATE_LIMIT_FORMS = {
   'X-RateLimit-Limit': /^\d+$/,
@@ -8,27 +8,30 @@ const RATE_LIMIT_FORMS = {
   RateLimit: /^"minute";r=\d+;t=\d+(, "day";r=\d+;t=\d+)?$/,
 };
 
-/** The headers that tell of the limits on every answer under a protected path. */
+/** The rate-limit headers of every response under a protected path. */
 export const RATE_LIMIT_HEADERS = Object.keys(RATE_LIMIT_FORMS);
 
-export function expectRateLimitHeaders({ headers }: Pick<Answer, 'headers'>): void {
+export function expectRateLimitHeaders({ headers }: Pick<HttpResponse, 'headers'>): void {
   for (const [name, form] of Object.entries(RATE_LIMIT_FORMS)) {
     expect(`${name}: ${headers.get(name)}`).toMatch(new RegExp(form.source.replace('^', `^${name}: `)));
   }
 }
 
-export function expectNoRateLimitHeaders({ headers }: Pick<Answer, 'headers'>): void {
+export function expectNoRateLimitHeaders({ headers }: Pick<HttpResponse, 'headers'>): void {
   expect(RATE_LIMIT_HEADERS.filter((name) => headers.has(name))).toEqual([]);
 }
 
-/** An error has the three fields and no fourth, is JSON, and its body tells the status of its response. */
+/** Expects an error as JSON with exactly three fields, and with the status of the response in its body. */
 export function expectError(
-  answer: Answer,
+  response: HttpResponse,
   status: number,
   code: string,
   message: unknown = expect.any(String),
 ): void {
-  expect({ status: answer.status, body: answer.json }).toEqual({ status, body: { code, message, status } });
-  expect(answer.headers.get('content-type')).toMatch(/^application\/json(; charset=utf-8)?$/);
-  expect(answer.headers.get('x-request-id')).toMatch(/^\S+$/);
+  expect({ status: response.status, body: response.json }).toEqual({
+    status,
+    body: { code, message, status },
+  });
+  expect(response.headers.get('content-type')).toMatch(/^application\/json(; charset=utf-8)?$/);
+  expect(response.headers.get('x-request-id')).toMatch(/^\S+$/);
 }

@@ -1,41 +1,41 @@
 import type { TestDatabase } from './database.js';
 import { expectError, expectRateLimitHeaders } from './expectations.js';
 import type { Course } from './faults.js';
-import type { Health } from './health-watch.js';
+import type { HealthCheck } from './health-watch.js';
 
-const LONGEST_ANSWER_MS = 6000;
+const LONGEST_RESPONSE_MS = 6000;
 const RECOVERY_MS = 2000;
-/** `/readyz` asks for a second and a half at the most, and its answer holds for one. */
+/** `/readyz` queries for at most a second and a half, and its result holds for one second. */
 const UNREADY_MS = 2500;
 const READINESS_MS = 2000;
-/** It asks nobody: what it takes is the machine's. */
+/** `/livez` queries nothing: only a busy machine delays it. */
 const LIVE_MS = 1500;
-/** What a busy machine takes for the rest. */
+/** The further delay by a busy machine. */
 const SLACK_MS = 500;
 
-/** What `/readyz` has to tell during a fault; `either` of one that may be over before anybody asks. */
+/** What `/readyz` must report during a fault; `either` for a fault that may end between two requests. */
 export type Readiness = 'ready' | 'not ready' | 'either';
 
-/** What holds for every fault: answers in form and in time, and all of them as they should be soon after it. */
-export function expectAnswersInFormAndInTime(course: Course): void {
+/** Expects, for every fault, well-formed responses in time, and success soon after it. */
+export function expectResponsesInFormAndInTime(course: Course): void {
   expect(course.failedBefore).toBe(0);
-  for (const answer of course.refusals) {
-    // While the first attempt of an addition that is tried again is still under way, its twin is told so.
+  for (const response of course.failedResponses) {
+    // A retry gets 409 while the first attempt is in flight.
     const [status, code] =
-      answer.status === 409
+      response.status === 409
         ? ([409, 'idempotency_conflict'] as const)
         : ([503, 'service_unavailable'] as const);
-    expectError(answer, status, code);
-    expectRateLimitHeaders(answer);
-    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    expectError(response, status, code);
+    expectRateLimitHeaders(response);
+    expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   }
-  expect(course.unanswered).toBe(0);
-  expect(course.longestMs).toBeLessThan(LONGEST_ANSWER_MS);
+  expect(course.withoutResponse).toBe(0);
+  expect(course.longestMs).toBeLessThan(LONGEST_RESPONSE_MS);
   expect(course.servedAgainMs).toBeLessThan(RECOVERY_MS);
   expect(course.countedAgainMs).toBeLessThan(RECOVERY_MS);
 }
 
-/** The process lives, whatever happens to others; and its readiness is told in time, and truly. */
+/** Expects the process to be live throughout, and its readiness to be correct and reported in time. */
 export function expectTruthfulHealth(course: Course, readiness: Readiness): void {
   const { livez, readyz } = course.health;
   expect(new Set(livez.map(({ status }) => status))).toEqual(new Set([200]));
@@ -52,7 +52,7 @@ export function expectTruthfulHealth(course: Course, readiness: Readiness): void
   expect(course.readyAgainMs).toBeLessThan(RECOVERY_MS);
 }
 
-/** Every animal whose creation was answered 201 is there; and that of an Idempotency-Key once, however often it was tried. */
+/** Expects every animal whose creation got 201, and one animal for each Idempotency-Key, however often it was sent. */
 export async function expectNothingLost(
   database: Pick<TestDatabase, 'query'>,
   course: Course,
@@ -67,15 +67,15 @@ export async function expectNothingLost(
   expect(once).toHaveLength(new Set(once).size);
 }
 
-/** All of that. */
+/** Expects all of the above. */
 export async function expectPromisesKept(
   database: Pick<TestDatabase, 'query'>,
   course: Course,
   readiness: Readiness,
 ): Promise<void> {
   await expectNothingLost(database, course);
-  expectAnswersInFormAndInTime(course);
+  expectResponsesInFormAndInTime(course);
   expectTruthfulHealth(course, readiness);
 }
 
-const longest = (seen: Health[]) => Math.max(...seen.map(({ askedMs, answeredMs }) => answeredMs - askedMs));
+const longest = (checks: HealthCheck[]) => Math.max(...checks.map(({ sentMs, endedMs }) => endedMs - sentMs));

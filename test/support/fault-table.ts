@@ -12,13 +12,13 @@ const count = (number: number) => number.toLocaleString('en');
 const milliseconds = (number: number) => `${count(Math.round(number))} ms`;
 const unlessNull = (number: number | null) => (number === null ? '' : count(number));
 
-/** What each column tells of a fault; one that has nothing to tell of any is left out. */
+/** The columns. One that is empty for all faults is left out. */
 const COLUMNS: readonly [head: string, cell: (course: Course) => string][] = [
   ['fault', ({ name }) => name],
   ['served', ({ served }) => count(served)],
-  ['of these counted locally', ({ countedAlone }) => count(countedAlone)],
-  ['503 or 409', ({ refusals }) => count(refusals.length)],
-  ['no response', ({ unanswered }) => count(unanswered)],
+  ['of these counted locally', ({ countedLocally }) => count(countedLocally)],
+  ['503 or 409', ({ failedResponses }) => count(failedResponses.length)],
+  ['no response', ({ withoutResponse }) => count(withoutResponse)],
   ['longest response', ({ longestMs }) => milliseconds(longestMs)],
   ['not ready after', ({ unreadyMs }) => (unreadyMs === null ? '' : milliseconds(unreadyMs))],
   [
@@ -33,8 +33,7 @@ const COLUMNS: readonly [head: string, cell: (course: Course) => string][] = [
 ];
 
 /**
- * Tells what was seen of faults, as a table: on standard output; and where `FAULTS_INTO` names a document, between the marks of
- * this name there.
+ * Writes a table of the faults to standard output and, if `FAULTS_INTO` names a document, between the marks of this name in it.
  */
 export async function publishFaults(
   name: string,

@@ -1,20 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { HealthWatch } from './health-watch.js';
-import type { Answer } from './http.js';
+import type { HttpResponse } from './http.js';
 import { isServed, type Kind, Load, type Seen } from './load.js';
 
-/** How long all is well before a fault, unless it has happened already. */
+/** How long the load runs before the fault. */
 const CALM_MS = 1000;
-/** How long is looked on when it is over: longer than the service may take to recover. */
+/** How long the load runs after the fault: longer than the service may take to recover. */
 const AFTER_MS = 3000;
 
 export interface Fault {
   /** As the table names it. */
   name: string;
-  /** Has it happen; when it returns, it has. Left out, it has happened before the load begins. */
+  /** Causes the fault, and returns once it has happened. Default: it has happened before the load begins. */
   happen?(): Promise<unknown>;
   lastsMs: number;
-  /** Ends it; when it returns, what failed is there again. */
+  /** Ends the fault, and returns once what failed is back. */
   end(): Promise<unknown>;
 }
 
@@ -26,11 +26,11 @@ interface Times {
   returnedMs: number;
 }
 
-/** What clients and a load balancer saw of a service that suffered a fault. */
+/** What clients and a load balancer saw of a service during a fault. */
 export class Course {
-  /** Of the animals whose creation was acknowledged, those that are not there; null while nobody has looked. */
+  /** The number of animals that were acknowledged but are missing; null until it is known. */
   lost: number | null = null;
-  /** Requests that were answered, and that the counters do not know of; null while nobody has looked. */
+  /** The number of successful requests that were not counted; null until it is known. */
   uncounted: number | null = null;
 
   constructor(
@@ -40,32 +40,34 @@ export class Course {
     readonly health: HealthWatch,
   ) {}
 
-  /** Requests that failed though nothing had happened yet. */
+  /** The number of requests that failed before the fault. */
   get failedBefore(): number {
     return this.load.seen.filter((seen) => seen.endedMs < this.times.beganMs && !isServed(seen)).length;
   }
 
-  /** Requests that were under way when it began, or sent later, and were answered as they should be. */
+  /** The number of requests that were in flight when the fault began, or sent later, and succeeded. */
   get served(): number {
     return this.concerned.filter(isServed).length;
   }
 
-  /** Of these, those that the replica decided by itself. */
-  get countedAlone(): number {
+  /** The number of these that the replica counted locally. */
+  get countedLocally(): number {
     return this.concerned.filter((seen) => isServed(seen) && isDegraded(seen)).length;
   }
 
-  /** The answers that tell of a failure. */
-  get refusals(): Answer[] {
-    return this.concerned.flatMap(({ answer }) => (answer !== null && answer.status >= 300 ? [answer] : []));
+  /** The responses that report a failure. */
+  get failedResponses(): HttpResponse[] {
+    return this.concerned.flatMap(({ response }) =>
+      response !== null && response.status >= 300 ? [response] : [],
+    );
   }
 
-  /** Requests that failed without an answer. */
-  get unanswered(): number {
-    return this.concerned.filter(({ answer }) => answer === null).length;
+  /** The number of requests without a response. */
+  get withoutResponse(): number {
+    return this.concerned.filter(({ response }) => response === null).length;
   }
 
-  /** The longest time that a client waited for an answer. */
+  /** The longest time that a client waited for a response. */
   get longestMs(): number {
     return Math.max(...this.concerned.map(({ sentMs, endedMs }) => endedMs - sentMs));
   }
@@ -75,28 +77,27 @@ export class Course {
     return this.sinceReturn(this.load.seen.filter((seen) => !isServed(seen)));
   }
 
-  /** How long after the fault the last answer arrived that the replica had decided by itself. */
+  /** How long after the fault the last locally counted response arrived. */
   get countedAgainMs(): number {
     return this.sinceReturn(this.load.seen.filter(isDegraded));
   }
 
-  /** How long it took until `/readyz` told that it had happened; null where it never did. */
+  /** How long `/readyz` took to report the fault; null if it never did. */
   get unreadyMs(): number | null {
-    const told = this.health.readyz.find(({ status }) => status !== 200);
-    return told === undefined ? null : Math.max(0, told.answeredMs - this.times.happenedMs);
+    const first = this.health.readyz.find(({ status }) => status !== 200);
+    return first === undefined ? null : Math.max(0, first.endedMs - this.times.happenedMs);
   }
 
-  /** Whether `/readyz` told during the fault that all is well again. */
+  /** Whether `/readyz` reported recovery during the fault. */
   get readyMeanwhile(): boolean {
-    const during = this.health.readyz.filter(({ answeredMs }) => answeredMs < this.times.endingMs);
-    const told = during.findIndex(({ status }) => status !== 200);
-    return told !== -1 && during.slice(told).some(({ status }) => status === 200);
+    const during = this.health.readyz.filter(({ endedMs }) => endedMs < this.times.endingMs);
+    const first = during.findIndex(({ status }) => status !== 200);
+    return first !== -1 && during.slice(first).some(({ status }) => status === 200);
   }
 
-  /** How long after the fault `/readyz` told for the last time that the service is not ready. */
+  /** How long after the fault `/readyz` last reported that the service is not ready. */
   get readyAgainMs(): number {
-    const told = this.health.readyz.filter(({ status }) => status !== 200);
-    return this.sinceReturn(told.map(({ answeredMs }) => ({ endedMs: answeredMs })));
+    return this.sinceReturn(this.health.readyz.filter(({ status }) => status !== 200));
   }
 
   /** The requests of one kind that were not served. */
@@ -113,9 +114,9 @@ export class Course {
   }
 }
 
-const isDegraded = ({ answer }: Seen) => answer?.headers.get('x-ratelimit-degraded') === 'true';
+const isDegraded = ({ response }: Seen) => response?.headers.get('x-ratelimit-degraded') === 'true';
 
-/** Has a fault happen to a service that is under constant load, and be over again. */
+/** Causes a fault of a service under constant load, ends it, and returns what was seen. */
 export async function suffer(url: string, key: string, fault: Fault): Promise<Course> {
   const load = new Load(url, key);
   const health = new HealthWatch(url);

@@ -1,6 +1,6 @@
 import { type Item, parseItem, parseList } from 'structured-headers';
 
-/** A link of RFC 8288, section 3, in the form that we write: a URI reference, its relation, and what else is said of it. */
+/** A link of RFC 8288, section 3, in the form that the service writes: URI reference, relation, other parameters. */
 const LINK = `<[\\w.~:/?#[\\]@!$&'()*+,;=%-]+>; rel="[a-z-]+"(?:; (?!rel=)[a-z]+="[^"]*")*`;
 const LINKS = new RegExp(`^${LINK}(?:, ${LINK})*$`);
 const INTEGERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'Content-Length'];
@@ -10,7 +10,7 @@ type Check = (value: string) => boolean;
 
 const isInteger: Check = (value) => /^\d+$/.test(value);
 const isDelay: Check = (value) => /^[1-9]\d*$/.test(value);
-/** The one form of an HTTP-date that may be sent (RFC 9110, section 5.6.7). */
+/** Only this form of an HTTP-date may be sent (RFC 9110, section 5.6.7). */
 const isHttpDate: Check = (value) => new Date(value).toUTCString() === value;
 const isSince: Check = (value) => parseItem(value)[0] instanceof Date;
 const areLinks: Check = (value) => LINKS.test(value);
@@ -23,7 +23,7 @@ const FORMS: [name: string, form: Check][] = [
   ['Link', areLinks],
 ];
 
-/** What of a response's fields is not as the documents have it that define them, or does not fit together; a line each. */
+/** Returns a line for each header field that violates its RFC or contradicts another field. */
 export function fieldFaults(headers: Headers, { isBanned }: { isBanned: boolean }): string[] {
   const malformed = FORMS.flatMap(([name, form]) => {
     const value = headers.get(name);
@@ -32,12 +32,12 @@ export function fieldFaults(headers: Headers, { isBanned }: { isBanned: boolean 
   return [...malformed, ...windowFaults(headers, isBanned), ...sunsetFaults(headers)];
 }
 
-/** Of the windows in both forms. A ban may end later than any window. */
+/** Compares both forms of the rate-limit headers. A ban may end later than any window. */
 function windowFaults(headers: Headers, isBanned: boolean): string[] {
-  const told = (name: string) => headers.get(name) ?? '';
-  const policies = itemsOf(told('RateLimit-Policy'));
-  const limits = itemsOf(told('RateLimit'));
-  const [tightest, remaining] = [Number(told('X-RateLimit-Limit')), Number(told('X-RateLimit-Remaining'))];
+  const field = (name: string) => headers.get(name) ?? '';
+  const policies = itemsOf(field('RateLimit-Policy'));
+  const limits = itemsOf(field('RateLimit'));
+  const [tightest, remaining] = [Number(field('X-RateLimit-Limit')), Number(field('X-RateLimit-Remaining'))];
   const areSound = policies.every(([name, { q, w }], index) => {
     const [limited, { r, t }] = limits[index] ?? ['none', {}];
     return limited === name && isWithin(r, q) && (isWithin(t, w) || isBanned);

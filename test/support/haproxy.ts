@@ -11,12 +11,12 @@ const PROGRAM = '/usr/sbin/haproxy';
 
 export interface Haproxy {
   url: string;
-  /** Waits until the server of this port is sent requests. */
+  /** Waits until it sends requests to this port. */
   sends(port: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Whether the load balancer is on this machine. In CI it has to be. */
+/** Returns whether this machine has HAProxy. In CI, throws if not. */
 export function hasHaproxy(): boolean {
   const isThere = isExecutable(PROGRAM);
   if (!isThere && process.env['CI'] !== undefined) {
@@ -28,7 +28,7 @@ export function hasHaproxy(): boolean {
   return isThere;
 }
 
-/** A load balancer before these ports, which asks each five times a second whether it is ready, and tries nothing twice. */
+/** Starts a load balancer that checks the readiness of these ports five times a second, and retries nothing. */
 export async function startHaproxy(ports: readonly number[]): Promise<Haproxy> {
   const folder = await mkdtemp(path.join(tmpdir(), 'haproxy-'));
   const [port, statisticsPort] = [await freePort(), await freePort()];
@@ -64,8 +64,8 @@ frontend statistics
     if (child.exitCode !== null) {
       throw new Error(`HAProxy ended:\n${log}`);
     }
-    const answer = await fetch(`http://127.0.0.1:${statisticsPort}/;csv`).catch(() => null);
-    return (await answer?.text()) ?? '';
+    const response = await fetch(`http://127.0.0.1:${statisticsPort}/;csv`).catch(() => null);
+    return (await response?.text()) ?? '';
   };
   return {
     url: `http://127.0.0.1:${port}`,
@@ -77,7 +77,7 @@ frontend statistics
   };
 }
 
-/** Of the statistics as CSV, whose first line names the columns. */
+/** Reads the statistics, which are CSV with the names of the columns in the first line. */
 function isUp(csv: string, replica: number): boolean {
   const [names = [], ...rows] = csv.split('\n').map((line) => line.replace(/^# /, '').split(','));
   const row = rows.find((columns) => columns[names.indexOf('svname')] === String(replica));

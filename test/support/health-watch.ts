@@ -3,18 +3,18 @@ import { send } from './http.js';
 
 const INTERVAL_MS = 100;
 
-/** What a path of health answered, and when, by `performance.now()`. */
-export interface Health {
-  /** Null where no answer came. */
+/** A request for health, with times of `performance.now()`. */
+export interface HealthCheck {
+  /** Null without a response. */
   status: number | null;
-  askedMs: number;
-  answeredMs: number;
+  sentMs: number;
+  endedMs: number;
 }
 
-/** Asks a service all the time how it is. */
+/** Requests the health of a service all the time. */
 export class HealthWatch {
-  readonly livez: Health[] = [];
-  readonly readyz: Health[] = [];
+  readonly livez: HealthCheck[] = [];
+  readonly readyz: HealthCheck[] = [];
   private isOver = false;
   private readonly watching: Promise<unknown>;
 
@@ -30,11 +30,11 @@ export class HealthWatch {
     await this.watching;
   }
 
-  private async watch(url: string, seen: Health[]): Promise<void> {
+  private async watch(url: string, checks: HealthCheck[]): Promise<void> {
     while (!this.isOver) {
-      const askedMs = performance.now();
-      const answer = await send(url).catch(() => null);
-      seen.push({ status: answer?.status ?? null, askedMs, answeredMs: performance.now() });
+      const sentMs = performance.now();
+      const response = await send(url).catch(() => null);
+      checks.push({ status: response?.status ?? null, sentMs, endedMs: performance.now() });
       await pause(INTERVAL_MS);
     }
   }

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Holds a transaction open, begun by these statements, until it is let go. */
+/** Begins a transaction with these statements, and keeps it open until `letGo`. */
 export async function hold(url: string, ...statements: string[]): Promise<{ letGo(): Promise<void> }> {
   const holder = new pg.Client({ connectionString: url });
   await holder.connect();

@@ -1,4 +1,4 @@
-export interface Answer {
+export interface HttpResponse {
   status: number;
   headers: Headers;
   /** The body as text; `json` parses it, which loses digits of large integers. */
@@ -11,18 +11,18 @@ interface Init {
   method?: string;
   key?: string | undefined;
   headers?: Record<string, string>;
-  /** Sent as JSON unless it is a text, which is sent as it is. */
+  /** Sent as JSON, unless it is a string. */
   body?: unknown;
   redirect?: 'manual';
-  /** How long to wait for all of the answer, if not for as long as it takes. */
+  /** How long to wait for the whole response. Default: without limit. */
   patienceMs?: number;
 }
 
-/** One HTTP request, and all of its answer. */
+/** Sends an HTTP request, and returns the whole response. */
 export async function send(
   url: string,
   { method = 'GET', key, headers = {}, body, redirect, patienceMs }: Init = {},
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const response = await fetch(url, {
     method,
     headers: {

@@ -1,4 +1,4 @@
-/** Has intervals pass by `jest.advanceTimersByTime` alone; all else takes the time that it takes. */
+/** Makes intervals, and nothing else, depend on `jest.advanceTimersByTime`. */
 export function fakeIntervals(): void {
   jest.useFakeTimers({
     doNotFake: [

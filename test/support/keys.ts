@@ -5,15 +5,15 @@ import { openServices } from '../../src/cli/services.js';
 import { readEnvironment } from '../../src/settings/environment.js';
 import type { TestDatabase } from './database.js';
 
-/** Issues a key where no application of the test runs. */
+/** Issues a key without a running application. */
 export async function issueKey(
   { url }: Pick<TestDatabase, 'url'>,
-  order: Partial<CreateKeyInput> = {},
+  input: Partial<CreateKeyInput> = {},
   key?: string,
 ): Promise<IssuedKey> {
   const services = await openServices(readEnvironment({ APP_ENV: 'staging', DATABASE_URL: url }));
   try {
-    return await services.get(KeyService).issue({ name: 'test', plan: 'free', ...order }, TERMINAL, key);
+    return await services.get(KeyService).issue({ name: 'test', plan: 'free', ...input }, TERMINAL, key);
   } finally {
     await services.close();
   }

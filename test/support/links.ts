@@ -1,7 +1,7 @@
-import type { Answer } from './http.js';
+import type { HttpResponse } from './http.js';
 
-/** The targets of a `Link` header by their relation (RFC 8288); throws when it has another form than ours. */
-export function linksOf({ headers }: Pick<Answer, 'headers'>): Record<string, string> {
+/** Returns the targets of a `Link` header by their relation (RFC 8288). @throws Error if it is not in the service's form. */
+export function linksOf({ headers }: Pick<HttpResponse, 'headers'>): Record<string, string> {
   const links: Record<string, string> = {};
   for (const link of (headers.get('link') ?? '').split(', ')) {
     const { target, relation } = /^<(?<target>[^<>]+)>; rel="(?<relation>[a-z]+)"$/.exec(link)?.groups ?? {};

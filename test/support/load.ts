@@ -1,29 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Answer, send } from './http.js';
+import { type HttpResponse, send } from './http.js';
 
-/** What is asked for, each by clients of its own, so that one kind that waits holds up no other. */
+/** The kinds of requests. Each has its own clients, so that a slow kind delays no other. */
 const KINDS = ['read', 'orders', 'add', 'add-once'] as const;
 export type Kind = (typeof KINDS)[number];
 
 const CLIENTS_OF_A_KIND = 3;
-/** Between an answer and the next request of a client. */
+/** Between a response and the client's next request. */
 const REST_MS = 20;
-/** Far more than any answer may take: who gives up here has met a hang. */
+/** Far longer than any response may take. */
 const PATIENCE_MS = 20_000;
 
-/** A request, and what became of it. Times are those of `performance.now()`. */
+/** A request and its outcome, with times of `performance.now()`. */
 export interface Seen {
   kind: Kind;
   sentMs: number;
   endedMs: number;
-  /** Null where none came, as the connection broke off or the patience ended. */
-  answer: Answer | null;
+  /** Null if the connection closed or the request timed out. */
+  response: HttpResponse | null;
 }
 
-export const isServed = ({ answer }: Seen): boolean => answer !== null && answer.status < 300;
+export const isServed = ({ response }: Seen): boolean => response !== null && response.status < 300;
 
-/** Clients that send one request after the other, on connections that are kept, whatever becomes of them. */
+/** Clients that send one request after another on persistent connections, whatever the responses are. */
 export class Load {
   readonly seen: Seen[] = [];
   /** The names of all animals whose creation was acknowledged, by identifier. */
@@ -38,7 +38,7 @@ export class Load {
     this.clients = KINDS.flatMap((kind) => Array.from({ length: CLIENTS_OF_A_KIND }, () => this.run(kind)));
   }
 
-  /** Waits for the answers to all that was sent. */
+  /** Stops sending, and waits for the responses to all requests. */
   async stop(): Promise<void> {
     this.isOver = true;
     await Promise.all(this.clients);
@@ -47,26 +47,26 @@ export class Load {
   private async run(kind: Kind): Promise<void> {
     let name = nameFor(kind);
     while (!this.isOver) {
-      const answer = await this.ask(kind, name);
-      // With an Idempotency-Key the same is tried again until it is acknowledged.
-      if (kind === 'add' || answer?.status === 201) {
+      const response = await this.sendAndRecord(kind, name);
+      // A creation with an Idempotency-Key is retried until it is acknowledged.
+      if (kind === 'add' || response?.status === 201) {
         name = nameFor(kind);
       }
       await pause(REST_MS);
     }
   }
 
-  private async ask(kind: Kind, name: string): Promise<Answer | null> {
+  private async sendAndRecord(kind: Kind, name: string): Promise<HttpResponse | null> {
     const sentMs = performance.now();
-    const answer = await this.send(kind, name).catch(() => null);
-    this.seen.push({ kind, sentMs, endedMs: performance.now(), answer });
-    if (answer?.status === 201) {
-      this.acknowledged.set(answer.json.id, name);
+    const response = await this.send(kind, name).catch(() => null);
+    this.seen.push({ kind, sentMs, endedMs: performance.now(), response });
+    if (response?.status === 201) {
+      this.acknowledged.set(response.json.id, name);
     }
-    return answer;
+    return response;
   }
 
-  private send(kind: Kind, name: string): Promise<Answer> {
+  private send(kind: Kind, name: string): Promise<HttpResponse> {
     const { url, key } = this;
     const patient = { key, patienceMs: PATIENCE_MS };
     if (kind === 'read' || kind === 'orders') {

@@ -1,6 +1,6 @@
 import type { TestDatabase } from './database.js';
 
-/** Of the statements under way in this database, so many wait for another. */
+/** Expects so many statements in this database to wait for a lock. */
 export async function expectLocksWaitedFor(database: TestDatabase, count: number): Promise<void> {
   const waiting = await database.query(
     "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",

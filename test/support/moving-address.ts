@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 
-/** An address that leads to a server, and may lead to another later, as a name does. */
+/** An address that forwards to a server, and can be changed to another, as a DNS name can. */
 export class MovingAddress {
   private readonly sockets = new Set<net.Socket>();
 
@@ -37,7 +37,7 @@ export class MovingAddress {
     return (this.server.address() as net.AddressInfo).port;
   }
 
-  /** From now on new connections lead to this port. Those that are open stay where they are. */
+  /** Forwards new connections to this port. Open connections stay where they are. */
   leadTo(port: number): void {
     this.target = port;
   }

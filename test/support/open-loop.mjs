@@ -1,9 +1,9 @@
-// Sends requests at their times, whatever comes back, as many clients together do; and tells what became of each, a line of
-// JSON: [status, milliseconds from its time until its answer had arrived], with status 0 where none came.
+// Sends requests at fixed times, whatever the responses are, as many independent clients do. Writes a line of JSON for each:
+// [status, milliseconds from its time to the end of its response], with status 0 without a response.
 //
 //   node open-loop.mjs '{"url", "method", "headers", "body", "perSecond", "seconds", "clients"}'
 //
-// With `clients` it is a closed loop instead: so many send one request after the other, and their pace shows what can be served.
+// With `clients` it is a closed loop: so many clients send one request after another, and their rate is what can be served.
 
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -11,21 +11,21 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const { url, method = 'GET', headers, body, perSecond, seconds, clients } = JSON.parse(process.argv[2] ?? '');
 const agent = new Agent({ keepAlive: true });
-/** Longer than any answer may take. */
+/** Longer than any response may take. */
 const PATIENCE_MS = 20_000;
 
-/** @returns {Promise<void>} when all of the answer has arrived. */
+/** @returns {Promise<void>} once the whole response has arrived. */
 async function send(dueMs) {
   const status = await new Promise((resolve) => {
-    const asking = request(url, { method, headers, agent, timeout: PATIENCE_MS }, (answer) => {
-      text(answer).then(
-        () => resolve(answer.statusCode),
+    const outgoing = request(url, { method, headers, agent, timeout: PATIENCE_MS }, (response) => {
+      text(response).then(
+        () => resolve(response.statusCode),
         () => resolve(0),
       );
     });
-    asking.on('error', () => resolve(0));
-    asking.on('timeout', () => asking.destroy());
-    asking.end(body);
+    outgoing.on('error', () => resolve(0));
+    outgoing.on('timeout', () => outgoing.destroy());
+    outgoing.end(body);
   });
   outcomes.push([status, performance.now() - dueMs]);
 }

@@ -18,7 +18,7 @@ export class OperatedService {
 
   private constructor(
     readonly server: DebianPostgres,
-    /** One that no test uses up. */
+    /** Its limits are higher than any test needs. */
     readonly key: string,
   ) {}
 

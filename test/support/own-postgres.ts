@@ -6,13 +6,13 @@ import { startEmbeddedPostgres } from '../../src/embedded-postgres/embedded-post
 
 export interface OwnPostgres {
   url: string;
-  /** Has all of its processes stand still. The kernel goes on taking connections, and nobody answers. */
+  /** Stops all of its processes with SIGSTOP. The kernel still accepts connections, but nothing responds. */
   freeze(): Promise<void>;
   goOn(): void;
   stop(): Promise<void>;
 }
 
-/** A PostgreSQL of the test's own, with an empty database. */
+/** Starts a PostgreSQL for one test, with an empty database. */
 export async function startOwnPostgres(): Promise<OwnPostgres> {
   const folder = await mkdtemp(path.join(tmpdir(), 'own-postgres-'));
   const postgres = await startEmbeddedPostgres(folder);

@@ -11,7 +11,7 @@ import { freePort } from './free-port.js';
 const PGBOUNCER = '/usr/sbin/pgbouncer';
 const NOBODY = 65_534;
 
-/** How connections are lent, as the docs say. */
+/** The documented settings of pooling. */
 export const DOCUMENTED = documented('operating.md', 'PgBouncer');
 
 export interface PgBouncer {
@@ -32,7 +32,7 @@ export function describeOnPgBouncer(name: string, tests: () => void): void {
   }
 }
 
-/** Starts a PgBouncer before a database. It refuses to be root. */
+/** Starts a PgBouncer in front of a database, not as root, which it rejects. */
 export async function startPgBouncer(databaseUrl: string, pooling = DOCUMENTED): Promise<PgBouncer> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pgbouncer-'));
   if (process.getuid?.() === 0) {

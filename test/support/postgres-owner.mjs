@@ -1,4 +1,4 @@
-// A process that owns the embedded PostgreSQL of a data folder until it is killed: tells its URL, or why it was refused.
+// A process that owns the embedded PostgreSQL of a data folder until it is killed. Sends its URL, or the error message.
 import { startEmbeddedPostgres } from '../../dist/embedded-postgres/embedded-postgres.js';
 
 startEmbeddedPostgres(process.argv[2] ?? '').then(

@@ -10,7 +10,7 @@ export function isExecutable(file: string): boolean {
   }
 }
 
-/** The file of the first of these programs that is on the `PATH`, folder by folder. */
+/** Returns the path of the first of these programs on the `PATH`. */
 export function findOnPath(...names: readonly string[]): string | undefined {
   return (process.env['PATH'] ?? '')
     .split(path.delimiter)

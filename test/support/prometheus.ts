@@ -18,7 +18,7 @@ export interface Scrape {
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (Nan|[+-]Inf|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\[\\"n])*)"(?:,|$)/y;
 
-/** Reads metrics as Prometheus does (text format 0.0.4); throws if a line is invalid. */
+/** Returns the metrics, read as Prometheus does (text format 0.0.4). @throws Error for an invalid line. */
 export async function scrape(url: string): Promise<Scrape> {
   const { status, text: lines, headers } = await send(`${url}/metrics`);
   if (status !== 200 || !headers.get('content-type')?.startsWith('text/plain; version=0.0.4')) {
@@ -30,7 +30,7 @@ export async function scrape(url: string): Promise<Scrape> {
     const [, kind, name = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.+)$/.exec(line) ?? [];
     if (kind === 'TYPE') {
       if (types.has(name)) {
-        throw new Error(`${name} is listed twice`);
+        throw new Error(`${name} has two types`);
       }
       types.set(name, rest);
     } else if (kind === undefined) {

@@ -1,5 +1,5 @@
-# Runs a command on a pseudo-terminal, as a person has it: python3 pseudo-terminal.py COLUMNS ANSWER COMMAND...
-# Copies what it prints to standard output, types ANSWER at each "[y/N] ", and ends with its exit code.
+# Runs a command on a pseudo-terminal: python3 pseudo-terminal.py COLUMNS INPUT COMMAND...
+# Copies what it prints to standard output, types INPUT at each "[y/N] ", and ends with its exit code.
 import fcntl
 import os
 import pty
@@ -8,7 +8,7 @@ import struct
 import sys
 import termios
 
-columns, answer, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+columns, typed, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
 child, terminal = pty.fork()
 if child == 0:
     fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
@@ -19,7 +19,7 @@ tail = b""
 while True:
     try:
         printed = os.read(terminal, 65536)
-    except OSError:  # Linux says so when the last process has closed the terminal.
+    except OSError:  # On Linux, the last process has closed the terminal.
         break
     if not printed:
         break
@@ -27,5 +27,5 @@ while True:
     tail = (tail + printed)[-64:]
     if b"[y/N] " in tail:
         tail = b""
-        os.write(terminal, answer.encode() + b"\n")
+        os.write(terminal, typed.encode() + b"\n")
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))

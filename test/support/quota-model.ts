@@ -2,39 +2,41 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-const LADDER_MS = [MINUTE_MS, 5 * MINUTE_MS, HOUR_MS, DAY_MS];
+const BAN_DURATIONS_MS = [MINUTE_MS, 5 * MINUTE_MS, HOUR_MS, DAY_MS];
 
 export interface Limits {
   perMinute: number;
   perDay: number;
 }
 
-/** When something happened, as near as a test can tell. */
+/** An interval in which something happened. */
 export interface Moment {
   fromMs: number;
   toMs: number;
 }
 
-/** What one response tells of its quota. */
-export interface Told {
-  /** That of the error; of what was admitted the status. */
+/** What one response reports about its quota. */
+export interface QuotaReport {
+  /** The code of the error, or the status of an allowed request. */
   code: string;
   limits: Limits;
   left: [minute: number, day: number];
   remaining: number;
   resetSeconds: number;
-  /** Until a ban, which only a refusal tells. */
+  /** Until a ban; only in a 429. */
   refusalsLeft: number | null;
 }
 
-/** What one request is told, in words; and when it may come again, where it was not admitted. */
-export interface Verdict {
-  told: string;
+/** The expected response to one request. */
+export interface ExpectedResponse {
+  /** The report about its quota, in one line. */
+  report: string;
+  /** When a denied request may be sent again. */
   dueMs: number | null;
 }
 
-/** What one who asks where a quota stands is told. */
-export interface Standing {
+/** The expected rate-limit status. */
+export interface RateLimitStatus {
   windows: { name: string; limit: number; remaining: number; reset: number }[];
   refusalsUntilBan: number;
   bannedUntil: string | null;
@@ -44,16 +46,16 @@ const startOf = (ms: number, lengthMs: number) => ms - (ms % lengthMs);
 const endOf = (ms: number, lengthMs: number) => startOf(ms, lengthMs) + lengthMs;
 
 /**
- * A quota by the rules as they are written, one request after another. It shares nothing with the service, so that the two
- * can only agree where both are right.
+ * A quota by the documented rules, one request after another. It shares no code with the service, so that both have the same fault
+ * only by coincidence.
  */
 export class QuotaModel {
   private minuteUsed = 0;
   private dayUsed = 0;
   private refusals = 0;
-  /** How many bans the next one comes after, as far as they are not yet forgiven. */
-  private step = 0;
-  /** The end of the last ban, also of one that is over. */
+  /** The index of the next ban's duration. */
+  private banLevel = 0;
+  /** The end of the last ban, also of a past one. */
   private banEndMs: number | null = null;
 
   constructor(
@@ -76,7 +78,7 @@ export class QuotaModel {
     this.nowMs = ms;
   }
 
-  /** The next instant at which something changes by itself: a window's end, a ban's, or a step down the ladder. */
+  /** Returns the next instant at which a window or a ban ends, or the ban level falls. */
   nextEdgeMs(ms: number): number {
     const minuteEndMs = endOf(ms, MINUTE_MS);
     if (this.banEndMs === null) {
@@ -87,17 +89,17 @@ export class QuotaModel {
   }
 
   /**
-   * What so many requests are told.
+   * Returns the expected responses to so many requests.
    *
-   * @param saidEndMs when a ban ends by what the service says. Only to the millisecond it is taken at its word, as nobody else
-   *   knows at which one it judged the request that started the ban.
+   * @param reportedEndMs the end of the ban that the service reports. It gives the exact millisecond, as only the service has the time
+   *   at which it counted the request that started the ban.
    */
-  judge(requests: number, moment: Moment, saidEndMs: number | null): Verdict[] {
+  consume(requests: number, moment: Moment, reportedEndMs: number | null): ExpectedResponse[] {
     this.passTo(moment.fromMs);
-    return Array.from({ length: requests }, () => this.judgeOne(moment, saidEndMs));
+    return Array.from({ length: requests }, () => this.consumeOne(moment, reportedEndMs));
   }
 
-  lift(atMs: number): void {
+  liftBan(atMs: number): void {
     this.passTo(atMs);
     if (this.isBanned()) {
       this.banEndMs = atMs;
@@ -105,7 +107,7 @@ export class QuotaModel {
     }
   }
 
-  standing(): Standing {
+  status(): RateLimitStatus {
     const { limits, nowMs } = this;
     const [minuteLeft, dayLeft] = this.left();
     const reset = (lengthMs: number) => endOf(nowMs, lengthMs) / SECOND_MS;
@@ -119,34 +121,35 @@ export class QuotaModel {
     };
   }
 
-  private judgeOne(moment: Moment, saidEndMs: number | null): Verdict {
+  private consumeOne(moment: Moment, reportedEndMs: number | null): ExpectedResponse {
     if (this.isBanned()) {
       return this.banned();
     }
     if (this.minuteUsed < this.limits.perMinute && this.dayUsed < this.limits.perDay) {
       this.minuteUsed += 1;
       this.dayUsed += 1;
-      return { told: this.told('200', null), dueMs: null };
+      return { report: this.report('200', null), dueMs: null };
     }
     this.refusals += 1;
     if (this.refusals >= this.limits.perMinute) {
-      this.startBan(moment, saidEndMs);
+      this.startBan(moment, reportedEndMs);
       return this.banned();
     }
     const dueMs = endOf(this.nowMs, this.left()[1] === 0 ? DAY_MS : MINUTE_MS);
-    return { told: this.told('rate_limit_exceeded', this.refusalsLeft()), dueMs };
+    return { report: this.report('rate_limit_exceeded', this.refusalsLeft()), dueMs };
   }
 
-  private startBan({ fromMs, toMs }: Moment, saidEndMs: number | null): void {
+  private startBan({ fromMs, toMs }: Moment, reportedEndMs: number | null): void {
     let forgivenMs = (this.banEndMs ?? 0) + DAY_MS;
-    while (this.step > 0 && forgivenMs <= fromMs) {
-      this.step -= 1;
+    while (this.banLevel > 0 && forgivenMs <= fromMs) {
+      this.banLevel -= 1;
       forgivenMs += DAY_MS;
     }
-    const lengthMs = LADDER_MS[Math.min(this.step, LADDER_MS.length - 1)] as number;
-    this.step = Math.min(this.step + 1, LADDER_MS.length);
-    const isTrue = saidEndMs !== null && saidEndMs >= fromMs + lengthMs && saidEndMs <= toMs + lengthMs;
-    this.banEndMs = isTrue ? saidEndMs : fromMs + lengthMs;
+    const lengthMs = BAN_DURATIONS_MS[Math.min(this.banLevel, BAN_DURATIONS_MS.length - 1)] as number;
+    this.banLevel = Math.min(this.banLevel + 1, BAN_DURATIONS_MS.length);
+    const isTrue =
+      reportedEndMs !== null && reportedEndMs >= fromMs + lengthMs && reportedEndMs <= toMs + lengthMs;
+    this.banEndMs = isTrue ? reportedEndMs : fromMs + lengthMs;
     this.refusals = 0;
   }
 
@@ -163,21 +166,21 @@ export class QuotaModel {
     return Math.max(1, this.limits.perMinute - this.refusals);
   }
 
-  private banned(): Verdict {
+  private banned(): ExpectedResponse {
     const dueMs = this.banEndMs as number;
     const resetSeconds = Math.ceil(dueMs / SECOND_MS);
-    const told: Told = {
+    const report = inWords({
       code: 'api_key_banned',
       limits: this.limits,
       left: [0, 0],
       remaining: 0,
       resetSeconds,
       refusalsLeft: null,
-    };
-    return { told: inWords(told), dueMs };
+    });
+    return { report, dueMs };
   }
 
-  private told(code: string, refusalsLeft: number | null): string {
+  private report(code: string, refusalsLeft: number | null): string {
     const left = this.left();
     const resetSeconds = endOf(this.nowMs, left[0] < left[1] ? MINUTE_MS : DAY_MS) / SECOND_MS;
     return inWords({
@@ -191,8 +194,8 @@ export class QuotaModel {
   }
 }
 
-/** What a request is told, in one line that can be compared and sorted. */
-export function inWords({ code, limits, left, remaining, resetSeconds, refusalsLeft }: Told): string {
+/** Returns a report as one line, which can be compared and sorted. */
+export function inWords({ code, limits, left, remaining, resetSeconds, refusalsLeft }: QuotaReport): string {
   const windows = `${left[0]} of ${limits.perMinute} this minute, ${left[1]} of ${limits.perDay} today`;
   const refusals = refusalsLeft === null ? '' : `, ${refusalsLeft} refusals left`;
   return `${code}: ${windows}, ${remaining} remaining, reset ${resetSeconds}${refusals}`;

@@ -1,7 +1,7 @@
 import net from 'node:net';
 import { text } from 'node:stream/consumers';
 
-export interface RawAnswer {
+export interface RawResponse {
   status: number;
   /** By name in lower case. */
   headers: Record<string, string>;
@@ -9,18 +9,18 @@ export interface RawAnswer {
 }
 
 /**
- * Writes bytes to the server as they are, for what no HTTP client would send, and reads until the server closes:
- * a request that is well-formed should say `Connection: close`.
+ * Sends bytes that no HTTP client would send, and reads until the server closes the connection. A well-formed request should have
+ * `Connection: close`.
  */
-export async function sendRaw(url: string, ...parts: (string | Buffer)[]): Promise<RawAnswer> {
+export async function sendRaw(url: string, ...parts: (string | Buffer)[]): Promise<RawResponse> {
   const { hostname, port } = new URL(url);
   const socket = net.connect(Number(port), hostname);
   socket.write(Buffer.concat(parts.map((part) => Buffer.from(part as string, 'latin1'))));
   return parseResponse(await text(socket));
 }
 
-/** A response as it came; more that follow it are in its body. */
-export function parseResponse(received: string): RawAnswer {
+/** Parses a response. Further responses are in its body. */
+export function parseResponse(received: string): RawResponse {
   const [head = '', ...rest] = received.split('\r\n\r\n');
   const [statusLine = '', ...lines] = head.split('\r\n');
   const headers = lines.map((line) => [

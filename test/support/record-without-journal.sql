@@ -1,12 +1,12 @@
--- As the release before the journal writes usage: it may run beside this one while replicas are replaced.
+-- Writes usage as the release before the journal does, which may run beside this one during an update.
 --
 -- $1 the recorder, $2 the batch's number, which grows, $3 its entries as JSON (see usage-counts.ts), $4 milliseconds to add to the
--- server's clock (0 in production; tests travel in time with it).
+-- server's clock (0 in production; tests set it).
 --
--- A batch may be tried again while its first attempt, of which the recorder has lost sight, is still under way here. They
--- meet at the recorder's row: the second waits for the first, finds its number taken, and adds nothing.
+-- A batch may be retried while its first attempt is still in flight here. The second attempt waits for the first at the recorder's
+-- row, finds its number there, and adds nothing.
 --
--- Rows are written in the order of their primary key, so that two recorders never wait for each other in a circle.
+-- Rows are written in the order of their primary key, so that two recorders never deadlock.
 WITH recorder AS (
   INSERT INTO usage_recorders AS stored (id, batch, written_at)
   VALUES ($1::uuid, $2::int, statement_timestamp() + make_interval(secs => $4::float8 / 1000))
@@ -24,7 +24,7 @@ SELECT
   date_trunc(period::text, to_timestamp(entry.minute * 60.0), 'UTC') AS starts_at,
   entry.operation,
   entry.deprecated,
-  -- A key has one quota; but whatever somebody does to it by hand, one row comes out, as ON CONFLICT needs.
+  -- A key has one quota; min() keeps this to one row for ON CONFLICT even if that was changed by hand.
   min(entry."quotaId"::text)::uuid,
   sum(entry.succeeded),
   sum(entry.redirected),

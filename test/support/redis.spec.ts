@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { freePort } from './free-port.js';
 import { hasRedis, startRedis } from './redis.js';
 
-const itWithRedis = hasRedis() ? it : it.skip;
-
-itWithRedis('a server of a test that cannot be asked anything does not outlive its start', async () => {
-  const port = await freePort();
-  await expect(startRedis({ requirepass: 'unknown' }, port, 300)).rejects.toThrow('did not come about');
-  const [error] = await once(net.connect(port, '127.0.0.1'), 'error');
-  expect(error).toMatchObject({ code: 'ECONNREFUSED' });
+(hasRedis() ? describe : describe.skip)('startRedis', () => {
+  it('ends a server that accepts no commands', async () => {
+    const port = await freePort();
+    await expect(startRedis({ requirepass: 'unknown' }, port, 300)).rejects.toThrow('did not come about');
+    const [error] = await once(net.connect(port, '127.0.0.1'), 'error');
+    expect(error).toMatchObject({ code: 'ECONNREFUSED' });
+  });
 });

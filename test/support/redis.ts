@@ -15,13 +15,13 @@ export interface RedisServer {
   port: number;
   /** A connection for the test's own commands, as an operator would have. */
   operator: Redis;
-  /** Has it hold still, as a machine does that swaps or is cut off. */
+  /** Stops the process with SIGSTOP, so that it hangs. */
   pause(): void;
   goOn(): void;
   stop(): Promise<void>;
 }
 
-/** Whether this machine has a Redis server. Where it has none, the tests say that they are skipped; in CI they fail. */
+/** Returns whether this machine has a Redis server. Without one, its tests are skipped with a message; in CI they fail. */
 export function hasRedis(): boolean {
   const isThere = findOnPath(PROGRAM) !== undefined;
   if (!isThere && process.env['CI'] !== undefined) {
@@ -33,7 +33,7 @@ export function hasRedis(): boolean {
   return isThere;
 }
 
-/** A server of the test's own, on a free port unless one is given, which keeps nothing on disk. */
+/** Starts a server that stores nothing on disk, on a free port unless one is given. */
 export async function startRedis(
   settings: Record<string, string> = {},
   onPort?: number,
@@ -80,7 +80,7 @@ export async function startRedis(
   };
 }
 
-/** Three masters without replicas, each with a third of the slots. */
+/** Starts three masters without replicas, each with a third of the slots. */
 export async function startRedisCluster(): Promise<{ masters: RedisServer[]; stop(): Promise<void> }> {
   const masters: RedisServer[] = [];
   const stop = async () => {
@@ -95,7 +95,7 @@ export async function startRedisCluster(): Promise<{ masters: RedisServer[]; sto
   return { masters, stop };
 }
 
-/** @param masters where to put each as it is started. */
+/** Starts the masters, and adds each to `masters`. */
 async function formCluster(masters: RedisServer[]): Promise<void> {
   const SLOTS = 16_384;
   const busPorts: number[] = [];

@@ -1,8 +1,8 @@
 import { hashApiKey } from '../../src/auth/rules/api-key.js';
 
 /**
- * The forms in which a key must stand nowhere: the key, its SHA-256 in hexadecimal, base64 and base64url, and as the
- * array that JSON makes of bytes. Its last four characters may be shown.
+ * Returns the forms of a key that must appear nowhere: the key, its SHA-256 in hexadecimal, base64 and base64url, and as a JSON array
+ * of bytes. Its last four characters may be shown.
  */
 function formsOf(key: string): string[] {
   const hash = hashApiKey(key);
@@ -16,7 +16,7 @@ function formsOf(key: string): string[] {
   ];
 }
 
-/** A text shows none of these keys, in no form. */
+/** Expects a text to contain none of these keys, in any form. */
 export function expectNoSecrets(text: string, keys: readonly string[]): void {
   expect(keys.length).toBeGreaterThan(0);
   expect(keys.flatMap(formsOf).filter((form) => text.includes(form))).toEqual([]);

@@ -7,7 +7,7 @@ const ROOT = path.join(__dirname, '..', '..');
 const PSEUDO_TERMINAL = path.join(__dirname, 'pseudo-terminal.py');
 const PATIENCE_MS = 30_000;
 
-/** What a process said and how it ended. */
+/** The output of a process, and how it ended. */
 export interface Ended {
   code: number | null;
   signal: NodeJS.Signals | null;
@@ -29,11 +29,11 @@ export const CLEAN = {
   LOG_LEVEL: 'info',
 };
 
-/** A terminal that a process runs on. */
+/** The terminal of a process. */
 export interface TerminalOptions {
   columns: number;
-  /** What is typed at each question. */
-  answer?: string;
+  /** The text typed at each prompt. */
+  input?: string;
 }
 
 /** The built service, or one of its commands, as a process. */
@@ -45,7 +45,7 @@ export class ServiceProcess {
 
   /**
    * @param script below `dist`.
-   * @param terminal where it runs on one; standard output has all that is printed there.
+   * @param terminal to run it on one, whose whole output is then on standard output.
    */
   constructor(
     script: string,
@@ -77,20 +77,20 @@ export class ServiceProcess {
     return this.child.pid;
   }
 
-  /** The address it listens on. */
+  /** Returns the address on which it listens. */
   async listening(): Promise<string> {
     const match = await this.says(/Animal Store listens on (http:\/\/[^\s,]+)/);
     return match[1] ?? '';
   }
 
-  /** The address it listens on, once it is ready. */
+  /** Returns the address on which it listens, once it is ready. */
   async ready(): Promise<string> {
     const url = await this.listening();
     await until(async () => (await send(`${url}/readyz`)).status === 200);
     return url;
   }
 
-  /** Waits until the process has said this on standard output. */
+  /** Waits until standard output matches. */
   async says(pattern: RegExp): Promise<RegExpExecArray> {
     const deadline = Date.now() + PATIENCE_MS;
     for (;;) {
@@ -100,7 +100,7 @@ export class ServiceProcess {
       }
       const ended = await Promise.race([this.ended, new Promise((resolve) => setTimeout(resolve, 20, null))]);
       if (ended !== null || Date.now() > deadline) {
-        throw new Error(`The process never said ${String(pattern)}:\n${this.stdout}\n${this.stderr}`);
+        throw new Error(`The process never wrote ${String(pattern)}:\n${this.stdout}\n${this.stderr}`);
       }
     }
   }
@@ -110,15 +110,15 @@ export class ServiceProcess {
     return this.ended;
   }
 
-  /** What Ctrl-C does: a SIGINT to every process of the terminal's group. */
+  /** Sends SIGINT to every process of the group, as Ctrl-C does. */
   interrupt(): Promise<Ended> {
     process.kill(-this.pid, 'SIGINT');
     return this.ended;
   }
 }
 
-function onTerminal({ columns, answer = '' }: TerminalOptions): string[] {
-  return ['python3', PSEUDO_TERMINAL, String(columns), answer];
+function onTerminal({ columns, input = '' }: TerminalOptions): string[] {
+  return ['python3', PSEUDO_TERMINAL, String(columns), input];
 }
 
 /** Runs a command of the service to its end. */

@@ -1,6 +1,6 @@
 """Connections whose clients send and read nothing, with the smallest receive buffers, which Node cannot set.
 
-Reads one JSON object a line, {"port", "count", "text"}; prints a line once so many connections have sent the text. Ends with its input.
+Reads one JSON object a line, {"port", "count", "text"}; prints a line once so many connections have sent the text. Ends at the end of its input.
 """
 
 import json
@@ -12,8 +12,8 @@ CONNECTIONS_PER_ADDRESS = 20
 
 connections = []
 for line in sys.stdin:
-    order = json.loads(line)
-    for _ in range(order["count"]):
+    message = json.loads(line)
+    for _ in range(message["count"]):
         address = len(connections) // CONNECTIONS_PER_ADDRESS
         connection = socket.socket()
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
@@ -22,8 +22,8 @@ for line in sys.stdin:
         connection.settimeout(10)
         connections.append(connection)
         try:
-            connection.connect(("127.0.0.1", order["port"]))
-            connection.sendall(order["text"].encode())
+            connection.connect(("127.0.0.1", message["port"]))
+            connection.sendall(message["text"].encode())
         except OSError:
             # The server may close it at any time, which is what a test is about.
             pass

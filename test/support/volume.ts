@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const execute = promisify(execFile);
 const BALLAST = 'ballast';
 
-/** Whether a file system may be mounted here. Where it may not, the tests say that they are skipped; in CI they fail. */
+/** Returns whether a file system may be mounted here. If not, its tests are skipped with a message; in CI they fail. */
 export function hasVolumes(): boolean {
   const folder = mkdtempSync(path.join(tmpdir(), 'volume-'));
   try {
@@ -30,7 +30,7 @@ export function hasVolumes(): boolean {
   }
 }
 
-/** A small disk, which everybody may write to. */
+/** A small disk, writable by everybody. */
 export class Volume {
   private constructor(readonly folder: string) {}
 
@@ -40,7 +40,7 @@ export class Volume {
     return new Volume(folder);
   }
 
-  /** Writes until there is no room for one byte more. */
+  /** Writes until the disk is full. */
   async fill(): Promise<void> {
     const ballast = await open(path.join(this.folder, BALLAST), 'w');
     try {
@@ -52,7 +52,7 @@ export class Volume {
     }
   }
 
-  /** Makes room again. */
+  /** Frees the disk. */
   async clear(): Promise<void> {
     await rm(path.join(this.folder, BALLAST), { force: true });
   }

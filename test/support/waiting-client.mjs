@@ -1,12 +1,12 @@
-// `node waiting-client.mjs got|ky URL KEY REQUESTS IN_FLIGHT`: a client that leaves waiting to its HTTP library, as most do. It
-// sends so many requests, so many at once, and prints how each of them ended.
+// `node waiting-client.mjs got|ky URL KEY REQUESTS IN_FLIGHT`: a client whose HTTP library waits and retries.
+// Sends REQUESTS requests, IN_FLIGHT at once, and prints their statuses.
 
 import { got } from 'got';
 import ky from 'ky';
 
 const [library, url, key, requests, inFlight] = process.argv.slice(2);
 const headers = { Authorization: `Bearer ${key}` };
-/** Their own retries, with their own waiting; only as often as it takes. */
+/** Enough retries of the library for every request to succeed. */
 const limit = 20;
 
 const send = {

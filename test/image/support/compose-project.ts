@@ -94,7 +94,7 @@ export class ComposeProject {
     return this.network.gateway;
   }
 
-  /** Stops the services in the reverse order, as `docker compose down` does, and tells how each container ended. */
+  /** Stops the services in the reverse order, as `docker compose down` does, and returns how each container ended. */
   down(): Promise<Record<string, Ended[]>> {
     this.ending ??= this.stopAll();
     return this.ending;

@@ -7,7 +7,7 @@ import type { Network } from './network.js';
 
 const STOP_GRACE_MS = 20_000;
 
-/** What a container engine is told of a container. */
+/** The options of a container. */
 export interface ContainerOptions {
   network: Network;
   /** By this name the others find it. */
@@ -100,7 +100,7 @@ export class Container {
       { stdio: ['ignore', 'pipe', 'pipe', 'pipe'] },
     );
     const processId = readProcessId(child.stdio[3] as Readable);
-    // Told by whoever waits for it.
+    // Reported to whoever waits for it.
     processId.catch(() => {});
     return new Container(child, options, address, namespace, processId);
   }
@@ -167,15 +167,14 @@ async function makeMountPoint(file: string): Promise<void> {
 }
 
 /**
- * Of process 1, as this machine numbers it. Bubblewrap tells it piece by piece, and must be heard to the end: it does not
- * start the command before all is told.
+ * Returns the id of process 1 on this machine. Bubblewrap writes it in pieces, and starts the command only once all is read.
  */
 function readProcessId(information: Readable): Promise<number> {
   return new Promise((resolve, reject) => {
-    let told = '';
+    let received = '';
     information.setEncoding('utf8').on('data', (part: string) => {
-      told += part;
-      const [, id] = /"child-pid": (\d+)\b[^]/.exec(told) ?? [];
+      received += part;
+      const [, id] = /"child-pid": (\d+)\b[^]/.exec(received) ?? [];
       if (id !== undefined) {
         resolve(Number(id));
       }

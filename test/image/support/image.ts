@@ -6,7 +6,7 @@ import { command } from './command.js';
 
 const IMAGE = 'animal-store';
 
-/** What the image says of itself, as the Docker engine would read it. */
+/** The configuration of the image. */
 export interface ImageConfig {
   user: string;
   workingDir: string;
@@ -22,7 +22,7 @@ export interface Image {
   /** Where its files are on this machine. */
   root: string;
   config: ImageConfig;
-  /** All layers, unpacked: what the Docker engine tells as its size. */
+  /** All layers, unpacked: the size that the Docker engine reports. */
   sizeBytes: number;
   /** Of these, what the base image brings. */
   baseSizeBytes: number;
