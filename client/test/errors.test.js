@@ -74,7 +74,7 @@ describe('the error of a call', () => {
   });
 
   it('has the number of attempts', async () => {
-    const answers = {
+    const fetches = {
       no_answer: () => {
         throw new TypeError('The line is cut');
       },
@@ -82,25 +82,25 @@ describe('the error of a call', () => {
       invalid_request: () => errorResponse(400, 'invalid_request'),
       unexpected_answer: () => new Response('<h1>Proxy</h1>'),
     };
-    for (const [code, attempts, answer] of [
-      ['no_answer', 3, answers.no_answer],
-      ['service_unavailable', 3, answers.service_unavailable],
-      ['invalid_request', 1, answers.invalid_request],
-      ['unexpected_answer', 1, answers.unexpected_answer],
+    for (const [code, attempts, respond] of [
+      ['no_answer', 3, fetches.no_answer],
+      ['service_unavailable', 3, fetches.service_unavailable],
+      ['invalid_request', 1, fetches.invalid_request],
+      ['unexpected_answer', 1, fetches.unexpected_answer],
       [
         'unexpected_answer',
         2,
-        (_request, attempt) => answers[attempt === 1 ? 'no_answer' : 'unexpected_answer'](),
+        (_request, attempt) => fetches[attempt === 1 ? 'no_answer' : 'unexpected_answer'](),
       ],
     ]) {
-      const { fetch, requests } = recordingFetch(answer);
+      const { fetch, requests } = recordingFetch(respond);
       const store = await connect({ fetch, ...recordingPause(), budget: { attempts: 3 } });
       const error = await errorOf(store.listPets());
       assert.deepEqual([error.code, error.attempts, requests.length], [code, attempts, attempts]);
     }
   });
 
-  it('names the time that was over', async () => {
+  it('names the time limit that was exceeded', async () => {
     const hang = ({ signal }) =>
       new Promise((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason));
@@ -153,8 +153,8 @@ describe('the error of a call', () => {
 
   for (const status of [200, 502]) {
     it(`has the code unexpected_answer for a page of a proxy with status ${status}`, async () => {
-      const answer = () => new Response('<h1>Proxy</h1>', { status, headers: { 'X-Request-Id': 'seven' } });
-      const store = await connect({ ...recordingFetch(answer), ...ONCE });
+      const respond = () => new Response('<h1>Proxy</h1>', { status, headers: { 'X-Request-Id': 'seven' } });
+      const store = await connect({ ...recordingFetch(respond), ...ONCE });
       const error = await errorOf(store.listPets());
       assert.deepEqual([error.status, error.code, error.requestId], [status, 'unexpected_answer', 'seven']);
       assert.match(error.message, new RegExp(String(status)));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, it } from 'node:test';
 import { connect, errorOf, recordingFetch } from './support/store.js';
 
 const cases = [
@@ -11,51 +11,53 @@ const cases = [
   [0n, 'number'],
 ];
 
-for (const [categoryId, type] of cases) {
-  test(`${categoryId} arrives to its last digit, and comes back as a ${type}`, async () => {
-    const { fetch, requests } = recordingFetch();
-    const store = await connect({ fetch });
-    const pet = await store.createPet({ name: 'Exact', categoryId });
-    assert.equal(await requests[0].text(), `{"name":"Exact","categoryId":${categoryId}}`);
-    assert.equal(typeof pet.categoryId, type);
-    assert.equal(BigInt(pet.categoryId), categoryId);
+describe('an int64', () => {
+  for (const [categoryId, type] of cases) {
+    it(`is sent and returned with all digits of ${categoryId}, which is a ${type}`, async () => {
+      const { fetch, requests } = recordingFetch();
+      const store = await connect({ fetch });
+      const pet = await store.createPet({ name: 'Exact', categoryId });
+      assert.equal(await requests[0].text(), `{"name":"Exact","categoryId":${categoryId}}`);
+      assert.equal(typeof pet.categoryId, type);
+      assert.equal(BigInt(pet.categoryId), categoryId);
+    });
+  }
+
+  for (const unsafe of [2 ** 53, -(2 ** 53), 1e21, Infinity, NaN]) {
+    it(`is a RangeError, and nothing is sent, for the number ${unsafe}, which may have lost digits`, async () => {
+      const { fetch, requests } = recordingFetch();
+      const store = await connect({ fetch });
+      const calls = {
+        categoryId: () => store.createPet({ name: 'Rounded', categoryId: unsafe }),
+        quantity: () => store.createOrder({ petId: 1, quantity: unsafe }),
+        petId: () => store.getPet(unsafe),
+      };
+      for (const [field, call] of Object.entries(calls)) {
+        await assert.rejects(call, {
+          name: 'RangeError',
+          message: `${field} is ${unsafe}, which a number may have been rounded to: give a bigint`,
+        });
+      }
+      assert.equal(requests.length, 0);
+    });
+  }
+
+  it('may be the largest number that has all its digits', async () => {
+    const store = await connect();
+    const { categoryId } = await store.createPet({ name: 'Exact', categoryId: Number.MAX_SAFE_INTEGER });
+    assert.equal(categoryId, Number.MAX_SAFE_INTEGER);
   });
-}
 
-for (const unsafe of [2 ** 53, -(2 ** 53), 1e21, Infinity, NaN]) {
-  test(`the number ${unsafe} may have lost digits: it is refused before anything is sent`, async () => {
-    const { fetch, requests } = recordingFetch();
-    const store = await connect({ fetch });
-    const calls = {
-      categoryId: () => store.createPet({ name: 'Rounded', categoryId: unsafe }),
-      quantity: () => store.createOrder({ petId: 1, quantity: unsafe }),
-      petId: () => store.getPet(unsafe),
-    };
-    for (const [field, call] of Object.entries(calls)) {
-      await assert.rejects(call, {
-        name: 'RangeError',
-        message: `${field} is ${unsafe}, which a number may have been rounded to: give a bigint`,
-      });
-    }
-    assert.equal(requests.length, 0);
+  it('may be a number', async () => {
+    const store = await connect();
+    const pet = await store.createPet({ name: 'Exact', categoryId: 7, status: 'sold' });
+    assert.deepEqual(pet, { id: pet.id, name: 'Exact', categoryId: 7, status: 'sold' });
+    assert.equal(typeof pet.id, 'number');
   });
-}
 
-test('the largest number that surely has all its digits is sent', async () => {
-  const store = await connect();
-  const { categoryId } = await store.createPet({ name: 'Exact', categoryId: Number.MAX_SAFE_INTEGER });
-  assert.equal(categoryId, Number.MAX_SAFE_INTEGER);
-});
-
-test('a number is sent as it is', async () => {
-  const store = await connect();
-  const pet = await store.createPet({ name: 'Exact', categoryId: 7, status: 'sold' });
-  assert.deepEqual(pet, { id: pet.id, name: 'Exact', categoryId: 7, status: 'sold' });
-  assert.equal(typeof pet.id, 'number');
-});
-
-test('an identifier in a path keeps all its digits', async () => {
-  const store = await connect({ warn: () => {} });
-  const { message } = await errorOf(store.getPet(9_007_199_254_740_993n));
-  assert.match(message, /"9007199254740993"/);
+  it('has all its digits in a path', async () => {
+    const store = await connect({ warn: () => {} });
+    const { message } = await errorOf(store.getPet(9_007_199_254_740_993n));
+    assert.match(message, /"9007199254740993"/);
+  });
 });

@@ -120,7 +120,7 @@ describe('hooks', () => {
 
 describe('baseUrl', () => {
   for (const given of [undefined, '', '/v1', 'api.animal-store.example/v1']) {
-    it(`is refused with a TypeError that names it when it is ${JSON.stringify(given)}`, () => {
+    it(`throws a TypeError that names it when it is ${JSON.stringify(given)}`, () => {
       assert.throws(() => new AnimalStore({ baseUrl: given, apiKey: 'key' }), {
         name: 'TypeError',
         message: /^baseUrl must be the address of the service/,

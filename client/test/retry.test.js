@@ -47,10 +47,10 @@ describe('a failed attempt', () => {
   it('is repeated as Retry-After says when that is an HTTP date', async () => {
     const nowMs = Date.parse('2030-01-01T00:00:00Z');
     const { pause, waits } = recordingPause();
-    const answers = ['Tue, 01 Jan 2030 00:00:07 GMT', 'Mon, 31 Dec 2029 23:59:00 GMT'];
+    const dates = ['Tue, 01 Jan 2030 00:00:07 GMT', 'Mon, 31 Dec 2029 23:59:00 GMT'];
     const { fetch } = recordingFetch(() =>
-      answers.length > 0
-        ? errorResponse(503, 'service_unavailable', { 'Retry-After': answers.shift() })
+      dates.length > 0
+        ? errorResponse(503, 'service_unavailable', { 'Retry-After': dates.shift() })
         : undefined,
     );
     const store = await connect({ fetch, pause, now: () => nowMs, random: () => 0.5 });
@@ -228,7 +228,7 @@ describe('a failed attempt', () => {
     assert.deepEqual([error.code, error.cause.name], ['no_answer', 'TimeoutError']);
   });
 
-  /** A `fetch` that never answers. */
+  /** A `fetch` that never responds. */
   function hanging({ signal }) {
     return new Promise((_resolve, reject) => {
       // Keeps the process alive, as a connection would.

@@ -55,15 +55,15 @@ export async function startService() {
 
 function addressOf({ stdout }, ended) {
   return new Promise((resolve, reject) => {
-    let said = '';
+    let output = '';
     stdout.setEncoding('utf8').on('data', (text) => {
-      // What it logs after that is of no interest, but must be read.
-      said = (said + text).slice(-10_000);
-      const [, address] = /Animal Store listens on (http:\/\/[^\s,]+)/.exec(said) ?? [];
+      // Later output is not needed, but must be read.
+      output = (output + text).slice(-10_000);
+      const [, address] = /Animal Store listens on (http:\/\/[^\s,]+)/.exec(output) ?? [];
       if (address !== undefined) {
         resolve(address);
       }
     });
-    ended.then(() => reject(new Error(`The service did not start:\n${said}`)), reject);
+    ended.then(() => reject(new Error(`The service did not start:\n${output}`)), reject);
   });
 }

@@ -8,12 +8,12 @@ export const baseUrl = `${url}/v1`;
 
 const PLENTY = { perMinute: 1_000_000, perDay: 1_000_000 };
 
-/** A new key on a quota of its own, with these numbers. */
+/** Issues a key with these limits. */
 export async function issueKey(limits = PLENTY) {
   return administer('POST', '/admin/keys', { name: 'client', plan: 'enterprise', ...limits });
 }
 
-/** Gives a key plenty of room, and waits until that holds. */
+/** Raises the limits of a key, and waits until they apply. */
 export async function makeRoom({ id, key }) {
   await administer('PATCH', `/admin/keys/${id}`, { plan: 'enterprise', ...PLENTY });
   let remaining;
@@ -23,26 +23,26 @@ export async function makeRoom({ id, key }) {
   } while (remaining === 0);
 }
 
-/** A client with a key of its own. */
+/** Returns a client with a new key. */
 export async function connect(options = {}) {
   const { key } = await issueKey();
   return new AnimalStore({ baseUrl, apiKey: key, ...options });
 }
 
-/** A `fetch` that keeps a copy of each request and response, and may answer in place of the service. */
-export function recordingFetch(answer = async () => undefined) {
+/** Returns a `fetch` that records each request and response. `respond` may return a response in place of the service. */
+export function recordingFetch(respond = async () => undefined) {
   const requests = [];
   const responses = [];
   const record = async (request) => {
     requests.push(request.clone());
-    const response = (await answer(request, requests.length)) ?? (await fetch(request));
+    const response = (await respond(request, requests.length)) ?? (await fetch(request));
     responses.push(response.clone());
     return response;
   };
   return { fetch: record, requests, responses };
 }
 
-/** A `pause` that keeps how long it was told to take, and takes no time but what `meanwhile` does. */
+/** Returns a `pause` that records its durations, and only takes the time of `meanwhile`. */
 export function recordingPause(meanwhile = async () => undefined) {
   const waits = [];
   const pause = async (ms) => {
@@ -52,12 +52,12 @@ export function recordingPause(meanwhile = async () => undefined) {
   return { pause, waits };
 }
 
-/** An error as the service, or what stands before it, answers it. */
+/** Returns an error response of the service or a proxy. */
 export function errorResponse(status, code, headers = {}) {
   return new Response(JSON.stringify({ code, message: `It is ${code}.`, status }), { status, headers });
 }
 
-/** The `AnimalStoreError` that a call ends with. */
+/** Returns the `AnimalStoreError` of a call. */
 export async function errorOf(call) {
   try {
     await call;
@@ -68,7 +68,7 @@ export async function errorOf(call) {
   return assert.fail('It succeeded');
 }
 
-/** All that a walk gives. */
+/** Returns all items of a walk. */
 export async function everyOneOf(walk) {
   const all = [];
   for await (const item of walk) {
@@ -79,8 +79,8 @@ export async function everyOneOf(walk) {
 
 async function administer(method, path, body) {
   const headers = { Authorization: `Bearer ${adminKey}`, 'Content-Type': 'application/json' };
-  const order = { method, headers, body: JSON.stringify(body) };
-  const response = await fetch(url + path, order);
+  const init = { method, headers, body: JSON.stringify(body) };
+  const response = await fetch(url + path, init);
   assert.ok(response.ok, `${method} ${path}: ${response.status}`);
   return response.json();
 }
