@@ -4,7 +4,7 @@
  */
 const path = [['auth'], ['rate-limit'], ['deprecation'], ['pets', 'orders'], ['idempotency'], ['database']];
 const modules = path.flat();
-const beyond = ['operations', 'openapi', 'admin', 'seed', 'cli'];
+const beyond = ['health', 'openapi', 'admin', 'seed', 'cli'];
 
 /** What every module may import: it imports nothing but itself. */
 const LEAVES =
@@ -54,7 +54,7 @@ export default {
     {
       name: 'the-path-does-not-import-usage',
       severity: 'error',
-      from: { path: `^src/(${[...modules, 'operations', 'openapi', 'seed'].join('|')})/` },
+      from: { path: `^src/(${[...modules, 'health', 'openapi', 'seed'].join('|')})/` },
       to: { path: '^src/usage/' },
     },
     {
@@ -71,7 +71,7 @@ export default {
       severity: 'error',
       from: { path: '^src/admin/' },
       to: {
-        path: '^src/(auth|rate-limit|deprecation|idempotency|pets|orders|operations|seed|cli)/',
+        path: '^src/(auth|rate-limit|deprecation|idempotency|pets|orders|health|seed|cli)/',
         pathNot:
           '\\.decorator\\.ts$|^src/auth/rules/api-key\\.ts$|^src/rate-limit/(stores/counter-store|rules/(bucket-key|plan-name)|rate-limit\\.module)\\.ts$',
       },

@@ -13,14 +13,15 @@ import type { Environment } from './settings/environment.js';
 import { AmbiguityGuard } from './http/ambiguity.guard.js';
 import { RESPONSE_INTERCEPTORS, type ResponseInterceptor } from './http/response-interceptor.js';
 import { ValidationPipe } from './http/validation.pipe.js';
+import { HealthModule } from './health/health.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
-import { OperationsModule } from './operations/operations.module.js';
 import { OrdersModule } from './orders/orders.module.js';
 import { PetsModule } from './pets/pets.module.js';
 import { RateLimitHeadersInterceptor } from './rate-limit/rate-limit-headers.interceptor.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
+import { ServerModule } from './server/server.module.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { UsageModule } from './usage/usage.module.js';
 
@@ -35,7 +36,8 @@ import { UsageModule } from './usage/usage.module.js';
     OrdersModule,
     AdminModule,
     UsageModule,
-    OperationsModule,
+    HealthModule,
+    ServerModule,
     MetricsModule,
   ],
   providers: [

@@ -42,6 +42,7 @@ describe('a client generated from the OpenAPI documents', () => {
         plans: 200,
         usage: 200,
         audit: 200,
+        health: 200,
       });
     },
   );

@@ -126,8 +126,9 @@ describe('the OpenAPI documents', () => {
       '/admin/keys/{id}/usage',
       '/admin/deprecations',
       '/admin/audit',
+      '/admin/health',
     ]);
-    expect(tagsOf(documents.administration)).toEqual(['keys', 'plans', 'usage', 'audit']);
+    expect(tagsOf(documents.administration)).toEqual(['keys', 'plans', 'usage', 'audit', 'health']);
   });
 
   it.each([
@@ -146,6 +147,7 @@ describe('the OpenAPI documents', () => {
     ['unbanKey', '/admin/keys/{id}/unban', 'post', [200, 400, 401, 403, 404, 413, 415, 429, 500, 503]],
     ['listPlans', '/admin/plans', 'get', [200, 400, 401, 403, 429, 500, 503]],
     ['listAudit', '/admin/audit', 'get', [200, 400, 401, 403, 429, 500, 503]],
+    ['getHealth', '/admin/health', 'get', [200, 401, 403, 429, 500, 503]],
   ])('have every status and header of %s', (operationId, path, method, statuses) => {
     const document = path.startsWith('/admin/') ? documents.administration : documents.store;
     const operation = document.paths[path][method];

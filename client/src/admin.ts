@@ -6,6 +6,7 @@ import type { PagePromise } from './page-promise.js';
 import type {
   AuditEntry,
   DeprecatedCalls,
+  Health,
   IssuedKey,
   Key,
   KeyInput,
@@ -43,12 +44,17 @@ export class Admin {
   readonly audit: AuditLog;
 
   /** @internal */
-  constructor(connection: AdminConnection) {
+  constructor(private readonly connection: AdminConnection) {
     this.keys = new Keys(connection);
     this.plans = new Plans(connection);
     this.usage = new UsageReports(connection);
     this.deprecations = new Deprecations(connection);
     this.audit = new AuditLog(connection);
+  }
+
+  /** Gets the health of the replica that responds. */
+  health(options: CallOptions = {}): ApiPromise<Health> {
+    return this.connection.call(options, (client, sending) => client.GET('/admin/health', sending));
   }
 }
 

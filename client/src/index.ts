@@ -41,6 +41,7 @@ export type { RateLimitWindow } from './rate-limit-headers.js';
 export type {
   AuditEntry,
   DeprecatedCalls,
+  Health,
   IssuedKey,
   Key,
   KeyInput,

@@ -41,3 +41,5 @@ export type Usage = AdminSchemas['Usage'];
 export type DeprecatedCalls = AdminSchemas['DeprecatedCalls'];
 /** An audit event. */
 export type AuditEntry = AdminSchemas['AuditEntry'];
+/** The health of a replica. */
+export type Health = AdminSchemas['Health'];

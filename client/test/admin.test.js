@@ -113,6 +113,13 @@ describe('admin.usage, admin.deprecations and admin.audit', () => {
   });
 });
 
+describe('admin.health', () => {
+  it('returns the health of the replica', async () => {
+    const { ready, parts } = await admin.health();
+    assert.deepEqual([ready, parts.database], [true, { status: 'up' }]);
+  });
+});
+
 describe('admin', () => {
   it('has a method for every operation of the document', async () => {
     const document = new URL('../../admin-openapi.json', import.meta.url);
@@ -123,7 +130,8 @@ describe('admin', () => {
         .map((method) => `${method} ${template}`),
     );
     const { fetch, requests } = recordingFetch(() => errorResponse(404, 'not_found'));
-    const { keys, plans, usage, deprecations, audit } = administrator({ fetch }).admin;
+    const unserved = administrator({ fetch }).admin;
+    const { keys, plans, usage, deprecations, audit } = unserved;
     const calls = [
       () => keys.list(),
       () => keys.get('{id}'),
@@ -139,6 +147,7 @@ describe('admin', () => {
       () => usage.list(),
       () => deprecations.list(),
       () => audit.list(),
+      () => unserved.health(),
     ];
     for (const call of calls) {
       await errorOf(call());

@@ -39,12 +39,6 @@ export class Authenticator {
     return key === undefined ? null : this.keys.lastKnown(hashApiKey(key));
   }
 
-  /** Returns whether the request has what may be a key of this environment, without a look-up. */
-  hasPossibleKey(request: FastifyRequest): boolean {
-    const key = keyOf(request);
-    return key !== undefined && keyFault(key, this.environment.APP_ENV) === null;
-  }
-
   /**
    * Returns whose key a header `Authorization` has. Runs the strategy as passport does, on an object of its own for each request, but
    * passes only the header: a token in the query or the body (RFC 6750, sections 2.2 and 2.3) is no credential here.

@@ -1,4 +1,4 @@
-import { getPlan, issueKey, listAudit, listUsage } from '../.generated/hey-api/admin-openapi';
+import { getHealth, getPlan, issueKey, listAudit, listUsage } from '../.generated/hey-api/admin-openapi';
 import { createClient as createAdministrationClient } from '../.generated/hey-api/admin-openapi/client';
 import { getRateLimit, listOrders, listPets } from '../.generated/hey-api/openapi';
 import { createClient as createStoreClient } from '../.generated/hey-api/openapi/client';
@@ -15,6 +15,7 @@ export async function callEachTag(address: string, key: string): Promise<Record<
   const plans = await getPlan({ client: administration, path: { plan: 'free' } });
   const usage = await listUsage({ client: administration });
   const audit = await listAudit({ client: administration });
+  const health = await getHealth({ client: administration });
   return {
     pets: pets.response?.status,
     store: orders.response?.status,
@@ -23,5 +24,6 @@ export async function callEachTag(address: string, key: string): Promise<Record<
     plans: plans.response?.status,
     usage: usage.response?.status,
     audit: audit.response?.status,
+    health: health.response?.status,
   };
 }

@@ -15,6 +15,7 @@ export async function callEachTag(address: string, key: string): Promise<Record<
   const plans = await administration.GET('/admin/plans/{plan}', { params: { path: { plan: 'free' } } });
   const usage = await administration.GET('/admin/usage');
   const audit = await administration.GET('/admin/audit');
+  const health = await administration.GET('/admin/health');
   return {
     pets: pets.response.status,
     store: orders.response.status,
@@ -23,5 +24,6 @@ export async function callEachTag(address: string, key: string): Promise<Record<
     plans: plans.response.status,
     usage: usage.response.status,
     audit: audit.response.status,
+    health: health.response.status,
   };
 }

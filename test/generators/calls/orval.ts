@@ -1,4 +1,4 @@
-import { getPlan, issueKey, listAudit, listUsage } from '../.generated/orval/admin-openapi';
+import { getHealth, getPlan, issueKey, listAudit, listUsage } from '../.generated/orval/admin-openapi';
 import { getRateLimit, listOrders, listPets } from '../.generated/orval/openapi';
 
 /** Calls one operation of each tag, by the clients of orval, which have the address in them; returns their statuses by tag. */
@@ -12,6 +12,7 @@ export async function callEachTag(_address: string, key: string): Promise<Record
   const plans = await getPlan('free', options);
   const usage = await listUsage({}, options);
   const audit = await listAudit({}, options);
+  const health = await getHealth(options);
   return {
     pets: pets.status,
     store: orders.status,
@@ -20,5 +21,6 @@ export async function callEachTag(_address: string, key: string): Promise<Record
     plans: plans.status,
     usage: usage.status,
     audit: audit.status,
+    health: health.status,
   };
 }

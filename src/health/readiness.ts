@@ -15,19 +15,11 @@ import {
 import { Connections } from '../server/connections.js';
 import { CounterStoreHealth } from './counter-store.health.js';
 import { DatabaseHealth } from './database.health.js';
+import type { Health } from './health.schema.js';
 
 /** Requests within this time share one check, as no key is needed to request it. */
 const RESULT_LIFE_MS = 1000;
 const REMINDER_INTERVAL_MS = 60_000;
-
-/** Whether this replica is ready for requests, and the state of its parts. */
-export interface ReadinessStatus {
-  isReady: boolean;
-  parts: HealthIndicatorResult;
-  isDraining: boolean;
-  /** Sentences that state why it is not ready. */
-  reasons: string[];
-}
 
 /**
  * Checks the parts of the service on request, and by itself: every second until the service is ready, then every minute. Logs each
@@ -58,22 +50,22 @@ export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown 
     this.stopping.abort();
   }
 
-  /** Checks all parts at once, or returns the status of a check that started within the last second. */
-  async check(): Promise<ReadinessStatus> {
+  /** Checks all parts at once, or returns the result of a check that started within the last second. */
+  async check(): Promise<Health> {
     const nowMs = performance.now();
     if (this.last === null || nowMs - this.last.startMs >= RESULT_LIFE_MS) {
       const result = this.run([() => this.database.check(), () => this.counterStore.check()]);
       this.last = { result, startMs: nowMs };
     }
-    return this.statusOf(await this.last.result);
+    return this.healthOf(await this.last.result);
   }
 
   /** Does not check the counter store, whose absence does not affect readiness. */
   private async watch(): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
-      const { isReady } = this.statusOf(await this.run([() => this.database.check()]));
-      const restMs = isReady ? REMINDER_INTERVAL_MS : RESULT_LIFE_MS;
+      const { ready } = this.healthOf(await this.run([() => this.database.check()]));
+      const restMs = ready ? REMINDER_INTERVAL_MS : RESULT_LIFE_MS;
       await pause(restMs, undefined, { signal, ref: false }).catch(() => {});
     }
   }
@@ -89,28 +81,25 @@ export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown 
     }
   }
 
-  /** Returns the status, and logs it if it changed. */
-  private statusOf({ status, details }: HealthCheckResult): ReadinessStatus {
-    const { isDraining } = this.connections;
+  /** Returns the health, and logs readiness if it changed. */
+  private healthOf({ status, details }: HealthCheckResult): Health {
+    const draining = this.connections.isDraining;
     const isWell = status === 'ok' || status === 'degraded';
-    const down = Object.values(details).filter((part) => part.status === 'down');
-    const reasons = [
-      ...(isDraining ? ['this replica is shutting down'] : []),
-      ...down.map(({ message }) => String(message)),
-    ];
-    const readiness = { isReady: isWell && !isDraining, parts: details, isDraining, reasons };
-    this.log(readiness);
-    return readiness;
+    if (!draining) {
+      // A shutdown is logged where it begins.
+      this.log(isWell, details);
+    }
+    return { ready: isWell && !draining, draining, parts: details as Health['parts'] };
   }
 
-  /** Does not log a shutdown, which is logged where it begins. */
-  private log({ isReady, isDraining, reasons }: ReadinessStatus): void {
-    const faults = reasons.join('; ');
+  private log(isReady: boolean, parts: HealthIndicatorResult): void {
+    const down = Object.values(parts).filter(({ status }) => status === 'down');
+    const faults = down.map(({ message }) => String(message)).join('; ');
     const isDue = !this.logged.has(faults) || performance.now() - this.loggedMs >= REMINDER_INTERVAL_MS;
     if (isReady && this.logged.size > 0) {
       this.logged.clear();
       this.logger.warn('Ready');
-    } else if (!isReady && !isDraining && isDue) {
+    } else if (!isReady && isDue) {
       this.logged.add(faults);
       this.loggedMs = performance.now();
       this.logger.error(`Not ready: ${faults}`);

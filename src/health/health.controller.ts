@@ -1,0 +1,26 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
+import { Stability } from '../deprecation/stability.decorator.js';
+import { Responses } from '../openapi/responses.decorator.js';
+import { Health } from './health.schema.js';
+import { Readiness } from './readiness.js';
+
+@ApiTags('health')
+@AdministratorsOnly()
+@Controller('/admin/health')
+export class HealthController {
+  constructor(private readonly readiness: Readiness) {}
+
+  @Get()
+  @Stability('stable')
+  @ApiOperation({
+    summary: 'Get the health',
+    description:
+      'Returns whether the responding replica is ready for requests, and the state of its parts. The status is 200 even if it is not ready.',
+  })
+  @Responses({ status: 200, schema: Health, description: 'The health of the replica.' })
+  getHealth(): Promise<Health> {
+    return this.readiness.check();
+  }
+}
