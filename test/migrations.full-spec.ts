@@ -61,81 +61,128 @@ async function addMigration(name: string, sql: string): Promise<void> {
   await writeFile(path.join(folder, name, 'migration.sql'), sql);
 }
 
-test('all migrations are pending on an empty database, in order', async () => {
-  await addMigration('20991231000000_last', 'SELECT 1');
-  expect(await pendingMigrations(databaseUrl, folder)).toEqual([...OWN_MIGRATIONS, '20991231000000_last']);
+describe('pendingMigrations', () => {
+  it('returns all migrations of an empty database, in order', async () => {
+    await addMigration('20991231000000_last', 'SELECT 1');
+    expect(await pendingMigrations(databaseUrl, folder)).toEqual([...OWN_MIGRATIONS, '20991231000000_last']);
+  });
+
+  it('throws immediately when the server is unreachable', async () => {
+    await expect(pendingMigrations('postgresql://postgres@127.0.0.1:1/none')).rejects.toThrow('ECONNREFUSED');
+  });
 });
 
-test('pending migrations are applied once, and returned by name', async () => {
-  expect(await applyPendingMigrations(databaseUrl)).toEqual(OWN_MIGRATIONS);
-  expect(await pendingMigrations(databaseUrl)).toEqual([]);
-  expect(await applyPendingMigrations(databaseUrl)).toEqual([]);
-});
+describe('applyPendingMigrations', () => {
+  it('applies each pending migration once, and returns their names', async () => {
+    expect(await applyPendingMigrations(databaseUrl)).toEqual(OWN_MIGRATIONS);
+    expect(await pendingMigrations(databaseUrl)).toEqual([]);
+    expect(await applyPendingMigrations(databaseUrl)).toEqual([]);
+  });
 
-test('only a migration that was added later is pending', async () => {
-  await applyPendingMigrations(databaseUrl, folder);
-  await addMigration('20991231000000_last', 'CREATE TABLE last ();');
-  expect(await pendingMigrations(databaseUrl, folder)).toEqual(['20991231000000_last']);
-  expect(await applyPendingMigrations(databaseUrl, folder)).toEqual(['20991231000000_last']);
-});
+  it('applies only the migrations that were added since', async () => {
+    await applyPendingMigrations(databaseUrl, folder);
+    await addMigration('20991231000000_last', 'CREATE TABLE last ();');
+    expect(await pendingMigrations(databaseUrl, folder)).toEqual(['20991231000000_last']);
+    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual(['20991231000000_last']);
+  });
 
-test('usage from a release without a journal stays, and aggregated usage is added to it', async () => {
-  const later = path.join(folder, '..', `${path.basename(folder)}-later`);
-  await rename(path.join(folder, JOURNAL), later);
-  await applyPendingMigrations(databaseUrl, folder);
-  const key = randomUUID();
-  const record = await readFile(path.join(ROOT, 'test', 'support', 'record-without-journal.sql'), 'utf8');
-  const minute = Date.UTC(2027, 2, 5, 12) / 60_000;
-  const entry: UsageEntry = {
-    keyId: key,
-    quotaId: key,
-    minute,
-    operation: 'listPets',
-    deprecated: false,
-    succeeded: 3,
-    redirected: 0,
-    clientErrors: 2,
-    serverErrors: 0,
-    refusals: 1,
-    lastAtMs: minute * 60_000,
-  };
-  await query(databaseUrl, record, [randomUUID(), 1, JSON.stringify([entry]), 0]);
-  const before = await query(databaseUrl, 'SELECT * FROM usage ORDER BY period');
-  expect(before).toHaveLength(3);
+  it('keeps usage of a release without a journal, to which aggregated usage is added', async () => {
+    const later = path.join(folder, '..', `${path.basename(folder)}-later`);
+    await rename(path.join(folder, JOURNAL), later);
+    await applyPendingMigrations(databaseUrl, folder);
+    const key = randomUUID();
+    const record = await readFile(path.join(ROOT, 'test', 'support', 'record-without-journal.sql'), 'utf8');
+    const minute = Date.UTC(2027, 2, 5, 12) / 60_000;
+    const entry: UsageEntry = {
+      keyId: key,
+      quotaId: key,
+      minute,
+      operation: 'listPets',
+      deprecated: false,
+      succeeded: 3,
+      redirected: 0,
+      clientErrors: 2,
+      serverErrors: 0,
+      refusals: 1,
+      lastAtMs: minute * 60_000,
+    };
+    await query(databaseUrl, record, [randomUUID(), 1, JSON.stringify([entry]), 0]);
+    const before = await query(databaseUrl, 'SELECT * FROM usage ORDER BY period');
+    expect(before).toHaveLength(3);
 
-  await rename(later, path.join(folder, JOURNAL));
-  expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([JOURNAL]);
-  expect(await query(databaseUrl, 'SELECT * FROM usage ORDER BY period')).toEqual(before);
-  const prisma = new PrismaService({ DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: 2 });
-  const statements = new QueryRunner(prisma);
-  const journal = new UsageJournal(statements, new Clock());
-  await journal.append({ recorderId: randomUUID(), number: 1, entries: [entry] });
-  await journal.aggregate();
-  await prisma.onApplicationShutdown();
-  expect(await query(databaseUrl, 'SELECT * FROM usage ORDER BY period')).toEqual(
-    before.map((row) => ({ ...row, succeeded: '6', client_errors: '4', refusals: '2' })),
-  );
-});
+    await rename(later, path.join(folder, JOURNAL));
+    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([JOURNAL]);
+    expect(await query(databaseUrl, 'SELECT * FROM usage ORDER BY period')).toEqual(before);
+    const prisma = new PrismaService({ DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: 2 });
+    const statements = new QueryRunner(prisma);
+    const journal = new UsageJournal(statements, new Clock());
+    await journal.append({ recorderId: randomUUID(), number: 1, entries: [entry] });
+    await journal.aggregate();
+    await prisma.onApplicationShutdown();
+    expect(await query(databaseUrl, 'SELECT * FROM usage ORDER BY period')).toEqual(
+      before.map((row) => ({ ...row, succeeded: '6', client_errors: '4', refusals: '2' })),
+    );
+  });
 
-test('semicolons in comments and function bodies do not end a statement', async () => {
-  await addMigration(
-    '20991231000000_function',
-    `-- One; two.
+  it('ends no statement at a semicolon in a comment or a function body', async () => {
+    await addMigration(
+      '20991231000000_function',
+      `-- One; two.
      CREATE FUNCTION three() RETURNS integer LANGUAGE plpgsql AS $$ BEGIN RETURN 3; END $$;`,
-  );
-  await applyPendingMigrations(databaseUrl, folder);
-  expect(await query(databaseUrl, 'SELECT three()')).toEqual([{ three: 3 }]);
-});
+    );
+    await applyPendingMigrations(databaseUrl, folder);
+    expect(await query(databaseUrl, 'SELECT three()')).toEqual([{ three: 3 }]);
+  });
 
-test('a migration may exceed the timeouts of the role, which are meant for requests', async () => {
-  for (const timeout of ['statement_timeout', 'transaction_timeout', 'idle_session_timeout']) {
+  it('lets a migration exceed the timeouts of the role, which are meant for requests', async () => {
+    for (const timeout of ['statement_timeout', 'transaction_timeout', 'idle_session_timeout']) {
+      await query(
+        databaseUrl,
+        `ALTER ROLE CURRENT_USER IN DATABASE ${nameOf(databaseUrl)} SET ${timeout} = '200ms'`,
+      );
+    }
+    await addMigration('20991231000000_slow', 'SELECT pg_sleep(0.5);');
+    expect(await applyPendingMigrations(databaseUrl, folder)).toContain('20991231000000_slow');
+  });
+
+  it('throws an error of one line for a database with foreign tables', async () => {
+    await query(databaseUrl, 'CREATE TABLE theirs ()');
+    await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toThrow(
+      /^The database schema is not empty\..+$/,
+    );
+  });
+
+  it('closes all its connections', async () => {
+    await applyPendingMigrations(databaseUrl);
+    const others =
+      'SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+    expect(await query(databaseUrl, others)).toEqual([{ count: 0 }]);
+  });
+
+  it('succeeds in two processes that start together, one of which applies the migrations', async () => {
+    const script = path.join(ROOT, 'test', 'support', 'apply-migrations.mjs');
+    const starts = [1, 2].map(() => run(process.execPath, [script, databaseUrl]));
+    const applied = (await Promise.all(starts)).map(({ stdout }) => JSON.parse(stdout) as string[]);
+    expect(applied.toSorted((a, b) => a.length - b.length)).toEqual([[], OWN_MIGRATIONS]);
+  });
+
+  it('names duplicate order ids when the migration that makes them unique fails', async () => {
+    const unique = '20261122070000_unique_order_id';
+    await rm(path.join(folder, unique), { recursive: true });
+    await applyPendingMigrations(databaseUrl, folder);
+    // Foreign keys are not checked here, so the quotas need not exist.
     await query(
       databaseUrl,
-      `ALTER ROLE CURRENT_USER IN DATABASE ${nameOf(databaseUrl)} SET ${timeout} = '200ms'`,
+      `SET session_replication_role = replica;
+     INSERT INTO orders (id, quota_id, pet_id, quantity) SELECT 7, gen_random_uuid(), 1, 1 FROM generate_series(1, 2)`,
     );
-  }
-  await addMigration('20991231000000_slow', 'SELECT pg_sleep(0.5);');
-  expect(await applyPendingMigrations(databaseUrl, folder)).toContain('20991231000000_slow');
+    await expect(applyPendingMigrations(databaseUrl)).rejects.toMatchObject(
+      migrationError(
+        `The migration ${unique} failed: ERROR: could not create unique index "orders_id_key": Key (id)=(7) is duplicated. ` +
+          'Mend that and migrate again.',
+      ),
+    );
+  });
 });
 
 const nameOf = (url: string) => new URL(url).pathname.slice(1);
@@ -150,119 +197,80 @@ const failure = (name: string, why: string) =>
       'resolve" takes the same options.',
   );
 
-test('a failed migration is reported with the error of the database, leaves nothing behind, and blocks the next start', async () => {
-  await addMigration(BROKEN, 'CREATE TABLE half (); SELECT 1 / 0;');
-  await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
-    failure(BROKEN, 'failed: ERROR: division by zero'),
-  );
-  expect(await query(databaseUrl, "SELECT to_regclass('half') AS half")).toEqual([{ half: null }]);
-
-  const earlier = failure(BROKEN, 'failed earlier: ERROR: division by zero');
-  await expect(pendingMigrations(databaseUrl, folder)).rejects.toMatchObject(earlier);
-  await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(earlier);
-});
-
-test('a migration whose process was killed is reported as failed, without a recorded reason', async () => {
-  await addMigration(BROKEN, 'SELECT 1 / 0;');
-  await applyPendingMigrations(databaseUrl, folder).catch(() => {});
-  await query(databaseUrl, 'UPDATE _prisma_migrations SET logs = NULL');
-  await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
-    failure(BROKEN, 'failed earlier: the reason was not recorded'),
-  );
-});
-
-test('a failed migration of another release is ignored', async () => {
-  await addMigration(BROKEN, 'SELECT 1 / 0;');
-  await applyPendingMigrations(databaseUrl, folder).catch(() => {});
-  expect(await pendingMigrations(databaseUrl)).toEqual([]);
-  expect(await applyPendingMigrations(databaseUrl)).toEqual([]);
-});
-
-test('an unfinished migration counts as being applied, not failed, while another session migrates', async () => {
-  await addMigration(BROKEN, 'SELECT 1 / 0;');
-  await applyPendingMigrations(databaseUrl, folder).catch(() => {});
-  const migrator = new pg.Client({ connectionString: databaseUrl });
-  await migrator.connect();
-  try {
-    // The lock of Prisma's schema engine.
-    await migrator.query('SELECT pg_advisory_lock(72707369)');
-    await expect(pendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
-      migrationError(`The migration ${BROKEN} is being applied`),
+describe('a failed migration', () => {
+  it('is reported with the error of the database, leaves nothing behind, and blocks the next start', async () => {
+    await addMigration(BROKEN, 'CREATE TABLE half (); SELECT 1 / 0;');
+    await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
+      failure(BROKEN, 'failed: ERROR: division by zero'),
     );
-  } finally {
-    await migrator.end();
-  }
-  await expect(pendingMigrations(databaseUrl, folder)).rejects.toThrow(`${BROKEN} failed earlier`);
+    expect(await query(databaseUrl, "SELECT to_regclass('half') AS half")).toEqual([{ half: null }]);
+
+    const earlier = failure(BROKEN, 'failed earlier: ERROR: division by zero');
+    await expect(pendingMigrations(databaseUrl, folder)).rejects.toMatchObject(earlier);
+    await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(earlier);
+  });
+
+  it('is reported without a reason when its process was killed', async () => {
+    await addMigration(BROKEN, 'SELECT 1 / 0;');
+    await applyPendingMigrations(databaseUrl, folder).catch(() => {});
+    await query(databaseUrl, 'UPDATE _prisma_migrations SET logs = NULL');
+    await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
+      failure(BROKEN, 'failed earlier: the reason was not recorded'),
+    );
+  });
+
+  it('is ignored when it belongs to another release', async () => {
+    await addMigration(BROKEN, 'SELECT 1 / 0;');
+    await applyPendingMigrations(databaseUrl, folder).catch(() => {});
+    expect(await pendingMigrations(databaseUrl)).toEqual([]);
+    expect(await applyPendingMigrations(databaseUrl)).toEqual([]);
+  });
+
+  it('counts as being applied, not failed, while another session migrates', async () => {
+    await addMigration(BROKEN, 'SELECT 1 / 0;');
+    await applyPendingMigrations(databaseUrl, folder).catch(() => {});
+    const migrator = new pg.Client({ connectionString: databaseUrl });
+    await migrator.connect();
+    try {
+      // The lock of Prisma's schema engine.
+      await migrator.query('SELECT pg_advisory_lock(72707369)');
+      await expect(pendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
+        migrationError(`The migration ${BROKEN} is being applied`),
+      );
+    } finally {
+      await migrator.end();
+    }
+    await expect(pendingMigrations(databaseUrl, folder)).rejects.toThrow(`${BROKEN} failed earlier`);
+  });
+
+  it('is pending again once resolved as rolled back, and not once resolved as applied', async () => {
+    await addMigration(BROKEN, 'SELECT 1 / 0;');
+    await applyPendingMigrations(databaseUrl, folder).catch(() => {});
+    await resolveMigration(databaseUrl, BROKEN, 'rolled-back', folder);
+    expect(await pendingMigrations(databaseUrl, folder)).toEqual([BROKEN]);
+
+    await applyPendingMigrations(databaseUrl, folder).catch(() => {});
+    await resolveMigration(databaseUrl, BROKEN, 'applied', folder);
+    expect(await pendingMigrations(databaseUrl, folder)).toEqual([]);
+    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([]);
+  });
 });
 
-test('a failed migration is pending again once resolved as rolled back, and not once resolved as applied', async () => {
-  await addMigration(BROKEN, 'SELECT 1 / 0;');
-  await applyPendingMigrations(databaseUrl, folder).catch(() => {});
-  await resolveMigration(databaseUrl, BROKEN, 'rolled-back', folder);
-  expect(await pendingMigrations(databaseUrl, folder)).toEqual([BROKEN]);
-
-  await applyPendingMigrations(databaseUrl, folder).catch(() => {});
-  await resolveMigration(databaseUrl, BROKEN, 'applied', folder);
-  expect(await pendingMigrations(databaseUrl, folder)).toEqual([]);
-  expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([]);
-});
-
-test('an invalid resolution is an error of one line', async () => {
-  await applyPendingMigrations(databaseUrl, folder);
-  const declared = (name: string, resolution: 'applied' | 'rolled-back') =>
-    resolveMigration(databaseUrl, name, resolution, folder);
-  await expect(declared(JOURNAL, 'rolled-back')).rejects.toMatchObject(
-    migrationError(`Migration \`${JOURNAL}\` cannot be rolled back because it is not in a failed state.`),
-  );
-  await expect(declared(JOURNAL, 'applied')).rejects.toMatchObject(
-    migrationError(`The migration \`${JOURNAL}\` is already recorded as applied in the database.`),
-  );
-  await expect(declared('no_such_migration', 'applied')).rejects.toThrow(
-    /^The migration no_such_migration could not be found\..+$/,
-  );
-});
-
-test('a database with foreign tables is rejected in one line', async () => {
-  await query(databaseUrl, 'CREATE TABLE theirs ()');
-  await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toThrow(
-    /^The database schema is not empty\..+$/,
-  );
-});
-
-test('all connections are closed afterwards', async () => {
-  await applyPendingMigrations(databaseUrl);
-  const others =
-    'SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
-  expect(await query(databaseUrl, others)).toEqual([{ count: 0 }]);
-});
-
-test('an unreachable server is an error, without waiting', async () => {
-  await expect(pendingMigrations('postgresql://postgres@127.0.0.1:1/none')).rejects.toThrow('ECONNREFUSED');
-});
-
-test('two processes that start together on an empty database both succeed, and one applies the migrations', async () => {
-  const script = path.join(ROOT, 'test', 'support', 'apply-migrations.mjs');
-  const starts = [1, 2].map(() => run(process.execPath, [script, databaseUrl]));
-  const applied = (await Promise.all(starts)).map(({ stdout }) => JSON.parse(stdout) as string[]);
-  expect(applied.toSorted((a, b) => a.length - b.length)).toEqual([[], OWN_MIGRATIONS]);
-});
-
-test('duplicate order ids are named by the migration that makes them unique', async () => {
-  const unique = '20261122070000_unique_order_id';
-  await rm(path.join(folder, unique), { recursive: true });
-  await applyPendingMigrations(databaseUrl, folder);
-  // Foreign keys are not checked here, so the quotas need not exist.
-  await query(
-    databaseUrl,
-    `SET session_replication_role = replica;
-     INSERT INTO orders (id, quota_id, pet_id, quantity) SELECT 7, gen_random_uuid(), 1, 1 FROM generate_series(1, 2)`,
-  );
-  await expect(applyPendingMigrations(databaseUrl)).rejects.toMatchObject(
-    migrationError(
-      `The migration ${unique} failed: ERROR: could not create unique index "orders_id_key": Key (id)=(7) is duplicated. ` +
-        'Mend that and migrate again.',
-    ),
-  );
+describe('resolveMigration', () => {
+  it('throws an error of one line for an invalid resolution', async () => {
+    await applyPendingMigrations(databaseUrl, folder);
+    const declared = (name: string, resolution: 'applied' | 'rolled-back') =>
+      resolveMigration(databaseUrl, name, resolution, folder);
+    await expect(declared(JOURNAL, 'rolled-back')).rejects.toMatchObject(
+      migrationError(`Migration \`${JOURNAL}\` cannot be rolled back because it is not in a failed state.`),
+    );
+    await expect(declared(JOURNAL, 'applied')).rejects.toMatchObject(
+      migrationError(`The migration \`${JOURNAL}\` is already recorded as applied in the database.`),
+    );
+    await expect(declared('no_such_migration', 'applied')).rejects.toThrow(
+      /^The migration no_such_migration could not be found\..+$/,
+    );
+  });
 });
 
 describe('a migration that builds an index concurrently', () => {

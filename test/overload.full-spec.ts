@@ -100,18 +100,20 @@ async function overload() {
   return { capacity, served, shed };
 }
 
-it('at three times its capacity, the service serves its capacity, none of it late, and returns 503 to the rest in under 50 ms', async () => {
-  await placeOrders({ seconds: 2, clients: 64 });
-  let seen = await overload();
-  // Other load on the machine can only make the service look slower.
-  for (let more = 1; more < ATTEMPTS && quantile(seen.shed, 0.99) >= SHED_MS; more += 1) {
-    seen = await overload();
-  }
-  const { capacity, served, shed } = seen;
-  expect(served.length / SECONDS).toBeGreaterThan(0.8 * capacity);
-  // A request that gets a slot waits only for the other requests with slots.
-  expect(quantile(served, 1)).toBeLessThan(2 * (MAX_CONCURRENT_REQUESTS / capacity) * 1000);
-  expect(quantile(shed, 0.99)).toBeLessThan(SHED_MS);
+describe('a service at three times its capacity', () => {
+  it('serves its capacity, none of it late, and returns 503 to the rest in under 50 ms', async () => {
+    await placeOrders({ seconds: 2, clients: 64 });
+    let seen = await overload();
+    // Other load on the machine can only make the service look slower.
+    for (let more = 1; more < ATTEMPTS && quantile(seen.shed, 0.99) >= SHED_MS; more += 1) {
+      seen = await overload();
+    }
+    const { capacity, served, shed } = seen;
+    expect(served.length / SECONDS).toBeGreaterThan(0.8 * capacity);
+    // A request that gets a slot waits only for the other requests with slots.
+    expect(quantile(served, 1)).toBeLessThan(2 * (MAX_CONCURRENT_REQUESTS / capacity) * 1000);
+    expect(quantile(shed, 0.99)).toBeLessThan(SHED_MS);
+  });
 });
 
 /** Sends a byte a second, so that the connection is never silent, with more clients than there are slots. */

@@ -19,29 +19,31 @@ async function peakMemoryBytes(pid: number): Promise<number> {
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
 
-it('20,000 pipelined requests hold one slot, and each gets its response', async () => {
-  const COUNT = 20_000;
-  const store = await startApplication();
-  // Most of them exceed its limit, which takes a slot as well.
-  const { key } = await store.issue({ plan: 'free' });
-  const limit = store.app.get(ConcurrencyLimit);
-  let most = 0;
-  const countSlots = () => {
-    const slots = limit.all().map((load) => load.slots.length);
-    most = Math.max(most, ...slots);
-  };
-  const sampling = setInterval(countSlots, 1);
-  const list = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n`;
-  const socket = connect(Number(new URL(store.url).port), '127.0.0.1');
-  socket.write(`${list}\r\n`.repeat(COUNT - 1) + `${list}Connection: close\r\n\r\n`);
-  let received = 0;
-  for await (const part of socket.setEncoding('latin1')) {
-    countSlots();
-    received += (part as string).split('HTTP/1.1 ').length - 1;
-  }
-  clearInterval(sampling);
-  expect([received, most]).toEqual([COUNT, 1]);
-  await store.close();
+describe('20,000 pipelined requests', () => {
+  it('hold one slot, and each gets its response', async () => {
+    const COUNT = 20_000;
+    const store = await startApplication();
+    // Most of them exceed its limit, which takes a slot as well.
+    const { key } = await store.issue({ plan: 'free' });
+    const limit = store.app.get(ConcurrencyLimit);
+    let most = 0;
+    const countSlots = () => {
+      const slots = limit.all().map((load) => load.slots.length);
+      most = Math.max(most, ...slots);
+    };
+    const sampling = setInterval(countSlots, 1);
+    const list = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n`;
+    const socket = connect(Number(new URL(store.url).port), '127.0.0.1');
+    socket.write(`${list}\r\n`.repeat(COUNT - 1) + `${list}Connection: close\r\n\r\n`);
+    let received = 0;
+    for await (const part of socket.setEncoding('latin1')) {
+      countSlots();
+      received += (part as string).split('HTTP/1.1 ').length - 1;
+    }
+    clearInterval(sampling);
+    expect([received, most]).toEqual([COUNT, 1]);
+    await store.close();
+  });
 });
 
 describe('a service whose clients pipeline 64 KiB each and read nothing', () => {

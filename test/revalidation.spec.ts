@@ -115,25 +115,27 @@ it.each([
   },
 );
 
-it.each<[string, string, Parameters<typeof send>[1]]>([
-  ['401', '/v1/pets', { key: undefined }],
-  ['404', '/v1/pets/999', {}],
-  ['400', '/v1/pets?limit=0', {}],
-  ['405', '/v1/pets', { method: 'DELETE' }],
-])('a response with status %s is not cacheable, and has no ETag', async (status, path, init) => {
-  const response = await send(`${store.url}${path}`, { key, ...init });
-  expect(response.status).toBe(Number(status));
-  expect(response.headers.get('cache-control')).toBe('no-store');
-  expect(tagOf(response)).toBe('');
-});
+describe('an error response', () => {
+  it.each<[string, string, Parameters<typeof send>[1]]>([
+    ['401', '/v1/pets', { key: undefined }],
+    ['404', '/v1/pets/999', {}],
+    ['400', '/v1/pets?limit=0', {}],
+    ['405', '/v1/pets', { method: 'DELETE' }],
+  ])('is not cacheable, and has no ETag: status %s', async (status, path, init) => {
+    const response = await send(`${store.url}${path}`, { key, ...init });
+    expect(response.status).toBe(Number(status));
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(tagOf(response)).toBe('');
+  });
 
-it('a response with status 429 is not cacheable', async () => {
-  const { key: limitedKey } = await store.issue({ plan: 'enterprise', perMinute: 2, perDay: 10 });
-  await send(`${store.url}/v1/pets`, { key: limitedKey });
-  await send(`${store.url}/v1/pets`, { key: limitedKey });
-  const response = await send(`${store.url}/v1/pets`, { key: limitedKey });
-  expectError(response, 429, 'rate_limit_exceeded');
-  expect(response.headers.get('cache-control')).toBe('no-store');
+  it('is not cacheable: status 429', async () => {
+    const { key: limitedKey } = await store.issue({ plan: 'enterprise', perMinute: 2, perDay: 10 });
+    await send(`${store.url}/v1/pets`, { key: limitedKey });
+    await send(`${store.url}/v1/pets`, { key: limitedKey });
+    const response = await send(`${store.url}/v1/pets`, { key: limitedKey });
+    expectError(response, 429, 'rate_limit_exceeded');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+  });
 });
 
 it('POST /v1/pets and GET /v1/rate-limit return no ETag', async () => {
