@@ -4,7 +4,7 @@ import path from 'node:path';
 const SRC = path.resolve(import.meta.dirname, '..', 'src');
 const DOCUMENT = readFileSync(path.resolve(SRC, '..', 'docs', 'architecture.md'), 'utf8');
 /** What every module may import. */
-const SHARED = /\.decorator\.ts$|^metrics\/histogram\.ts$/;
+const SHARED = /\.decorator\.ts$/;
 
 /** Returns the folder in `src` that a file is in, or the name of a file beside the folders, such as `app`. */
 const moduleOf = (file: string): string => /^[\w-]+/.exec(file)?.[0] ?? '';
