@@ -2,7 +2,19 @@ import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { isProtected, operationOf } from '../http/request-path.js';
 import type { Principal } from '../http/principal.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
-import { loggableAddress, loggablePath, loggableUserAgent } from './loggable.js';
+
+/** Also where its first letter is an escape. */
+const API_KEY = /sk_(live|test)_[0-9A-Za-z]+/g;
+const CONTROLS = /\p{Cc}/gu;
+/** What nearly every text lacks, so that it needs no change. */
+const SUSPECT = /[^\x20-\x7e]|sk_/;
+
+/** No path of this service is longer; the rest would only fill the disk. */
+const PATH_MAX_LENGTH = 256;
+const USER_AGENT_MAX_LENGTH = 256;
+
+/** What a proxy says of its client may be anything where `TRUST_PROXY` trusts one too many. */
+const ADDRESS = /^[\da-f.:[\]]{2,64}$/i;
 
 /** Logs one line for each request, when its response is sent. */
 export class RequestLog extends LogController {
@@ -81,4 +93,29 @@ export function decisionWord({ decision, isShed, isStatus }: DecidedRequest): De
     return 'uncounted';
   }
   return decision.degraded ? 'local' : 'allowed';
+}
+
+/** Returns the requested path without the query, cut, and without a key that somebody put into it. */
+export function loggablePath({ originalUrl }: Pick<FastifyRequest, 'originalUrl'>): string {
+  const end = originalUrl.indexOf('?');
+  const path = withoutKeys(end === -1 ? originalUrl : originalUrl.slice(0, end));
+  return path.length > PATH_MAX_LENGTH ? `${path.slice(0, PATH_MAX_LENGTH)}…` : path;
+}
+
+/** Returns the client's address, or `unknown` where a proxy sent something else. */
+export function loggableAddress({ ip }: Pick<FastifyRequest, 'ip'>): string {
+  return ADDRESS.test(ip) ? ip : 'unknown';
+}
+
+/** Returns the header `User-Agent`, cut, without control characters and keys; undefined where there is none. */
+export function loggableUserAgent({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
+  const userAgent = headers['user-agent']?.slice(0, USER_AGENT_MAX_LENGTH);
+  // Keys last: a control character between its letters would hide one.
+  return userAgent !== undefined && SUSPECT.test(userAgent)
+    ? withoutKeys(userAgent.replace(CONTROLS, ''))
+    : userAgent;
+}
+
+function withoutKeys(text: string): string {
+  return text.includes('sk_') ? text.replace(API_KEY, 'sk_$1_…') : text;
 }
