@@ -84,9 +84,8 @@ export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown
       keepAlive: true,
       stream: () => socket,
     });
-    const lost = new Promise<never>((_resolve, reject) => client.on('error', reject));
-    // The query in flight fails as well, and the error may arrive after the end.
-    lost.catch(() => {});
+    const lost = new AbortController();
+    client.on('error', (error) => lost.abort(error));
     client.on('notification', () => (this.generation += 1));
     try {
       await client.connect();
@@ -101,8 +100,11 @@ export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown
         this.currentUntilMs = sentMs + ECHO_LIFE_MS;
         this.logReturn();
         const restMs = Math.max(0, sentMs + ECHO_INTERVAL_MS - performance.now());
-        await Promise.race([lost, pause(restMs, undefined, { ref: false })]);
+        await pause(restMs, undefined, { ref: false, signal: lost.signal });
       }
+    } catch (error) {
+      lost.signal.throwIfAborted();
+      throw error;
     } finally {
       socket.destroy();
     }
