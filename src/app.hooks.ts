@@ -128,6 +128,8 @@ export class AppHooks {
 
   /** Completes a response, records it, and returns its body. */
   private finish(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
+    // First, so that no later fault keeps the slot.
+    this.concurrencyLimit.release(request);
     const body = revalidate(request, reply, payload);
     const expiresAt = request.authentication?.principal?.expiresAt;
     if (expiresAt) {
@@ -143,7 +145,6 @@ export class AppHooks {
     if (request.ambiguity !== undefined || (isDenied && isUnread(request.raw))) {
       reply.header('Connection', 'close');
     }
-    this.concurrencyLimit.release(request);
     this.usage.record(request, reply);
     this.metrics.record(request, reply);
     return typeof body === 'string' && body.length >= LARGE_BODY_LENGTH ? Buffer.from(body) : body;

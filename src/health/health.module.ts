@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
 import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
-import { ServerModule } from '../server/server.module.js';
 import { CounterStoreHealth } from './counter-store.health.js';
 import { DatabaseHealth } from './database.health.js';
 import { HealthController } from './health.controller.js';
@@ -10,7 +9,7 @@ import { Readiness } from './readiness.js';
 
 @Module({
   // `Readiness` logs what is down.
-  imports: [TerminusModule.forRoot({ logger: false }), RateLimitModule, ServerModule],
+  imports: [TerminusModule.forRoot({ logger: false }), RateLimitModule],
   controllers: [ProbeController, HealthController],
   providers: [DatabaseHealth, CounterStoreHealth, Readiness],
 })

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
-import { OVERLOADED } from '../server/concurrency-limit.js';
+import { InFlight, OVERLOADED } from '../server/concurrency-limit.js';
 import { parseJsonBody } from './json-body.js';
 
 declare module 'fastify' {
@@ -22,7 +22,7 @@ const JSON_TYPE = /^application\/json\s*(;|$)/i;
 /** Collects bodies while the guards run, and bounds the memory of those that have not arrived whole. */
 @Injectable()
 export class RequestBodies {
-  private readonly pending = new Set<RequestBody>();
+  private readonly pending = new InFlight<RequestBody>();
   private pendingBytes = 0;
 
   /** Starts to collect the body of a request that has one, if its route may need it. */
@@ -35,17 +35,15 @@ export class RequestBodies {
   /** Counts memory that a body takes; over the maximum, ends the oldest bodies. */
   grow(bytes: number): void {
     this.pendingBytes += bytes;
-    for (const body of this.pending) {
-      if (this.pendingBytes <= MAX_PENDING_BYTES) {
-        return;
-      }
-      body.end(OVERLOADED);
+    while (this.pendingBytes > MAX_PENDING_BYTES) {
+      const oldest = this.pending.items.reduce((one, other) => (one.sinceMs <= other.sinceMs ? one : other));
+      oldest.end(OVERLOADED);
     }
   }
 
   /** Ends all bodies that have not arrived whole, with this error. */
   abandon(reason: ApiError): void {
-    this.pending.forEach((body) => body.end(reason));
+    [...this.pending.items].forEach((body) => body.end(reason));
   }
 
   add(body: RequestBody): void {
@@ -61,6 +59,10 @@ export class RequestBodies {
 /** An arriving body, in one `Buffer`: a list of one-byte pieces would take 150 times the memory. `json()` throws its faults. */
 export class RequestBody {
   isPending = false;
+  /** Its index among the pending bodies; null once it has arrived. */
+  index: number | null = null;
+  /** When it began to arrive, by the monotonic clock. */
+  readonly sinceMs = performance.now();
   private buffer = Buffer.alloc(0);
   private length = 0;
   private fault: ApiError | null;

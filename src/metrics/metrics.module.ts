@@ -3,14 +3,13 @@ import { AuthModule } from '../auth/auth.module.js';
 import { OrdersModule } from '../orders/orders.module.js';
 import { PetsModule } from '../pets/pets.module.js';
 import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
-import { ServerModule } from '../server/server.module.js';
 import { UsageModule } from '../usage/usage.module.js';
 import { RequestMetrics } from './request-metrics.js';
 import { MetricsServer } from './metrics.server.js';
 import { ServiceMetrics } from './service-metrics.js';
 
 @Module({
-  imports: [AuthModule, RateLimitModule, PetsModule, OrdersModule, UsageModule, ServerModule],
+  imports: [AuthModule, RateLimitModule, PetsModule, OrdersModule, UsageModule],
   providers: [RequestMetrics, ServiceMetrics, MetricsServer],
   exports: [RequestMetrics],
 })

@@ -55,7 +55,7 @@ export class ServiceMetrics {
     metrics.histogram('request_duration_seconds', 'Time until the response of a request is complete.', () =>
       requests.responses.map(({ operation, status, seconds }) => [seconds, { operation, status }]),
     );
-    metrics.gauge('requests_in_flight', 'Requests without a complete response.', ['operation'], () =>
+    metrics.gauge('requests_in_flight', 'Requests that hold a slot of their operation.', ['operation'], () =>
       concurrencyLimit.all().map(({ operation, slots }) => [slots.length, operation]),
     );
     metrics.counter('shed_requests_total', 'Requests denied by overload, with 503.', ['operation'], () =>

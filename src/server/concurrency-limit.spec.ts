@@ -85,4 +85,15 @@ describe('ConcurrencyLimit', () => {
     limit.resume(released);
     expect(limit.all()[0]?.slots.length).toBe(0);
   });
+
+  it('frees each slot once, in whatever order requests end', () => {
+    const { requests } = takeSlots('a', 3);
+    const [first, second, third] = requests as [FastifyRequest, FastifyRequest, FastifyRequest];
+    const left = [first, third, third, first, second, second].map((request) => {
+      limit.pause(request);
+      limit.release(request);
+      return limit.all()[0]?.slots.length;
+    });
+    expect(left).toEqual([2, 1, 1, 1, 0, 0]);
+  });
 });

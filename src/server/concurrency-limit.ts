@@ -16,7 +16,7 @@ declare module 'fastify' {
 /** One of an operation's slots, while the response of a request is made. */
 interface Slot {
   load: OperationLoad;
-  /** Its position among the slots of the operation; null while it is free. */
+  /** Its index among the slots of the operation; null while it is free. */
   index: number | null;
   bucketKeyOf: () => string;
   /** Undefined until it was needed. */
@@ -32,13 +32,36 @@ export const OVERLOADED = new ApiError(
   'This server is overloaded. Try again shortly.',
 );
 
+/**
+ * Objects of requests in flight, in no order. Not a Set: V8 links each table that a Set has outgrown to the next, and one such table in
+ * the old generation would keep all later requests in memory until a full collection.
+ */
+export class InFlight<Item extends { index: number | null }> {
+  readonly items: Item[] = [];
+
+  get length(): number {
+    return this.items.length;
+  }
+
+  add(item: Item): void {
+    item.index ??= this.items.push(item) - 1;
+  }
+
+  /** Moves the last item to the place of this one. */
+  delete(item: Item): void {
+    const last = this.items.at(-1);
+    if (item.index !== null && last !== undefined) {
+      this.items[item.index] = last;
+      last.index = item.index;
+      this.items.pop();
+      item.index = null;
+    }
+  }
+}
+
 /** The requests of one operation; times are of the monotonic clock. */
 class OperationLoad {
-  /**
-   * The requests in flight. An array, as V8 links each table that a Set has outgrown to the next: one such table in the old
-   * generation would keep all later requests in memory until it is collected.
-   */
-  readonly slots: Slot[] = [];
+  readonly slots = new InFlight<Slot>();
   /** Requests denied since the start. */
   shed = 0;
   /** When the overload was last logged. */
@@ -50,21 +73,6 @@ class OperationLoad {
   sharedUntilMs = -Infinity;
 
   constructor(readonly operation: string) {}
-
-  add(slot: Slot): void {
-    slot.index ??= this.slots.push(slot) - 1;
-  }
-
-  /** Moves the last slot to the place of this one. */
-  remove(slot: Slot): void {
-    const last = this.slots.at(-1);
-    if (slot.index !== null && last !== undefined) {
-      this.slots[slot.index] = last;
-      last.index = slot.index;
-      this.slots.pop();
-      slot.index = null;
-    }
-  }
 }
 
 /**
@@ -104,19 +112,19 @@ export class ConcurrencyLimit {
       return OVERLOADED;
     }
     request.slot = slot;
-    load.add(slot);
+    load.slots.add(slot);
     return null;
   }
 
   /** Frees the slot of a request while it waits for its client. */
   pause({ slot }: FastifyRequest): void {
-    slot?.load.remove(slot);
+    slot?.load.slots.delete(slot);
   }
 
   /** Gives a request its slot back, unless its response is made; it goes on without one if its bucket would get more than its share. */
   resume({ slot }: FastifyRequest): void {
     if (slot !== undefined && this.hasSlotFor(slot.load, slot)) {
-      slot.load.add(slot);
+      slot.load.slots.add(slot);
     }
   }
 
@@ -138,7 +146,7 @@ export class ConcurrencyLimit {
     load.lastShortAtMs = nowMs;
     // An overloaded server does not compare all slots.
     const isFull = slots.length >= this.maxSlots;
-    const others = isFull ? [] : slots.filter((other) => keyOf(other) !== key);
+    const others = isFull ? [] : slots.items.filter((other) => keyOf(other) !== key);
     if (followsOther || others.length > 0) {
       load.sharedUntilMs = nowMs + SHARED_MS;
     }
