@@ -2,6 +2,7 @@ import { ApiError } from '../src/errors/api-error.js';
 import { PetRepository } from '../src/pets/pet.repository.js';
 import { FallbackCounterStore } from '../src/rate-limit/stores/fallback-counter-store.js';
 import { RateLimiter } from '../src/rate-limit/rate-limiter.js';
+import { UsageRepository } from '../src/usage/usage.repository.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { TestClock } from './support/clock.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
@@ -97,7 +98,7 @@ describe('a read that is denied while its data is read', () => {
     });
   });
 
-  it('runs at most one query for all requests of one batch, and none for later requests', async () => {
+  it('runs no query for a request after the first denial', async () => {
     const key = await usedKey();
     const read = jest.spyOn(replica.app.get(PetRepository)['queries'], 'run');
     const authorized = jest.spyOn(replica.app.get(RateLimiter), 'authorizeRead');
@@ -113,6 +114,16 @@ describe('a read that is denied while its data is read', () => {
     expect(batches).toBeLessThanOrEqual(3);
     await Promise.all(Array.from({ length: 20 }, () => fetchPath('/v1/pets', { key })));
     expect(pages()).toBe(batches);
+  });
+});
+
+describe('a read of administration that is denied', () => {
+  it('never starts, as it may write', async () => {
+    const { key } = await replica.issue({ ...PLAN, role: 'admin' });
+    expect((await fetchPath('/admin/usage', { key }, other)).status).toBe(200);
+    const page = jest.spyOn(replica.app.get(UsageRepository), 'page');
+    expect((await fetchPath('/admin/usage', { key })).status).toBe(429);
+    expect(page).not.toHaveBeenCalled();
   });
 });
 

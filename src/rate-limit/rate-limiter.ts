@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { AuthenticationResult, Principal, Quota } from '../http/principal.js';
+import { isAdministrative } from '../http/request-path.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { ApiError } from '../errors/api-error.js';
 import { networkOf } from './rules/address.js';
@@ -45,7 +46,7 @@ export class RateLimiter {
 
   /**
    * Starts to count a read, which its handler may serve meanwhile: the response waits for `request.denial`. A denied client costs one
-   * such read: from then on its bucket is known to be empty or banned, and the read waits.
+   * such read: from then on its bucket is known to be empty or banned, and the read waits. Administration waits, as its reads may write.
    *
    * @throws ApiError, CounterStoreError as `authorize`, where it waits.
    */
@@ -53,7 +54,8 @@ export class RateLimiter {
     const { principal } = authentication;
     // A handler that responds with the decision itself needs it first.
     const needsDecision = request.routeOptions.config.statusRequestsPerMinute !== undefined;
-    const overlaps = principal !== null && !needsDecision && this.store.mayAllow(principal.quota);
+    const isRead = !needsDecision && !isAdministrative(request);
+    const overlaps = principal !== null && isRead && this.store.mayAllow(principal.quota);
     const decided = this.authorize(request, authentication);
     if (overlaps) {
       request.denial = decided.then(
