@@ -42,10 +42,10 @@ describe('npm run build', () => {
     expect(await build()).toBe('0');
 
     await change(at('src', 'pets', 'pages-of-pets.sql'), '-- changed\n');
-    await change(at('src', 'clock.ts'), 'export const CHANGED = true;\n');
+    await change(at('src', 'settings', 'clock.ts'), 'export const CHANGED = true;\n');
     expect(await build()).toBe('1');
     expect(await readFile(at('dist', 'pets', 'pages-of-pets.sql'), 'utf8')).toContain('-- changed');
-    expect(await readFile(at('dist', 'clock.js'), 'utf8')).toContain('CHANGED');
+    expect(await readFile(at('dist', 'settings', 'clock.js'), 'utf8')).toContain('CHANGED');
 
     await rm(at('dist'), { recursive: true });
     expect(await build()).toBe('1');

@@ -12,6 +12,9 @@ const DIFF = ['migrate', 'diff', '--to-schema', 'prisma/schema.prisma', '--exit-
 
 jest.setTimeout(60_000);
 
+/** What `prisma.config.ts` imports. */
+const SECRET_FILES = path.join('src', 'settings', 'secret-files.ts');
+
 let databaseUrl: string;
 
 beforeEach(() => {
@@ -31,7 +34,7 @@ async function copyProject(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'prisma-project-'));
   await cp(path.join(ROOT, 'prisma'), path.join(folder, 'prisma'), { recursive: true });
   await cp(path.join(ROOT, 'prisma.config.ts'), path.join(folder, 'prisma.config.ts'));
-  await cp(path.join(ROOT, 'src', 'secret-files.ts'), path.join(folder, 'src', 'secret-files.ts'));
+  await cp(path.join(ROOT, SECRET_FILES), path.join(folder, SECRET_FILES));
   await cp(path.join(ROOT, 'package.json'), path.join(folder, 'package.json'));
   await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'), 'junction');
   return folder;
