@@ -270,6 +270,21 @@ describe('valid but rare syntax is read as it is meant:', () => {
     expect(body).not.toContain(key);
   });
 
+  it('the body of a pipelined request is read as it was sent, whole or in chunks of one byte', async () => {
+    const bytes = Buffer.from('{"name":"Zoë 🐶","categoryId":7}');
+    const chunks = Array.from(bytes, (byte) => Buffer.from([...Buffer.from('1\r\n'), byte, 13, 10]));
+    const { body } = await sendRaw(
+      store.url,
+      head('GET /v1/pets?limit=1'),
+      head('POST /v1/pets', `Content-Length: ${bytes.length}`),
+      bytes,
+      head('POST /v1/pets', 'Transfer-Encoding: chunked', 'Connection: close'),
+      ...chunks,
+      '0\r\n\r\n',
+    );
+    expect(body.match(/"name":"Zoë 🐶"/g)).toHaveLength(2);
+  });
+
   it('each of several pipelined requests gets its own response, in order', async () => {
     const requests = ['/v1/pets?limit=0', '/v1/dogs', '/v1/pets/999999'].map((path) => head(`GET ${path}`));
     const { status, body } = await sendRaw(store.url, ...requests, head('GET /livez', 'Connection: close'));

@@ -129,7 +129,9 @@ export class RequestBody {
     this.resolve();
   }
 
-  private readonly take = (piece: Buffer): void => {
+  /** A request that waited for its turn has text, see `pipelining.ts`. */
+  private readonly take = (data: Buffer | string): void => {
+    const piece = typeof data === 'string' ? Buffer.from(data, 'latin1') : data;
     const needed = this.length + piece.length;
     if (needed > BODY_LIMIT_BYTES) {
       this.end(tooLarge());

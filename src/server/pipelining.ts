@@ -39,6 +39,8 @@ class Pipeline {
       this.startFirst();
     } else {
       this.turns.push({ response, start: AsyncResource.bind(start) });
+      // Of chunks of one byte, strings are shared, while each Buffer would take 400 bytes.
+      response.req.setEncoding('latin1');
       this.socket.pause();
       this.setWaitingBytes(this.waitingBytes + bytesOf(response.req));
     }
@@ -79,9 +81,9 @@ class Pipeline {
   }
 }
 
-/** Up to 64 KiB of a body are read before its turn; in chunks of one byte each they take 4 MiB. */
+/** Up to 64 KiB of a body are read before its turn; in chunks of one byte each they take up to 1 MiB. */
 function bytesOf({ headers, rawHeaders }: IncomingMessage): number {
   const isChunked = headers['transfer-encoding'] !== undefined;
-  const body = isChunked ? 4 * KIB * KIB : Math.min(Number(headers['content-length'] ?? 0), 64 * KIB);
+  const body = isChunked ? KIB * KIB : Math.min(Number(headers['content-length'] ?? 0), 64 * KIB);
   return 4 * KIB + 64 * rawHeaders.length + rawHeaders.join('').length + body;
 }
