@@ -81,9 +81,9 @@ class Pipeline {
   }
 }
 
-/** Up to 64 KiB of a body are read before its turn; in chunks of one byte each they take up to 1 MiB. */
+/** Up to 64 KiB of a body are read before its turn; in chunks of one byte each they count as 4 MiB. */
 function bytesOf({ headers, rawHeaders }: IncomingMessage): number {
   const isChunked = headers['transfer-encoding'] !== undefined;
-  const body = isChunked ? KIB * KIB : Math.min(Number(headers['content-length'] ?? 0), 64 * KIB);
+  const body = isChunked ? 4 * KIB * KIB : Math.min(Number(headers['content-length'] ?? 0), 64 * KIB);
   return 4 * KIB + 64 * rawHeaders.length + rawHeaders.join('').length + body;
 }
