@@ -1,8 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Server } from 'node:net';
 import { promisify } from 'node:util';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { ApiKeyCache } from '../src/auth/api-key-cache.js';
 import { ApiKeyChangeListener } from '../src/auth/api-key-change-listener.js';
 import { PrismaService } from '../src/database/prisma.service.js';
@@ -16,6 +14,7 @@ import { TestClock } from './support/clock.js';
 import { type CounterHome, counterStores } from './support/counter-stores.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { until } from './support/eventually.js';
+import { heapBytes } from './support/heap.js';
 import { send } from './support/http.js';
 
 const MILLION = 1_000_000;
@@ -28,14 +27,6 @@ const STEP_MARGIN_MS = 10_000;
 const FULL = 200_000;
 /** The noise between two measurements of the heap: five bytes for each further item. */
 const NOISE_BYTES = 4_000_000;
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
-
-function heapBytes(): number {
-  collectGarbage();
-  return process.memoryUsage().heapUsed;
-}
 
 /** Loads a million items, many at once, and returns how many bytes the heap grew after the first 200,000. */
 async function growthOver(load: (index: number) => Promise<unknown>): Promise<number> {

@@ -1,8 +1,7 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { ApiKeyChangeListener } from '../src/auth/api-key-change-listener.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { until } from './support/eventually.js';
+import { heapBytes } from './support/heap.js';
 
 // Between two echoes nothing is waited for.
 jest.mock('node:timers/promises', () => ({ setTimeout: () => new Promise(setImmediate) }));
@@ -11,9 +10,6 @@ const WARM_UP = 1000;
 const ECHOES = 10_000;
 /** Less than fifty bytes an echo: a reaction to a promise takes 300. */
 const NOISE_BYTES = 500_000;
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 describe('ApiKeyChangeListener', () => {
   let database: TestDatabase;
@@ -38,8 +34,7 @@ describe('ApiKeyChangeListener', () => {
     });
     const heapBytesAfter = async (count: number) => {
       await until(() => echoes >= count);
-      collectGarbage();
-      return process.memoryUsage().heapUsed;
+      return heapBytes();
     };
     listener.onModuleInit();
     const warm = await heapBytesAfter(WARM_UP);

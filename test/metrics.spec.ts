@@ -128,7 +128,7 @@ describe('GET /metrics', () => {
     await expect(scrape(url)).rejects.toThrow('fetch failed');
   });
 
-  it('has every metric in docs/observing.md, those of its alerts too, and no other of this service', async () => {
+  it('has every metric in docs/observing.md, including those of its alerts, and no others of this service', async () => {
     const page = await readFile('docs/observing.md', 'utf8');
     const namesIn = (pattern: RegExp) => Array.from(page.matchAll(pattern), ([, name]) => String(name));
     const { types } = await metrics();

@@ -58,7 +58,6 @@ export class RequestBodies {
 
 /** An arriving body, in one `Buffer`: a list of one-byte pieces would take 150 times the memory. `json()` throws its faults. */
 export class RequestBody {
-  isPending = false;
   /** Its index among the pending bodies; null once it has arrived. */
   index: number | null = null;
   /** When it began to arrive, by the monotonic clock. */
@@ -75,10 +74,14 @@ export class RequestBody {
   ) {
     this.fault = faultOf(request.headers);
     if (this.fault === null) {
-      this.isPending = true;
       bodies.add(this);
       request.raw.on('data', this.take).on('end', this.finish).on('close', this.breakOff);
     }
+  }
+
+  /** Whether it has not arrived whole. */
+  get isPending(): boolean {
+    return this.index !== null;
   }
 
   /** Its memory in bytes. */
@@ -122,7 +125,6 @@ export class RequestBody {
     if (!this.isPending) {
       return;
     }
-    this.isPending = false;
     this.fault = fault;
     this.request.raw.off('data', this.take).off('end', this.finish).off('close', this.breakOff);
     this.bodies.delete(this);

@@ -54,8 +54,8 @@ export class RateLimiter {
     const { principal } = authentication;
     // A handler that responds with the decision itself needs it first.
     const needsDecision = request.routeOptions.config.statusRequestsPerMinute !== undefined;
-    const isRead = !needsDecision && !isAdministrative(request);
-    const overlaps = principal !== null && isRead && this.store.mayAllow(principal.quota);
+    const mustWait = needsDecision || isAdministrative(request);
+    const overlaps = principal !== null && !mustWait && this.store.mayAllow(principal.quota);
     const decided = this.authorize(request, authentication);
     if (overlaps) {
       request.denial = decided.then(

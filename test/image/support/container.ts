@@ -100,7 +100,7 @@ export class Container {
       { stdio: ['ignore', 'pipe', 'pipe', 'pipe'] },
     );
     const processId = readProcessId(child.stdio[3] as Readable);
-    // Reported to whoever waits for it.
+    // Reported to the caller that awaits it.
     processId.catch(() => {});
     return new Container(child, options, address, namespace, processId);
   }
