@@ -15,7 +15,10 @@ export interface KnownWindow {
   resetByMs: number;
   /** When the response arrived. A response to a request sent after that is newer. */
   knownAtMs: number;
-  /** How far `remaining` falls with each response of this client, on average: 1 where no other client uses the key. */
+  /**
+   * How far `remaining` falls with each response of this client, on average: 1 where no other client uses the key. The first
+   * response counts with all that the window has allowed before: other clients may have used it, and may go on.
+   */
   usedPerResponse: number;
 }
 
@@ -45,7 +48,7 @@ export function learn(
     resetAfterMs: sentAtMs + (reported.resetSeconds - 1) * 1000,
     resetByMs: receivedAtMs + reported.resetSeconds * 1000,
     knownAtMs: receivedAtMs,
-    usedPerResponse: 1,
+    usedPerResponse: reported.limit - reported.remaining,
   };
   if (known === undefined) {
     return latest;

@@ -22,8 +22,13 @@ describe('learn', () => {
       resetAfterMs: 30_000,
       resetByMs: 31_100,
       knownAtMs: 1100,
-      usedPerResponse: 1,
+      usedPerResponse: 10,
     });
+  });
+
+  it('expects other clients where a window is partly used before the first response', () => {
+    assert.equal(inFlightLimit([first]), 2);
+    assert.equal(learn(undefined, reported(59, 30), at(1000, 1100)).usedPerResponse, 1);
   });
 
   it('narrows the bounds of the reset with each response', () => {
@@ -51,7 +56,7 @@ describe('learn', () => {
   });
 
   it('counts what is used for each response, others included', () => {
-    const { usedPerResponse } = learn(first, reported(41, 29), at(1500, 1600));
+    const { usedPerResponse } = learn({ ...first, usedPerResponse: 1 }, reported(41, 29), at(1500, 1600));
     assert.equal(usedPerResponse, 3);
   });
 });
