@@ -2,6 +2,7 @@
 // download as a native binary. It is used by `schema-engine.mjs` (the CLI) and by `src/database/migrations.ts`.
 
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -206,7 +207,11 @@ class Database {
 
   async #end(pool) {
     if (this.#pools.delete(pool)) {
+      // The pool does not wait for its connection to close. Until then the session holds the lock, and the next reader of
+      // `pg_locks` takes it for that of a process that migrates.
+      const closed = pool.totalCount > 0 ? once(pool, 'remove') : undefined;
       await pool.end();
+      await closed;
     }
   }
 }
