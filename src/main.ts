@@ -8,7 +8,8 @@ import { PrismaService } from './database/prisma.service.js';
 import { type Environment, InvalidEnvironmentError, readProcessEnvironment } from './settings/environment.js';
 import { reasonOf } from './errors/failure.js';
 import { Connections } from './server/connections.js';
-import { type DemoKeys, seedDemo } from './seed/demo.js';
+import { seedDemo } from './seed/demo.js';
+import { welcome } from './seed/welcome.js';
 import { stopSignal } from './server/stop-signal.js';
 
 /** Starts the database and the application, serves until a stop signal, and stops them in reverse order. */
@@ -66,22 +67,6 @@ async function listen(app: NestFastifyApplication, { HOST, PORT }: Environment):
     });
   }
   return app.getUrl();
-}
-
-function welcome(address: string, keys: DemoKeys): string {
-  const lines = Object.entries(keys).map(([name, key]) => `  ${name.padEnd(11)} ${key}`);
-  return `
-Animal Store listens on ${address}, with a PostgreSQL of its own.
-  reference   ${address}/docs
-  health      ${address}/readyz
-
-Keys of this demonstration, one for each plan:
-${lines.join('\n')}
-
-Try it:
-  curl -i -H 'Authorization: Bearer ${keys.free}' '${address}/v1/pets?limit=3'
-
-`;
 }
 
 function fail(error: unknown): void {

@@ -16,10 +16,43 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
+const at = (...names: string[]) => path.join(folder, ...names);
+
+const change = async (file: string, added: string) => writeFile(file, (await readFile(file, 'utf8')) + added);
+
+/** Copies what the build reads. */
+async function copyProject(): Promise<void> {
+  const sources = ['package.json', 'package-lock.json', 'prisma', 'prisma.config.ts', 'src', 'dev'];
+  const settings = ['nest-cli.json', 'tsconfig.json', 'tsconfig.build.json'];
+  for (const name of [...sources, ...settings]) {
+    await cp(path.join(ROOT, name), at(name), { recursive: true });
+  }
+  await symlink(path.join(ROOT, 'node_modules'), at('node_modules'), 'junction');
+}
+
+/** Runs a script of npm in a process group of its own, as in a terminal, where Ctrl-C reaches the whole group. */
+function runScript(args: string[], cwd: string) {
+  const npm = spawn('npm', args, {
+    cwd,
+    env: { ...process.env, ...CLEAN, WIREIT_CACHE: 'none', DATA_DIR: at('data') },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const run = {
+    output: '',
+    /** Resolves once every process that writes to the output has ended. */
+    pressCtrlC: async () => {
+      const ended = once(npm.stdout, 'end');
+      process.kill(-(npm.pid ?? NaN), 'SIGINT');
+      await ended;
+    },
+  };
+  npm.stdout.setEncoding('utf8').on('data', (chunk: string) => (run.output += chunk));
+  npm.stderr.setEncoding('utf8').on('data', (chunk: string) => (run.output += chunk));
+  return run;
+}
+
 describe('npm run build', () => {
-  const at = (...names: string[]) => path.join(folder, ...names);
-  const change = async (file: string, added: string) =>
-    writeFile(file, (await readFile(file, 'utf8')) + added);
   /** Returns how many of the two steps ran: Prisma's client, and the service. */
   async function build(): Promise<string | undefined> {
     // As in CI; otherwise wireit restores a deleted `dist` from its cache.
@@ -28,14 +61,7 @@ describe('npm run build', () => {
     return /Ran (\d) scripts? and skipped \d/.exec(stdout)?.[1];
   }
 
-  beforeEach(async () => {
-    const sources = ['package.json', 'package-lock.json', 'prisma', 'prisma.config.ts', 'src'];
-    const settings = ['nest-cli.json', 'tsconfig.json', 'tsconfig.build.json'];
-    for (const name of [...sources, ...settings]) {
-      await cp(path.join(ROOT, name), at(name), { recursive: true });
-    }
-    await symlink(path.join(ROOT, 'node_modules'), at('node_modules'), 'junction');
-  });
+  beforeEach(copyProject);
 
   it('builds only what has changed', async () => {
     expect(await build()).toBe('2');
@@ -60,22 +86,37 @@ describe('npm start', () => {
   it('rebuilds nothing, and stops the service and its PostgreSQL on Ctrl-C', async () => {
     const main = path.join(ROOT, 'dist', 'main.js');
     const { mtimeMs } = await stat(main);
-    const npm = spawn('npm', ['start'], {
-      cwd: ROOT,
-      env: { ...process.env, ...CLEAN, DATA_DIR: path.join(folder, 'data') },
-      // A process group of its own, as in a terminal, where Ctrl-C reaches the whole group.
-      detached: true,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let stdout = '';
-    npm.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
-    await until(() => stdout.includes('listens on'), 60_000);
+    const run = runScript(['start'], ROOT);
+    await until(() => run.output.includes('listens on'), 60_000);
     expect((await stat(main)).mtimeMs).toBe(mtimeMs);
-    // The output ends once every process that writes to it has ended.
-    const ended = once(npm.stdout, 'end');
-    process.kill(-(npm.pid ?? NaN), 'SIGINT');
-    await ended;
-    expect(stdout).toMatch(/Ran 0 scripts[^]*Animal Store ends \(SIGINT\)/);
-    await expect(access(path.join(folder, 'data', 'postgres', 'postmaster.pid'))).rejects.toThrow('ENOENT');
+    await run.pressCtrlC();
+    expect(run.output).toMatch(/Ran 0 scripts[^]*Animal Store ends \(SIGINT\)/);
+    await expect(access(at('data', 'postgres', 'postmaster.pid'))).rejects.toThrow('ENOENT');
+  });
+});
+
+describe('npm run dev', () => {
+  it('restarts the service after each change that compiles, keeps its PostgreSQL running, and stops both on Ctrl-C', async () => {
+    await copyProject();
+    const run = runScript(['run', 'dev'], folder);
+    const starts = () => run.output.match(/Animal Store listens on \S+$/gm)?.length;
+    await until(() => starts() === 1, 60_000);
+    const postmaster = await readFile(at('data', 'postgres', 'postmaster.pid'), 'utf8');
+    const demoKeys = JSON.parse(await readFile(at('data', 'demo-keys.json'), 'utf8'));
+    expect(run.output).toContain(demoKeys.free);
+
+    await change(at('src', 'pets', 'pages-of-pets.sql'), '-- changed\n');
+    await until(() => starts() === 2, 60_000);
+    expect(await readFile(at('dist', 'pets', 'pages-of-pets.sql'), 'utf8')).toContain('-- changed');
+
+    await change(at('src', 'main.ts'), 'const = 1;\n');
+    await until(() => run.output.includes('const = 1;'), 60_000);
+    await writeFile(at('src', 'main.ts'), "process.stdout.write('Changed\\n');\n");
+    await until(() => run.output.includes('Changed'), 60_000);
+    expect(starts()).toBe(2);
+
+    expect(await readFile(at('data', 'postgres', 'postmaster.pid'), 'utf8')).toBe(postmaster);
+    await run.pressCtrlC();
+    await expect(access(at('data', 'postgres', 'postmaster.pid'))).rejects.toThrow('ENOENT');
   });
 });

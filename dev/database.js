@@ -1,0 +1,33 @@
+import { KeyService } from '../dist/admin/key.service.js';
+import { openServices } from '../dist/cli/services.js';
+import { applyPendingMigrations } from '../dist/database/migrations.js';
+import { PrismaService } from '../dist/database/prisma.service.js';
+import { startEmbeddedPostgres } from '../dist/embedded-postgres/embedded-postgres.js';
+import { seedDemo } from '../dist/seed/demo.js';
+import { welcome } from '../dist/seed/welcome.js';
+import { readProcessEnvironment } from '../dist/settings/environment.js';
+
+/**
+ * Starts the embedded PostgreSQL with the data of the demonstration, unless `DATABASE_URL` is set.
+ *
+ * @returns the settings with which the service uses it, and a function that stops it.
+ */
+export async function startDatabase() {
+  const environment = readProcessEnvironment();
+  const { DATABASE_URL, DATA_DIR, APP_ENV, HOST, PORT } = environment;
+  if (DATABASE_URL !== undefined) {
+    return { settings: {}, stop: async () => {} };
+  }
+  const { url, stop } = await startEmbeddedPostgres(DATA_DIR);
+  try {
+    await applyPendingMigrations(url);
+    const services = await openServices({ ...environment, DATABASE_URL: url });
+    const keys = await seedDemo(services.get(PrismaService), services.get(KeyService), environment);
+    await services.close();
+    process.stdout.write(welcome(`http://${HOST}:${PORT}`, keys));
+    return { settings: { DATABASE_URL: url, APP_ENV, HOST }, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { watch } from 'chokidar';
+import { compile } from './compile.js';
+
+const ROOT = path.join(import.meta.dirname, '..');
+const MAIN = path.join(ROOT, 'dist', 'main.js');
+/** From Node 22 on, a start takes a fifth less with the compiled modules of the last one. */
+const NODE_COMPILE_CACHE = path.join(ROOT, 'node_modules', '.cache', 'compiled');
+/** Changes within this time, such as those of a saved project, lead to one restart. */
+const SETTLE_MS = 30;
+
+/** Runs the service until SIGINT or SIGTERM, and restarts it after each change in `src` that compiles. */
+export async function runWithRestarts(settings) {
+  const env = { NODE_COMPILE_CACHE, ...process.env, ...settings };
+  const start = () => spawn(process.execPath, ['--enable-source-maps', MAIN], { env, stdio: 'inherit' });
+  const stopRequested = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  let service = start();
+  const changed = new Set();
+  let settling;
+  let work = Promise.resolve();
+  const restart = async () => {
+    const files = [...changed];
+    changed.clear();
+    if (await compile(files)) {
+      await stop(service);
+      service = start();
+    }
+  };
+  const watcher = watch(path.join(ROOT, 'src'), { ignoreInitial: true, ignored: /generated|\.spec\.ts$/ });
+  watcher.on('all', (event, file) => {
+    if (event === 'add' || event === 'change') {
+      changed.add(file);
+      clearTimeout(settling);
+      settling = setTimeout(() => {
+        work = work.then(restart);
+      }, SETTLE_MS);
+    }
+  });
+  await stopRequested;
+  clearTimeout(settling);
+  await watcher.close();
+  await work;
+  await stop(service);
+}
+
+async function stop(service) {
+  if (service.exitCode === null && service.signalCode === null) {
+    service.kill('SIGTERM');
+    await once(service, 'exit');
+  }
+}
