@@ -1,16 +1,156 @@
-import { banStatusOf, type CountedBucket } from './rate-limit-decision.js';
+import { BatchItemError } from '../../database/batcher.js';
+import {
+  banStatusOf,
+  type CountedBucket,
+  decisionsFor,
+  groupByBucket,
+  previewOf,
+  type RateLimitDecision,
+} from './rate-limit-decision.js';
+import { dayOf, minuteOf } from './windows.js';
 
+const nowMs = Date.UTC(2027, 2, 5, 12, 34, 29, 500);
 const end = new Date(Date.UTC(2027, 2, 5, 12, 35, 30, 1));
+const BAN_DURATIONS = [60_000];
+const QUOTA = { bucketKey: 'quota:1', perMinute: 60, perDay: 1000 };
+const ADDRESS = { bucketKey: 'address:203.0.113.9', perMinute: 300, perDay: null };
+
+/** What a store did with a bucket. Its clock is behind the time of the decision. */
+const counted = (facts: Partial<CountedBucket>): CountedBucket => ({
+  minute: minuteOf(nowMs),
+  minuteUsed: 0,
+  day: dayOf(nowMs),
+  dayUsed: 0,
+  refusals: 0,
+  bannedUntil: null,
+  nowMs,
+  clockMs: nowMs - 700,
+  allowed: 0,
+  denied: 0,
+  ...facts,
+});
+
+/** Whether the request is allowed, what remains of its windows, and how many refusals remain until a ban. */
+function numbersOf(decision: RateLimitDecision | BatchItemError) {
+  const { allowed, windows, refusalsUntilBan } = decision as RateLimitDecision;
+  return [allowed, Object.fromEntries(windows.map((each) => [each.name, each.remaining])), refusalsUntilBan];
+}
 
 /** The ban statuses of all requests of one batch. */
-function banStatuses(count: number, counted: Partial<CountedBucket>, threshold: number | null = 5) {
-  const whole = { allowed: 0, denied: 0, refusals: 0, bannedUntil: null, ...counted };
-  return Array.from({ length: count }, (_, position) => banStatusOf(whole, position, threshold));
+function banStatuses(count: number, facts: Partial<CountedBucket>, threshold: number | null = 5) {
+  return Array.from({ length: count }, (_, position) => banStatusOf(counted(facts), position, threshold));
 }
 
 const untilBan = (...numbers: (number | null)[]) =>
   numbers.map((refusalsUntilBan) => ({ refusalsUntilBan, ban: null }));
 const banned = (started: boolean) => ({ refusalsUntilBan: 0, ban: { untilMs: end.getTime(), started } });
+
+describe('groupByBucket', () => {
+  it('counts the requests of each bucket, and has the limits of its latest request', () => {
+    const { buckets } = groupByBucket([QUOTA, ADDRESS, { ...QUOTA, perMinute: 300, perDay: 10_000 }]);
+    expect([...buckets]).toEqual([
+      ['quota:1', { bucketKey: 'quota:1', perMinute: 300, perDay: 10_000, count: 2 }],
+      [ADDRESS.bucketKey, { ...ADDRESS, count: 1 }],
+    ]);
+  });
+});
+
+describe('decisionsFor', () => {
+  const batch = groupByBucket([QUOTA, ADDRESS, QUOTA, QUOTA]);
+  const ofQuota = counted({ minuteUsed: 60, dayUsed: 100, allowed: 2, denied: 1, refusals: 1 });
+  const ofAddress = counted({ minuteUsed: 7, dayUsed: 7, allowed: 1 });
+
+  it('returns a decision for each request: the first of a bucket are allowed, each with the windows as it left them', () => {
+    const outcomes = new Map([
+      [ADDRESS.bucketKey, ofAddress],
+      [QUOTA.bucketKey, ofQuota],
+    ]);
+    expect(decisionsFor(batch, outcomes, BAN_DURATIONS).map(numbersOf)).toEqual([
+      [true, { minute: 1, day: 901 }, 60],
+      [true, { minute: 293 }, null],
+      [true, { minute: 0, day: 900 }, 60],
+      [false, { minute: 0, day: 900 }, 59],
+    ]);
+  });
+
+  it("returns the store's times, and degraded false", () => {
+    const outcomes = new Map([[ADDRESS.bucketKey, ofAddress]]);
+    expect(decisionsFor(groupByBucket([ADDRESS]), outcomes, BAN_DURATIONS)).toMatchObject([
+      { nowMs, clockMs: nowMs - 700, degraded: false },
+    ]);
+  });
+
+  it('returns null for the refusals until a ban where bans are off', () => {
+    const outcomes = new Map([[QUOTA.bucketKey, ofQuota]]);
+    expect(decisionsFor(groupByBucket([QUOTA]), outcomes, [])).toMatchObject([{ refusalsUntilBan: null }]);
+  });
+
+  it('returns the error of a bucket for each of its requests', () => {
+    const error = new BatchItemError(new Error('away'));
+    const outcomes = new Map<string, CountedBucket | BatchItemError>([
+      [QUOTA.bucketKey, error],
+      [ADDRESS.bucketKey, ofAddress],
+    ]);
+    expect(decisionsFor(batch, outcomes, BAN_DURATIONS)).toEqual([
+      error,
+      expect.objectContaining({ allowed: true }),
+      error,
+      error,
+    ]);
+  });
+
+  it('throws when the store returned nothing for a bucket', () => {
+    const outcomes = new Map([[ADDRESS.bucketKey, ofAddress]]);
+    expect(() => decisionsFor(batch, outcomes, BAN_DURATIONS)).toThrow(
+      'The counter store returned nothing for quota:1',
+    );
+  });
+});
+
+describe('previewOf', () => {
+  it.each([
+    [true, 59, 999],
+    [false, 60, 999],
+    [false, 59, 1000],
+  ])('returns allowed %s when %i of 60 and %i of 1000 requests are used', (allowed, minuteUsed, dayUsed) => {
+    expect(numbersOf(previewOf(counted({ minuteUsed, dayUsed }), QUOTA, BAN_DURATIONS))).toEqual([
+      allowed,
+      { minute: 60 - minuteUsed, day: 1000 - dayUsed },
+      60,
+    ]);
+  });
+
+  it("returns the store's times, and degraded false", () => {
+    expect(previewOf(counted({}), QUOTA, BAN_DURATIONS)).toMatchObject({
+      nowMs,
+      clockMs: nowMs - 700,
+      degraded: false,
+    });
+  });
+
+  it('returns the refusals that remain until a ban', () => {
+    expect(numbersOf(previewOf(counted({ refusals: 20 }), QUOTA, BAN_DURATIONS))).toEqual([
+      true,
+      { minute: 60, day: 1000 },
+      40,
+    ]);
+  });
+
+  it('returns a ban until its last millisecond, with the windows as they are', () => {
+    const last = counted({ bannedUntil: new Date(nowMs + 1) });
+    expect(previewOf(last, QUOTA, BAN_DURATIONS).ban).toEqual({ untilMs: nowMs + 1, started: false });
+    expect(numbersOf(previewOf(last, QUOTA, BAN_DURATIONS))).toEqual([false, { minute: 60, day: 1000 }, 0]);
+    const over = counted({ bannedUntil: new Date(nowMs) });
+    expect(previewOf(over, QUOTA, BAN_DURATIONS).ban).toBeNull();
+    expect(numbersOf(previewOf(over, QUOTA, BAN_DURATIONS))).toEqual([true, { minute: 60, day: 1000 }, 60]);
+  });
+
+  it('returns no ban where bans are off, nor for an anonymous client', () => {
+    const bucket = counted({ bannedUntil: end });
+    expect(numbersOf(previewOf(bucket, QUOTA, []))).toEqual([true, { minute: 60, day: 1000 }, null]);
+    expect(numbersOf(previewOf(bucket, ADDRESS, BAN_DURATIONS))).toEqual([true, { minute: 300 }, null]);
+  });
+});
 
 describe('banStatusOf, for the requests of a batch', () => {
   it('returns the refusals that remain: to allowed requests those before the batch, to each denied one its own count', () => {
@@ -48,5 +188,9 @@ describe('banStatusOf, for the requests of a batch', () => {
   it('returns null when bans are off', () => {
     expect(banStatuses(2, { allowed: 1, denied: 1, refusals: 9 }, null)).toEqual(untilBan(null, null));
     expect(banStatuses(1, { allowed: 1, bannedUntil: end }, null)).toEqual(untilBan(null));
+  });
+
+  it('throws when the store returned a ban without its end', () => {
+    expect(() => banStatuses(1, { denied: 1 })).toThrow('The counter store returned a ban without its end');
   });
 });

@@ -66,21 +66,23 @@ export interface CountedBucket extends BucketState {
 
 /** The requests of a batch, by bucket. */
 interface Batch {
-  requests: readonly RateLimitRequest[];
   buckets: Map<string, BucketRequests>;
-  /** The position of each request, from 0, among those of its bucket. */
-  positions: number[];
+  /** The bucket of each request, and the request's position, from 0, among those of its bucket. */
+  requests: { bucket: BucketRequests; position: number }[];
 }
 
 /** Returns the requests of each bucket together. */
 export function groupByBucket(requests: readonly RateLimitRequest[]): Batch {
   const buckets = new Map<string, BucketRequests>();
-  const positions = requests.map(({ bucketKey, perMinute, perDay }) => {
-    const position = buckets.get(bucketKey)?.count ?? 0;
-    buckets.set(bucketKey, { bucketKey, perMinute, perDay, count: position + 1 });
-    return position;
-  });
-  return { requests, buckets, positions };
+  return {
+    buckets,
+    requests: requests.map(({ bucketKey, perMinute, perDay }) => {
+      const bucket = buckets.get(bucketKey) ?? { bucketKey, perMinute, perDay, count: 0 };
+      const position = bucket.count;
+      buckets.set(bucketKey, Object.assign(bucket, { perMinute, perDay, count: position + 1 }));
+      return { bucket, position };
+    }),
+  };
 }
 
 /**
@@ -90,14 +92,14 @@ export function groupByBucket(requests: readonly RateLimitRequest[]): Batch {
  * @param banDurations milliseconds that the first ban lasts, the next, and so on; empty where bans are off.
  */
 export function decisionsFor(
-  { requests, buckets, positions }: Batch,
+  { requests }: Batch,
   outcomes: ReadonlyMap<string, CountedBucket | BatchItemError>,
   banDurations: readonly number[],
 ): (RateLimitDecision | BatchItemError)[] {
-  return requests.map(({ bucketKey }, index) => {
-    const [bucket, position, outcome] = [buckets.get(bucketKey), positions[index], outcomes.get(bucketKey)];
-    if (bucket === undefined || position === undefined || outcome === undefined) {
-      throw new Error(`The counter store returned nothing for ${bucketKey}`);
+  return requests.map(({ bucket, position }) => {
+    const outcome = outcomes.get(bucket.bucketKey);
+    if (outcome === undefined) {
+      throw new Error(`The counter store returned nothing for ${bucket.bucketKey}`);
     }
     return outcome instanceof BatchItemError ? outcome : decisionFor(outcome, bucket, position, banDurations);
   });
