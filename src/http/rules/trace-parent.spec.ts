@@ -1,4 +1,6 @@
-import { parseTraceParent } from './trace-parent.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { pino } from 'pino';
+import { logSenderTrace, parseTraceParent } from './trace-parent.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
@@ -12,10 +14,17 @@ describe('parseTraceParent', () => {
     expect(parseTraceParent(`cc-${TRACE}-${SPAN}-00-more`)).toEqual({ traceId: TRACE, spanId: SPAN });
   });
 
+  it('accepts identifiers that begin with zeros', () => {
+    const traceId = `0000${TRACE.slice(4)}`;
+    expect(parseTraceParent(`00-${traceId}-${SPAN}-01`)).toEqual({ traceId, spanId: SPAN });
+  });
+
   it.each([
     undefined,
     '',
     'x',
+    [`00-${TRACE}-${SPAN}-01`],
+    `x00-${TRACE}-${SPAN}-01`,
     `ff-${TRACE}-${SPAN}-01`,
     `00-${'0'.repeat(32)}-${SPAN}-01`,
     `00-${TRACE}-${'0'.repeat(16)}-01`,
@@ -25,5 +34,26 @@ describe('parseTraceParent', () => {
     `00-${TRACE}-${SPAN}-01\n`,
   ])('returns null for %j', (header) => {
     expect(parseTraceParent(header)).toBeNull();
+  });
+});
+
+describe('logSenderTrace', () => {
+  /** Returns the lines that a request with this header logs after the hook. */
+  function loggedWith(traceparent: string | undefined): unknown[] {
+    const logged: unknown[] = [];
+    const log = pino({ base: null, timestamp: false }, { write: (line) => logged.push(JSON.parse(line)) });
+    const request = { headers: { traceparent }, log } as unknown as FastifyRequest;
+    logSenderTrace(request, {} as FastifyReply, () => request.log.info('handled'));
+    return logged;
+  }
+
+  it("adds the identifiers of the sender's span to the log lines of the request", () => {
+    expect(loggedWith(`00-${TRACE}-${SPAN}-01`)).toEqual([
+      { level: 30, msg: 'handled', trace_id: TRACE, span_id: SPAN },
+    ]);
+  });
+
+  it('adds nothing without a valid header', () => {
+    expect(loggedWith(undefined)).toEqual([{ level: 30, msg: 'handled' }]);
   });
 });

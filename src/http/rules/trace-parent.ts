@@ -1,22 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** Version, trace, span and flags (W3C Trace Context, section 3.2). */
-const TRACE_PARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}(?:-.*)?$/;
+const TRACE_PARENT =
+  /^(?!ff)[\da-f]{2}-(?!0{32})(?<traceId>[\da-f]{32})-(?!0{16})(?<spanId>[\da-f]{16})-[\da-f]{2}(?:-.*)?$/;
 
 /** The sender's span. */
-interface TraceParent {
-  traceId: string;
-  spanId: string;
-}
+type TraceParent = Record<'traceId' | 'spanId', string>;
 
 /** Returns the sender's span of a header `traceparent`, or null without a valid one. */
 export function parseTraceParent(header: string | string[] | undefined): TraceParent | null {
   const parts = typeof header === 'string' ? TRACE_PARENT.exec(header) : null;
-  if (parts === null) {
-    return null;
-  }
-  const [, traceId = '', spanId = ''] = parts;
-  return { traceId, spanId };
+  return (parts?.groups as TraceParent | undefined) ?? null;
 }
 
 /** Adds the identifiers of a span to every log line of the request. */
