@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { generateApiKey, hashApiKey, keyFault, keyHints } from './api-key.js';
+import { generateApiKey, hashApiKey, keyFault, keyHints, withoutSecrets } from './api-key.js';
 
 const BASE_62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -77,6 +77,24 @@ describe('an API key', () => {
     ['two keys', STAGING_KEY + STAGING_KEY],
   ])('is malformed: %s', (_what, text) => {
     expect(keyFault(text, 'staging')).toBe('malformed');
+  });
+
+  it.each([
+    ['31 random characters', 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz3bAkEU'],
+    ['33 random characters', 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz4OWGe6'],
+    ['a character outside base 62', 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz-4PlqLT'],
+    ['a letter before the prefix', 'xask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz4fQrrs'],
+    ['an unknown prefix', 'ask_beta_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz1DcaTn'],
+  ])('is malformed although its checksum is correct: %s', (_what, text) => {
+    expect(keyFault(text, 'staging')).toBe('malformed');
+  });
+});
+
+describe('withoutSecrets', () => {
+  it('returns the text with only the prefix of each key', () => {
+    expect(withoutSecrets(`"${STAGING_KEY}" is not "${PRODUCTION_KEY}".`)).toBe(
+      '"ask_test_…" is not "ask_live_…".',
+    );
   });
 });
 
