@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { DeadlineError, withinDeadline } from './deadline.js';
 
 const never = new Promise<never>(() => {});
@@ -25,8 +25,34 @@ describe('withinDeadline', () => {
     expect(performance.now() - start).toBeGreaterThanOrEqual(58);
   });
 
-  it('rejects with the code of a socket timeout', async () => {
-    await expect(withinDeadline(never, 3)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+  it('rejects with the code of a socket timeout, and a message that names the deadline', async () => {
+    await expect(withinDeadline(never, 3)).rejects.toMatchObject({
+      code: 'ETIMEDOUT',
+      message: 'There was no answer within 3 ms',
+    });
+  });
+
+  describe('by a clock that never stops', () => {
+    beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
+    afterEach(() => jest.useRealTimers());
+
+    it('rejects at the deadline', async () => {
+      const rejected = jest.fn();
+      withinDeadline(never, 60).catch(rejected);
+      await jest.advanceTimersByTimeAsync(59);
+      await nextTurn();
+      expect(rejected).not.toHaveBeenCalled();
+      await jest.advanceTimersByTimeAsync(1);
+      await nextTurn();
+      expect(rejected).toHaveBeenCalledTimes(1);
+    });
+
+    it('leaves no timer once the promise has settled', async () => {
+      await withinDeadline(Promise.resolve(), 60);
+      await expect(withinDeadline(Promise.reject(new Error('no')), 60)).rejects.toThrow('no');
+      await jest.advanceTimersByTimeAsync(0);
+      expect(jest.getTimerCount()).toBe(0);
+    });
   });
 
   it('accepts a result that arrived while this process was blocked, even in the last step', async () => {

@@ -1,5 +1,7 @@
 import {
+  dayOf,
   isFarAhead,
+  minuteOf,
   retryAfterSeconds,
   secondsToReset,
   tightestWindow,
@@ -13,6 +15,18 @@ const dayNumber = Date.UTC(2027, 2, 5) / 86_400_000;
 
 const minute = (limit: number, used: number): WindowState => windowState('minute', minuteNumber, limit, used);
 const day = (limit: number, used: number): WindowState => windowState('day', dayNumber, limit, used);
+
+describe('minuteOf and dayOf', () => {
+  it('return the number of the UTC minute and day from its first to its last millisecond', () => {
+    const midnight = Date.UTC(2027, 2, 5);
+    expect([noon - 1, noon, noon + 59_999, noon + 60_000].map(minuteOf)).toEqual(
+      [-1, 0, 0, 1].map((minutes) => minuteNumber + minutes),
+    );
+    expect([midnight - 1, midnight, midnight + 86_399_999, midnight + 86_400_000].map(dayOf)).toEqual(
+      [-1, 0, 0, 1].map((days) => dayNumber + days),
+    );
+  });
+});
 
 describe('windowState', () => {
   it('returns a minute that ends with its UTC minute', () => {

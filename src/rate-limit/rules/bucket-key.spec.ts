@@ -1,0 +1,15 @@
+import { addressBucketKey, quotaBucketKey, quotaIdOf, statusBucketKey } from './bucket-key.js';
+
+describe('a bucket key', () => {
+  it('is the same in every release, as stored counters have it', () => {
+    expect(quotaBucketKey('7')).toBe('quota:7');
+    expect(statusBucketKey('7')).toBe('inquiry:7');
+    expect(addressBucketKey('203.0.113.9')).toBe('address:203.0.113.9');
+  });
+
+  it('contains the id of a quota only if its requests count against the plan', () => {
+    expect(quotaIdOf(quotaBucketKey('7'))).toBe('7');
+    expect(quotaIdOf(statusBucketKey('7'))).toBeNull();
+    expect(quotaIdOf(addressBucketKey('203.0.113.9'))).toBeNull();
+  });
+});
