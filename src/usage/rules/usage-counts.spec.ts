@@ -105,5 +105,6 @@ describe('UsageCounts', () => {
     expect(counts.add(request({ atMs: NOON_MS + 60_000 }))).toBe(false);
     expect(counts.add(request())).toBe(true);
     expect(counts.entries).toMatchObject([{ keyId: 'a', succeeded: 2 }]);
+    expect(counts.requests).toBe(2);
   });
 });
