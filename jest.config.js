@@ -33,6 +33,7 @@ export default {
   modulePathIgnorePatterns: [
     '<rootDir>/dist/',
     '<rootDir>/.wireit/',
+    '<rootDir>/.stryker-tmp/',
     '<rootDir>/.data/',
     '<rootDir>/bench/',
     '<rootDir>/client/',
