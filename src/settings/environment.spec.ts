@@ -88,69 +88,50 @@ describe('readEnvironment', () => {
     });
   });
 
-  it('treats empty settings as not set', () => {
-    const empty = {
-      NODE_ENV: '',
-      APP_ENV: '',
-      HOST: '',
-      PORT: '',
-      DATABASE_URL: '',
-      DIRECT_DATABASE_URL: '',
-      COUNTER_STORE: '',
-      TRUST_PROXY: '',
-      LOG_LEVEL: '',
-    };
-    expect(readEnvironment(empty)).toEqual(readEnvironment({}));
+  it('treats empty settings as not set, and ignores other variables', () => {
+    const names = ['NODE_ENV', 'APP_ENV', 'HOST', 'PORT', 'DATABASE_URL', 'COUNTER_STORE', 'TRUST_PROXY'];
+    const empty = Object.fromEntries(names.map((name) => [name, '']));
+    expect(readEnvironment({ ...empty, PATH: '/usr/bin' })).toEqual(readEnvironment({}));
   });
 
-  it('ignores other variables', () => {
-    expect(readEnvironment({ PATH: '/usr/bin', HOME: '/root' })).toEqual(readEnvironment({}));
-  });
-
+  const range = (from: number, to: number) => `must be a whole number from ${from} to ${to}`;
+  const ADDRESS = 'must be an http(s) address';
   it.each([
-    ['NODE_ENV', 'prod', 'NODE_ENV must be one of production, development, test'],
-    ['APP_ENV', 'test', 'APP_ENV must be one of production, staging'],
-    ['PORT', 'http', 'PORT must be a whole number from 0 to 65535'],
-    ['PORT', '65536', 'PORT must be a whole number from 0 to 65535'],
-    ['PORT', '-1', 'PORT must be a whole number from 0 to 65535'],
-    ['PORT', '80.5', 'PORT must be a whole number from 0 to 65535'],
-    ['PORT', '0x50', 'PORT must be a whole number from 0 to 65535'],
-    ['METRICS_PORT', '65536', 'METRICS_PORT must be a whole number from 0 to 65535'],
+    ['NODE_ENV', 'prod', 'must be one of production, development, test'],
+    ['APP_ENV', 'test', 'must be one of production, staging'],
+    ...['http', '65536', '-1', '80.5', '0x50'].map((port) => ['PORT', port, range(0, 65535)]),
+    ['METRICS_PORT', '65536', range(0, 65535)],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost:4318', ADDRESS],
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', 'must be one of http/protobuf, http/json'],
+    ['OTEL_SDK_DISABLED', 'yes', 'must be one of true, false'],
+    ['DATABASE_URL', 'mysql://store:secret@db.example/store', 'must be a postgres:// address'],
+    ['DATABASE_URL', 'db.example', 'must be a postgres:// address'],
+    ['DATABASE_POOL_SIZE', '1', range(2, 1000)],
+    ['DATABASE_POOL_SIZE', '1001', range(2, 1000)],
+    ['MAX_CONCURRENT_REQUESTS', '0', range(1, 100_000)],
     [
-      'OTEL_EXPORTER_OTLP_ENDPOINT',
-      'localhost:4318',
-      'OTEL_EXPORTER_OTLP_ENDPOINT must be an http(s) address',
+      'COUNTER_STORE',
+      'http://store:secret@cache.example',
+      'must be a redis:// or rediss:// address, or those of several nodes of one Cluster with commas between',
     ],
-    [
-      'OTEL_EXPORTER_OTLP_PROTOCOL',
-      'grpc',
-      'OTEL_EXPORTER_OTLP_PROTOCOL must be one of http/protobuf, http/json',
-    ],
-    ['OTEL_SDK_DISABLED', 'yes', 'OTEL_SDK_DISABLED must be one of true, false'],
-    ['DATABASE_URL', 'mysql://db.example/store', 'DATABASE_URL must be a postgres:// address'],
-    ['DATABASE_URL', 'db.example', 'DATABASE_URL must be a postgres:// address'],
-    ['DATABASE_POOL_SIZE', '1', 'DATABASE_POOL_SIZE must be a whole number from 2 to 1000'],
-    ['DATABASE_POOL_SIZE', '1001', 'DATABASE_POOL_SIZE must be a whole number from 2 to 1000'],
-    ['MAX_CONCURRENT_REQUESTS', '0', 'MAX_CONCURRENT_REQUESTS must be a whole number from 1 to 100000'],
-    ['PRODUCTION_URL', 'https://api.example.com', 'PRODUCTION_URL must end in /v1'],
-    ['PRODUCTION_URL', 'https://api.example.com/v1/', 'PRODUCTION_URL must end in /v1'],
-    ['STAGING_URL', 'ftp://staging.example.com/v1', 'STAGING_URL must be an http(s) address'],
-    ['CONTACT', 'nobody', 'CONTACT must be an e-mail address or an http(s) address'],
-    ['STRANGER_LIMIT', '0', 'STRANGER_LIMIT must be a whole number from 1 to 1000000'],
-    ['STRANGER_LIMIT', '1e3', 'STRANGER_LIMIT must be a whole number from 1 to 1000000'],
-    ['EXPERIMENTAL', 'yes', 'EXPERIMENTAL must be one of true, false'],
-    ['SHUTDOWN_DELAY', '5', 'SHUTDOWN_DELAY must be a duration from 0s to 1h such as 10s, not "5"'],
-    ['SHUTDOWN_GRACE', '0', 'SHUTDOWN_GRACE must be a duration from 1s to 1h such as 10s, not "0"'],
-    ['SHUTDOWN_GRACE', '2h', 'SHUTDOWN_GRACE must be a duration from 1s to 1h such as 10s, not "2h"'],
-    [
-      'SHUTDOWN_DELAY',
-      '6s',
-      'SHUTDOWN_DELAY must be at most half of SHUTDOWN_GRACE: the rest is for requests in flight',
-    ],
-    ['LOG_LEVEL', 'loud', 'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent'],
-  ])('reports one line that names the setting for %s "%s"', (name, value, line) => {
-    expect(faults({ APP_ENV: 'staging', [name]: value })).toEqual([line]);
-  });
+    ['PRODUCTION_URL', 'https://api.example.com', 'must end in /v1'],
+    ['PRODUCTION_URL', 'https://api.example.com/v1/', 'must end in /v1'],
+    ['STAGING_URL', 'ftp://staging.example.com/v1', ADDRESS],
+    ['CONTACT', 'nobody', 'must be an e-mail address or an http(s) address'],
+    ['STRANGER_LIMIT', '0', range(1, 1_000_000)],
+    ['STRANGER_LIMIT', '1e3', range(1, 1_000_000)],
+    ['EXPERIMENTAL', 'yes', 'must be one of true, false'],
+    ['SHUTDOWN_DELAY', '5', 'must be a duration from 0s to 1h such as 10s, not "5"'],
+    ['SHUTDOWN_GRACE', '0', 'must be a duration from 1s to 1h such as 10s, not "0"'],
+    ['SHUTDOWN_GRACE', '2h', 'must be a duration from 1s to 1h such as 10s, not "2h"'],
+    ['SHUTDOWN_DELAY', '6s', 'must be at most half of SHUTDOWN_GRACE: the rest is for requests in flight'],
+    ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
+  ] as [string, string, string][])(
+    'reports one line that names the setting for %s "%s"',
+    (name, value, fault) => {
+      expect(faults({ APP_ENV: 'staging', [name]: value })).toEqual([`${name} ${fault}`]);
+    },
+  );
 
   it('names every invalid setting', () => {
     expect(faults({ PORT: 'x', LOG_LEVEL: 'y', STRANGER_LIMIT: '-1', TRUST_PROXY: 'z' }).map(nameOf)).toEqual(
@@ -163,16 +144,6 @@ describe('readEnvironment', () => {
     expect(new Set(production)).toEqual(new Set(['DATABASE_URL', 'PORT']));
     const served = faults({ DATABASE_URL, PORT: 'x' }).map(nameOf);
     expect(new Set(served)).toEqual(new Set(['APP_ENV', 'PORT']));
-  });
-
-  it('reports one line that names an invalid COUNTER_STORE, without its password', () => {
-    expect(faults({ COUNTER_STORE: 'http://store:secret@cache.example' })).toEqual([
-      'COUNTER_STORE must be a redis:// or rediss:// address, or those of several nodes of one Cluster with commas between',
-    ]);
-  });
-
-  it('never shows an invalid DATABASE_URL, which has a password', () => {
-    expect(faults({ DATABASE_URL: 'mysql://store:secret@db.example/store' }).join()).not.toContain('secret');
   });
 });
 
@@ -261,17 +232,12 @@ describe('a secret in a file', () => {
     }
   });
 
-  it('is ignored when the name of the file is empty', () => {
-    expect(readEnvironment({ DATABASE_URL_FILE: '' })).toEqual(readEnvironment({}));
-    expect(readEnvironment({ DATABASE_URL, DATABASE_URL_FILE: '', APP_ENV: 'staging' })).toEqual(
-      readEnvironment({ DATABASE_URL, APP_ENV: 'staging' }),
-    );
-  });
-
-  it('is used when the variable is empty', () => {
+  it('is ignored when its name is empty, and used when the variable is empty', () => {
     const DATABASE_URL_FILE = file('url', DATABASE_URL);
-    expect(readEnvironment({ DATABASE_URL: '', DATABASE_URL_FILE, APP_ENV: 'staging' }).DATABASE_URL).toBe(
-      DATABASE_URL,
+    const settings = { APP_ENV: 'staging', DATABASE_URL };
+    expect(readEnvironment({ ...settings, DATABASE_URL_FILE: '' })).toEqual(readEnvironment(settings));
+    expect(readEnvironment({ ...settings, DATABASE_URL: '', DATABASE_URL_FILE })).toEqual(
+      readEnvironment(settings),
     );
   });
 
@@ -285,16 +251,15 @@ describe('a secret in a file', () => {
   it('is rejected with one line when it cannot be read or is empty', () => {
     const missing = path.join(folder, 'missing');
     const empty = file('empty', '\n');
-    const settings = { DATABASE_URL, APP_ENV: 'staging' };
-    expect(faults({ ...settings, COUNTER_STORE_FILE: missing })).toEqual([
-      `COUNTER_STORE_FILE ${missing} cannot be read: ENOENT`,
-    ]);
-    expect(faults({ ...settings, COUNTER_STORE_FILE: folder })).toEqual([
-      `COUNTER_STORE_FILE ${folder} cannot be read: EISDIR`,
-    ]);
-    expect(faults({ ...settings, ADMIN_API_KEY_FILE: empty })).toEqual([
-      `ADMIN_API_KEY_FILE ${empty} is empty`,
-    ]);
+    for (const [name, full, fault] of [
+      ['COUNTER_STORE_FILE', missing, 'cannot be read: ENOENT'],
+      ['COUNTER_STORE_FILE', folder, 'cannot be read: EISDIR'],
+      ['ADMIN_API_KEY_FILE', empty, 'is empty'],
+    ] as const) {
+      expect(faults({ DATABASE_URL, APP_ENV: 'staging', [name]: full })).toEqual([
+        `${name} ${full} ${fault}`,
+      ]);
+    }
     expect(faults({ NODE_ENV: 'production', APP_ENV: 'staging', DATABASE_URL_FILE: missing })).toEqual([
       `DATABASE_URL_FILE ${missing} cannot be read: ENOENT`,
     ]);
@@ -324,54 +289,35 @@ describe('CORS_ORIGINS', () => {
     expect(readEnvironment({ CORS_ORIGINS: '*' }).CORS_ORIGINS).toEqual(['*']);
   });
 
-  it.each([
-    'shop.example',
-    'https://shop.example/',
-    'https://SHOP.example',
-    'ftp://shop.example',
-    'null',
-    'https://a.example,',
-    'https://*.example/x',
-  ])('is rejected as %s', (value) => {
-    expect(faults({ CORS_ORIGINS: value })).toEqual([
-      `CORS_ORIGINS must be * or a comma-separated list of origins such as https://shop.example, not "${value}"`,
-    ]);
-  });
+  it.each(['shop.example', 'https://shop.example/', 'https://SHOP.example', 'ftp://shop.example', 'null'])(
+    'is rejected as %s',
+    (value) => {
+      expect(faults({ CORS_ORIGINS: value })).toEqual([
+        `CORS_ORIGINS must be * or a comma-separated list of origins such as https://shop.example, not "${value}"`,
+      ]);
+    },
+  );
 });
 
 describe('TRUST_PROXY', () => {
   it.each([
     ['0', 0],
     ['1', 1],
-    ['12', 12],
     ['10.0.0.1', ['10.0.0.1']],
-    ['10.0.0.0/8', ['10.0.0.0/8']],
     ['10.0.0.0/8, 192.168.0.0/16,2001:db8::/32', ['10.0.0.0/8', '192.168.0.0/16', '2001:db8::/32']],
-    ['::1/128', ['::1/128']],
     ['0.0.0.0/0', ['0.0.0.0/0']],
   ])('accepts "%s"', (text, value) => {
     expect(readEnvironment({ TRUST_PROXY: text }).TRUST_PROXY).toEqual(value);
   });
 
-  it.each([
-    'true',
-    '-1',
-    '1.5',
-    '10.0.0.0/33',
-    '2001:db8::/129',
-    '10.0.0.0/',
-    '10.0.0.0/8/8',
-    '10.0.0.0/x',
-    '10.0.0/8',
-    '10.0.0.1,',
-    ',',
-    'proxy.example',
-    '10.0.0.1 10.0.0.2',
-  ])('rejects "%s"', (text) => {
-    expect(faults({ TRUST_PROXY: text })).toEqual([
-      `TRUST_PROXY must be a number of proxies or a comma-separated list of networks, not "${text}"`,
-    ]);
-  });
+  it.each(['true', '-1', '10.0.0.0/33', '2001:db8::/129', '10.0.0.0/', '10.0.0/8', '10.0.0.1,', ',', 'x.y'])(
+    'rejects "%s"',
+    (text) => {
+      expect(faults({ TRUST_PROXY: text })).toEqual([
+        `TRUST_PROXY must be a number of proxies or a comma-separated list of networks, not "${text}"`,
+      ]);
+    },
+  );
 });
 
 describe('BAN_DURATIONS', () => {
@@ -385,30 +331,14 @@ describe('BAN_DURATIONS', () => {
     expect(readEnvironment({ BAN_DURATIONS: text }).BAN_DURATIONS).toEqual(value);
   });
 
-  it.each([
-    '60',
-    '1w',
-    '1M',
-    '1 m',
-    '0s',
-    '-1m',
-    '1.5h',
-    '1e1s',
-    '366d',
-    '1m,',
-    ',1m',
-    ',',
-    'none',
-    '1m,',
-    'None',
-    'off',
-    '1m 5m',
-    '1m;5m',
-  ])('rejects "%s"', (text) => {
-    expect(faults({ BAN_DURATIONS: text })).toEqual([
-      `BAN_DURATIONS must be empty or a comma-separated list of durations from 1s to 365d such as 1m,5m,1h,24h, not "${text}"`,
-    ]);
-  });
+  it.each(['60', '1w', '0s', '-1m', '366d', '1m,', ',1m', ',', 'none', 'off', '1m 5m', '1m;5m'])(
+    'rejects "%s"',
+    (text) => {
+      expect(faults({ BAN_DURATIONS: text })).toEqual([
+        `BAN_DURATIONS must be empty or a comma-separated list of durations from 1s to 365d such as 1m,5m,1h,24h, not "${text}"`,
+      ]);
+    },
+  );
 });
 
 function nameOf(line: string): string | undefined {
