@@ -25,15 +25,12 @@ function countsOf(...requests: CompletedRequest[]): UsageCounts {
 describe('UsageCounts', () => {
   it.each([
     [200, { succeeded: 1 }],
-    [204, { succeeded: 1 }],
     [299, { succeeded: 1 }],
     [300, { redirected: 1 }],
-    [304, { redirected: 1 }],
     [400, { clientErrors: 1 }],
     [429, { clientErrors: 1, refusals: 1 }],
     [499, { clientErrors: 1 }],
     [500, { serverErrors: 1 }],
-    [503, { serverErrors: 1 }],
   ])('counts status %d by its class', (status, counts) => {
     expect(countsOf(request({ status })).entries).toEqual([
       {
@@ -64,31 +61,15 @@ describe('UsageCounts', () => {
       request({ status: 404 }),
     );
     expect(
-      entries.map(({ keyId, operation, deprecated, minute, succeeded, clientErrors }) => [
-        [keyId, operation, deprecated, minute - NOON_MS / 60_000],
-        [succeeded, clientErrors],
-      ]),
+      entries.map(({ keyId, operation, deprecated, minute, succeeded, clientErrors }) =>
+        [keyId, operation, deprecated, minute - NOON_MS / 60_000, succeeded, clientErrors].join(' '),
+      ),
     ).toEqual([
-      [
-        ['a', 'listPets', false, 0],
-        [2, 1],
-      ],
-      [
-        ['b', 'listPets', false, 0],
-        [1, 0],
-      ],
-      [
-        ['a', 'getPet', true, 0],
-        [1, 0],
-      ],
-      [
-        ['a', 'listPets', false, -1],
-        [1, 0],
-      ],
-      [
-        ['a', 'listPets', false, 1],
-        [1, 0],
-      ],
+      'a listPets false 0 2 1',
+      'b listPets false 0 1 0',
+      'a getPet true 0 1 0',
+      'a listPets false -1 1 0',
+      'a listPets false 1 1 0',
     ]);
   });
 
