@@ -8,7 +8,9 @@ import { ban, bannedUntil } from './support/bans.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
 import { type HttpResponse, send } from './support/http.js';
 import { linksOf } from './support/links.js';
+import { readPages } from './support/pages.js';
 import { expectNoSecrets } from './support/secrets.js';
+import { changingNothing } from './support/stored-state.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -40,14 +42,13 @@ const rotate = ({ id }: { id: string }, body?: unknown) => sendAsAdmin(`POST /ad
 const revoke = ({ id }: { id: string }) => sendAsAdmin(`POST /admin/keys/${id}/revoke`);
 const unban = ({ id }: { id: string }) => sendAsAdmin(`POST /admin/keys/${id}/unban`);
 
-/** Everything that administration stores, to show that a rejected request changed nothing. */
-async function storedState(): Promise<string> {
-  const tables = ['api_keys', 'quotas', 'plans', 'audit_entries'];
-  const rows = await Promise.all(
-    tables.map((table) => admin.store.database.query(`SELECT t::text FROM ${table} t ORDER BY 1`)),
-  );
-  return JSON.stringify(rows);
-}
+const unchanged = (work: () => Promise<HttpResponse>) => changingNothing(admin.store.database, work);
+
+const auditOf = ({ id }: IssuedKey, action: string) =>
+  admin.store.database.query('SELECT id FROM audit_entries WHERE subject = $1 AND action = $2', [
+    `key:${id}`,
+    action,
+  ]);
 
 async function createPlan(name: string, perMinute = 100, perDay = 1000): Promise<void> {
   expect((await sendAsAdmin(`PUT /admin/plans/${name}`, { perMinute, perDay })).status).toBe(201);
@@ -68,143 +69,14 @@ async function withinASecond(
   return response;
 }
 
-describe('/admin', () => {
-  const OPERATIONS = [
-    'GET /admin/keys',
-    'POST /admin/keys',
-    `GET /admin/keys/${UNKNOWN_ID}`,
-    `PATCH /admin/keys/${UNKNOWN_ID}`,
-    `POST /admin/keys/${UNKNOWN_ID}/rotate`,
-    `POST /admin/keys/${UNKNOWN_ID}/revoke`,
-    `POST /admin/keys/${UNKNOWN_ID}/unban`,
-    'GET /admin/plans',
-    'GET /admin/plans/free',
-    'PUT /admin/plans/free',
-    'GET /admin/audit',
-  ];
-  const OTHERS = ['GET /admin', 'GET /admin/', 'GET /admin/nothing', 'DELETE /admin/keys', 'PUT /admin/%zz'];
-  let client: IssuedKey;
-
-  beforeAll(async () => {
-    client = await issue({ plan: 'business' });
-  });
-
-  it.each([...OPERATIONS, ...OTHERS])(
-    'returns 403 forbidden for the key of a client: %s',
-    async (request) => {
-      const [method = '', path = ''] = request.split(' ');
-      const before = await storedState();
-      const body = { perMinute: 1, perDay: 1, name: 'x', plan: 'free' };
-      const response = await send(admin.store.url + path, {
-        method,
-        key: client.key,
-        ...(method !== 'GET' && { body }),
-      });
-      expectError(response, 403, 'forbidden', 'This needs an API key whose role is admin.');
-      expectRateLimitHeaders(response);
-      expect(response.headers.get('x-ratelimit-limit')).toBe('1000');
-      expect(response.headers.get('allow')).toBeNull();
-      expect(await storedState()).toBe(before);
-    },
-  );
-
-  it.each(OPERATIONS)('returns 401 missing_api_key without a key: %s', async (request) => {
-    const [method = '', path = ''] = request.split(' ');
-    const response = await send(admin.store.url + path, { method });
-    expectError(response, 401, 'missing_api_key');
-    expectRateLimitHeaders(response);
-    expect(response.headers.get('www-authenticate')).toBe('Bearer realm="animal-store"');
-  });
-
-  it.each([
-    ['is not JSON', { body: '{' }, 400, 'invalid_request', /^The body is not JSON: /],
-    ['is too large', { body: `"${'x'.repeat(70_000)}"` }, 413, 'payload_too_large', /64 KiB/],
-    [
-      'has another content type',
-      { body: 'name=x', headers: { 'Content-Type': 'text/plain' } },
-      415,
-      'unsupported_media_type',
-      /application\/json/,
-    ],
-    ['is missing', {}, 400, 'invalid_request', /must be a JSON object/],
-  ])(
-    'checks the key, then its role, then the body: one that %s',
-    async (_what, init, status, code, message) => {
-      const url = `${admin.store.url}/admin/keys`;
-      expectError(await send(url, { method: 'POST', ...init }), 401, 'missing_api_key');
-      const forbidden = await send(url, { method: 'POST', key: client.key, ...init });
-      expectError(forbidden, 403, 'forbidden');
-      expectRateLimitHeaders(forbidden);
-      const rejected = await send(url, { method: 'POST', key: admin.administrator.key, ...init });
-      expectError(rejected, status, code, expect.stringMatching(message));
-      expectRateLimitHeaders(rejected);
-    },
-  );
-
-  it('checks the rate limit before the role, and counts forbidden requests against the quota of the client', async () => {
-    const { key } = await issue({ plan: 'enterprise', perMinute: 2, perDay: 10 });
-    admin.store.clock.travelToMinuteStart();
-    const responses: HttpResponse[] = [];
-    for (const path of ['/admin/keys', '/v1/pets', '/admin/keys']) {
-      responses.push(await send(admin.store.url + path, { key }));
-    }
-    expect(responses.map(({ status }) => status)).toEqual([403, 200, 429]);
-    expect(responses.map(remaining)).toEqual([1, 0, 0]);
-    expect(responses[2]?.json.code).toBe('rate_limit_exceeded');
-  });
-
-  it('accepts any key with the role admin, on any plan, until it is revoked', async () => {
-    const other = await issue({ role: 'admin', plan: 'free' });
-    const listed = await send(`${admin.store.url}/admin/keys?limit=1`, { key: other.key });
-    expect(listed.status).toBe(200);
-    expect(listed.headers.get('x-ratelimit-limit')).toBe('60');
-    const another = await issue({ role: 'admin' });
-    expect((await revoke(another)).status).toBe(200);
-    expectError(await send(`${admin.store.url}/admin/keys`, { key: another.key }), 401, 'invalid_api_key');
-  });
-
-  it.each([
-    ['DELETE /admin/keys', 'GET, HEAD, POST'],
-    [`DELETE /admin/keys/${UNKNOWN_ID}`, 'GET, HEAD, PATCH'],
-    [`PUT /admin/keys/${UNKNOWN_ID}`, 'GET, HEAD, PATCH'],
-    [`GET /admin/keys/${UNKNOWN_ID}/rotate`, 'POST'],
-    [`GET /admin/keys/${UNKNOWN_ID}/revoke`, 'POST'],
-    [`DELETE /admin/keys/${UNKNOWN_ID}/unban`, 'POST'],
-    ['POST /admin/plans', 'GET, HEAD'],
-    ['DELETE /admin/plans/free', 'GET, HEAD, PUT'],
-    ['DELETE /admin/audit', 'GET, HEAD'],
-    ['POST /admin/audit', 'GET, HEAD'],
-  ])('returns 405 with Allow for another method: %s', async (request, allow) => {
-    const response = await sendAsAdmin(request);
-    expectError(response, 405, 'method_not_allowed', expect.stringContaining(allow));
-    expect(response.headers.get('allow')).toBe(allow);
-    expectRateLimitHeaders(response);
-  });
-
-  it.each([
-    '/admin',
-    '/admin/',
-    '/admin/nothing',
-    '/admin/keys/',
-    `/admin/keys/${UNKNOWN_ID}/burn`,
-    '/admin/key',
-  ])('returns 404 for an unknown path: %s', async (path) => {
-    const response = await sendAsAdmin(`GET ${path}`);
-    expectError(response, 404, 'not_found', expect.stringContaining(path));
-    expectRateLimitHeaders(response);
-  });
-
-  it('returns for HEAD what GET returns, without the body, and counts it', async () => {
-    const { id } = await issue();
-    for (const path of ['/admin/keys?limit=1', `/admin/keys/${id}`]) {
-      const got = await sendAsAdmin(`GET ${path}`);
-      const headed = await sendAsAdmin(`HEAD ${path}`);
-      expect([headed.status, headed.text]).toEqual([200, '']);
-      expect(headed.headers.get('content-type')).toBe(got.headers.get('content-type'));
-      expect(headed.headers.get('link')).toBe(got.headers.get('link'));
-      expect(remaining(headed)).toBe(remaining(got) - 1);
-    }
-    expect((await sendAsAdmin(`HEAD /admin/keys/${UNKNOWN_ID}`)).status).toBe(404);
+describe('HEAD /admin/keys', () => {
+  it('returns what GET returns, without the body, and counts', async () => {
+    const got = await sendAsAdmin('GET /admin/keys?limit=1');
+    const headed = await sendAsAdmin('HEAD /admin/keys?limit=1');
+    expect([headed.status, headed.text]).toEqual([200, '']);
+    expect(headed.headers.get('content-type')).toBe(got.headers.get('content-type'));
+    expect(headed.headers.get('link')).toBe(got.headers.get('link'));
+    expect(remaining(headed)).toBe(remaining(got) - 1);
   });
 });
 
@@ -252,17 +124,14 @@ describe('POST /admin/keys', () => {
   });
 
   it('accepts own limits instead of those of the plan, up to the largest int32', async () => {
-    const own = await issue({ plan: 'enterprise', perMinute: 7, perDay: 2_147_483_647 });
-    expect(own).toMatchObject({ plan: 'enterprise', perMinute: 7, perDay: 2_147_483_647, ownLimits: true });
-    expect((await use(own.key)).headers.get('ratelimit-policy')).toBe(
-      '"minute";q=7;w=60, "day";q=2147483647;w=86400',
-    );
-    expect(await issue({ plan: 'free', perMinute: 1, perDay: 1 })).toMatchObject({
-      plan: 'free',
-      perMinute: 1,
-      perDay: 1,
-      ownLimits: true,
-    });
+    for (const plan of ['enterprise', 'free']) {
+      const limits = { plan, perMinute: 7, perDay: 2_147_483_647 };
+      const own = await issue(limits);
+      expect(own).toMatchObject({ ...limits, ownLimits: true });
+      expect((await use(own.key)).headers.get('ratelimit-policy')).toBe(
+        '"minute";q=7;w=60, "day";q=2147483647;w=86400',
+      );
+    }
   });
 
   it('accepts a role, and an expiry at any offset', async () => {
@@ -314,16 +183,6 @@ describe('POST /admin/keys', () => {
     expect(response.json.key).not.toBe(chosen.key);
   });
 
-  it('returns 400 for a name with characters that reverse the displayed text', async () => {
-    const response = await sendAsAdmin('POST /admin/keys', { name: 'safe\u202Egnp.exe', plan: 'free' });
-    expectError(
-      response,
-      400,
-      'invalid_request',
-      'The request is invalid: name must be text without control characters.',
-    );
-  });
-
   describe('with an invalid body', () => {
     const input = (fields: Record<string, unknown>) => JSON.stringify({ name: 'x', plan: 'free', ...fields });
     const limits = (perMinute: string, perDay = '5') =>
@@ -335,49 +194,32 @@ describe('POST /admin/keys', () => {
       [input({ plan: undefined }), 'plan is required'],
       [input({ name: null }), 'name must be a string'],
       [input({ name: 7 }), 'name must be a string'],
-      [input({ name: ['x'] }), 'name must be a string'],
       [input({ name: '' }), 'name must not be blank'],
       [input({ name: ' \u00a0\u3000' }), 'name must not be blank'],
-      [input({ name: 'x'.repeat(256) }), 'name must have at most 255 characters'],
       [input({ name: '🐕'.repeat(256) }), 'name must have at most 255 characters'],
-      ...['\0', 'a\u0000b', 'a\nb', 'a\tb', '\u001b[31mred', 'a\u007fb', 'a\u0085b', '\ud800'].map((name) => [
-        input({ name }),
-        'name must be text without control characters',
-      ]),
+      ...['\0', 'a\nb', '\u001b[31mred', 'a\u007fb', 'a\u0085b', '\ud800', 'safe\u202Egnp.exe'].map(
+        (name) => [input({ name }), 'name must be text without control characters'],
+      ),
       [input({ plan: null }), 'plan must be a string'],
-      [input({ plan: 1 }), 'plan must be a string'],
-      ...[
-        '0',
-        '-1',
-        '1.5',
-        '5.0',
-        '1e3',
-        '2147483648',
-        '99999999999999999999',
-        '"5"',
-        'null',
-        'true',
-        '[]',
-      ].map((value) => [limits(value), `perMinute ${INTEGER}`]),
-      [limits('5', '0'), `perDay ${INTEGER}`],
+      ...['0', '-1', '5.0', '1e3', '2147483648', '99999999999999999999', '"5"', 'null'].map((value) => [
+        limits(value),
+        `perMinute ${INTEGER}`,
+      ]),
       [limits('5', '2147483648'), `perDay ${INTEGER}`],
-      [limits('0', '"x"'), `perMinute ${INTEGER}; perDay ${INTEGER}`],
       [input({ perMinute: 5 }), 'perDay is required with perMinute'],
       [input({ perDay: 5 }), 'perMinute is required with perDay'],
-      ...['king', 'Admin', '', null, 1, 'toString'].map((role) => [
+      ...['Admin', '', null, 'toString'].map((role) => [
         input({ role }),
         'role must be one of client, admin',
       ]),
       ...[
-        'tomorrow',
-        '',
         '2999-01-01',
         '2999-01-01T00:00:00',
         '2999-01-01 00:00:00Z',
         '2999-02-30T00:00:00Z',
         '2999-01-01T24:00:00Z',
         '2999-01-01T00:00:00+0100',
-        '+010000-01-01T00:00:00Z',
+        '9999-12-31T23:59:59-12:00',
         null,
         32_503_680_000,
       ].map((expiresAt) => [input({ expiresAt }), `expiresAt ${INSTANT}`]),
@@ -386,137 +228,62 @@ describe('POST /admin/keys', () => {
         '{"name":" ","plan":7,"perMinute":0,"perDay":"5","role":"king","expiresAt":"soon"}',
         `name must not be blank; plan must be a string; perMinute ${INTEGER}; perDay ${INTEGER}; role must be one of client, admin; expiresAt ${INSTANT}`,
       ],
-      [
-        '{"name":"","plan":"free","perMinute":5}',
-        'name must not be blank; perDay is required with perMinute',
-      ],
       ['{"name":7,"perDay":5}', 'name must be a string; plan is required; perMinute is required with perDay'],
-      ...['[]', '"x"', 'null', '7', '[{"name":"x","plan":"free"}]'].map((body) => [
-        body,
-        'the body must be a JSON object',
-      ]),
+      ...['', '[]', '"x"', 'null'].map((body) => [body, 'the body must be a JSON object']),
     ])('returns 400 that names every fault, and issues nothing: %s', async (body, faults) => {
-      const before = await storedState();
-      const response = await sendAsAdmin('POST /admin/keys', body);
+      const response = await unchanged(() => sendAsAdmin('POST /admin/keys', body));
       expectError(response, 400, 'invalid_request', `The request is invalid: ${faults}.`);
-      expectRateLimitHeaders(response);
       expect(response.headers.get('location')).toBeNull();
-      expect(await storedState()).toBe(before);
     });
 
-    it.each([
-      ['gold'],
-      ['Free'],
-      [''],
-      ['free\0'],
-      ['\ud800'],
-      ['__proto__'],
-      ["free'; DROP TABLE plans; --"],
-    ])('returns 400 for an unknown plan: %j', async (plan) => {
-      const before = await storedState();
-      const response = await sendAsAdmin('POST /admin/keys', { name: 'x', plan });
-      expectError(
-        response,
-        400,
-        'invalid_request',
-        expect.stringMatching(/^There is no plan ".*"; the plans are business, enterprise, free, .*pro/s),
-      );
-      expect(await storedState()).toBe(before);
-    });
-
-    it('returns 400 for a plan without limits when none are given', async () => {
-      const before = await storedState();
-      expectError(
-        await sendAsAdmin('POST /admin/keys', { name: 'x', plan: 'enterprise' }),
-        400,
-        'invalid_request',
-        'Plan "enterprise" has no numbers of its own; give those per minute and per day.',
-      );
-      expect(await storedState()).toBe(before);
+    const noPlan = /^There is no plan ".*"; the plans are business, enterprise, free, .*pro/s;
+    it.each<[string, RegExp]>([
+      ['gold', noPlan],
+      ['free\0', noPlan],
+      ['__proto__', noPlan],
+      ["free'; DROP TABLE plans; --", noPlan],
+      ['enterprise', /^Plan "enterprise" has no numbers of its own; give those per minute and per day\.$/],
+    ])('returns 400 for a plan that does not exist or lacks limits: %j', async (plan, message) => {
+      const response = await unchanged(() => sendAsAdmin('POST /admin/keys', { name: 'x', plan }));
+      expectError(response, 400, 'invalid_request', expect.stringMatching(message));
     });
 
     it('returns 400 for an expiry at the current instant', async () => {
       const now = inFuture(0);
       admin.store.clock.stopAt(now);
       const at = (expiresAt: Date) => sendAsAdmin('POST /admin/keys', { name: 'x', plan: 'free', expiresAt });
-      expectError(
-        await at(now),
-        400,
-        'invalid_request',
-        'The request is invalid: expiresAt must be in the future.',
-      );
+      const message = 'The request is invalid: expiresAt must be in the future.';
+      expectError(await at(now), 400, 'invalid_request', message);
       expect((await at(new Date(now.getTime() + 1))).status).toBe(201);
-    });
-
-    it('returns 400 for an expiry after the year 9999 in UTC', async () => {
-      const response = await sendAsAdmin('POST /admin/keys', {
-        name: 'x',
-        plan: 'free',
-        expiresAt: '9999-12-31T23:59:59-12:00',
-      });
-      expectError(response, 400, 'invalid_request', `The request is invalid: expiresAt ${INSTANT}.`);
     });
   });
 });
 
 describe('GET /admin/keys/{id}', () => {
-  it.each([
-    'x',
-    '1',
-    UNKNOWN_ID,
-    `${UNKNOWN_ID}0`,
-    UNKNOWN_ID.slice(1),
-    UNKNOWN_ID.replaceAll('-', ''),
-    `%7B${UNKNOWN_ID}%7D`,
-    'free',
-    '%00',
-    "'%20OR%201=1",
-    '__proto__',
-    '%F0%9F%90%95',
-  ])('returns 404 for an unknown id, as every operation on one key does: %s', async (id) => {
-    const message = `There is no key with the id "${decodeURIComponent(id)}".`;
-    const body = { plan: 'pro' };
+  const unknown = ['x', UNKNOWN_ID, `${UNKNOWN_ID}0`, UNKNOWN_ID.replaceAll('-', ''), '%00', "'%20OR%201=1"];
+  it.each(unknown)('returns 404 for an unknown id, as every operation on one key does: %s', async (id) => {
+    const [key, body] = [{ id }, { plan: 'pro' }];
     for (const response of [
       await sendAsAdmin(`GET /admin/keys/${id}`),
       await sendAsAdmin(`PATCH /admin/keys/${id}`, body),
-      await sendAsAdmin(`POST /admin/keys/${id}/rotate`),
-      await sendAsAdmin(`POST /admin/keys/${id}/revoke`),
-      await sendAsAdmin(`POST /admin/keys/${id}/unban`),
+      await rotate(key),
+      await revoke(key),
+      await unban(key),
     ]) {
-      expectError(response, 404, 'not_found', message);
+      expectError(response, 404, 'not_found', `There is no key with the id "${decodeURIComponent(id)}".`);
       expectRateLimitHeaders(response);
     }
-  });
-
-  it('returns the state expired from the exact instant of expiry', async () => {
-    const expiresAt = inFuture(HOUR_MS);
-    const key = await issue({ expiresAt: expiresAt.toISOString() });
-    admin.store.clock.stopAt(new Date(expiresAt.getTime() - 1));
-    expect((await find(key)).state).toBe('active');
-    admin.store.clock.stopAt(expiresAt);
-    expect((await find(key)).state).toBe('expired');
   });
 });
 
 describe('GET /admin/keys', () => {
   const idsOf = ({ json }: HttpResponse): string[] => (json as Key[]).map(({ id }) => id);
 
-  /** Follows `rel="next"` to the end; `between` runs after each page. */
-  async function walk(query: string, between: () => Promise<unknown> = async () => {}): Promise<string[][]> {
-    const pages: string[][] = [];
-    let target: string | undefined = `/admin/keys${query}`;
-    while (target !== undefined) {
-      const response: HttpResponse = await sendAsAdmin(`GET ${target}`);
-      expect(response.status).toBe(200);
-      expectRateLimitHeaders(response);
-      pages.push(idsOf(response));
-      target = linksOf(response)['next'];
-      if (pages.length > 300) {
-        throw new Error('The walk does not end');
-      }
-      await between();
-    }
-    return pages;
+  /** Returns the ids of the keys on each page. */
+  async function walk(query: string, between?: () => Promise<unknown>): Promise<string[][]> {
+    const get = (target: string) => sendAsAdmin(`GET ${target}`);
+    const pages = await readPages<Key>(get, `/admin/keys${query}`, between);
+    return pages.map((keys) => keys.map(({ id }) => id));
   }
 
   async function issueMany(count: number, input: Record<string, unknown>): Promise<IssuedKey[]> {
@@ -530,19 +297,21 @@ describe('GET /admin/keys', () => {
   it('returns 200 with a bare array of keys, oldest first, each as GET /admin/keys/{id} returns it', async () => {
     await createPlan('listed');
     const keys = await issueMany(3, { plan: 'listed' });
-    const response = await sendAsAdmin('GET /admin/keys?plan=listed');
+    const response = await sendAsAdmin('GET /admin/keys?plan=listed&limit=3');
     expect(response.status).toBe(200);
     expect(response.json).toEqual(keys.map(shown));
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(linksOf(response)).toEqual({ first: '/admin/keys?limit=20&plan=listed' });
+    // A last page that is full has no next page.
+    expect(linksOf(response)).toEqual({ first: '/admin/keys?limit=3&plan=listed' });
     expectRateLimitHeaders(response);
   });
 
   it('returns 20 keys by default, and an empty array when there are none', async () => {
     await createPlan('many');
     await issueMany(21, { plan: 'many' });
-    expect((await sendAsAdmin('GET /admin/keys?plan=many')).json).toHaveLength(20);
-    expect((await sendAsAdmin('GET /admin/keys?plan=many&limit=100')).json).toHaveLength(21);
+    const first = await sendAsAdmin('GET /admin/keys?plan=many');
+    expect(first.json).toHaveLength(20);
+    expect(linksOf(first)['first']).toBe('/admin/keys?limit=20&plan=many');
     const none = await sendAsAdmin('GET /admin/keys?plan=nothing-is-on-it');
     expect([none.status, none.text]).toEqual([200, '[]']);
   });
@@ -604,14 +373,10 @@ describe('GET /admin/keys', () => {
     it('accepts up to 64 characters, and keeps them in links that the document allows', async () => {
       const name = '🐈'.repeat(64);
       const keys = [await issue({ name }), await issue({ name })];
-      const pages = await walk(
-        `?limit=1&plan=free&banned=false&state=active&search=${encodeURIComponent(name)}`,
-      );
-      expect(pages).toEqual(keys.map(({ id }) => [id]));
-      const response = await sendAsAdmin(
-        `GET /admin/keys?limit=1&plan=free&banned=false&state=active&search=${encodeURIComponent(name)}`,
-      );
-      expect(response.headers.get('link')?.length).toBeLessThanOrEqual(2048);
+      const query = `?limit=1&plan=free&banned=false&state=active&search=${encodeURIComponent(name)}`;
+      expect(await walk(query)).toEqual(keys.map(({ id }) => [id]));
+      const { headers } = await sendAsAdmin(`GET /admin/keys${query}`);
+      expect(headers.get('link')?.length).toBeLessThanOrEqual(2048);
     });
   });
 
@@ -640,57 +405,43 @@ describe('GET /admin/keys', () => {
     expect(await inState('expired')).toEqual([rotating.id, expired.id, expiring.id]);
   });
 
-  it('has no link to a next page when this page is the last and full', async () => {
-    await createPlan('full');
-    await issueMany(3, { plan: 'full' });
-    expect(Object.keys(linksOf(await sendAsAdmin('GET /admin/keys?plan=full&limit=3')))).toEqual(['first']);
-  });
-
   it('ignores unknown parameters, also repeated ones', async () => {
-    expect((await sendAsAdmin('GET /admin/keys?plan=free&limit=1&color=a&color=b&__proto__=1')).status).toBe(
-      200,
-    );
+    const { status } = await sendAsAdmin('GET /admin/keys?limit=1&color=a&color=b&__proto__=1');
+    expect(status).toBe(200);
   });
 
   describe('with an invalid parameter', () => {
     const LIMIT = 'limit must be an integer from 1 to 100';
     const CURSOR = 'cursor is not one that this service gave: follow the Link header of the page before';
     const BANNED = 'banned must be true or false';
-    const STATE = 'state must be one of active, rotating, expired, revoked';
-    const SEARCH = 'search must have 1 to 64 characters';
     const CONTROLS = 'search must be text without control characters';
-    const of = (position: string) => `cursor=${encodeCursor(position)}`;
 
     it.each([
-      ...['0', '101', '-1', '', '1.0', '1e1', '%2B5', '05', 'ten'].map((limit) => [`limit=${limit}`, LIMIT]),
-      ...['', 'x', 'MQ', '%00', 'x'.repeat(2000)].map((cursor) => [`cursor=${cursor}`, CURSOR]),
-      // Cursors of other lists: the number of an animal or an audit entry, the name of a plan.
-      [of('7'), CURSOR],
-      [of('free'), CURSOR],
-      [of(''), CURSOR],
-      [of(`${UNKNOWN_ID}\0`), CURSOR],
-      [of("x' OR '1'='1"), CURSOR],
-      ...['', 'yes', '1', 'TRUE', 'True', 'null', '%00'].map((banned) => [`banned=${banned}`, BANNED]),
-      ['banned', BANNED],
-      ...['', '%00', 'free%00', 'Free', "'%20OR%201=1", '%F0%9F%90%95', 'x'.repeat(64)].map((plan) => [
+      ...['0', '101', '1.0', ''].map((limit) => [`limit=${limit}`, LIMIT]),
+      // Also cursors of other lists: the number of an animal or an audit entry, the name of a plan.
+      ...['7', 'free', '', `${UNKNOWN_ID}\0`].map((position) => [`cursor=${encodeCursor(position)}`, CURSOR]),
+      ...['', '=', '=1', '=TRUE', '=%00'].map((banned) => [`banned${banned}`, BANNED]),
+      ...['', '%00', 'Free', "'%20OR%201=1", 'x'.repeat(64)].map((plan) => [
         `plan=${plan}`,
         'plan must be the name of a plan',
       ]),
-      ...['', 'Active', 'banned', 'active%00', 'active,revoked'].map((state) => [`state=${state}`, STATE]),
-      ...['', 'x'.repeat(65)].map((search) => [`search=${search}`, SEARCH]),
+      ...['', 'Active', 'banned', 'active%00', 'active,revoked'].map((state) => [
+        `state=${state}`,
+        'state must be one of active, rotating, expired, revoked',
+      ]),
+      ...['', '=', `=${'x'.repeat(65)}`].map((search) => [
+        `search${search}`,
+        'search must have 1 to 64 characters',
+      ]),
       ...['%00', 'a%1Bb', '%C2%9B', '%E2%80%AE'].map((search) => [`search=${search}`, CONTROLS]),
-      ['search', SEARCH],
-      ['banned=true&banned=true', 'banned must be given once'],
-      ['search=a&search=a', 'search must be given once'],
-      ['state=active&state=active', 'state must be given once'],
-      ['plan=free&plan=pro', 'plan must be given once'],
-      ['limit=5&limit=5', 'limit must be given once'],
-      ['cursor=x&cursor=x', 'cursor must be given once'],
+      ...['banned=true', 'search=a', 'state=active', 'plan=free', 'limit=5', 'cursor=x'].map((given) => [
+        `${given}&${given}`,
+        `${given.split('=')[0]} must be given once`,
+      ]),
       ['limit=0&plan=a&plan=b&banned=x&cursor=x', `${LIMIT}; plan must be given once; ${BANNED}; ${CURSOR}`],
     ])('returns 400 that names the parameter: %s', async (query, faults) => {
       const response = await sendAsAdmin(`GET /admin/keys?${query}`);
       expectError(response, 400, 'invalid_request', `The request is invalid: ${faults}.`);
-      expectRateLimitHeaders(response);
       expect(response.headers.get('link')).toBeNull();
     });
   });
@@ -755,23 +506,12 @@ describe('POST /admin/keys/{id}/rotate', () => {
     expect((await use(key)).status).toBe(200);
   });
 
-  it('puts the old key in state rotating until the overlap ends', async () => {
-    const now = inFuture(0);
-    admin.store.clock.stopAt(now);
-    const old = await issue();
-    await rotate(old, { overlapSeconds: 90 });
-    expect((await find(old)).state).toBe('rotating');
-    admin.store.clock.stopAt(new Date(now.getTime() + 90_000));
-    expect((await find(old)).state).toBe('expired');
-  });
-
-  it('ends the old key at once when the overlap is 0', async () => {
-    const old = await issue();
-    const { status, json } = await rotate(old, { overlapSeconds: 0 });
-    expect(status).toBe(201);
-    expectError(await use(old.key), 401, 'invalid_api_key', 'The API key has expired.');
+  it('ends the old key within a second when the overlap is 0, even if it is in use', async () => {
+    const key = await issue({ plan: 'enterprise', perMinute: 1_000_000, perDay: 1_000_000 });
+    expect((await use(key.key)).status).toBe(200);
+    const { json } = await rotate(key, { overlapSeconds: 0 });
     expect((await use(json.key)).status).toBe(200);
-    expect((await find(old)).state).toBe('expired');
+    expectError(await withinASecond(key.key, ({ status }) => status === 401), 401, 'invalid_api_key');
   });
 
   it('ends the old key no later than its own expiry, which the successor inherits', async () => {
@@ -805,60 +545,36 @@ describe('POST /admin/keys/{id}/rotate', () => {
   });
 
   it('succeeds exactly once when several are concurrent; the others get 409', async () => {
-    const old = await issue();
+    const name = 'contested';
+    const old = await issue({ name });
     const responses = await Promise.all(Array.from({ length: 6 }, () => rotate(old)));
     const [winner, ...others] = responses.toSorted((one, other) => one.status - other.status);
     expect(winner?.status).toBe(201);
-    for (const other of others) {
-      expectError(
-        other,
-        409,
-        'conflict',
-        `The key was rotated already. Rotate its successor ${winner?.json.id}.`,
-      );
-    }
-    const keys = await admin.store.database.query('SELECT id FROM api_keys WHERE quota_id = $1', [
-      old.quotaId,
-    ]);
+    const message = `The key was rotated already. Rotate its successor ${winner?.json.id}.`;
+    others.forEach((other) => expectError(other, 409, 'conflict', message));
+    const { json: keys } = await sendAsAdmin(`GET /admin/keys?limit=100&search=${name}`);
     expect(keys).toHaveLength(2);
-    const entries = await admin.store.database.query(
-      "SELECT id FROM audit_entries WHERE subject = $1 AND action = 'key.rotated'",
-      [`key:${old.id}`],
-    );
-    expect(entries).toHaveLength(1);
+    expect(await auditOf(old, 'key.rotated')).toHaveLength(1);
   });
 
-  describe('with a key that cannot be rotated', () => {
-    async function expectConflict(key: { id: string }, message: string): Promise<void> {
-      const before = await storedState();
-      const response = await rotate(key);
-      expectError(response, 409, 'conflict', message);
-      expectRateLimitHeaders(response);
-      expect(await storedState()).toBe(before);
-    }
-
-    it('returns 409 conflict and changes nothing when the key is revoked', async () => {
-      const key = await issue();
-      await revoke(key);
-      await expectConflict(key, 'The key is revoked, so it cannot be rotated. Issue a new one.');
-    });
-
-    it('returns 409 conflict and changes nothing when the key is expired', async () => {
-      const expiresAt = inFuture(HOUR_MS);
-      const key = await issue({ expiresAt: expiresAt.toISOString() });
-      admin.store.clock.stopAt(expiresAt);
-      await expectConflict(key, 'The key is expired, so it cannot be rotated. Issue a new one.');
-    });
-
-    it('returns 409 conflict and changes nothing when the key was already rotated', async () => {
-      const key = await issue();
-      const { id } = (await rotate(key)).json;
-      await expectConflict(key, `The key was rotated already. Rotate its successor ${id}.`);
-    });
+  it.each<[string, (key: IssuedKey) => Promise<unknown>, string]>([
+    ['revoked', revoke, 'The key is revoked, so it cannot be rotated. Issue a new one.'],
+    ['rotated', rotate, 'The key was rotated already. Rotate its successor ID.'],
+    [
+      'expired',
+      async ({ expiresAt }) => admin.store.clock.stopAt(new Date(String(expiresAt))),
+      'The key is expired, so it cannot be rotated. Issue a new one.',
+    ],
+  ])('returns 409 conflict and changes nothing when the key is %s', async (_state, end, message) => {
+    const key = await issue({ expiresAt: inFuture(HOUR_MS).toISOString() });
+    await end(key);
+    const { successorId } = await find(key);
+    const response = await unchanged(() => rotate(key));
+    expectError(response, 409, 'conflict', message.replace('ID', String(successorId)));
   });
 
   it.each([
-    ...['-1', '31536001', '1.5', '5.0', '1e3', '"90"', '"24h"', 'null', 'true', '2147483648'].map((value) => [
+    ...['-1', '31536001', '5.0', '1e3', '"24h"', 'null'].map((value) => [
       `{"overlapSeconds":${value}}`,
       `overlapSeconds ${OVERLAP}`,
     ]),
@@ -866,13 +582,11 @@ describe('POST /admin/keys/{id}/rotate', () => {
     ['{"expiresAt":"2999-01-01T00:00:00"}', `expiresAt ${INSTANT}`],
     ['{"expiresAt":null}', `expiresAt ${INSTANT}`],
     ['{"overlapSeconds":-1,"expiresAt":"soon"}', `overlapSeconds ${OVERLAP}; expiresAt ${INSTANT}`],
-    ...['[]', 'null', '"x"'].map((body) => [body, 'the body must be a JSON object']),
+    ['[]', 'the body must be a JSON object'],
   ])('returns 400 and changes nothing for an invalid body: %s', async (body, faults) => {
     const key = await issue();
-    const before = await storedState();
-    const response = await rotate(key, body);
+    const response = await unchanged(() => rotate(key, body));
     expectError(response, 400, 'invalid_request', `The request is invalid: ${faults}.`);
-    expect(await storedState()).toBe(before);
   });
 });
 
@@ -905,19 +619,6 @@ describe('POST /admin/keys/{id}/revoke', () => {
     const otherSuccessor = (await rotate(other)).json;
     await revoke(otherSuccessor);
     expect((await use(other.key)).status).toBe(200);
-  });
-
-  it('needs no body, and returns 400 for one that is not JSON', async () => {
-    const key = await issue();
-    expectError(await sendAsAdmin(`POST /admin/keys/${key.id}/revoke`, '{'), 400, 'invalid_request');
-    expect((await find(key)).state).toBe('active');
-  });
-
-  it('lets an administrator revoke the key of the request itself', async () => {
-    const self = await issue({ role: 'admin' });
-    const url = `${admin.store.url}/admin/keys/${self.id}/revoke`;
-    expect((await send(url, { method: 'POST', key: self.key })).json.state).toBe('revoked');
-    expect((await withinASecond(self.key, ({ status }) => status === 401)).status).toBe(401);
   });
 });
 
@@ -1003,9 +704,7 @@ describe('PATCH /admin/keys/{id}', () => {
     ],
   ])('returns 400 and changes nothing for an invalid body: %s', async (body, message) => {
     const key = await issue();
-    const before = await storedState();
-    expectError(await change(key, body), 400, 'invalid_request', message);
-    expect(await storedState()).toBe(before);
+    expectError(await unchanged(() => change(key, body)), 400, 'invalid_request', message);
   });
 });
 
@@ -1017,9 +716,11 @@ describe('/admin/keys/{id}', () => {
   });
 
   it.each(['rotate', 'revoke', 'unban'])(
-    'needs no body for /%s, even when Content-Type is set',
+    'needs no body for /%s, even when Content-Type is set, but returns 400 for one that is not JSON',
     async (action) => {
       const { id } = await issue();
+      const malformed = await unchanged(() => sendAsAdmin(`POST /admin/keys/${id}/${action}`, '{'));
+      expectError(malformed, 400, 'invalid_request');
       const { status } = await send(`${admin.store.url}/admin/keys/${id}/${action}`, {
         method: 'POST',
         key: admin.administrator.key,
@@ -1032,8 +733,10 @@ describe('/admin/keys/{id}', () => {
 
 describe('a ban', () => {
   const until = () => inFuture(HOUR_MS);
-  const has = async (query: string, { id }: { id: string }) =>
-    (await sendAsAdmin(`GET /admin/keys?limit=100&${query}`)).json.some((key: Key) => key.id === id);
+  const isListed = async (banned: boolean, { id }: { id: string }) =>
+    (await sendAsAdmin(`GET /admin/keys?limit=100&plan=bans&banned=${banned}`)).json.some(
+      (key: Key) => key.id === id,
+    );
 
   beforeAll(() => createPlan('bans'));
 
@@ -1044,17 +747,10 @@ describe('a ban', () => {
     await ban(admin.store.database, key, end);
     for (const banned of [key, successor]) {
       expect((await find(banned)).bannedUntil).toBe(end.toISOString());
-      expect([
-        await has('plan=bans&banned=true', banned),
-        await has('plan=bans&banned=false', banned),
-      ]).toEqual([true, false]);
+      expect([await isListed(true, banned), await isListed(false, banned)]).toEqual([true, false]);
     }
     expect((await find(other)).bannedUntil).toBeNull();
-    expect([await has('plan=bans&banned=true', other), await has('plan=bans&banned=false', other)]).toEqual([
-      false,
-      true,
-    ]);
-    expect(await has('plan=bans', key)).toBe(true);
+    expect([await isListed(true, other), await isListed(false, other)]).toEqual([false, true]);
   });
 
   it('is neither shown nor lifted after its end', async () => {
@@ -1062,10 +758,8 @@ describe('a ban', () => {
     await ban(admin.store.database, key, until());
     admin.store.clock.travel(HOUR_MS);
     expect((await find(key)).bannedUntil).toBeNull();
-    expect(await has('plan=bans&banned=true', key)).toBe(false);
-    const before = await storedState();
-    expect((await unban(key)).json).toEqual(shown(key));
-    expect(await storedState()).toBe(before);
+    expect(await isListed(true, key)).toBe(false);
+    expect((await unchanged(() => unban(key))).json).toEqual(shown(key));
   });
 
   it('is lifted at once for every key of the quota', async () => {
@@ -1082,12 +776,6 @@ describe('a ban', () => {
     );
   });
 
-  it('can be lifted when there is none, which returns 200', async () => {
-    const key = await issue();
-    const response = await unban(key);
-    expect([response.status, response.json]).toEqual([200, shown(key)]);
-  });
-
   it('is lifted once when several requests lift it concurrently', async () => {
     const key = await issue({ plan: 'bans' });
     await ban(admin.store.database, key, until());
@@ -1095,30 +783,7 @@ describe('a ban', () => {
     for (const { status, json } of responses) {
       expect([status, json.bannedUntil]).toEqual([200, null]);
     }
-    const entries = await admin.store.database.query(
-      "SELECT id FROM audit_entries WHERE subject = $1 AND action = 'key.unbanned'",
-      [`key:${key.id}`],
-    );
-    expect(entries).toHaveLength(1);
-  });
-});
-
-describe('a key in use', () => {
-  const wide = { plan: 'enterprise', perMinute: 1_000_000, perDay: 1_000_000 };
-
-  it('is rejected within a second of its revocation', async () => {
-    const key = await issue(wide);
-    expect((await use(key.key)).status).toBe(200);
-    await revoke(key);
-    expectError(await withinASecond(key.key, ({ status }) => status === 401), 401, 'invalid_api_key');
-  });
-
-  it('is rejected within a second of its rotation without an overlap', async () => {
-    const key = await issue(wide);
-    expect((await use(key.key)).status).toBe(200);
-    const { json } = await rotate(key, { overlapSeconds: 0 });
-    expect((await use(json.key)).status).toBe(200);
-    expectError(await withinASecond(key.key, ({ status }) => status === 401), 401, 'invalid_api_key');
+    expect(await auditOf(key, 'key.unbanned')).toHaveLength(1);
   });
 });
 

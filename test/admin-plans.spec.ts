@@ -4,6 +4,8 @@ import { type Administration, startAdministration } from './support/administrati
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
 import { type HttpResponse, send } from './support/http.js';
 import { linksOf } from './support/links.js';
+import { readPages } from './support/pages.js';
+import { changingNothing } from './support/stored-state.js';
 
 const INTEGER = 'must be an integer from 1 to 2147483647, written as digits';
 const NAME = 'must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter';
@@ -22,7 +24,6 @@ beforeEach(async () => {
 });
 afterAll(() => admin.store.close());
 
-const namesOf = ({ json }: HttpResponse): string[] => (json as Plan[]).map(({ name }) => name);
 const put = (name: string, body: unknown) => sendAsAdmin(`PUT /admin/plans/${name}`, body);
 const entriesOf = (name: string) =>
   admin.store.database.query(
@@ -30,14 +31,9 @@ const entriesOf = (name: string) =>
     [`plan:${name}`],
   );
 
-async function plansAndAudit(): Promise<string> {
-  const rows = await Promise.all(
-    ['plans', 'audit_entries'].map((table) =>
-      admin.store.database.query(`SELECT t::text FROM ${table} t ORDER BY 1`),
-    ),
-  );
-  return JSON.stringify(rows);
-}
+/** Sends `PUT`, and expects it to change nothing. */
+const putInVain = (name: string, body: unknown) =>
+  changingNothing(admin.store.database, () => put(name, body));
 
 describe('GET /admin/plans', () => {
   it('returns 200 with a bare array of the plans by name; enterprise has no limits of its own', async () => {
@@ -55,29 +51,17 @@ describe('GET /admin/plans', () => {
   });
 
   it('returns each existing plan exactly once over all pages, while others are created', async () => {
-    const pages: string[][] = [];
-    let target: string | undefined = '/admin/plans?limit=1';
-    while (target !== undefined) {
-      const response: HttpResponse = await sendAsAdmin(`GET ${target}`);
-      expect(response.status).toBe(200);
-      pages.push(namesOf(response));
-      target = linksOf(response)['next'];
-      await put(`a-${pages.length}`, { perMinute: 1, perDay: 1 });
-    }
-    expect(pages).toEqual([['business'], ['enterprise'], ['free'], ['pro']]);
-    expect(namesOf(await sendAsAdmin('GET /admin/plans?limit=2'))).toEqual(['a-1', 'a-2']);
-  });
-
-  it('returns for HEAD what GET returns, without the body', async () => {
-    for (const path of ['/admin/plans?limit=1', '/admin/plans/free']) {
-      const [got, headed] = [await sendAsAdmin(`GET ${path}`), await sendAsAdmin(`HEAD ${path}`)];
-      expect([headed.status, headed.text, headed.headers.get('link')]).toEqual([
-        200,
-        '',
-        got.headers.get('link'),
-      ]);
-      expectRateLimitHeaders(headed);
-    }
+    const get = (target: string) => sendAsAdmin(`GET ${target}`);
+    let added = 0;
+    const pages = await readPages<Plan>(get, '/admin/plans?limit=1', () =>
+      put(`a-${(added += 1)}`, { perMinute: 1, perDay: 1 }),
+    );
+    expect(pages.map((plans) => plans.map(({ name }) => name))).toEqual([
+      ['business'],
+      ['enterprise'],
+      ['free'],
+      ['pro'],
+    ]);
   });
 
   describe('with an invalid parameter', () => {
@@ -85,19 +69,16 @@ describe('GET /admin/plans', () => {
     const CURSOR = 'cursor is not one that this service gave: follow the Link header of the page before';
 
     it.each([
-      ...['0', '101', '-1', '', '1.0', 'ten'].map((limit) => [`limit=${limit}`, LIMIT]),
-      ...['', 'x', 'MQ', '%00'].map((cursor) => [`cursor=${cursor}`, CURSOR]),
-      // Cursors of other lists: the number of an animal, the id of a key.
-      [`cursor=${encodeCursor('7')}`, CURSOR],
-      [`cursor=${encodeCursor('019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11')}`, CURSOR],
-      [`cursor=${encodeCursor('free\0')}`, CURSOR],
+      // Also cursors of other lists: the number of an animal, the id of a key.
+      ...['7', '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11', 'free\0'].map((position) => [
+        `cursor=${encodeCursor(position)}`,
+        CURSOR,
+      ]),
       ['limit=1&limit=1', 'limit must be given once'],
-      ['cursor=x&cursor=x', 'cursor must be given once'],
       ['limit=0&cursor=x', `${LIMIT}; ${CURSOR}`],
     ])('returns 400 that names the parameter: %s', async (query, faults) => {
       const response = await sendAsAdmin(`GET /admin/plans?${query}`);
       expectError(response, 400, 'invalid_request', `The request is invalid: ${faults}.`);
-      expectRateLimitHeaders(response);
     });
   });
 });
@@ -110,7 +91,7 @@ describe('GET /admin/plans/{plan}', () => {
     expectRateLimitHeaders(response);
   });
 
-  it.each(['gold', 'Free', 'free%20', '%00', 'free%00', "'%20OR%201=1", '__proto__', '%F0%9F%90%95'])(
+  it.each(['gold', 'Free', '%00', "'%20OR%201=1", '__proto__'])(
     'returns 404 for an unknown name: %s',
     async (name) => {
       const response = await sendAsAdmin(`GET /admin/plans/${name}`);
@@ -148,10 +129,8 @@ describe('PUT /admin/plans/{plan}', () => {
   });
 
   it('changes and records nothing when the limits are the same', async () => {
-    const before = await plansAndAudit();
-    const response = await put('free', { perMinute: 60, perDay: 1000 });
+    const response = await putInVain('free', { perMinute: 60, perDay: 1000 });
     expect([response.status, response.json]).toEqual([200, { name: 'free', perMinute: 60, perDay: 1000 }]);
-    expect(await plansAndAudit()).toBe(before);
   });
 
   it('ignores unknown fields, also a name', async () => {
@@ -181,56 +160,29 @@ describe('PUT /admin/plans/{plan}', () => {
   });
 
   it('returns 409 conflict for a plan whose keys have their own limits', async () => {
-    const before = await plansAndAudit();
-    const response = await put('enterprise', { perMinute: 5, perDay: 5 });
-    expectError(
-      response,
-      409,
-      'conflict',
-      'Plan "enterprise" has no numbers of its own; give each of its keys theirs.',
-    );
-    expectRateLimitHeaders(response);
-    expect(await plansAndAudit()).toBe(before);
+    const message = 'Plan "enterprise" has no numbers of its own; give each of its keys theirs.';
+    expectError(await putInVain('enterprise', { perMinute: 5, perDay: 5 }), 409, 'conflict', message);
   });
 
   it.each([
     ['{}', 'perMinute is required; perDay is required'],
-    ['{"perMinute":5}', 'perDay is required'],
-    ['{"perDay":5}', 'perMinute is required'],
-    ...['0', '-1', '1.5', '5.0', '1e3', '2147483648', '9223372036854775808', '"5"', 'null', 'true', '{}'].map(
-      (value) => [`{"perMinute":${value},"perDay":5}`, `perMinute ${INTEGER}`],
-    ),
+    ...['0', '5.0', '1e3', '2147483648', '"5"', 'null'].map((value) => [
+      `{"perMinute":${value},"perDay":5}`,
+      `perMinute ${INTEGER}`,
+    ]),
     ['{"perMinute":null,"perDay":"x"}', `perMinute ${INTEGER}; perDay ${INTEGER}`],
-    ...['[]', '"x"', 'null', '7'].map((body) => [body, 'the body must be a JSON object']),
+    ['[]', 'the body must be a JSON object'],
   ])('returns 400 and changes nothing for invalid limits: %s', async (body, faults) => {
-    const before = await plansAndAudit();
     for (const name of ['free', 'new']) {
-      const response = await put(name, body);
+      const response = await putInVain(name, body);
       expectError(response, 400, 'invalid_request', `The request is invalid: ${faults}.`);
-      expectRateLimitHeaders(response);
     }
-    expect(await plansAndAudit()).toBe(before);
   });
 
-  it.each([
-    'Gold',
-    '1st',
-    '-gold',
-    'gold_',
-    'gold%20',
-    'g%C3%B6ld',
-    '%00',
-    'gold%00',
-    '%0A',
-    'gold%0A',
-    'x'.repeat(64),
-    '..%2Ffree',
-    '__proto__',
-  ])('returns 400 for a name that no plan can have: %s', async (name) => {
-    const before = await plansAndAudit();
-    const response = await put(name, { perMinute: 5, perDay: 5 });
+  const invalidNames = ['Gold', '1st', '-gold', 'gold_', 'g%C3%B6ld', 'gold%00', 'gold%0A', 'x'.repeat(64)];
+  it.each(invalidNames)('returns 400 for a name that no plan can have: %s', async (name) => {
+    const response = await putInVain(name, { perMinute: 5, perDay: 5 });
     expectError(response, 400, 'invalid_request', `The name of the plan ${NAME}.`);
-    expect(await plansAndAudit()).toBe(before);
   });
 
   it.each(['a', 'x'.repeat(63), 'constructor', 'a-1-', 'null'])(
