@@ -20,6 +20,7 @@ import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy
 import { eventually } from './support/eventually.js';
 import { hold } from './support/holding.js';
 import { send } from './support/http.js';
+import { issueKey } from './support/keys.js';
 import { expectLocksWaitedFor } from './support/locks.js';
 import { fakeIntervals } from './support/intervals.js';
 import { sendRaw } from './support/raw-http.js';
@@ -42,23 +43,6 @@ const WITHOUT_JOURNAL = readFileSync(
 const WRITTEN_AGAIN = 'Usage is written again; requests dropped meanwhile: 0';
 
 const NONE = { succeeded: 0, redirected: 0, clientErrors: 0, serverErrors: 0, refusals: 0 };
-const counts = ({
-  operation,
-  deprecated,
-  succeeded,
-  redirected,
-  clientErrors,
-  serverErrors,
-  refusals,
-}: Usage) => ({
-  operation,
-  deprecated,
-  succeeded,
-  redirected,
-  clientErrors,
-  serverErrors,
-  refusals,
-});
 const fresh = (operation: string, some: Partial<typeof NONE>) => ({
   operation,
   deprecated: false,
@@ -66,11 +50,11 @@ const fresh = (operation: string, some: Partial<typeof NONE>) => ({
   ...some,
 });
 const legacy = (operation: string, some: Partial<typeof NONE>) => ({
-  operation,
+  ...fresh(operation, some),
   deprecated: true,
-  ...NONE,
-  ...some,
 });
+
+type Hold = Awaited<ReturnType<typeof hold>>;
 
 /** Adds the batches in the journal to the usage table, as every read does first. */
 async function aggregate(database: TestDatabase): Promise<void> {
@@ -96,51 +80,32 @@ describe('UsageRecorder', () => {
   async function recorded({ id }: IssuedKey) {
     await store.app.get(UsageRecorder).flush();
     const { usage } = await store.app.get(UsageRepository).page({ ...ALL, period: 'minute', keyId: id });
-    return usage.map(counts);
+    return usage;
   }
 
-  it.each<[string, string, Parameters<typeof send>[1], number, ReturnType<typeof fresh>]>([
-    ['200', '/v1/pets', {}, 200, fresh('listPets', { succeeded: 1 })],
-    ['200 of HEAD', '/v1/pets', { method: 'HEAD' }, 200, fresh('listPets', { succeeded: 1 })],
-    ['201', '/v1/pets', { method: 'POST', body: NEW_PET }, 201, fresh('createPet', { succeeded: 1 })],
-    ['400 of a parameter', '/v1/pets?limit=0', {}, 400, fresh('listPets', { clientErrors: 1 })],
-    [
-      '400 of a field',
-      '/v1/pets',
-      { method: 'POST', body: {} },
-      400,
-      fresh('createPet', { clientErrors: 1 }),
-    ],
-    [
-      '400 of a body that is not JSON',
-      '/v1/pets',
-      { method: 'POST', body: '{' },
-      400,
-      fresh('createPet', { clientErrors: 1 }),
-    ],
-    [
-      '413',
-      '/v1/pets',
-      { method: 'POST', body: { ...NEW_PET, more: 'x'.repeat(70_000) } },
-      413,
-      fresh('createPet', { clientErrors: 1 }),
-    ],
+  it.each<[string, string, Parameters<typeof send>[1], number, string]>([
+    ['200', '/v1/pets', {}, 200, 'listPets'],
+    ['200 of HEAD', '/v1/pets', { method: 'HEAD' }, 200, 'listPets'],
+    ['400 of a parameter', '/v1/pets?limit=0', {}, 400, 'listPets'],
+    ['400 of a body', '/v1/pets', { method: 'POST', body: '{' }, 400, 'createPet'],
+    ['413', '/v1/pets', { method: 'POST', body: 'x'.repeat(70_000) }, 413, 'createPet'],
     [
       '415',
       '/v1/pets',
-      { method: 'POST', body: 'Rex', headers: { 'Content-Type': 'text/plain' } },
+      { method: 'POST', headers: { 'Content-Type': 'text/plain' }, body: 'x' },
       415,
-      fresh('createPet', { clientErrors: 1 }),
+      'createPet',
     ],
-    ['403 of administration', '/admin/keys', {}, 403, fresh('listKeys', { clientErrors: 1 })],
-    ['404 of an unknown path', '/v1/dogs', {}, 404, fresh('none', { clientErrors: 1 })],
-    ['404 of an empty id', '/v1/pets/', {}, 404, fresh('none', { clientErrors: 1 })],
-    ['404 of a path that cannot be decoded', '/v1/%E0%A4%A', {}, 404, fresh('none', { clientErrors: 1 })],
-    ['404 of a deprecated operation', '/v1/pets/999999', {}, 404, legacy('getPet', { clientErrors: 1 })],
-    ['405', '/v1/pets', { method: 'DELETE' }, 405, fresh('none', { clientErrors: 1 })],
-  ])('records the operation and class of a request: %s', async (_name, path, init, status, expected) => {
+    ['403 of administration', '/admin/keys', {}, 403, 'listKeys'],
+    ['404 of an unknown path', '/v1/dogs', {}, 404, 'none'],
+    ['404 of an empty id', '/v1/pets/', {}, 404, 'none'],
+    ['404 of a path that cannot be decoded', '/v1/%E0%A4%A', {}, 404, 'none'],
+    ['405', '/v1/pets', { method: 'DELETE' }, 405, 'none'],
+  ])('records the operation and class of a request: %s', async (_name, path, init, status, operation) => {
     expect((await send(`${store.url}${path}`, { key: key.key, ...init })).status).toBe(status);
-    expect(await recorded(key)).toEqual([expected]);
+    expect(await recorded(key)).toMatchObject([
+      fresh(operation, status < 300 ? { succeeded: 1 } : { clientErrors: 1 }),
+    ]);
   });
 
   it('records that a call was to a deprecated operation, and adds up such calls', async () => {
@@ -148,9 +113,10 @@ describe('UsageRecorder', () => {
     const pet = `${store.url}${created.headers.get('location')}`;
     expect((await send(pet, { key: key.key })).status).toBe(200);
     expect((await send(pet, { method: 'HEAD', key: key.key })).status).toBe(200);
-    expect(await recorded(key)).toEqual([
+    expect((await send(`${store.url}/v1/pets/999999`, { key: key.key })).status).toBe(404);
+    expect(await recorded(key)).toMatchObject([
       fresh('createPet', { succeeded: 1 }),
-      legacy('getPet', { succeeded: 2 }),
+      legacy('getPet', { succeeded: 2, clientErrors: 1 }),
     ]);
   });
 
@@ -160,18 +126,10 @@ describe('UsageRecorder', () => {
       expect((await send(`${store.url}/v1/pets`, { key: single.key })).status).toBe(status);
     }
     expect((await send(`${store.url}/v1/dogs`, { key: single.key })).status).toBe(429);
-    expect(await recorded(single)).toEqual([
+    expect(await recorded(single)).toMatchObject([
       fresh('listPets', { succeeded: 1, clientErrors: 2, refusals: 2 }),
       fresh('none', { clientErrors: 1, refusals: 1 }),
     ]);
-  });
-
-  it('records a 500 as a server error', async () => {
-    await store.database.query('ALTER TABLE pets RENAME COLUMN category_id TO lost');
-    const response = await send(`${store.url}/v1/pets`, { key: key.key });
-    await store.database.query('ALTER TABLE pets RENAME COLUMN lost TO category_id');
-    expect(response.status).toBe(500);
-    expect(await recorded(key)).toEqual([fresh('listPets', { serverErrors: 1 })]);
   });
 
   it('records requests that are served while the counters are away', async () => {
@@ -179,46 +137,38 @@ describe('UsageRecorder', () => {
     const response = await send(`${store.url}/v1/pets`, { key: key.key });
     await store.database.query('ALTER TABLE lost RENAME TO rate_limit_counters');
     expect(response.status).toBe(200);
-    expect(await recorded(key)).toEqual([fresh('listPets', { succeeded: 1 })]);
+    expect(await recorded(key)).toMatchObject([fresh('listPets', { succeeded: 1 })]);
   });
 
-  it('records a request once when its client disconnects before the response, as the counter does', async () => {
-    const holder = new pg.Client({ connectionString: store.database.url });
-    await holder.connect();
-    await holder.query('BEGIN');
-    await holder.query('LOCK TABLE pets');
-    const { hostname, port } = new URL(store.url);
-    const socket = net.connect(Number(port), hostname);
-    socket.write(`GET /v1/pets HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${key.key}\r\n\r\n`);
-    await eventually(() => expectLocksWaitedFor(store.database, 1));
-    socket.resetAndDestroy();
-    await once(socket, 'close');
-    await holder.query('COMMIT');
-    await holder.end();
-    await eventually(async () => expect(await recorded(key)).toEqual([fresh('listPets', { succeeded: 1 })]));
-    const counters = await store.database.query(
-      `SELECT day_used FROM rate_limit_counters JOIN api_keys ON subject = 'quota:' || quota_id WHERE api_keys.id = $1`,
-      [key.id],
-    );
-    expect(counters).toEqual([{ day_used: 1 }]);
-  });
-
-  it('records a request once when its path cannot be decoded and its client disconnects', async () => {
-    const lock = await hold(store.database.url, 'LOCK TABLE rate_limit_counters');
-    const { hostname, port } = new URL(store.url);
-    const socket = net.connect(Number(port), hostname);
-    socket.write(`GET /v1/%zz HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${key.key}\r\n\r\n`);
-    await eventually(() => expectLocksWaitedFor(store.database, 1));
-    socket.resetAndDestroy();
-    await once(socket, 'close');
-    await lock.letGo();
-    await eventually(async () => expect(await recorded(key)).toEqual([fresh('none', { clientErrors: 1 })]));
-  });
+  it.each([
+    ['/v1/pets', 'LOCK TABLE pets', fresh('listPets', { succeeded: 1 })],
+    ['/v1/%zz', 'LOCK TABLE rate_limit_counters', fresh('none', { clientErrors: 1 })],
+  ])(
+    'records a request once when its client disconnects before the response, as the counter does: %s',
+    async (path, lock, expected) => {
+      const holder = await hold(store.database.url, lock);
+      const { hostname, port } = new URL(store.url);
+      const socket = net.connect(Number(port), hostname);
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${key.key}\r\n\r\n`);
+      await eventually(() => expectLocksWaitedFor(store.database, 1));
+      socket.resetAndDestroy();
+      await once(socket, 'close');
+      await holder.letGo();
+      await eventually(async () => expect(await recorded(key)).toMatchObject([expected]));
+      const counters = await store.database.query(
+        'SELECT day_used FROM rate_limit_counters WHERE subject = $1',
+        [`quota:${key.quotaId}`],
+      );
+      expect(counters).toEqual([{ day_used: 1 }]);
+    },
+  );
 
   it('records nothing for a request without a valid key, or to a path that needs none', async () => {
-    await store.app.get(UsageRecorder).flush();
-    await aggregate(store.database);
-    const before = await store.database.query('SELECT * FROM usage ORDER BY key_id, period, operation');
+    const stored = async () => {
+      await store.app.get(UsageRecorder).flush();
+      return (await store.app.get(UsageRepository).page({ ...ALL, period: 'day' })).usage;
+    };
+    const before = await stored();
     for (const [path, credential, status] of [
       ['/v1/pets', undefined, 401],
       ['/v1/pets', 'secret', 401],
@@ -231,11 +181,7 @@ describe('UsageRecorder', () => {
       expect((await send(`${store.url}${path}`, { key: credential })).status).toBe(status);
     }
     expect((await sendRaw(store.url, 'no HTTP\r\n\r\n')).status).toBe(400);
-    await store.app.get(UsageRecorder).flush();
-    await aggregate(store.database);
-    expect(await store.database.query('SELECT * FROM usage ORDER BY key_id, period, operation')).toEqual(
-      before,
-    );
+    expect(await stored()).toEqual(before);
   });
 });
 
@@ -262,30 +208,19 @@ describe('usage', () => {
     await store.app.get(UsageRecorder).flush();
     const kept = async (period: 'minute' | 'hour' | 'day') => {
       const { usage } = await store.app.get(UsageRepository).page({ ...ALL, period, keyId: key.id });
-      for (const { startsAt, lastAt, requests } of usage) {
+      return usage.map(({ startsAt, lastAt, requests }) => {
         expect(lastAt.getTime()).toBeGreaterThanOrEqual(startsAt.getTime());
-        expect(requests).toBeGreaterThan(0);
-      }
-      return usage.map(({ startsAt, requests }) => [startsAt.toISOString(), requests]);
+        return `${startsAt.toISOString().slice(5, 16)} ${requests}`;
+      });
     };
     expect(await kept('minute')).toEqual([
-      ['2027-03-06T00:00:00.000Z', 1],
-      ['2027-03-05T23:59:00.000Z', 1],
-      ['2027-03-05T12:35:00.000Z', 1],
-      ['2027-03-05T12:34:00.000Z', 1],
+      '03-06T00:00 1',
+      '03-05T23:59 1',
+      '03-05T12:35 1',
+      '03-05T12:34 1',
     ]);
-    expect(await kept('hour')).toEqual([
-      ['2027-03-06T00:00:00.000Z', 1],
-      ['2027-03-05T23:00:00.000Z', 1],
-      ['2027-03-05T12:00:00.000Z', 2],
-    ]);
-    expect(await kept('day')).toEqual([
-      ['2027-03-06T00:00:00.000Z', 1],
-      ['2027-03-05T00:00:00.000Z', 3],
-    ]);
-    const [latest] = (await store.app.get(UsageRepository).page({ ...ALL, period: 'day', keyId: key.id }))
-      .usage;
-    expect((latest?.lastAt.getTime() ?? 0) - Date.parse('2027-03-06T00:00:00Z')).toBeLessThan(10 * SECOND_MS);
+    expect(await kept('hour')).toEqual(['03-06T00:00 1', '03-05T23:00 1', '03-05T12:00 2']);
+    expect(await kept('day')).toEqual(['03-06T00:00 1', '03-05T00:00 3']);
   });
 
   it('is written within a second of the response, without a flush', async () => {
@@ -318,11 +253,6 @@ describe('usage', () => {
     await store.app.get(UsageRecorder).flush();
     const { usage } = await store.app.get(UsageRepository).page({ ...ALL, period: 'minute', keyId: key.id });
     expect(usage).toMatchObject([{ startsAt: new Date('2027-03-05T12:39:00Z'), requests: 1 }]);
-    const [counter] = await store.database.query(
-      `SELECT minute FROM rate_limit_counters JOIN api_keys ON subject = 'quota:' || quota_id WHERE api_keys.id = $1`,
-      [key.id],
-    );
-    expect(counter).toEqual({ minute: Date.parse('2027-03-05T12:39:00Z') / MINUTE_MS });
   });
 });
 
@@ -349,10 +279,7 @@ describe('UsageRecorder, at shutdown', () => {
   });
 
   it('writes requests that are served during the shutdown', async () => {
-    const holder = new pg.Client({ connectionString: database.url });
-    await holder.connect();
-    await holder.query('BEGIN');
-    await holder.query('LOCK TABLE pets');
+    const holder = await hold(database.url, 'LOCK TABLE pets');
     const response = sendRaw(
       store.url,
       `GET /v1/pets HTTP/1.1\r\nHost: test\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
@@ -360,8 +287,7 @@ describe('UsageRecorder, at shutdown', () => {
     await eventually(() => expectLocksWaitedFor(database, 1));
     const closed = store.app.close();
     await eventually(() => expect(fetch(`${store.url}/livez`)).rejects.toThrow('fetch failed'));
-    await holder.query('COMMIT');
-    await holder.end();
+    await holder.letGo();
     expect((await response).status).toBe(200);
     await closed;
     expect(await stored()).toEqual([{ succeeded: 1 }]);
@@ -429,59 +355,27 @@ describe('UsageRecorder, while the database is away', () => {
     await eventually(async () => expect((await call()).status).toBe(200));
     await eventually(async () => expect(warnings.mock.lastCall).toEqual([WRITTEN_AGAIN]));
     await recorder.flush();
-    await aggregate(database);
-    const [listed] = await database.query<{ succeeded: number }>(
-      "SELECT sum(succeeded)::int AS succeeded FROM usage WHERE period = 'day'",
-    );
-    expect(listed).toEqual({ succeeded: sent + 1 });
+    expect(await stored()).toBe(sent + 1);
     expect(warnings).toHaveBeenCalledTimes(2);
   });
 
-  describe('when the response to a batch was lost', () => {
-    let holder: pg.Client;
-
-    /** Breaks the connection while the server processes a batch, so that the server still finishes the batch. */
-    beforeEach(async () => {
-      await call();
-      await recorder.flush();
-      expect(await stored()).toBe(1);
-      holder = new pg.Client({ connectionString: database.url });
-      await holder.connect();
-      await holder.query('BEGIN');
-      await holder.query('SELECT 1 FROM usage_recorders FOR UPDATE');
-      await call();
-      await eventually(() => expectLocksWaitedFor(database, 1));
-      proxy.goAway();
-      await recorder.flush();
-      expect(warnings).toHaveBeenCalledTimes(1);
-    });
-
-    async function expectAddedOnce(): Promise<void> {
-      await eventually(async () => expect(warnings.mock.lastCall).toEqual([WRITTEN_AGAIN]));
-      expect(await stored()).toBe(2);
-      await eventually(async () => expect((await call()).status).toBe(200));
-      await recorder.flush();
-      await aggregate(database);
-      expect(await database.query("SELECT succeeded::int FROM usage WHERE period = 'day'")).toEqual([
-        { succeeded: 3 },
-      ]);
-    }
-
-    it('retries the batch after the server has finished it, and the batch is added once', async () => {
-      await holder.query('COMMIT');
-      await holder.end();
-      await eventually(async () => expect(await stored()).toBe(2));
-      await proxy.comeBack();
-      await expectAddedOnce();
-    });
-
-    it('retries the batch while the server still processes it, and the batch is added once', async () => {
-      await proxy.comeBack();
-      await eventually(() => expectLocksWaitedFor(database, 2));
-      await holder.query('COMMIT');
-      await holder.end();
-      await expectAddedOnce();
-    });
+  it('retries a batch whose response was lost while the server still processes it, and it is added once', async () => {
+    await call();
+    await recorder.flush();
+    const holder = await hold(database.url, 'SELECT 1 FROM usage_recorders FOR UPDATE');
+    await call();
+    await eventually(() => expectLocksWaitedFor(database, 1));
+    proxy.goAway();
+    await recorder.flush();
+    expect(warnings).toHaveBeenCalledTimes(1);
+    await proxy.comeBack();
+    await eventually(() => expectLocksWaitedFor(database, 2));
+    await holder.letGo();
+    await eventually(async () => expect(warnings.mock.lastCall).toEqual([WRITTEN_AGAIN]));
+    expect(await stored()).toBe(2);
+    await eventually(async () => expect((await call()).status).toBe(200));
+    await recorder.flush();
+    expect(await stored()).toBe(3);
   });
 
   it('logs at shutdown how many requests could not be written', async () => {
@@ -584,6 +478,10 @@ describe('usage of several replicas', () => {
     ...facts,
   });
 
+  /** Appends a batch of a new recorder. */
+  const append = (...entries: UsageEntry[]) =>
+    journal.append({ recorderId: randomUUID(), number: 1, entries });
+
   /** Returns the number of rows of these keys for each period, with the least and the greatest count of a row. */
   function rowsOf(entries: readonly UsageEntry[]) {
     return database.query(
@@ -652,14 +550,10 @@ describe('usage of several replicas', () => {
 
   describe('UsageJournal', () => {
     /** Blocks every aggregation after it has taken its batches. */
-    async function holdAggregations(one: UsageEntry): Promise<pg.Client> {
-      await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
+    async function holdAggregations(one: UsageEntry): Promise<Hold> {
+      await append(one);
       await journal.aggregate();
-      const holder = new pg.Client({ connectionString: database.url });
-      await holder.connect();
-      await holder.query('BEGIN');
-      await holder.query('SELECT 1 FROM usage FOR UPDATE');
-      return holder;
+      return hold(database.url, 'SELECT 1 FROM usage FOR UPDATE');
     }
 
     const batches = () => database.query('SELECT number FROM usage_batches');
@@ -667,36 +561,27 @@ describe('usage of several replicas', () => {
     it('aggregates before it returns a page', async () => {
       const one = entry({ deprecated: true, operation: 'getPet' });
       const { repository: another } = open();
-      await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
+      await append(one);
       expect(await batches()).toHaveLength(1);
       expect((await another.page({ ...ALL, period: 'hour' })).usage).toMatchObject([{ requests: 1 }]);
       expect(await batches()).toEqual([]);
-      await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
+      await append(one);
       expect((await another.deprecatedCalls(10)).calls).toMatchObject([{ requests: 2 }]);
       expect(await batches()).toEqual([]);
     });
 
-    it.each(['{a,b}', 'a"b', 'a\\b', 'NULL', '', ' a '])(
-      'keeps the name of an operation as it is: %j',
-      async (operation) => {
-        await journal.append({ recorderId: randomUUID(), number: 1, entries: [entry({ operation })] });
-        expect((await repository.page({ ...ALL, period: 'day' })).usage).toMatchObject([{ operation }]);
-      },
-    );
-
     it('makes readers wait for an aggregation in progress, so that they see all usage', async () => {
       const one = entry({});
       const holder = await holdAggregations(one);
-      await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
+      await append(one);
       const aggregated = open().journal.aggregate();
       await eventually(() => expectLocksWaitedFor(database, 1));
-      await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
+      await append(one);
       const pages = Promise.all(
         [open(), open()].map(({ repository: another }) => another.page({ ...ALL, period: 'day' })),
       );
       await eventually(() => expectLocksWaitedFor(database, 3));
-      await holder.query('COMMIT');
-      await holder.end();
+      await holder.letGo();
       await aggregated;
       for (const { usage } of await pages) {
         expect(usage).toMatchObject([{ requests: 3 }]);
@@ -706,54 +591,35 @@ describe('usage of several replicas', () => {
     it('aggregates once for all concurrent readers, which leaves connections to others', async () => {
       const one = entry({});
       const holder = await holdAggregations(one);
-      await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
+      await append(one);
       const first = repository.page({ ...ALL, period: 'day' });
       await eventually(() => expectLocksWaitedFor(database, 1));
-      await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
+      await append(one);
       const more = Promise.all(Array.from({ length: 10 }, () => repository.page({ ...ALL, period: 'day' })));
       expect(await connections.run(namedStatement('one', 'SELECT 1'), [])).toEqual([[1]]);
       await expectLocksWaitedFor(database, 1);
-      await holder.query('COMMIT');
-      await holder.end();
+      await holder.letGo();
       await first;
       for (const { usage } of await more) {
         expect(usage).toMatchObject([{ requests: 3 }]);
       }
     });
 
-    describe('when an aggregation has lost its connection', () => {
-      let one: UsageEntry;
-      let holder: pg.Client;
-
-      /** Breaks the connection while the server aggregates, so that the server still finishes the aggregation. */
-      beforeEach(async () => {
-        one = entry({});
-        holder = await holdAggregations(one);
-        const proxy = await startDatabaseProxy(database.url);
-        const cut = open(proxy.url);
-        await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
-        const outcome = cut.journal.aggregate().catch((error: unknown) => error);
-        await eventually(() => expectLocksWaitedFor(database, 1));
-        proxy.goAway();
-        expect(await outcome).toMatchObject({ message: expect.stringContaining('Connection terminated') });
-      });
-
-      it('aggregates each batch once when another aggregation runs after the lost one has finished', async () => {
-        await holder.query('COMMIT');
-        await holder.end();
-        await eventually(async () => expect(await batches()).toEqual([]));
-        await journal.aggregate();
-        expect(await rowsOf([one])).toEqual(each(1, 2));
-      });
-
-      it('aggregates each batch once when another aggregation runs before the lost one has finished', async () => {
-        const again = journal.aggregate();
-        await eventually(() => expectLocksWaitedFor(database, 2));
-        await holder.query('COMMIT');
-        await holder.end();
-        await again;
-        expect(await rowsOf([one])).toEqual(each(1, 2));
-      });
+    it('aggregates each batch once when the server still aggregates for a lost connection', async () => {
+      const one = entry({});
+      const holder = await holdAggregations(one);
+      const proxy = await startDatabaseProxy(database.url);
+      const cut = open(proxy.url);
+      await append(one);
+      const outcome = cut.journal.aggregate().catch((error: unknown) => error);
+      await eventually(() => expectLocksWaitedFor(database, 1));
+      proxy.goAway();
+      expect(await outcome).toMatchObject({ message: expect.stringContaining('Connection terminated') });
+      const again = journal.aggregate();
+      await eventually(() => expectLocksWaitedFor(database, 2));
+      await holder.letGo();
+      await again;
+      expect(await rowsOf([one])).toEqual(each(1, 2));
     });
 
     it('aggregates a huge backlog in parts, also when two replicas aggregate at once', async () => {
@@ -777,22 +643,21 @@ describe('usage of several replicas', () => {
 
     it('aggregates smaller parts after a slow one, and larger parts again later', async () => {
       const one = entry({});
-      const append = async () => {
+      const appendMore = async () => {
         for (let number = 1; number <= 15; number += 1) {
           await journal.append({ recorderId: randomUUID(), number, entries: Array(1000).fill(one) });
         }
       };
       const holder = await holdAggregations(one);
-      await append();
+      await appendMore();
       const slow = journal.aggregateSome();
       await pause(1600);
-      await holder.query('COMMIT');
-      await holder.end();
+      await holder.letGo();
       expect(await slow).toBe(false);
-      await append();
+      await appendMore();
       expect(await journal.aggregateSome()).toBe(true);
       expect(await batches()).toHaveLength(2);
-      await append();
+      await appendMore();
       expect(await journal.aggregateSome()).toBe(true);
       expect(await batches()).toHaveLength(1);
       await journal.aggregate();
@@ -807,7 +672,7 @@ describe('usage of several replicas', () => {
       ['fewer entries than its size', 'size = 2'],
       ['a time beyond all dates', 'last_at_ms = ARRAY[9000000000000000000]'],
     ])('rejects a batch that could not be aggregated: %s', async (_name, change) => {
-      await journal.append({ recorderId: randomUUID(), number: 1, entries: [entry({})] });
+      await append(entry({}));
       await expect(database.query(`UPDATE usage_batches SET ${change}`)).rejects.toThrow(
         /violates check constraint "usage_batches_/,
       );
@@ -839,7 +704,7 @@ describe('usage of several replicas', () => {
 
     it('retries a failed aggregation, and logs the reason', async () => {
       const one = entry({});
-      await journal.append({ recorderId: randomUUID(), number: 1, entries: [one] });
+      await append(one);
       clock.travel(2 * MINUTE_MS);
       const warnings = jest.spyOn(journal['logger'], 'warn').mockImplementation();
       await database.query('ALTER TABLE usage RENAME TO lost');
@@ -860,23 +725,30 @@ describe('usage of several replicas', () => {
     });
   });
 
-  it('adds the counts of every class, and keeps the latest time', async () => {
-    const one = entry({ succeeded: 1, redirected: 2, clientErrors: 3, serverErrors: 4, refusals: 2 });
+  it('adds the counts of every class, also beyond 32 bits, and keeps the latest time', async () => {
+    const one = entry({
+      succeeded: 2_147_483_647,
+      redirected: 2,
+      clientErrors: 2_147_483_647,
+      serverErrors: 4,
+      refusals: 2,
+    });
     for (const lastAtMs of [NOON_MS + 2, NOON_MS + 8, NOON_MS + 5]) {
-      await journal.append({ recorderId: randomUUID(), number: 1, entries: [{ ...one, lastAtMs }] });
+      await append({ ...one, lastAtMs }, entry({}));
     }
     for (const period of ['minute', 'hour', 'day'] as const) {
-      expect((await repository.page({ ...ALL, period })).usage).toEqual([
+      const page = await repository.page({ ...ALL, period, keyId: one.keyId });
+      expect(page.usage).toEqual([
         {
           startsAt: new Date(period === 'day' ? Date.UTC(2027, 2, 5) : NOON_MS),
           keyId: one.keyId,
           quotaId: one.quotaId,
           operation: 'listPets',
           deprecated: false,
-          requests: 30,
-          succeeded: 3,
+          requests: 12_884_901_900,
+          succeeded: 6_442_450_941,
           redirected: 6,
-          clientErrors: 9,
+          clientErrors: 6_442_450_941,
           serverErrors: 12,
           refusals: 6,
           lastAt: new Date(NOON_MS + 8),
@@ -885,26 +757,8 @@ describe('usage of several replicas', () => {
     }
   });
 
-  it('adds counts beyond 32 bits, and those of other keys in the same aggregation', async () => {
-    const [huge, other] = [entry({ succeeded: 2_147_483_647, clientErrors: 2_147_483_647 }), entry({})];
-    for (const number of [1, 2]) {
-      await journal.append({ recorderId: randomUUID(), number, entries: [huge, other] });
-    }
-    const { usage } = await repository.page({ ...ALL, period: 'day' });
-    expect(usage.map(({ keyId, succeeded, clientErrors }) => [keyId, succeeded, clientErrors])).toEqual(
-      expect.arrayContaining([
-        [huge.keyId, 4_294_967_294, 4_294_967_294],
-        [other.keyId, 2, 0],
-      ]),
-    );
-  });
-
   describe('UsageRepository.page', () => {
-    const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()].toSorted() as [
-      string,
-      string,
-      string,
-    ];
+    const [first = '', second = '', third = ''] = Array.from({ length: 3 }, () => randomUUID()).toSorted();
     const minute = NOON_MS / MINUTE_MS;
     /** The rows in the order of a page. */
     const rowKeys: [number, string, string, boolean][] = [
@@ -926,26 +780,19 @@ describe('usage of several replicas', () => {
     ];
 
     beforeEach(() =>
-      journal.append({
-        recorderId: randomUUID(),
-        number: 1,
-        entries: rowKeys.map(([at, keyId, operation, deprecated]) =>
+      append(
+        ...rowKeys.map(([at, keyId, operation, deprecated]) =>
           entry({ minute: at, keyId, operation, deprecated }),
         ),
-      }),
+      ),
     );
 
     /** Returns all rows, read in pages of `limit`. */
     async function walk(limit: number, keyId?: string): Promise<Usage[]> {
       const rows: Usage[] = [];
       for (;;) {
-        const { usage, more } = await repository.page({
-          period: 'minute',
-          since: new Date(0),
-          limit,
-          keyId,
-          after: rows.at(-1),
-        });
+        const query = { ...ALL, period: 'minute', limit, keyId, after: rows.at(-1) } as const;
+        const { usage, more } = await repository.page(query);
         rows.push(...usage);
         expect(usage.length <= limit && (usage.length === limit || !more)).toBe(true);
         if (!more) {
@@ -954,23 +801,21 @@ describe('usage of several replicas', () => {
       }
     }
 
-    it.each([1, 2, 3, 8, 9, 10])('returns every row once, newest first, in pages of %d', async (limit) => {
-      expect((await walk(limit)).map(rowKeyOf)).toEqual(rowKeys);
-    });
-
-    it.each([1, 2, 100])('returns only the rows of a key, in pages of %d', async (limit) => {
-      expect((await walk(limit, first)).map(rowKeyOf)).toEqual(
-        rowKeys.filter(([, keyId]) => keyId === first),
-      );
-    });
+    it.each([1, 2, 8, 9, 10])(
+      'returns every row once, newest first, of all keys or one, in pages of %d',
+      async (limit) => {
+        expect((await walk(limit)).map(rowKeyOf)).toEqual(rowKeys);
+        const ofFirst = rowKeys.filter(([, keyId]) => keyId === first);
+        expect((await walk(limit, first)).map(rowKeyOf)).toEqual(ofFirst);
+      },
+    );
 
     it('returns only rows that start at or after since', async () => {
       const since = new Date((minute + 1) * MINUTE_MS);
       const { usage, more } = await repository.page({ period: 'minute', since, limit: 7 });
       expect([usage.map(rowKeyOf), more]).toEqual([rowKeys.slice(0, 7), false]);
-      expect(
-        await repository.page({ period: 'minute', since: new Date(since.getTime() + 1), limit: 7 }),
-      ).toMatchObject({
+      const later = new Date(since.getTime() + 1);
+      expect(await repository.page({ period: 'minute', since: later, limit: 7 })).toMatchObject({
         usage: [{ keyId: second }],
         more: false,
       });
@@ -1002,30 +847,15 @@ describe('usage of several replicas', () => {
   });
 
   it('returns the callers of deprecated operations by operation and key, and no other callers', async () => {
-    const store = await startApplication({ database });
-    const named = await store.issue({ name: 'Nightly import' });
-    await store.close();
-    const gone = entry({ deprecated: true, operation: 'getPet', lastAtMs: NOON_MS + 5000 });
-    const [known] = await database.query<{ quota_id: string }>(
-      'SELECT quota_id FROM api_keys WHERE id = $1',
-      [named.id],
-    );
-    const of = { keyId: named.id, quotaId: known?.quota_id ?? '' };
-    const days = [0, 1, 2].map((day) =>
-      entry({
-        ...of,
-        deprecated: true,
-        operation: 'getPet',
-        minute: (NOON_MS - day * DAY_MS) / MINUTE_MS,
-        lastAtMs: NOON_MS - day * DAY_MS,
-        clientErrors: day,
-      }),
-    );
-    await journal.append({
-      recorderId: randomUUID(),
-      number: 1,
-      entries: [...days, gone, entry(of), entry({ ...of, operation: 'getPet', lastAtMs: NOON_MS + 9000 })],
+    const { id: keyId, quotaId } = await issueKey(database, { name: 'Nightly import' });
+    const of = { keyId, quotaId };
+    const deprecated = { deprecated: true, operation: 'getPet' };
+    const gone = entry({ ...deprecated, lastAtMs: NOON_MS + 5000 });
+    const days = [0, 1, 2].map((day) => {
+      const lastAtMs = NOON_MS - day * DAY_MS;
+      return entry({ ...of, ...deprecated, minute: lastAtMs / MINUTE_MS, lastAtMs, clientErrors: day });
     });
+    await append(...days, gone, entry(of), entry({ ...of, operation: 'getPet', lastAtMs: NOON_MS + 9000 }));
     const callers = [
       {
         operation: 'getPet',
@@ -1040,8 +870,7 @@ describe('usage of several replicas', () => {
     expect(await repository.deprecatedCalls(10)).toEqual({ calls: callers, more: false });
     expect(await repository.deprecatedCalls(1)).toEqual({ calls: callers.slice(0, 1), more: true });
     // A caller that calls again meanwhile keeps its position.
-    const again = entry({ ...gone, keyId: callers[1]?.keyId ?? '', lastAtMs: NOON_MS + 7000 });
-    await journal.append({ recorderId: randomUUID(), number: 1, entries: [again] });
+    await append(entry({ ...gone, keyId: callers[1]?.keyId ?? '', lastAtMs: NOON_MS + 7000 }));
     expect(await repository.deprecatedCalls(1, callers[0])).toMatchObject({
       calls: [{ keyId: callers[1]?.keyId, lastAt: new Date(NOON_MS + 7000) }],
       more: false,
@@ -1060,11 +889,9 @@ describe('usage of several replicas', () => {
       );
     }
 
-    async function left(): Promise<[string, string][]> {
-      const rows = await database.query<{ period: string; starts_at: Date }>(
-        'SELECT period::text, starts_at FROM usage ORDER BY usage.period, starts_at',
-      );
-      return rows.map(({ period, starts_at }) => [period, starts_at.toISOString()]);
+    async function left(): Promise<string[]> {
+      const rows = await database.query<{ start: Date }>('SELECT starts_at AS start FROM usage ORDER BY 1');
+      return rows.map(({ start }) => start.toISOString());
     }
 
     it.each([
@@ -1077,7 +904,7 @@ describe('usage of several replicas', () => {
       await insert(period, kept);
       await insert(period, NOW.toISOString());
       expect(await cleanup.deleteExpired()).toBe(false);
-      expect((await left()).map(([, startsAt]) => startsAt)).toEqual([kept, '2028-03-05T12:34:30.000Z']);
+      expect(await left()).toEqual([kept, NOW.toISOString()]);
     });
 
     it('removes a limited number of rows at a time, and reports whether there are more', async () => {
@@ -1094,14 +921,13 @@ describe('usage of several replicas', () => {
     it('skips rows that are being written, and does not wait for them', async () => {
       await insert('minute', '2026-01-01T00:00:00.000Z');
       await insert('minute', '2026-01-02T00:00:00.000Z');
-      const holder = new pg.Client({ connectionString: database.url });
-      await holder.connect();
-      await holder.query('BEGIN');
-      await holder.query("UPDATE usage SET succeeded = 2 WHERE starts_at = '2026-01-02T00:00:00Z'");
+      const holder = await hold(
+        database.url,
+        "UPDATE usage SET succeeded = 2 WHERE starts_at = '2026-01-02T00:00:00Z'",
+      );
       await cleanup.deleteExpired();
-      expect(await left()).toEqual([['minute', '2026-01-02T00:00:00.000Z']]);
-      await holder.query('COMMIT');
-      await holder.end();
+      expect(await left()).toEqual(['2026-01-02T00:00:00.000Z']);
+      await holder.letGo();
       await cleanup.deleteExpired();
       expect(await left()).toEqual([]);
     });
