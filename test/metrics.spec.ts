@@ -78,33 +78,19 @@ describe('GET /metrics', () => {
     expect(posted.headers.get('allow')).toBe('GET, HEAD');
   });
 
-  it.each([
-    ['bytes that are not HTTP', 400, 'nonsense\r\n\r\n'],
-    [
-      'headers that are too large',
-      431,
-      `GET /metrics HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
-    ],
-    ['CONNECT', 400, 'CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: x\r\n\r\n'],
-  ])('returns a well-formed error for a malformed request: %s', async (_name, status, request) => {
-    const { status: received, body } = await sendRaw(metricsUrl(), request);
+  it('returns a well-formed error for a malformed request', async () => {
+    const { status, body } = await sendRaw(metricsUrl(), 'nonsense\r\n\r\n');
     const message: unknown = expect.any(String);
-    expect([received, JSON.parse(body)]).toEqual([status, { code: expect.any(String), message, status }]);
+    expect([status, JSON.parse(body)]).toEqual([400, { code: 'invalid_request', message, status: 400 }]);
   });
 
-  it.each(['X-No-Host: x', 'Host: x\r\nExpect: a miracle'])(
-    'returns 200 to a request with %j',
-    async (headers) => {
-      const request = `GET /metrics HTTP/1.1\r\n${headers}\r\nConnection: close\r\n\r\n`;
-      expect((await sendRaw(metricsUrl(), request)).status).toBe(200);
-    },
-  );
+  it('returns 200 to a request without a Host', async () => {
+    const request = 'GET /metrics HTTP/1.1\r\nConnection: close\r\n\r\n';
+    expect((await sendRaw(metricsUrl(), request)).status).toBe(200);
+  });
 
-  it('returns 404 on the port of the service', async () => {
+  it('is off unless METRICS_PORT is set, and never on the port of the service', async () => {
     expectError(await send(`${store.url}/metrics`), 404, 'not_found');
-  });
-
-  it('is off unless METRICS_PORT is set', async () => {
     const withoutMetrics = await startApplication({ database });
     expect(withoutMetrics.app.get(MetricsServer).port).toBeNull();
     await withoutMetrics.close();
@@ -199,20 +185,23 @@ describe('metrics of requests', () => {
     await call(key, 2);
     await call(key, 1, { method: 'POST', body: { name: 'Rex', categoryId: 1 } });
     await call(key, 1, { method: 'POST', body: '{' });
-    await call(key, 1, { path: '/v1/pets/1' });
-    await call(key, 1, { path: '/v1/pets/999' });
-    await call(key, 1, { path: '/v1/nothing' });
-    await call(key, 1, { path: '/v1/nothing/else' });
-    await call(key, 1, { path: '/v1/%zz' });
+    for (const path of ['/v1/pets/1', '/v1/pets/999', '/v1/nothing', '/v1/nothing/else', '/v1/%zz']) {
+      await call(key, 1, { path });
+    }
     await call(undefined, 1);
     const read = await metrics();
-    expect(requests(read, 'listPets', 200)).toBe(2);
-    expect(requests(read, 'createPet', 201)).toBe(1);
-    expect(requests(read, 'createPet', 400)).toBe(1);
-    expect(requests(read, 'getPet', 200)).toBe(1);
-    expect(requests(read, 'getPet', 404)).toBe(1);
-    expect(requests(read, 'none', 404)).toBe(3);
-    expect(requests(read, 'listPets', 401)).toBe(1);
+    const counted = read.samples
+      .filter(({ name }) => name === `${REQUESTS}_count`)
+      .map(({ labels: { operation, status }, value }) => `${operation} ${status} ${value}`);
+    expect(counted.toSorted()).toEqual([
+      'createPet 201 1',
+      'createPet 400 1',
+      'getPet 200 1',
+      'getPet 404 1',
+      'listPets 200 2',
+      'listPets 401 1',
+      'none 404 3',
+    ]);
     expect(read.value('animal_store_deprecated_requests_total', { operation: 'getPet' })).toBe(2);
     const texts = new Set(read.samples.flatMap(({ labels }) => Object.values(labels)));
     expect([...texts].filter((label) => label.includes('/') || label.includes('nothing'))).toEqual([]);
@@ -222,7 +211,6 @@ describe('metrics of requests', () => {
     const { key } = await store.issue();
     await call(key, 3);
     const read = await metrics();
-    const labels = { operation: 'listPets', status: '200' };
     const buckets = read.samples.filter(
       ({ name, labels: { operation, status } }) =>
         name === `${REQUESTS}_bucket` && operation === 'listPets' && status === '200',
@@ -230,9 +218,7 @@ describe('metrics of requests', () => {
     const counts = buckets.map(({ value }) => value);
     expect(counts).toEqual(counts.toSorted((a, b) => a - b));
     expect(buckets.at(-1)).toMatchObject({ labels: { le: '+Inf' }, value: requests(read, 'listPets', 200) });
-    const seconds = read.value(`${REQUESTS}_sum`, labels) ?? NaN;
-    expect(seconds).toBeGreaterThan(0);
-    expect(seconds).toBeLessThan(30);
+    expect(read.value(`${REQUESTS}_sum`, { operation: 'listPets', status: '200' })).toBeGreaterThan(0);
   });
 });
 
@@ -250,14 +236,11 @@ describe('metrics of limits', () => {
     const day = await limited(50, 1, { plan: 'business' });
     expect(await call(day.key, 3)).toEqual([200, 429, 429]);
     const read = await metrics();
-    expect(allowed(read, 'pro')).toBe(2);
-    expect(allowed(read, 'business')).toBe(1);
-    expect(denied(read, 'pro', 'minute')).toBe(1);
-    expect(denied(read, 'pro', 'ban')).toBe(3);
-    expect(denied(read, 'pro', 'day')).toBe(0);
+    const bans = (plan: string) => read.value('animal_store_bans_started_total', { plan });
+    expect([allowed(read, 'pro'), allowed(read, 'business')]).toEqual([2, 1]);
+    expect(['minute', 'ban', 'day'].map((reason) => denied(read, 'pro', reason))).toEqual([1, 3, 0]);
     expect(denied(read, 'business', 'day')).toBe(2);
-    expect(read.value('animal_store_bans_started_total', { plan: 'pro' })).toBe(1);
-    expect(read.value('animal_store_bans_started_total', { plan: 'business' })).toBe(0);
+    expect([bans('pro'), bans('business')]).toEqual([1, 0]);
   });
 
   it('count anonymous clients separately', async () => {

@@ -18,29 +18,17 @@ let store: TestApplication;
 let key: string;
 let isRunning = false;
 
-/** Sets variables of this process, which the SDK reads, and returns the matching settings of the service. */
-function set(variables: Record<string, string>) {
-  Object.assign(process.env, { OTEL_BSP_SCHEDULE_DELAY: '50', ...variables });
-  const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL } = readEnvironment(variables);
-  return {
-    ...(OTEL_EXPORTER_OTLP_ENDPOINT !== undefined && { OTEL_EXPORTER_OTLP_ENDPOINT }),
-    ...(OTEL_EXPORTER_OTLP_PROTOCOL !== undefined && { OTEL_EXPORTER_OTLP_PROTOCOL }),
-  };
-}
-
-const unset = () => {
-  for (const name of Object.keys(process.env).filter((each) => each.startsWith('OTEL_'))) {
-    delete process.env[name];
-  }
-};
-
+/** Starts the service with these variables, some of which only the SDK reads. */
 async function start(variables: Record<string, string> = {}): Promise<void> {
+  const given = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    ...variables,
+  };
+  Object.assign(process.env, { OTEL_BSP_SCHEDULE_DELAY: '50', ...given });
+  const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL } = readEnvironment(given);
   store = await startApplication({
-    environment: set({
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-      ...variables,
-    }),
+    environment: { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL },
   });
   isRunning = true;
   ({ key } = await store.issue());
@@ -59,7 +47,9 @@ beforeEach(async () => {
 afterEach(async () => {
   await stop();
   await collector.close();
-  unset();
+  for (const name of Object.keys(process.env).filter((each) => each.startsWith('OTEL_'))) {
+    delete process.env[name];
+  }
 });
 
 const server = (name: string) => collector.span((span) => span.kind === SERVER && span.name === name);
@@ -68,8 +58,9 @@ const childrenOf = ({ spanId }: ReceivedSpan) =>
 const names = (spans: ReceivedSpan[]) => spans.map(({ name }) => name).toSorted();
 
 describe('the trace of a request', () => {
+  beforeEach(() => start());
+
   it('has a span named by the operation, with the conventional attributes, and a child span for each query', async () => {
-    await start();
     const { headers } = await send(`${store.url}/v1/pets?limit=1`, { key });
     const span = await server('listPets');
     expect(span.attributes).toEqual({
@@ -96,7 +87,6 @@ describe('the trace of a request', () => {
   });
 
   it('continues the trace of its sender, and keeps its state', async () => {
-    await start();
     const traceparent = `00-${TRACE}-${SPAN}-01`;
     await send(`${store.url}/v1/pets`, { key, headers: { traceparent, tracestate: 'vendor=1' } });
     expect(await server('listPets')).toMatchObject({
@@ -107,7 +97,6 @@ describe('the trace of a request', () => {
   });
 
   it('has a span for each query, also when one query serves many requests', async () => {
-    await start();
     await send(`${store.url}/v1/pets`, { key });
     // The others queue behind the first query, if not with it.
     const holder = await hold(store.database.url, 'LOCK TABLE rate_limit_counters');
@@ -128,21 +117,17 @@ describe('the trace of a request', () => {
   });
 
   it('has the queries of a request with a body and each statement of a transaction, without values', async () => {
-    await start();
     const { key: admin } = await store.issue({ plan: 'business', role: 'admin' });
+    const named = { name: 'Rumpelstiltskin', categoryId: 7, plan: 'free' };
     await send(`${store.url}/v1/pets`, {
       method: 'POST',
       key,
-      body: { name: 'Rumpelstiltskin', categoryId: 7 },
+      body: named,
       headers: { 'Idempotency-Key': 'once' },
     });
     const creation = await server('createPet');
     await eventually(async () => expect(names(childrenOf(creation))).toContain('add-pets'));
-    await send(`${store.url}/admin/keys`, {
-      method: 'POST',
-      key: admin,
-      body: { name: 'Rumpelstiltskin', plan: 'free' },
-    });
+    await send(`${store.url}/admin/keys`, { method: 'POST', key: admin, body: named });
     const span = await server('issueKey');
     await eventually(async () =>
       expect(names(childrenOf(span))).toEqual(expect.arrayContaining(['BEGIN', 'INSERT', 'COMMIT'])),
@@ -155,7 +140,6 @@ describe('the trace of a request', () => {
   });
 
   it('has no error for a client error, but for a failed request and for the query that failed', async () => {
-    await start();
     expect((await send(`${store.url}/v1/pets/404`, { key })).status).toBe(404);
     const clientError = await server('getPet');
     expect(clientError).toMatchObject({ status: { code: 0 } });
@@ -173,7 +157,6 @@ describe('the trace of a request', () => {
   });
 
   it('is named by the method for an unknown path, and has no key from the path', async () => {
-    await start();
     await send(`${store.url}/v1/${key}?secret=${key}`, { key });
     const span = await server('GET');
     expect(span.attributes['http.route']).toBeUndefined();
@@ -181,7 +164,6 @@ describe('the trace of a request', () => {
   });
 
   it('has no span when its sender does not sample it', async () => {
-    await start();
     await send(`${store.url}/v1/pets`, { key, headers: { traceparent: `00-${TRACE}-${SPAN}-00` } });
     await send(`${store.url}/v1/pets/1`, { key });
     await server('getPet');
@@ -189,7 +171,6 @@ describe('the trace of a request', () => {
   });
 
   it('has no queries of requests that were pipelined behind it', async () => {
-    await start();
     const get = (path: string, ...headers: string[]) =>
       `${[`GET ${path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key}`, ...headers].join('\r\n')}\r\n\r\n`;
     const untraced = get('/v1/pets/1', `traceparent: 00-${TRACE}-${SPAN}-00`, 'Connection: close');
@@ -200,15 +181,12 @@ describe('the trace of a request', () => {
   });
 
   it('does not exist for health, documents or work that no request started', async () => {
-    await start();
-    await send(`${store.url}/livez`);
-    await send(`${store.url}/readyz`);
-    await send(`${store.url}/openapi.json`);
-    await send(`${store.url}/v1/pets`, { key });
+    for (const path of ['/livez', '/readyz', '/openapi.json', '/v1/pets']) {
+      await send(`${store.url}${path}`, { key });
+    }
     const span = await server('listPets');
     await stop();
-    const { traceId } = span;
-    expect(collector.spans().filter((other) => other.traceId !== traceId)).toEqual([]);
+    expect(collector.spans().filter(({ traceId }) => traceId !== span.traceId)).toEqual([]);
   });
 });
 
@@ -254,14 +232,6 @@ describe('the settings OTEL_*', () => {
 });
 
 describe('a collector', () => {
-  it('receives the remaining spans when the service ends', async () => {
-    await start({ OTEL_BSP_SCHEDULE_DELAY: '60000' });
-    await send(`${store.url}/v1/pets`, { key });
-    expect(collector.spans()).toEqual([]);
-    await stop();
-    expect(names(collector.spans())).toContain('listPets');
-  });
-
   it.each([
     ['rejects connections', 'gone'],
     ['responds with errors', 500],
