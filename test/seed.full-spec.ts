@@ -1,12 +1,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
-import pg from 'pg';
 import { generateApiKey, hashApiKey } from '../src/auth/rules/api-key.js';
 import { readSeedFile } from '../src/seed/seed-file.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
+import { hold } from './support/holding.js';
+import { issueKey } from './support/keys.js';
 import { expectNoSecrets } from './support/secrets.js';
 import { type Ended, run } from './support/service-process.js';
+import { changingNothing } from './support/stored-state.js';
 import { animalStore } from './support/terminal.js';
 
 const DAY_MS = 86_400_000;
@@ -59,12 +61,17 @@ const outputOf = ({ code, stdout, stderr }: Ended) => {
   return stdout.trimEnd().split('\n').slice(2);
 };
 
-async function everything(): Promise<string> {
-  const tables = ['plans', 'quotas', 'api_keys', 'audit_entries', 'seed_entries'];
-  const rows = await Promise.all(
-    tables.map((table) => database.query(`SELECT t::text FROM ${table} t ORDER BY 1`)),
-  );
-  return JSON.stringify(rows);
+const unchanged = <Result>(work: () => Promise<Result>) => changingNothing(database, work);
+
+/** Seeds from this content, and expects that to print nothing new and to change nothing. */
+const seedInVain = async (content: unknown) =>
+  expect(outputOf(await unchanged(() => seedFrom(content)))).toEqual([]);
+
+/** Expects a seed to fail for this reason and to change nothing, and returns what it printed. */
+async function expectRejected(work: () => Promise<Ended>, reason: string): Promise<string> {
+  const { code, stdout, stderr } = await unchanged(work);
+  expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(reason) });
+  return stderr;
 }
 
 interface Row {
@@ -113,13 +120,10 @@ describe('animal-store seed', () => {
       { role: 'admin', plan: 'business', hash: hashApiKey(key ?? ''), expires_at: null },
     ]);
 
-    const before = await everything();
-    const again = await seed();
-    expect({ code: again.code, stdout: again.stdout }).toEqual({
+    expect(await unchanged(() => seed())).toMatchObject({
       code: 0,
       stdout: 'The plans are there.\nThere is an administrator already.\n',
     });
-    expect(await everything()).toBe(before);
     expect(await database.query('SELECT actor, action FROM audit_entries')).toEqual([
       { actor: `terminal:${userInfo().username}`, action: 'key.issued' },
     ]);
@@ -127,95 +131,64 @@ describe('animal-store seed', () => {
 
   it('uses ADMIN_API_KEY as the key of the first administrator, never prints it, and uses no second one', async () => {
     const [given, other] = [generateApiKey('production'), generateApiKey('production')];
-    const first = await seed({ ADMIN_API_KEY: given });
-    expect({ code: first.code, stdout: first.stdout, stderr: first.stderr }).toEqual({
-      code: 0,
-      stdout: "The plans are there.\nADMIN_API_KEY is the administrator's key.\n",
-      stderr: '',
-    });
+    const printed = (...lines: string[]) => ({ code: 0, stdout: lines.join('\n') + '\n', stderr: '' });
+    expect(await seed({ ADMIN_API_KEY: given })).toMatchObject(
+      printed('The plans are there.', "ADMIN_API_KEY is the administrator's key."),
+    );
     expect(await keysNamed('administrator')).toMatchObject([
       { role: 'admin', plan: 'business', hash: hashApiKey(given) },
     ]);
-    const before = await everything();
-    const again = await seed({ ADMIN_API_KEY: given });
-    expect([again.code, again.stdout]).toEqual([
-      0,
-      'The plans are there.\nThere is an administrator already.\n',
-    ]);
-    const otherwise = await seed({ ADMIN_API_KEY: other });
-    expect([otherwise.code, otherwise.stdout]).toEqual([
-      0,
-      'The plans are there.\nThere is an administrator already: ADMIN_API_KEY was not used.\n',
-    ]);
-    expect(await everything()).toBe(before);
-    expectNoSecrets([first, again, otherwise].map(({ stdout }) => stdout).join(''), [given, other]);
+    expect(await unchanged(() => seed({ ADMIN_API_KEY: given }))).toMatchObject(
+      printed('The plans are there.', 'There is an administrator already.'),
+    );
+    expect(await unchanged(() => seed({ ADMIN_API_KEY: other }))).toMatchObject(
+      printed('The plans are there.', 'There is an administrator already: ADMIN_API_KEY was not used.'),
+    );
     expectNoSecrets(JSON.stringify(await database.query('SELECT t::text FROM audit_entries t')), [given]);
   });
 
   it('exits with code 1 and the reason for an invalid ADMIN_API_KEY, and writes nothing', async () => {
-    const staging = generateApiKey('staging');
-    const key = generateApiKey('production');
-    const cases = [
-      ['letmein', 'ADMIN_API_KEY is malformed; check that it was copied whole'],
-      [key.slice(0, -1), 'ADMIN_API_KEY is malformed; check that it was copied whole'],
-      [`${key.slice(0, -2)}--`, 'ADMIN_API_KEY is malformed; check that it was copied whole'],
-      [staging, 'ADMIN_API_KEY is a key for another environment; APP_ENV is production'],
-    ] as const;
-    const before = await everything();
-    for (const [ADMIN_API_KEY, reason] of cases) {
-      const { code, stdout, stderr } = await seed({ ADMIN_API_KEY });
-      expect({ code, stdout, stderr }).toEqual({
-        code: 1,
-        stdout: '',
-        stderr: `The settings are wrong:\n${reason}\n`,
-      });
+    const malformed = 'ADMIN_API_KEY is malformed; check that it was copied whole';
+    for (const [ADMIN_API_KEY, reason] of [
+      ['letmein', malformed],
+      [KEY_1.slice(0, -1), malformed],
+      [generateApiKey('staging'), 'ADMIN_API_KEY is a key for another environment; APP_ENV is production'],
+    ] as const) {
+      const printed = await expectRejected(() => seed({ ADMIN_API_KEY }), reason);
+      expect(printed).toBe(`The settings are wrong:\n${reason}\n`);
     }
-    expect(await everything()).toBe(before);
-    expect(await plansStored()).toEqual([]);
   });
 
   it('rejects the key of a client as the key of the administrator', async () => {
     await database.query("INSERT INTO plans VALUES ('free', 1, 2)");
-    await admin('keys', 'issue', '--name', 'client', '--plan', 'free');
-    await database.query('UPDATE api_keys SET hash = $1', [hashApiKey(KEY_1)]);
-    const before = await everything();
-    const { code, stdout, stderr } = await seed({ ADMIN_API_KEY: KEY_1 });
-    expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toContain(
-      "ADMIN_API_KEY is a client's key, or was revoked or has expired; give one that was never used",
-    );
-    expectNoSecrets(stderr, [KEY_1]);
-    expect(await everything()).toBe(before);
+    await issueKey(database, {}, KEY_1);
+    const reason =
+      "ADMIN_API_KEY is a client's key, or was revoked or has expired; give one that was never used";
+    expectNoSecrets(await expectRejected(() => seed({ ADMIN_API_KEY: KEY_1 }), reason), [KEY_1]);
   });
 
   it('creates another administrator when none is valid, and rejects a revoked key', async () => {
     await seed({ ADMIN_API_KEY: KEY_1 });
     const [administrator] = await database.query<{ id: string }>('SELECT id FROM api_keys');
     expect((await admin('keys', 'revoke', administrator?.id ?? '')).code).toBe(0);
-    const rejected = await seed({ ADMIN_API_KEY: KEY_1 });
-    expect([rejected.code, rejected.stdout]).toEqual([1, '']);
-    expect(rejected.stderr).toContain('was revoked');
+    await expectRejected(() => seed({ ADMIN_API_KEY: KEY_1 }), 'was revoked');
     expect((await seed()).stdout).toMatch(PRINTED_KEY);
   });
 
   it('waits for a seed that takes longer than any statement timeout', async () => {
-    const holder = new pg.Client({ connectionString: database.url });
-    await holder.connect();
-    await holder.query('SELECT pg_advisory_lock(7446220112)');
+    const holder = await hold(database.url, 'SELECT pg_advisory_xact_lock(7446220112)');
     const waiting = seedProcess();
     const outcome = await Promise.race([
       waiting,
       new Promise((resolve) => setTimeout(resolve, 7000, 'nothing')),
     ]);
-    await holder.end();
+    await holder.letGo();
     expect(outcome).toBe('nothing');
     expect((await waiting).stdout).toMatch(PRINTED_KEY);
   });
 
   it('reports that no database runs', async () => {
-    const { code, stdout, stderr } = await run('cli/seed.js', { DATA_DIR: '/nonexistent/data' });
-    expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toContain('DATABASE_URL');
+    await expectRejected(() => run('cli/seed.js', { DATA_DIR: '/nonexistent/data' }), 'DATABASE_URL');
   });
 });
 
@@ -266,14 +239,12 @@ keys:
       hash: hashApiKey(made),
       expires_at: new Date('2998-12-31T23:00:00Z'),
     });
-    expect(await plansStored()).toEqual(
-      [
-        ...OWN_PLANS.map((plan) =>
-          plan.name === 'free' ? { name: 'free', per_minute: 61, per_day: 1001 } : plan,
-        ),
-        { name: 'startup', per_minute: 120, per_day: 3000 },
-      ].toSorted((one, other) => (one.name < other.name ? -1 : 1)),
-    );
+    expect(await plansStored()).toEqual([
+      ...OWN_PLANS.map((plan) =>
+        plan.name === 'free' ? { name: 'free', per_minute: 61, per_day: 1001 } : plan,
+      ),
+      { name: 'startup', per_minute: 120, per_day: 3000 },
+    ]);
     expect(await database.query('SELECT actor, action FROM audit_entries ORDER BY id')).toEqual(
       ['key.issued', 'plan.created', 'plan.changed', 'key.issued', 'key.issued'].map((action) => ({
         actor: `terminal:${userInfo().username}`,
@@ -286,9 +257,7 @@ keys:
     expectNoSecrets(JSON.stringify(stored), [KEY_1, made]);
     expectNoSecrets(ended.stdout, [KEY_1]);
 
-    const before = await everything();
-    expect(outputOf(await seedFrom(YAML))).toEqual([]);
-    expect(await everything()).toBe(before);
+    await seedInVain(YAML);
   });
 
   it('accepts JSON, with only plans, only keys, or neither', async () => {
@@ -296,9 +265,7 @@ keys:
     expect(outputOf(await seedFrom({ keys: [{ name: 'Bob', plan: 'a' }] }))).toEqual([
       expect.stringMatching(/^Key Bob: issued/),
     ]);
-    const before = await everything();
-    expect(outputOf(await seedFrom('{}'))).toEqual([]);
-    expect(await everything()).toBe(before);
+    await seedInVain('{}');
   });
 
   it('applies the file once when two run together', async () => {
@@ -334,9 +301,7 @@ keys:
     await admin('plans', 'set', 'two', '--per-minute', '8', '--per-day', '80');
     await admin('keys', 'plan', ann?.id ?? '', 'business');
     await admin('keys', 'plan', bob?.id ?? '', 'business');
-    const before = await everything();
-    expect(outputOf(await seedFrom(file))).toEqual([]);
-    expect(await everything()).toBe(before);
+    await seedInVain(file);
 
     // The file changes one of each, and no longer names the others.
     const changed = {
@@ -358,9 +323,7 @@ keys:
     ]);
     expect(await keysNamed('Bob')).toMatchObject([{ id: bob?.id, plan: 'business', expires_at: null }]);
 
-    const after = await everything();
-    expect(outputOf(await seedFrom(changed))).toEqual([]);
-    expect(await everything()).toBe(after);
+    await seedInVain(changed);
   });
 
   it('rotates a key whose entry has another key, with an overlap of 24 hours, on the same quota', async () => {
@@ -381,11 +344,9 @@ keys:
     expect(overlap).toBeGreaterThanOrEqual(start);
     expect(overlap).toBeLessThanOrEqual(Date.now());
 
-    const before = await everything();
-    expect(outputOf(await seedFrom({ keys: [{ ...ANN, plan: 'pro', key: KEY_2 }] }))).toEqual([]);
+    await seedInVain({ keys: [{ ...ANN, plan: 'pro', key: KEY_2 }] });
     // Without a key, an entry leaves the key unchanged.
-    expect(outputOf(await seedFrom({ keys: [{ name: 'Ann', plan: 'pro' }] }))).toEqual([]);
-    expect(await everything()).toBe(before);
+    await seedInVain({ keys: [{ name: 'Ann', plan: 'pro' }] });
   });
 
   it('accepts a key that an administrator has rotated since, and rotates its successor for a new key', async () => {
@@ -393,14 +354,12 @@ keys:
     const [ann] = await keysNamed('Ann');
     const rotated = await admin('keys', 'rotate', ann?.id ?? '', '--json');
     const { id, key } = JSON.parse(rotated.stdout);
-    const before = await everything();
-    // The old key, its successor, or none: no change is needed.
-    expect(outputOf(await seedFrom({ keys: [ANN] }))).toEqual([]);
-    expect(outputOf(await seedFrom({ keys: [{ ...ANN, key }] }))).toEqual([]);
-    expect(await everything()).toBe(before);
+    // The old key or its successor: no change is needed.
+    await seedInVain({ keys: [ANN] });
+    await seedInVain({ keys: [{ ...ANN, key }] });
 
     expect(outputOf(await seedFrom({ keys: [{ ...ANN, plan: 'pro' }] }))).toHaveLength(1);
-    expect(outputOf(await seedFrom({ keys: [{ ...ANN, plan: 'pro' }] }))).toEqual([]);
+    await seedInVain({ keys: [{ ...ANN, plan: 'pro' }] });
     expect(outputOf(await seedFrom({ keys: [{ ...ANN, plan: 'pro', key: KEY_3 }] }))).toEqual([
       expect.stringMatching(/^Key Ann: rotated/),
     ]);
@@ -409,9 +368,8 @@ keys:
   });
 
   it('reports every error, rejects unknown fields, and then writes nothing', async () => {
-    const before = await everything();
     const staging = generateApiKey('staging');
-    const { code, stdout, stderr } = await seedFrom({
+    const file = {
       plans: [
         { name: 'Gold', perMinute: 0, perDay: 1.5 },
         { name: 'twin', perMinute: 1, perDay: 1 },
@@ -424,8 +382,8 @@ keys:
         { name: 'same', plan: 'free', expiresAt: '2999-01-01', colour: 'red', perDay: '7' },
       ],
       animals: [],
-    });
-    expect([code, stdout]).toEqual([1, '']);
+    };
+    const stderr = await expectRejected(() => seedFrom(file), 'SEED_FILE');
     const faults = stderr
       .trimEnd()
       .split('\n')
@@ -454,51 +412,39 @@ keys:
       ].toSorted(),
     );
     expectNoSecrets(stderr, [staging, KEY_4]);
-    expect(await everything()).toBe(before);
   });
 
   it('is atomic: an entry that fails undoes those before it', async () => {
     const plan = { name: 'good', perMinute: 1, perDay: 1 };
     const good = { name: 'good', plan: 'good', key: KEY_5 };
-    const cases = [
-      [{ plans: [plan], keys: [good, { name: 'bad', plan: 'gold' }] }, 'key "bad": There is no plan "gold"'],
-      [
-        { plans: [plan], keys: [good, { name: 'bad', plan: 'enterprise' }] },
-        'key "bad": Plan "enterprise" has',
-      ],
+    const bad = (fields: object) => ({
+      plans: [plan],
+      keys: [good, { name: 'bad', plan: 'free', ...fields }],
+    });
+    // Not even the built-in plans or an administrator are created.
+    for (const [content, reason] of [
+      [bad({ plan: 'gold' }), 'key "bad": There is no plan "gold"'],
+      [bad({ plan: 'enterprise' }), 'key "bad": Plan "enterprise" has'],
       [
         { plans: [plan, { name: 'enterprise', perMinute: 1, perDay: 1 }], keys: [good] },
         'plan "enterprise": Plan "enterprise" has no numbers of its own',
       ],
       [
-        { plans: [plan], keys: [good, { name: 'bad', plan: 'free', expiresAt: '2020-01-01T00:00:00Z' }] },
+        bad({ expiresAt: '2020-01-01T00:00:00Z' }),
         'key "bad": The request is invalid: expiresAt must be in the future.',
       ],
-      [
-        { plans: [plan], keys: [good, { name: 'bad', plan: 'free', key: KEY_5 }] },
-        'key "bad": This very key',
-      ],
-    ] as const;
-    const before = await everything();
-    for (const [content, reason] of cases) {
-      const { code, stdout, stderr } = await seedFrom(content);
-      expect([code, stdout]).toEqual([1, '']);
-      expect(stderr).toContain(`SEED_FILE, ${reason}`);
-      expectNoSecrets(stderr, [KEY_5]);
-      // Neither the built-in plans nor an administrator.
-      expect(await everything()).toBe(before);
+      [bad({ key: KEY_5 }), 'key "bad": This very key'],
+    ] as const) {
+      expectNoSecrets(await expectRejected(() => seedFrom(content), `SEED_FILE, ${reason}`), [KEY_5]);
     }
   });
 
   it('rejects a change of a role', async () => {
     await seedFrom({ keys: [ANN] });
-    const before = await everything();
-    for (const change of [{ role: 'admin' }, { role: 'admin', key: KEY_2 }]) {
-      const { code, stdout, stderr } = await seedFrom({ keys: [{ ...ANN, ...change }] });
-      expect([code, stdout]).toEqual([1, '']);
-      expect(stderr).toContain('SEED_FILE, key "Ann": Its role stays as it was issued');
+    for (const key of [KEY_1, KEY_2]) {
+      const file = { keys: [{ ...ANN, role: 'admin', key }] };
+      await expectRejected(() => seedFrom(file), 'SEED_FILE, key "Ann": Its role stays as it was issued');
     }
-    expect(await everything()).toBe(before);
   });
 
   it('changes when a key expires, with a new key or without', async () => {
@@ -526,7 +472,7 @@ keys:
     await seedFrom({ keys: [ANN] });
     const [first] = await keysNamed('Ann');
     expect((await admin('keys', 'revoke', first?.id ?? '')).code).toBe(0);
-    expect(outputOf(await seedFrom({ keys: [ANN] }))).toEqual([]);
+    await seedInVain({ keys: [ANN] });
     expect(outputOf(await seedFrom({ keys: [{ ...ANN, key: KEY_2 }] }))).toEqual([
       expect.stringMatching(/^Key Ann: issued, /),
     ]);
@@ -534,13 +480,9 @@ keys:
   });
 
   it('exits with code 1 when the file cannot be read, and prints no key from it', async () => {
-    const before = await everything();
-    const missing = await seedProcess({ SEED_FILE: path.join(folder, 'nowhere.yaml') });
-    expect([missing.code, missing.stdout]).toEqual([1, '']);
-    expect(missing.stderr).toMatch(/SEED_FILE \S+nowhere\.yaml cannot be read: ENOENT/);
-    const ended = await seedFrom(`keys: "${KEY_1}`);
-    expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: 1, stdout: '' });
-    expect(ended.stderr).toMatch(
+    const SEED_FILE = path.join(folder, 'nowhere.yaml');
+    await expectRejected(() => seedProcess({ SEED_FILE }), `SEED_FILE ${SEED_FILE} cannot be read: ENOENT`);
+    expect(await expectRejected(() => seedFrom(`keys: "${KEY_1}`), 'SEED_FILE')).toMatch(
       /^The settings are wrong:\nSEED_FILE \S+ cannot be read: .* at line 1, column \d+\n$/,
     );
     const broken = [
@@ -560,13 +502,12 @@ keys:
       ]);
       expectNoSecrets(reason, [KEY_1]);
     }
-    for (const text of ['', '[]', '7', '"keys"', KEY_1]) {
+    for (const text of ['', '[]', KEY_1]) {
       expect([text, await errorOf(text)]).toEqual([
         text,
         expect.stringMatching(/^SEED_FILE \S+: the file must hold "plans", "keys" or both$/),
       ]);
     }
-    expect(await everything()).toBe(before);
   });
 
   it('prints no key in the warning about an unknown tag', async () => {
