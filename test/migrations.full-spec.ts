@@ -1,14 +1,11 @@
-import { execFile, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 
 import pg from 'pg';
 
 import { concurrentlyBuiltIndex } from '../prisma/concurrent-builds.mjs';
-import { Clock } from '../src/settings/clock.js';
 import {
   applyPendingMigrations,
   MigrationError,
@@ -17,18 +14,16 @@ import {
 } from '../src/database/migrations.js';
 import { PrismaService } from '../src/database/prisma.service.js';
 import { QueryRunner } from '../src/database/query-runner.js';
-import type { UsageEntry } from '../src/usage/rules/usage-counts.js';
-import { UsageJournal } from '../src/usage/usage.journal.js';
 import { eventually } from './support/eventually.js';
+import { hold } from './support/holding.js';
 import { OWN_MIGRATIONS } from './support/own-migrations.js';
 import { createDatabase, dropDatabase, query, scratchDatabaseUrl } from './support/scratch-database.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
-/** The migration that created the usage journal. */
+/** A migration of the project's own. */
 const JOURNAL = '20261121140000_usage_journal';
 /** A migration that a test adds. */
 const BROKEN = '20991231000000_broken';
-const run = promisify(execFile);
 
 let databaseUrl: string;
 let folder: string;
@@ -86,44 +81,6 @@ describe('applyPendingMigrations', () => {
     expect(await applyPendingMigrations(databaseUrl, folder)).toEqual(['20991231000000_last']);
   });
 
-  it('keeps usage of a release without a journal, to which aggregated usage is added', async () => {
-    const later = path.join(folder, '..', `${path.basename(folder)}-later`);
-    await rename(path.join(folder, JOURNAL), later);
-    await applyPendingMigrations(databaseUrl, folder);
-    const key = randomUUID();
-    const record = await readFile(path.join(ROOT, 'test', 'support', 'record-without-journal.sql'), 'utf8');
-    const minute = Date.UTC(2027, 2, 5, 12) / 60_000;
-    const entry: UsageEntry = {
-      keyId: key,
-      quotaId: key,
-      minute,
-      operation: 'listPets',
-      deprecated: false,
-      succeeded: 3,
-      redirected: 0,
-      clientErrors: 2,
-      serverErrors: 0,
-      refusals: 1,
-      lastAtMs: minute * 60_000,
-    };
-    await query(databaseUrl, record, [randomUUID(), 1, JSON.stringify([entry]), 0]);
-    const before = await query(databaseUrl, 'SELECT * FROM usage ORDER BY period');
-    expect(before).toHaveLength(3);
-
-    await rename(later, path.join(folder, JOURNAL));
-    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([JOURNAL]);
-    expect(await query(databaseUrl, 'SELECT * FROM usage ORDER BY period')).toEqual(before);
-    const prisma = new PrismaService({ DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: 2 });
-    const statements = new QueryRunner(prisma);
-    const journal = new UsageJournal(statements, new Clock());
-    await journal.append({ recorderId: randomUUID(), number: 1, entries: [entry] });
-    await journal.aggregate();
-    await prisma.onApplicationShutdown();
-    expect(await query(databaseUrl, 'SELECT * FROM usage ORDER BY period')).toEqual(
-      before.map((row) => ({ ...row, succeeded: '6', client_errors: '4', refusals: '2' })),
-    );
-  });
-
   it('ends no statement at a semicolon in a comment or a function body', async () => {
     await addMigration(
       '20991231000000_function',
@@ -158,31 +115,6 @@ describe('applyPendingMigrations', () => {
       'SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
     expect(await query(databaseUrl, others)).toEqual([{ count: 0 }]);
   });
-
-  it('succeeds in two processes that start together, one of which applies the migrations', async () => {
-    const script = path.join(ROOT, 'test', 'support', 'apply-migrations.mjs');
-    const starts = [1, 2].map(() => run(process.execPath, [script, databaseUrl]));
-    const applied = (await Promise.all(starts)).map(({ stdout }) => JSON.parse(stdout) as string[]);
-    expect(applied.toSorted((a, b) => a.length - b.length)).toEqual([[], OWN_MIGRATIONS]);
-  });
-
-  it('names duplicate order ids when the migration that makes them unique fails', async () => {
-    const unique = '20261122070000_unique_order_id';
-    await rm(path.join(folder, unique), { recursive: true });
-    await applyPendingMigrations(databaseUrl, folder);
-    // Foreign keys are not checked here, so the quotas need not exist.
-    await query(
-      databaseUrl,
-      `SET session_replication_role = replica;
-     INSERT INTO orders (id, quota_id, pet_id, quantity) SELECT 7, gen_random_uuid(), 1, 1 FROM generate_series(1, 2)`,
-    );
-    await expect(applyPendingMigrations(databaseUrl)).rejects.toMatchObject(
-      migrationError(
-        `The migration ${unique} failed: ERROR: could not create unique index "orders_id_key": Key (id)=(7) is duplicated. ` +
-          'Mend that and migrate again.',
-      ),
-    );
-  });
 });
 
 const nameOf = (url: string) => new URL(url).pathname.slice(1);
@@ -198,6 +130,10 @@ const failure = (name: string, why: string) =>
   );
 
 describe('a failed migration', () => {
+  async function failOnce(): Promise<void> {
+    await addMigration(BROKEN, 'SELECT 1 / 0;');
+    await applyPendingMigrations(databaseUrl, folder).catch(() => {});
+  }
   it('is reported with the error of the database, leaves nothing behind, and blocks the next start', async () => {
     await addMigration(BROKEN, 'CREATE TABLE half (); SELECT 1 / 0;');
     await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
@@ -211,8 +147,7 @@ describe('a failed migration', () => {
   });
 
   it('is reported without a reason when its process was killed', async () => {
-    await addMigration(BROKEN, 'SELECT 1 / 0;');
-    await applyPendingMigrations(databaseUrl, folder).catch(() => {});
+    await failOnce();
     await query(databaseUrl, 'UPDATE _prisma_migrations SET logs = NULL');
     await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
       failure(BROKEN, 'failed earlier: the reason was not recorded'),
@@ -220,32 +155,24 @@ describe('a failed migration', () => {
   });
 
   it('is ignored when it belongs to another release', async () => {
-    await addMigration(BROKEN, 'SELECT 1 / 0;');
-    await applyPendingMigrations(databaseUrl, folder).catch(() => {});
+    await failOnce();
     expect(await pendingMigrations(databaseUrl)).toEqual([]);
     expect(await applyPendingMigrations(databaseUrl)).toEqual([]);
   });
 
   it('counts as being applied, not failed, while another session migrates', async () => {
-    await addMigration(BROKEN, 'SELECT 1 / 0;');
-    await applyPendingMigrations(databaseUrl, folder).catch(() => {});
-    const migrator = new pg.Client({ connectionString: databaseUrl });
-    await migrator.connect();
-    try {
-      // The lock of Prisma's schema engine.
-      await migrator.query('SELECT pg_advisory_lock(72707369)');
-      await expect(pendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
-        migrationError(`The migration ${BROKEN} is being applied`),
-      );
-    } finally {
-      await migrator.end();
-    }
+    await failOnce();
+    // The lock of Prisma's schema engine.
+    const migrator = await hold(databaseUrl, 'SELECT pg_advisory_xact_lock(72707369)');
+    await expect(pendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
+      migrationError(`The migration ${BROKEN} is being applied`),
+    );
+    await migrator.letGo();
     await expect(pendingMigrations(databaseUrl, folder)).rejects.toThrow(`${BROKEN} failed earlier`);
   });
 
   it('is pending again once resolved as rolled back, and not once resolved as applied', async () => {
-    await addMigration(BROKEN, 'SELECT 1 / 0;');
-    await applyPendingMigrations(databaseUrl, folder).catch(() => {});
+    await failOnce();
     await resolveMigration(databaseUrl, BROKEN, 'rolled-back', folder);
     expect(await pendingMigrations(databaseUrl, folder)).toEqual([BROKEN]);
 
@@ -293,11 +220,13 @@ describe('a migration that builds an index concurrently', () => {
     query(databaseUrl, "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('names')");
   const isBeingBuilt = () =>
     eventually(async () => expect(await indexes()).toEqual([{ indisvalid: false }]), 15_000);
-  const backends = (condition: string) =>
-    query<{ pid: number }>(
+  const backends = (condition: string, selected = 'pid') =>
+    query(
       databaseUrl,
-      `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${condition}`,
+      `SELECT ${selected} FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${condition}`,
     );
+  const signalBuild = (signal: string) =>
+    backends(`query LIKE '%CREATE INDEX CONCURRENTLY "names"%'`, signal);
   const records = () =>
     query(
       databaseUrl,
@@ -372,11 +301,7 @@ describe('a migration that builds an index concurrently', () => {
   it('is applied again by the next run when PostgreSQL canceled it', async () => {
     const first = applyPendingMigrations(databaseUrl, folder);
     await isBeingBuilt();
-    await query(
-      databaseUrl,
-      `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
-       WHERE datname = current_database() AND query LIKE '%CREATE INDEX CONCURRENTLY "names"%' AND pid <> pg_backend_pid()`,
-    );
+    await signalBuild('pg_cancel_backend(pid)');
     await expect(first).rejects.toThrow(`The migration ${BUILD} failed: ERROR: canceling statement`);
     await writer.query('COMMIT');
     expect(await indexes()).toEqual([{ indisvalid: false }]);
@@ -394,11 +319,7 @@ describe('a migration that builds an index concurrently', () => {
     const first = startProcess();
     await isBeingBuilt();
     first.kill('SIGKILL');
-    await query(
-      databaseUrl,
-      `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
-       WHERE datname = current_database() AND query LIKE '%CREATE INDEX CONCURRENTLY "names"%' AND pid <> pg_backend_pid()`,
-    );
+    await signalBuild('pg_terminate_backend(pid, 5000)');
     await writer.query('COMMIT');
     expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([BUILD]);
     expect(await indexes()).toEqual([{ indisvalid: true }]);
