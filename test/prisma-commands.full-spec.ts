@@ -16,12 +16,18 @@ jest.setTimeout(60_000);
 const SECRET_FILES = path.join('src', 'settings', 'secret-files.ts');
 
 let databaseUrl: string;
+/** A folder for the files of a test. */
+let folder: string;
 
-beforeEach(() => {
+beforeEach(async () => {
   databaseUrl = scratchDatabaseUrl();
+  folder = await mkdtemp(path.join(tmpdir(), 'prisma-'));
 });
 
-afterEach(() => dropDatabase(databaseUrl));
+afterEach(async () => {
+  await dropDatabase(databaseUrl);
+  await rm(folder, { recursive: true });
+});
 
 const prisma = (args: string[], environment: NodeJS.ProcessEnv = {}, cwd = ROOT) =>
   runPrisma(databaseUrl, args, { environment, cwd });
@@ -31,11 +37,9 @@ const fails = (text: string) => ({ code: 1, output: expect.stringContaining(text
 
 /** Copies the project, so that a test can add migrations. */
 async function copyProject(): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'prisma-project-'));
-  await cp(path.join(ROOT, 'prisma'), path.join(folder, 'prisma'), { recursive: true });
-  await cp(path.join(ROOT, 'prisma.config.ts'), path.join(folder, 'prisma.config.ts'));
-  await cp(path.join(ROOT, SECRET_FILES), path.join(folder, SECRET_FILES));
-  await cp(path.join(ROOT, 'package.json'), path.join(folder, 'package.json'));
+  for (const name of ['prisma', 'prisma.config.ts', SECRET_FILES, 'package.json']) {
+    await cp(path.join(ROOT, name), path.join(folder, name), { recursive: true });
+  }
   await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'), 'junction');
   return folder;
 }
@@ -66,7 +70,8 @@ test('db seed runs prisma/seed.ts, which creates the plans and the first adminis
   );
 });
 
-test('migrate status shows pending migrations, and when there are none', async () => {
+test('migrate status shows pending migrations, and when there are none; a missing database is P1003', async () => {
+  expect(await prisma(['migrate', 'status'])).toEqual(fails('P1003'));
   await createDatabase(databaseUrl);
   expect(await prisma(['migrate', 'status'])).toEqual(fails(INIT));
   await prisma(['migrate', 'deploy']);
@@ -81,16 +86,6 @@ test('migrate diff finds no difference between schema and migrations, in a datab
   );
 });
 
-test('migrate diff prints the whole schema as SQL without a database', async () => {
-  const script = await prisma(
-    ['migrate', 'diff', '--from-empty', '--to-schema', 'prisma/schema.prisma', '--script'],
-    {
-      DATABASE_URL: '',
-    },
-  );
-  expect(script).toEqual(succeeds('CREATE TABLE "pets"'));
-});
-
 test('migrate reset empties the database and applies the migrations again', async () => {
   await prisma(['migrate', 'deploy']);
   await query(databaseUrl, "INSERT INTO pets (name, category_id) VALUES ('Rex', 1)");
@@ -100,64 +95,46 @@ test('migrate reset empties the database and applies the migrations again', asyn
 
 test('migrate dev turns a change of the schema into a migration, applies it, and leaves no shadow database', async () => {
   const project = await copyProject();
-  try {
-    const schemaFile = path.join(project, 'prisma', 'schema.prisma');
-    const schema = await readFile(schemaFile, 'utf8');
-    await writeFile(schemaFile, schema.replace(/^model Pet \{$/m, 'model Pet {\n  nickname String?'));
+  const schemaFile = path.join(project, 'prisma', 'schema.prisma');
+  const schema = await readFile(schemaFile, 'utf8');
+  await writeFile(schemaFile, schema.replace(/^model Pet \{$/m, 'model Pet {\n  nickname String?'));
 
-    const shadows = "SELECT datname FROM pg_database WHERE datname LIKE 'prisma_migrate_shadow_db_%'";
-    const shadowsBefore = await query(process.env.TEST_DATABASE_URL!, shadows);
-    expect(await prisma(['migrate', 'dev', '--name', 'nickname'], {}, project)).toEqual(
-      succeeds('Your database is now in sync with your schema.'),
-    );
-    expect(await query(process.env.TEST_DATABASE_URL!, shadows)).toEqual(shadowsBefore);
+  const shadows = "SELECT datname FROM pg_database WHERE datname LIKE 'prisma_migrate_shadow_db_%'";
+  const shadowsBefore = await query(process.env.TEST_DATABASE_URL!, shadows);
+  expect(await prisma(['migrate', 'dev', '--name', 'nickname'], {}, project)).toEqual(
+    succeeds('Your database is now in sync with your schema.'),
+  );
+  expect(await query(process.env.TEST_DATABASE_URL!, shadows)).toEqual(shadowsBefore);
 
-    const migrations = await readdir(path.join(project, 'prisma', 'migrations'));
-    const added = migrations.find((name) => name.endsWith('_nickname'))!;
-    expect(
-      await readFile(path.join(project, 'prisma', 'migrations', added, 'migration.sql'), 'utf8'),
-    ).toMatch(/ALTER TABLE "pets" ADD COLUMN +"nickname" TEXT/);
-    expect(await query(databaseUrl, 'SELECT nickname FROM pets')).toEqual([]);
-    expect(await prisma(['migrate', 'dev', '--name', 'later', '--create-only'], {}, project)).toEqual(
-      succeeds('without applying it'),
-    );
-  } finally {
-    await rm(project, { recursive: true });
-  }
-});
-
-test('DIRECT_DATABASE_URL, which bypasses a pooler, is used instead of DATABASE_URL', async () => {
-  const pooler = 'postgresql://postgres@127.0.0.1:1/none';
-  const environment = { DATABASE_URL: pooler, DIRECT_DATABASE_URL: databaseUrl };
-  expect(await prisma(['migrate', 'deploy'], environment)).toEqual(succeeds(INIT));
-  expect(await prisma(['migrate', 'status'], environment)).toEqual(
-    succeeds('Database schema is up to date!'),
+  const migrations = await readdir(path.join(project, 'prisma', 'migrations'));
+  const added = migrations.find((name) => name.endsWith('_nickname'))!;
+  expect(await readFile(path.join(project, 'prisma', 'migrations', added, 'migration.sql'), 'utf8')).toMatch(
+    /ALTER TABLE "pets" ADD COLUMN +"nickname" TEXT/,
+  );
+  expect(await query(databaseUrl, 'SELECT nickname FROM pets')).toEqual([]);
+  expect(await prisma(['migrate', 'dev', '--name', 'later', '--create-only'], {}, project)).toEqual(
+    succeeds('without applying it'),
   );
 });
 
-test('commands read the address from DATABASE_URL_FILE and DIRECT_DATABASE_URL_FILE when they need it', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'prisma-secrets-'));
+test('commands read the address from DATABASE_URL_FILE, or rather from DIRECT_DATABASE_URL_FILE, when they need it', async () => {
   const file = path.join(folder, 'database-url');
   await writeFile(file, `${databaseUrl}\n`);
   const away = 'postgresql://postgres@127.0.0.1:1/none';
-  try {
-    const inFile = { DATABASE_URL: '', DATABASE_URL_FILE: file };
-    expect(await prisma(['migrate', 'deploy'], inFile)).toEqual(succeeds(INIT));
-    expect(
-      await prisma(['migrate', 'status'], { DATABASE_URL: away, DIRECT_DATABASE_URL_FILE: file }),
-    ).toEqual(succeeds('Database schema is up to date!'));
-    expect(await prisma(['migrate', 'status'], { DATABASE_URL: away, DATABASE_URL_FILE: file })).toEqual(
-      fails('DATABASE_URL and DATABASE_URL_FILE are both set: give one of them'),
-    );
-    const missing = { DATABASE_URL: '', DATABASE_URL_FILE: path.join(folder, 'missing') };
-    expect(await prisma(['migrate', 'deploy'], missing)).toEqual(
-      fails(`DATABASE_URL_FILE ${missing.DATABASE_URL_FILE} cannot be read: ENOENT`),
-    );
-    const script = ['migrate', 'diff', '--from-empty', '--to-schema', 'prisma/schema.prisma', '--script'];
-    expect(await prisma(script, missing)).toEqual(succeeds('CREATE TABLE "pets"'));
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const inFile = { DATABASE_URL: '', DATABASE_URL_FILE: file };
+  expect(await prisma(['migrate', 'deploy'], inFile)).toEqual(succeeds(INIT));
+  expect(await prisma(['migrate', 'status'], { DATABASE_URL: away, DIRECT_DATABASE_URL_FILE: file })).toEqual(
+    succeeds('Database schema is up to date!'),
+  );
+  expect(await prisma(['migrate', 'status'], { DATABASE_URL: away, DATABASE_URL_FILE: file })).toEqual(
+    fails('DATABASE_URL and DATABASE_URL_FILE are both set: give one of them'),
+  );
+  const missing = { DATABASE_URL: '', DATABASE_URL_FILE: path.join(folder, 'missing') };
+  expect(await prisma(['migrate', 'deploy'], missing)).toEqual(
+    fails(`DATABASE_URL_FILE ${missing.DATABASE_URL_FILE} cannot be read: ENOENT`),
+  );
+  const script = ['migrate', 'diff', '--from-empty', '--to-schema', 'prisma/schema.prisma', '--script'];
+  expect(await prisma(script, missing)).toEqual(succeeds('CREATE TABLE "pets"'));
 });
 
 test('an unreachable server is P1001', async () => {
@@ -171,113 +148,55 @@ test('an unreachable server is P1001', async () => {
   }
 });
 
-test('a missing database is P1003 for commands that do not create it', async () => {
-  expect(await prisma(['migrate', 'status'])).toEqual(fails('P1003'));
-});
-
 test('a failed migration is P3018 with the error of the database, and P3009 from then on', async () => {
   const project = await copyProject();
-  try {
-    const file = path.join(project, 'prisma', 'migrations', INIT, 'migration.sql');
-    await writeFile(file, 'SELECT 1 / 0;');
-    const failure = await prisma(['migrate', 'deploy'], {}, project);
-    expect(failure).toEqual(fails('P3018'));
-    expect(failure).toEqual(fails('division by zero'));
-    expect(await prisma(['migrate', 'deploy'], {}, project)).toEqual(fails('P3009'));
-  } finally {
-    await rm(project, { recursive: true });
-  }
-});
-
-test('migrate deploy may exceed the statement_timeout of the role, which is meant for requests', async () => {
-  const project = await copyProject();
-  try {
-    await createDatabase(databaseUrl);
-    const database = new URL(databaseUrl).pathname.slice(1);
-    await query(
-      databaseUrl,
-      `ALTER ROLE CURRENT_USER IN DATABASE ${database} SET statement_timeout = '200ms'`,
-    );
-    await addMigration(project, '20991231000000_slow', 'SELECT pg_sleep(0.5);');
-    expect(await prisma(['migrate', 'deploy'], {}, project)).toEqual(
-      succeeds('All migrations have been successfully applied.'),
-    );
-  } finally {
-    await rm(project, { recursive: true });
-  }
+  const file = path.join(project, 'prisma', 'migrations', INIT, 'migration.sql');
+  await writeFile(file, 'SELECT 1 / 0;');
+  const failure = await prisma(['migrate', 'deploy'], {}, project);
+  expect(failure).toEqual(fails('P3018'));
+  expect(failure).toEqual(fails('division by zero'));
+  expect(await prisma(['migrate', 'deploy'], {}, project)).toEqual(fails('P3009'));
 });
 
 test('migrate deploy builds an index again after an interrupted concurrent build, and once when two run together', async () => {
   const project = await copyProject();
-  try {
-    await prisma(['migrate', 'deploy']);
-    await addMigration(project, '20991231000000_names', 'CREATE INDEX CONCURRENTLY names ON pets (name);');
-    await query(databaseUrl, 'CREATE INDEX names ON pets (name)');
-    // An interrupted build leaves the index so.
-    await query(
-      databaseUrl,
-      "UPDATE pg_index SET indisvalid = false, indisready = false WHERE indexrelid = 'names'::regclass",
-    );
-    await query(
-      databaseUrl,
-      `INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ('1', '', '20991231000000_names')`,
-    );
-    const outcomes = await Promise.all([1, 2].map(() => prisma(['migrate', 'deploy'], {}, project)));
-    expect(outcomes.map(({ code }) => code)).toEqual([0, 0]);
-    expect(outcomes.filter(({ output }) => output.includes('20991231000000_names'))).toHaveLength(1);
-    expect(
-      await query(databaseUrl, "SELECT indisvalid FROM pg_index WHERE indexrelid = 'names'::regclass"),
-    ).toEqual([{ indisvalid: true }]);
-    expect(await prisma(['migrate', 'status'], {}, project)).toEqual(
-      succeeds('Database schema is up to date!'),
-    );
-  } finally {
-    await rm(project, { recursive: true });
-  }
-});
-
-test('migrate deploy names a row that breaks an index, and builds the index once that row is gone', async () => {
-  const project = await copyProject();
-  try {
-    await prisma(['migrate', 'deploy']);
-    const sql = 'CREATE UNIQUE INDEX CONCURRENTLY names ON pets (name);';
-    await addMigration(project, '20991231000000_names', sql);
-    await query(databaseUrl, "INSERT INTO pets (name, category_id) VALUES ('Same', 1), ('Same', 2)");
-    const failure = await prisma(['migrate', 'deploy'], {}, project);
-    expect(failure).toEqual(fails('P3018'));
-    expect(failure).toEqual(
-      fails('could not create unique index "names": Key (name)=(Same) is duplicated. Mend that'),
-    );
-    await query(databaseUrl, 'DELETE FROM pets WHERE category_id = 2');
-    expect(await prisma(['migrate', 'deploy'], {}, project)).toEqual(succeeds('20991231000000_names'));
-  } finally {
-    await rm(project, { recursive: true });
-  }
+  await prisma(['migrate', 'deploy']);
+  await addMigration(project, '20991231000000_names', 'CREATE INDEX CONCURRENTLY names ON pets (name);');
+  await query(databaseUrl, 'CREATE INDEX names ON pets (name)');
+  // An interrupted build leaves the index so.
+  await query(
+    databaseUrl,
+    "UPDATE pg_index SET indisvalid = false, indisready = false WHERE indexrelid = 'names'::regclass",
+  );
+  await query(
+    databaseUrl,
+    `INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ('1', '', '20991231000000_names')`,
+  );
+  const outcomes = await Promise.all([1, 2].map(() => prisma(['migrate', 'deploy'], {}, project)));
+  expect(outcomes.map(({ code }) => code)).toEqual([0, 0]);
+  expect(outcomes.filter(({ output }) => output.includes('20991231000000_names'))).toHaveLength(1);
+  expect(
+    await query(databaseUrl, "SELECT indisvalid FROM pg_index WHERE indexrelid = 'names'::regclass"),
+  ).toEqual([{ indisvalid: true }]);
+  expect(await prisma(['migrate', 'status'], {}, project)).toEqual(
+    succeeds('Database schema is up to date!'),
+  );
 });
 
 test('commands that need DATABASE_URL report that it is missing, and generate does not need it', async () => {
   expect(await prisma(['migrate', 'deploy'], { DATABASE_URL: '' })).toEqual(fails('DATABASE_URL is missing'));
   const project = await copyProject();
-  try {
-    expect(await prisma(['generate'], { DATABASE_URL: '' }, project)).toEqual(
-      succeeds('Generated Prisma Client'),
-    );
-  } finally {
-    await rm(project, { recursive: true });
-  }
+  expect(await prisma(['generate'], { DATABASE_URL: '' }, project)).toEqual(
+    succeeds('Generated Prisma Client'),
+  );
 });
 
 test('an engine in PRISMA_SCHEMA_ENGINE_BINARY is preferred', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'engine-'));
   const engine = path.join(folder, 'engine');
   await writeFile(engine, '#!/bin/sh\necho engine-of-my-own 1.0\n', { mode: 0o755 });
-  try {
-    expect(await prisma(['-v'], { PRISMA_SCHEMA_ENGINE_BINARY: engine })).toEqual(
-      succeeds('engine-of-my-own 1.0'),
-    );
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  expect(await prisma(['-v'], { PRISMA_SCHEMA_ENGINE_BINARY: engine })).toEqual(
+    succeeds('engine-of-my-own 1.0'),
+  );
 });
 
 test('the engine ends when its input ends', async () => {
