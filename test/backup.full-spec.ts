@@ -4,6 +4,7 @@ import { DebianPostgres, describeOnDebianPostgres } from './support/debian-postg
 import { documented } from './support/documented-commands.js';
 import { until } from './support/eventually.js';
 import { type HttpResponse, send } from './support/http.js';
+import { issueKey } from './support/keys.js';
 import { linksOf } from './support/links.js';
 import { prisma } from './support/prisma-cli.js';
 import { query } from './support/scratch-database.js';
@@ -13,7 +14,6 @@ import { ServiceProcesses } from './support/service-processes.js';
 const ROLE = 'animal_store';
 /** More than one page of the largest size. */
 const ANIMALS = 250;
-const UNLIMITED = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '1000000'];
 
 const commands = (heading: string) => documented('operating.md', heading);
 
@@ -82,7 +82,8 @@ describeOnDebianPostgres('the database', () => {
     await query(server.url(), `CREATE ROLE ${ROLE} LOGIN`);
     await query(server.url(), `CREATE DATABASE ${ROLE} OWNER ${ROLE}`);
     expect(await prisma(serviceUrl(), ['migrate', 'deploy'])).toMatchObject({ code: 0 });
-    expect(await run('cli/seed.js', settings())).toMatchObject({ code: 0 });
+    const settings = { DATABASE_URL: serviceUrl(), APP_ENV: 'staging' };
+    expect(await run('cli/seed.js', settings)).toMatchObject({ code: 0 });
   });
   afterEach(async () => {
     await services.end('SIGTERM');
@@ -90,27 +91,11 @@ describeOnDebianPostgres('the database', () => {
   });
 
   const serviceUrl = () => server.url(ROLE, ROLE);
-  const settings = (url = serviceUrl()) => ({
-    DATABASE_URL: url,
-    APP_ENV: 'staging',
-    HOST: '127.0.0.1',
-  });
 
   const start = (databaseUrl = serviceUrl()) => services.start({ DATABASE_URL: databaseUrl }).ready();
 
-  async function issueKey(...limits: string[]): Promise<string> {
-    const { stdout } = await run(
-      'cli/admin.js',
-      settings(),
-      'keys',
-      'issue',
-      '--name',
-      'x',
-      ...limits,
-      '--json',
-    );
-    return JSON.parse(stdout).key;
-  }
+  const issue = async (perMinute: number, perDay: number): Promise<string> =>
+    (await issueKey({ url: serviceUrl() }, { plan: 'enterprise', perMinute, perDay })).key;
 
   /** Creates an empty database on the same server. */
   async function createBeside() {
@@ -125,8 +110,8 @@ describeOnDebianPostgres('the database', () => {
     'can be dumped under load, and a service continues with the dump in a database %s',
     async (_where, createEmpty) => {
       const url = await start();
-      const key = await issueKey(...UNLIMITED);
-      const narrow = await issueKey('--plan', 'enterprise', '--per-minute', '1000', '--per-day', '5');
+      const key = await issue(1_000_000, 1_000_000);
+      const narrow = await issue(1000, 5);
       for (let animal = 1; animal <= ANIMALS; animal += 1) {
         await create(url, key, `animal ${animal}`);
       }
@@ -195,7 +180,7 @@ describeOnDebianPostgres('the database', () => {
 
   it('can be recovered to the moment before a mistake, with every 201 before it and without the mistake', async () => {
     const url = await start();
-    const key = await issueKey(...UNLIMITED);
+    const key = await issue(1_000_000, 1_000_000);
     await create(url, key, 'before the base backup');
     await server.shell(commands('Base backup'), { BACKUP: backup, ADMIN_URL: server.url() });
 
