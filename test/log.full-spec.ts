@@ -9,7 +9,6 @@ import { createDatabase, type TestDatabase } from './support/database.js';
 import { startDatabaseProxy } from './support/database-proxy.js';
 import { documented } from './support/documented-commands.js';
 import { until } from './support/eventually.js';
-import { freePort } from './support/free-port.js';
 import { send } from './support/http.js';
 import { issueKey } from './support/keys.js';
 import { sendRaw } from './support/raw-http.js';
@@ -73,6 +72,10 @@ describe('the log of a service', () => {
   });
   afterAll(() => service.kill('SIGTERM'));
 
+  /** Sends a request with this target and header, as no HTTP client would. */
+  const get = (target: string, header = 'Accept: */*') =>
+    sendRaw(url, `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${header}\r\n\r\n`);
+
   const FORGED = '{"level":"info","msg":"forged"}';
   const HOSTILE = [
     'a\r\n' + FORGED,
@@ -88,20 +91,18 @@ describe('the log of a service', () => {
   it('has no forged lines or control characters from hostile paths, headers and bodies', async () => {
     for (const text of HOSTILE) {
       const latin1 = Buffer.from(text.replaceAll(/[\r\n]/g, ' ')).toString('latin1');
-      for (const name of [
+      const names = [
         'X-Request-Id',
         'User-Agent',
         'X-Forwarded-For',
         'Idempotency-Key',
         'Authorization',
         'Host',
-      ]) {
-        await sendRaw(
-          url,
-          `GET /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${name}: ${latin1}\r\n\r\n`,
-        );
+      ];
+      for (const name of names) {
+        await get('/v1/pets', `${name}: ${latin1}`);
       }
-      await sendRaw(url, `GET /v1/${latin1} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      await get(`/v1/${latin1}`);
       await send(`${url}/v1/pets/${encodeURIComponent(text)}?cursor=${encodeURIComponent(text)}`, { key });
       await send(`${url}/v1/pets`, { method: 'POST', key, body: `{"name":"${text}` });
     }
@@ -123,26 +124,10 @@ describe('the log of a service', () => {
     const lines = linesOf(service);
     expect(lines.length).toBeGreaterThan(HOSTILE.length * 8);
     expect(lines.filter(({ msg }) => msg === 'forged')).toEqual([]);
+    const sizes = lines.filter(({ msg }) => msg === 'request').map((line) => JSON.stringify(line).length);
+    expect(Math.max(...sizes)).toBeLessThan(LONGEST_LINE);
     expect(lines.filter(({ status }) => status === 500)).toHaveLength(HOSTILE.length - 1);
     expect(service.stderr).toBe('');
-  });
-
-  it('has the first part of a path of 15 KiB', async () => {
-    const headers = { 'X-Request-Id': 'overlong' };
-    await send(`${url}/v1/${'x'.repeat(15_000)}`, { headers });
-    await until(async () => service.stdout.includes('overlong'));
-    const line = linesOf(service).find(({ requestId }) => requestId === 'overlong');
-    expect(line?.path).toMatch(/^\/v1\/x+…$/);
-    expect(JSON.stringify(line).length).toBeLessThan(LONGEST_LINE);
-  });
-
-  it('has one line for a request, with the id of its response', async () => {
-    const { headers } = await send(`${url}/v1/dogs`, { key });
-    const id = headers.get('x-request-id') ?? '';
-    await until(async () => service.stdout.includes(id));
-    expect(linesOf(service).filter(({ requestId }) => requestId === id)).toMatchObject([
-      { msg: 'request', path: '/v1/dogs', status: 404 },
-    ]);
   });
 
   it('has one line for a malformed request, with its address, the reason, and the id of its response', async () => {
@@ -154,16 +139,8 @@ describe('the log of a service', () => {
       const { headers } = await sendRaw(url, bytes);
       const id = headers['x-request-id'] ?? '';
       await until(async () => service.stdout.includes(id));
-      expect(linesOf(service).filter(({ requestId }) => requestId === id)).toEqual([
-        {
-          level: 'info',
-          time: expect.any(String),
-          requestId: id,
-          status,
-          address: '127.0.0.1',
-          reason,
-          msg: 'refused',
-        },
+      expect(linesOf(service).filter(({ requestId }) => requestId === id)).toMatchObject([
+        { level: 'info', status, address: '127.0.0.1', reason, msg: 'refused' },
       ]);
     }
   });
@@ -174,26 +151,28 @@ describe('the log of a service', () => {
     await send(`${url}/${leaked}`, { key: leaked });
     await send(`${url}/v1/pets`, { method: 'POST', key, body: { name: leaked, categoryId: leaked } });
     await send(`${url}/v1/pets`, { method: 'POST', key, headers: { 'Content-Type': leaked }, body: leaked });
-    for (const name of [
-      'X-Request-Id',
-      'X-Api-Key',
-      'Cookie',
-      'Referer',
-      'User-Agent',
-      'Host',
-      'X-Forwarded-For',
-    ]) {
-      await sendRaw(
-        url,
-        `GET /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${name}: ${leaked}\r\n\r\n`,
-      );
+    const names = ['X-Request-Id', 'X-Api-Key', 'Cookie', 'Referer', 'User-Agent', 'Host', 'X-Forwarded-For'];
+    for (const name of names) {
+      await get('/v1/pets', `${name}: ${leaked}`);
     }
-    await sendRaw(url, `GET http://${leaked}/v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-    await sendRaw(url, `GET /v1/pets/%zz${leaked} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    await get(`http://${leaked}/v1/pets`);
+    await get(`/v1/pets/%zz${leaked}`);
+    await get(`/v1/${leaked.replace('a', '%61')}`);
     await sendRaw(url, `${leaked}\r\n\r\n`);
+    // The error of PostgreSQL has the whole rejected row, with the hash of a key.
+    await database.query("ALTER TABLE api_keys ADD CONSTRAINT closed CHECK (name <> 'refused')");
+    const { key: administrator } = await issueKey(database, { role: 'admin', plan: 'business' });
+    const issue = (name: string) =>
+      send(`${url}/admin/keys`, { method: 'POST', key: administrator, body: { name, plan: 'free' } });
+    const issued = (await issue('x')).json.key;
+    expect((await issue('refused')).status).toBe(500);
+    await database.query('ALTER TABLE api_keys DROP CONSTRAINT closed');
     await send(`${url}/livez`, { headers: { 'X-Request-Id': 'after-keys' } });
     await until(async () => service.stdout.includes('after-keys'));
-    expectNoSecrets(service.stdout + service.stderr, [key, leaked]);
+    const log = service.stdout + service.stderr;
+    expectNoSecrets(log, [key, leaked, administrator, issued]);
+    // Nor is there a hash of the key that was not issued.
+    expect(log).not.toMatch(/[0-9a-f]{64}/i);
   });
 });
 
@@ -215,16 +194,14 @@ describe('the line of a request', () => {
   });
   afterAll(() => service.kill('SIGTERM'));
 
-  /** Sends a request with this key and these headers, and returns its line in the log. */
+  /** Sends a request with this key and these headers, and returns its only line in the log. */
   async function lineOf(target: string, key?: string, headers: Record<string, string> = {}): Promise<Line> {
     const response = await send(url + target, { ...(key !== undefined && { key }), headers });
     const id = response.headers.get('x-request-id') ?? '';
     await until(async () => service.stdout.includes(`${id}"`));
-    const line = linesOf(service).find(({ requestId, msg }) => requestId === id && msg === 'request');
-    if (line === undefined) {
-      throw new Error(`The log has no line for request ${id}`);
-    }
-    return line;
+    const lines = linesOf(service).filter(({ requestId }) => requestId === id);
+    expect(lines).toHaveLength(1);
+    return lines[0] as Line;
   }
 
   const callerOf = ({ id, quotaId, plan }: IssuedKey) => ({ keyId: id, quotaId, plan });
@@ -248,25 +225,14 @@ describe('the line of a request', () => {
       userAgent: 'shop/1.2',
       msg: 'request',
     });
-    expect(await lineOf('/v1/pets', dayLimited.key)).toMatchObject({
-      status: 429,
-      decision: 'denied',
-      window: 'day',
-      limit: 1,
-      remaining: 0,
-      ...callerOf(dayLimited),
-    });
+    const denied = { status: 429, decision: 'denied', window: 'day', limit: 1, remaining: 0 };
+    expect(await lineOf('/v1/pets', dayLimited.key)).toMatchObject({ ...denied, ...callerOf(dayLimited) });
     await lineOf('/v1/pets', bannedNext.key);
-    expect(await lineOf('/v1/pets', bannedNext.key)).toMatchObject({
-      status: 429,
-      decision: 'banned',
-      remaining: 0,
-      ...callerOf(bannedNext),
-    });
+    const banned = { status: 429, decision: 'banned', remaining: 0 };
+    expect(await lineOf('/v1/pets', bannedNext.key)).toMatchObject({ ...banned, ...callerOf(bannedNext) });
+    const uncounted = { status: 200, decision: 'uncounted', operation: 'getRateLimit' };
     expect(await lineOf('/v1/rate-limit', bannedNext.key)).toMatchObject({
-      status: 200,
-      decision: 'uncounted',
-      operation: 'getRateLimit',
+      ...uncounted,
       ...callerOf(bannedNext),
     });
   });
@@ -280,11 +246,6 @@ describe('the line of a request', () => {
     expect(Object.keys(health)).toEqual(expect.not.arrayContaining(['decision', 'limit', 'keyId']));
   });
 
-  it('has 256 characters of the user agent', async () => {
-    const { userAgent } = await lineOf('/v1/pets', dayLimited.key, { 'User-Agent': 'x'.repeat(1000) });
-    expect(userAgent).toBe('x'.repeat(256));
-  });
-
   it('is counted by the documented command that counts 429s by client and limit', async () => {
     const { time } = await lineOf('/v1/pets', dayLimited.key);
     const folder = await mkdtemp(path.join(tmpdir(), 'animal-store-log-'));
@@ -296,7 +257,7 @@ describe('the line of a request', () => {
       });
       const found = stdout.split('\n').map((line) => line.trim().replace(' ', '\t').split('\t'));
       expect(found).toContainEqual([
-        expect.stringMatching(/^[3-9]$/),
+        expect.stringMatching(/^[2-9]$/),
         dayLimited.id,
         'enterprise',
         'denied',
@@ -311,7 +272,7 @@ describe('the line of a request', () => {
 
 describe('the log on a terminal', () => {
   it('has one readable line for a request', async () => {
-    const { key, id } = await issueKey(database, { plan: 'free' });
+    const { key } = await issueKey(database, { plan: 'free' });
     const service = new ServiceProcess('main.js', settings(), [], { columns: 200 });
     try {
       const url = await service.listening();
@@ -323,13 +284,11 @@ describe('the log on a terminal', () => {
     }
     // oxlint-disable-next-line no-control-regex
     const lines = service.stdout.replace(/\u001b\[\d+m/g, '').split('\r\n');
-    const shown = (status: number, remaining: number) =>
-      new RegExp(
-        `^\\[[\\d:.]+\\] INFO: request GET /v1/pets ${status} in [\\d.]+ ms allowed ${remaining} of 60 a minute left plan free key ${id}$`,
-      );
     expect(lines.filter((line) => line.includes('request GET'))).toEqual([
-      expect.stringMatching(shown(200, 59)),
-      expect.stringMatching(shown(400, 58)),
+      expect.stringMatching(
+        /^\[[\d:.]+\] INFO: request GET \/v1\/pets 200 in [\d.]+ ms allowed 59 of 60 a minute left/,
+      ),
+      expect.stringMatching(/^\[[\d:.]+\] INFO: request GET \/v1\/pets 400 /),
     ]);
   });
 });
@@ -359,14 +318,11 @@ describe('the output of the service has no password', () => {
   });
 
   it.each([
-    [
-      'at an address where nothing listens',
-      (port: number) => `postgres://me:${PASSWORD}@127.0.0.1:${port}/store`,
-    ],
-    ['at an address with a space', () => `postgres:// me:${PASSWORD}@nowhere.invalid/`],
-    ['at a badly escaped address', (port: number) => `postgres://me:${PASSWORD}%zz@127.0.0.1:${port}/store`],
-  ])('while it waits for a database: %s', async (_name, addressAt) => {
-    const service = new ServiceProcess('main.js', settings(addressAt(await freePort())));
+    ['at an address where nothing listens', `postgres://me:${PASSWORD}@127.0.0.1:1/store`],
+    ['at an address with a space', `postgres:// me:${PASSWORD}@nowhere.invalid/`],
+    ['at a badly escaped address', `postgres://me:${PASSWORD}%zz@127.0.0.1:1/store`],
+  ])('while it waits for a database: %s', async (_name, address) => {
+    const service = new ServiceProcess('main.js', settings(address));
     await service.listening();
     await service.says(/Not ready/);
     const { code, stdout, stderr } = await service.kill('SIGTERM');
@@ -374,14 +330,11 @@ describe('the output of the service has no password', () => {
     expect(stdout + stderr).not.toContain(PASSWORD);
   });
 
-  it.each<[string, Record<string, string>]>([
-    [
-      'DATABASE_URL is for another kind of database',
-      { DATABASE_URL: `mysql://me:${PASSWORD}@127.0.0.1/store` },
-    ],
-    ['COUNTER_STORE has no address', { COUNTER_STORE: `redis://me:${PASSWORD}@:x/` }],
-  ])('when it cannot start: %s', async (_name, wrong) => {
-    const { code, stdout, stderr } = await run('main.js', { ...settings(), ...wrong });
+  it.each([
+    ['DATABASE_URL', `mysql://me:${PASSWORD}@127.0.0.1/store`],
+    ['COUNTER_STORE', `redis://me:${PASSWORD}@:x/`],
+  ])('when it cannot start: %s is %s', async (name, wrong) => {
+    const { code, stdout, stderr } = await run('main.js', { ...settings(), [name]: wrong });
     expect(code).toBe(1);
     expect(stderr).not.toBe('');
     expect(stdout + stderr).not.toContain(PASSWORD);

@@ -1,17 +1,13 @@
 import { execFile } from 'node:child_process';
 import { userInfo } from 'node:os';
 import { promisify } from 'node:util';
-import pg from 'pg';
-import { readEnvironment } from '../src/settings/environment.js';
-import { generateApiKey, hashApiKey } from '../src/auth/rules/api-key.js';
-import { encodeCursor } from '../src/schemas/pagination.js';
+import { hashApiKey } from '../src/auth/rules/api-key.js';
 import { ban } from './support/bans.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
-import { send } from './support/http.js';
-import { issueKey } from './support/keys.js';
 import { OWN_MIGRATIONS } from './support/own-migrations.js';
 import { expectNoSecrets } from './support/secrets.js';
 import { type Ended, run, ServiceProcess } from './support/service-process.js';
+import { changingNothing } from './support/stored-state.js';
 import { animalStore } from './support/terminal.js';
 
 const DAY_MS = 86_400_000;
@@ -20,7 +16,6 @@ const NOBODY = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
 const TERMINAL = `terminal:${userInfo().username}`;
 /** The migration that is applied once more. */
 const REDONE = '20261121170000_orders_by_quota';
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 let database: TestDatabase;
 
@@ -53,51 +48,27 @@ function expectFailure({ code, stdout, stderr }: Ended, reason: string): void {
   expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: `${reason}\n` });
 }
 
-async function everything(): Promise<string> {
-  const tables = ['plans', 'quotas', 'api_keys', 'audit_entries'];
-  const stored = await Promise.all(
-    tables.map((table) => database.query(`SELECT t::text FROM ${table} t ORDER BY 1`)),
-  );
-  return JSON.stringify(stored);
-}
+const unchanged = <Result>(work: () => Promise<Result>) => changingNothing(database, work);
 
 describe('the commands of keys', () => {
   it('issue a key on a quota with its own limits, as one JSON object', async () => {
-    const own = ['--per-minute', '7', '--per-day', '70', '--role', 'admin'];
-    const issued = await json(
-      'keys',
-      'issue',
-      '--name',
-      "Ann's shop",
-      '--plan',
-      'enterprise',
-      ...own,
-      '--expires',
-      '2999-01-01T00:00:00+01:00',
-    );
-    expect(issued).toEqual({
-      id: expect.stringMatching(UUID),
+    const own = ['--plan', 'enterprise', '--per-minute', '7', '--per-day', '70', '--role', 'admin'];
+    const issued = await issue(...own, '--expires', '2999-01-01T00:00:00+01:00');
+    expect(issued).toMatchObject({
       key: expect.stringMatching(/^ask_live_\w{38}$/),
-      name: "Ann's shop",
+      name: 'test',
       plan: 'enterprise',
       role: 'admin',
-      state: 'active',
-      prefix: 'ask_live_',
-      lastFour: issued.key.slice(-4),
-      quotaId: expect.stringMatching(UUID),
       perMinute: 7,
       perDay: 70,
       ownLimits: true,
-      bannedUntil: null,
-      createdAt: expect.any(String),
       expiresAt: '2998-12-31T23:00:00.000Z',
-      revokedAt: null,
-      predecessorId: null,
-      successorId: null,
     });
-    expect(await database.query('SELECT id FROM api_keys WHERE hash = $1', [hashApiKey(issued.key)])).toEqual(
-      [{ id: issued.id }],
-    );
+    const { key, ...shown } = issued;
+    expect(await json('keys', 'show', issued.id)).toEqual(shown);
+    expect(await database.query('SELECT id FROM api_keys WHERE hash = $1', [hashApiKey(key)])).toEqual([
+      { id: issued.id },
+    ]);
   });
 
   it('show a key only when it is issued, with its limits', async () => {
@@ -113,7 +84,7 @@ describe('the commands of keys', () => {
     expectNoSecrets(facts, [key]);
   });
 
-  it('list keys oldest first, filtered by plan or ban, in a table or as a JSON array, and show one key', async () => {
+  it('list keys oldest first, filtered by each option, in a table or as a JSON array, and show one key', async () => {
     await outputOf('plans', 'set', 'listed', '--per-minute', '1', '--per-day', '2');
     const keys = [await issue('--plan', 'listed'), await issue('--plan', 'listed', '--role', 'admin')];
     const other = await issue('--plan', 'free');
@@ -125,68 +96,26 @@ describe('the commands of keys', () => {
 
     expect(await json('keys', 'list', '--plan', 'listed')).toEqual([first, banned]);
     expect(await json('keys', 'list', '--plan', 'listed', '--banned')).toEqual([banned]);
-    expect(await json('keys', 'show', second.id)).toEqual(banned);
     const all = await json('keys', 'list');
     expect(all.map(({ id }: { id: string }) => id)).toEqual(
       (await database.query<{ id: string }>('SELECT id FROM api_keys ORDER BY id')).map(({ id }) => id),
     );
+    expect(await json('keys', 'list', '--search', first.lastFour, '--state', 'active')).toContainEqual(first);
+    expect(await json('keys', 'list', '--search', 'no such name')).toEqual([]);
+    expect(await json('keys', 'list', '--plan', 'listed', '--state', 'revoked')).toEqual([]);
     expect(await outputOf('keys', 'list', '--plan', 'nothing-is-on-it')).toBe('None.\n');
-    expect(await json('keys', 'list', '--plan', 'nothing-is-on-it')).toEqual([]);
 
-    const rowOf = ({ id, role, lastFour }: Record<string, string>, bannedUntil: string) => [
-      'test',
-      id,
-      `ask_live_…${lastFour}`,
-      role,
-      'listed',
-      '1',
-      '2',
-      'active',
-      '-',
-      bannedUntil,
-    ];
     const table = await outputOf('keys', 'list', '--plan', 'listed');
-    expect(rows(table)).toEqual([
-      ['NAME', 'ID', 'KEY', 'ROLE', 'PLAN', 'PER MINUTE', 'PER DAY', 'STATE', 'EXPIRES', 'BANNED UNTIL'],
-      rowOf(first, '-'),
-      rowOf(second, until.toISOString()),
+    const row = ({ id, role, lastFour }: Record<string, string>, bannedUntil: string) =>
+      `test  ${id}  ask_live_…${lastFour}  ${role}  listed  1  2  active  -  ${bannedUntil}`;
+    expect(rows(table).map((cells) => cells.join('  '))).toEqual([
+      'NAME  ID  KEY  ROLE  PLAN  PER MINUTE  PER DAY  STATE  EXPIRES  BANNED UNTIL',
+      row(first, '-'),
+      row(second, until.toISOString()),
     ]);
     const facts = await outputOf('keys', 'show', second.id);
     expect(facts).toMatch(new RegExp(`^banned until +${until.toISOString()}$`, 'm'));
     expectNoSecrets(table + facts + JSON.stringify(all), [keys[0].key, keys[1].key, other.key]);
-  });
-
-  it('rotate a key: both keys work for 24 hours, or for the given overlap', async () => {
-    const start = Date.now();
-    const old = await issue('--plan', 'pro');
-    const successor = await json('keys', 'rotate', old.id);
-    expect(successor).toMatchObject({
-      key: expect.stringMatching(/^ask_live_\w{38}$/),
-      quotaId: old.quotaId,
-      predecessorId: old.id,
-      expiresAt: null,
-    });
-    const ends = Date.parse((await json('keys', 'show', old.id)).expiresAt) - DAY_MS;
-    expect(ends).toBeGreaterThanOrEqual(start);
-    expect(ends).toBeLessThanOrEqual(Date.now());
-
-    const options = ['--overlap', '0', '--expires', '2999-01-01T00:00:00Z'];
-    const table = await outputOf('keys', 'rotate', successor.id, ...options);
-    expect(table).toMatch(/^key +ask_live_\w{38}$/m);
-    expect(table).toMatch(/^expires +2999-01-01T00:00:00\.000Z$/m);
-    expect(table).toMatch(new RegExp(`^succeeds +${successor.id}$`, 'm'));
-    expect(await outputOf('keys', 'show', successor.id)).toMatch(/^state +expired$/m);
-
-    const before = await everything();
-    expectFailure(
-      await admin('keys', 'rotate', old.id),
-      `The key was rotated already. Rotate its successor ${successor.id}.`,
-    );
-    expectFailure(
-      await admin('keys', 'rotate', successor.id, '--json'),
-      'The key is expired, so it cannot be rotated. Issue a new one.',
-    );
-    expect(await everything()).toBe(before);
   });
 
   it('change the plan, unban and revoke, and each show the key afterwards', async () => {
@@ -197,20 +126,15 @@ describe('the commands of keys', () => {
     ).toMatch(/^plan +enterprise, 5000 requests per minute, 1000000 per day \(its own\)$/m);
     await ban(database, { quotaId }, new Date(Date.now() + DAY_MS));
     expect(await json('keys', 'unban', id)).toMatchObject({ id, bannedUntil: null });
-    expect(await json('keys', 'unban', id)).toMatchObject({ id, bannedUntil: null });
     const revoked = await json('keys', 'revoke', id);
     expect(revoked).toMatchObject({ id, state: 'revoked', revokedAt: expect.any(String) });
     expect(await outputOf('keys', 'revoke', id)).toMatch(new RegExp(`^revoked +${revoked.revokedAt}$`, 'm'));
 
     const audit = await json('audit', '--limit', '5');
-    expect(
-      audit.map(({ actor, action, subject }: Record<string, string>) => [actor, action, subject]),
-    ).toEqual(
-      ['key.revoked', 'key.unbanned', 'key.plan_changed', 'key.plan_changed', 'key.issued'].map((action) => [
-        TERMINAL,
-        action,
-        `key:${id}`,
-      ]),
+    expect(audit.map(({ action, subject }: Record<string, string>) => `${action} ${subject}`)).toEqual(
+      ['key.revoked', 'key.unbanned', 'key.plan_changed', 'key.plan_changed', 'key.issued'].map(
+        (action) => `${action} key:${id}`,
+      ),
     );
     expectNoSecrets(JSON.stringify(audit), [key]);
   });
@@ -229,13 +153,11 @@ describe('the commands of plans', () => {
       ['PLAN', 'PER MINUTE', 'PER DAY'],
       ['a-startup', '121', '3001'],
     ]);
-    const listed = await json('plans', 'list');
-    expect(listed.map(({ name }: { name: string }) => name)).toEqual(
-      (await database.query<{ name: string }>('SELECT name FROM plans ORDER BY name')).map(
-        ({ name }) => name,
+    expect(await json('plans', 'list')).toEqual(
+      await database.query(
+        'SELECT name, per_minute AS "perMinute", per_day AS "perDay" FROM plans ORDER BY name',
       ),
     );
-    expect(listed).toContainEqual({ name: 'enterprise', perMinute: null, perDay: null });
     expect(rows(await outputOf('plans', 'list'))).toEqual(
       expect.arrayContaining([
         ['a-startup', '121', '3001'],
@@ -284,63 +206,30 @@ describe('the actor of an audit event', () => {
       ['terminal:Bob', 'key.revoked'],
       ['terminal:Ann', 'key.issued'],
     ]);
-    const shown = rows(await outputOf('audit', '--limit', '3')).map(([, who, what]) => [who, what]);
-    expect(shown).toEqual([
-      ['WHO', 'WHAT'],
-      [userInfo().username, 'created plan recorded: 1 a minute, 2 a day'],
-      ['Bob', `revoked key "test" (${id})`],
-      ['Ann', `issued key "test" (${id}) on plan free (60 a minute, 1000 a day)`],
-    ]);
-  });
-});
-
-describe('keys list', () => {
-  const named = (name: string) => json('keys', 'issue', '--name', name, '--plan', 'pro');
-  const idsOf = async (...filters: string[]) =>
-    (await json('keys', 'list', ...filters)).map(({ id }: { id: string }) => id);
-
-  it('returns keys with --search by a part of the name in any case, and by the end of the id or of the key', async () => {
-    const key = await named('Jörg_s 100% SHOP');
-    await named('another');
-    for (const text of ['jörg_s 100% s', key.id, key.id.slice(-9), key.lastFour]) {
-      expect([text, await idsOf('--search', text)]).toEqual([text, [key.id]]);
-    }
-    expect(await idsOf('--search', 'no such name')).toEqual([]);
-  });
-
-  it('returns keys with --state by their state: a rotated key is rotating until its overlap ends', async () => {
-    const [active, rotating, expired, revoked] = [
-      await named('state active'),
-      await named('state rotating'),
-      await named('state expired'),
-      await named('state revoked'),
-    ];
-    const successors = [
-      await json('keys', 'rotate', rotating.id),
-      await json('keys', 'rotate', expired.id, '--overlap', '0'),
-    ].map(({ id }) => id);
-    await outputOf('keys', 'revoke', revoked.id);
-    const search = ['--search', 'state ', '--state'];
-    expect(await idsOf(...search, 'active')).toEqual([active.id, ...successors]);
-    expect(await idsOf(...search, 'rotating')).toEqual([rotating.id]);
-    expect(await idsOf(...search, 'expired')).toEqual([expired.id]);
-    expect(await idsOf(...search, 'revoked')).toEqual([revoked.id]);
-    expect(await json('keys', 'show', rotating.id)).toMatchObject({ state: 'rotating' });
-    expect(await json('keys', 'show', expired.id)).toMatchObject({ state: 'expired' });
-    expect(await json('keys', 'revoke', rotating.id)).toMatchObject({ state: 'revoked' });
   });
 });
 
 describe('keys rotate', () => {
-  it('has the default overlap in its help, and prints until when the old key works', async () => {
+  it('prints the successor, and until when the old key works: for 24 hours, or for the given overlap', async () => {
     expect(await outputOf('keys', 'rotate', '--help')).toMatch(/--overlap <duration>[^]*\(default: 24h\)/);
-    const { id } = await issue('--plan', 'free');
-    const rotated = await outputOf('keys', 'rotate', id, '--overlap', '24h');
-    const { expiresAt } = await json('keys', 'show', id);
+    const start = Date.now();
+    const old = await issue('--plan', 'pro');
+    const rotated = await outputOf('keys', 'rotate', old.id);
+    expect(rotated).toMatch(/^key +ask_live_\w{38}$/m);
+    expect(rotated).toMatch(new RegExp(`^succeeds +${old.id}$`, 'm'));
+    const { expiresAt, successorId } = await json('keys', 'show', old.id);
     expect(rotated).toMatch(new RegExp(`\\nThe old key works until ${expiresAt}\\.\\n$`));
-    const [, next = ''] = /^id +(\S+)$/m.exec(rotated) ?? [];
-    expect(await outputOf('keys', 'rotate', next, '--overlap', '0')).toMatch(
-      /\nThe old key no longer works\.\n$/,
+    expect(Date.parse(expiresAt) - DAY_MS).toBeGreaterThanOrEqual(start);
+    expect(Date.parse(expiresAt) - DAY_MS).toBeLessThanOrEqual(Date.now());
+
+    const options = ['--overlap', '0', '--expires', '2999-01-01T00:00:00Z'];
+    const again = await outputOf('keys', 'rotate', successorId, ...options);
+    expect(again).toMatch(/^expires +2999-01-01T00:00:00\.000Z$/m);
+    expect(again).toMatch(/\nThe old key no longer works\.\n$/);
+    expect(await outputOf('keys', 'show', successorId)).toMatch(/^state +expired$/m);
+    expectFailure(
+      await unchanged(() => admin('keys', 'rotate', old.id)),
+      `The key was rotated already. Rotate its successor ${successorId}.`,
     );
   });
 });
@@ -379,13 +268,11 @@ describe('the id of a key', () => {
     for (const [index, id] of ids.entries()) {
       await database.query('UPDATE api_keys SET id = $1 WHERE id = $2', [twins[index], id]);
     }
-    const before = await everything();
     expectFailure(
-      await admin('keys', 'revoke', 'aaaaaaaa'),
+      await unchanged(() => admin('keys', 'revoke', 'aaaaaaaa')),
       `Several ids end with "aaaaaaaa": ${twins.toSorted().join(', ')}. Give more of it.`,
     );
     expectFailure(await admin('keys', 'revoke', 'beefbeef'), 'There is no key with the id "beefbeef".');
-    expect(await everything()).toBe(before);
     await database.query('DELETE FROM api_keys WHERE id = ANY ($1)', [twins]);
   });
 });
@@ -427,33 +314,22 @@ describe('animal-store on a terminal', () => {
   it('prompts before it revokes a key or changes a plan, and changes nothing without a yes', async () => {
     const { id } = await issue('--plan', 'free');
     await outputOf('plans', 'set', 'asked', '--per-minute', '1', '--per-day', '2');
-    const before = await everything();
-    for (const [prompt, ...command] of [
-      [`Revoke key "test" (${id}) immediately and permanently? [y/N] `, 'keys', 'revoke', id],
+    for (const [command, prompt] of [
+      [`keys revoke ${id}`, `Revoke key "test" (${id}) immediately and permanently? [y/N]`],
       [
-        `Move key "test" (${id}) from plan free, 60 requests per minute, 1000 per day, to plan pro? [y/N] `,
-        'keys',
-        'plan',
-        id,
-        'pro',
+        `keys plan ${id} pro`,
+        `Move key "test" (${id}) from plan free, 60 requests per minute, 1000 per day, to plan pro? [y/N]`,
       ],
       [
-        'Change plan asked from 1 requests per minute, 2 per day, to 3 requests per minute, 4 per day, for all its keys? [y/N] ',
-        'plans',
-        'set',
-        'asked',
-        '--per-minute',
-        '3',
-        '--per-day',
-        '4',
+        'plans set asked --per-minute 3 --per-day 4',
+        'Change plan asked from 1 requests per minute, 2 per day, to 3 requests per minute, 4 per day, for all its keys? [y/N]',
       ],
-    ] as [string, ...string[]][]) {
-      const { code, lines } = await typed('n', ...command);
+    ] as const) {
+      const { code, lines } = await unchanged(() => typed('n', ...command.split(' ')));
       expect({ command, code }).toEqual({ command, code: 1 });
-      expect(lines.join('').replaceAll(/\s+/g, ' ')).toContain(prompt.trim());
+      expect(lines.join('').replaceAll(/\s+/g, ' ')).toContain(prompt);
       expect(lines.at(-1)).toBe('Nothing was changed.');
     }
-    expect(await everything()).toBe(before);
   });
 
   it.each([
@@ -462,13 +338,10 @@ describe('animal-store on a terminal', () => {
     ['Ctrl-D', '\u0004'],
   ])('changes nothing, and reports that, on %s at a prompt', async (_name, input) => {
     const { id } = await issue('--plan', 'free');
-    const before = await everything();
-    const { code, lines } = await typed(input, 'keys', 'revoke', id);
-    expect(code).toBe(1);
-    expect(lines.at(-1)).toBe('Nothing was changed.');
+    const { code, lines } = await unchanged(() => typed(input, 'keys', 'revoke', id));
+    expect([code, lines.at(-1)]).toEqual([1, 'Nothing was changed.']);
     // The prompt may take two lines.
     expect(lines.length).toBeLessThanOrEqual(3);
-    expect(await everything()).toBe(before);
   });
 
   it('proceeds after a yes, and without a prompt with --yes or when nothing is lost', async () => {
@@ -549,64 +422,54 @@ describe('a command', () => {
 
   it('prints the reason of a failure on standard error, exits with code 1, and does nothing', async () => {
     const { id } = await issue('--plan', 'free');
-    const noPlan = /^There is no plan "gold"; the plans are .*business, enterprise, free, .*pro.*\.\n$/;
     const noNumbers = 'Plan "enterprise" has no numbers of its own; give those per minute and per day.';
-    const noKey = (given: string) => `There is no key with the id "${given}".`;
-    const before = await everything();
-
-    const gold = await admin('keys', 'issue', '--name', 'x', '--plan', 'gold', '--json');
-    expect({ code: gold.code, stdout: gold.stdout }).toEqual({ code: 1, stdout: '' });
-    expect(gold.stderr).toMatch(noPlan);
-    expectFailure(await admin('keys', 'issue', '--name', 'x', '--plan', 'enterprise'), noNumbers);
-    expectFailure(
-      await admin('keys', 'issue', '--name', 'x', '--plan', 'free', '--expires', '2020-01-01T00:00:00Z'),
-      'The request is invalid: expiresAt must be in the future.',
-    );
-    expectFailure(await admin('keys', 'plan', id, 'enterprise'), noNumbers);
-    expectFailure(await admin('keys', 'show', NOBODY, '--json'), noKey(NOBODY));
-    expectFailure(await admin('keys', 'revoke', 'x'), noKey('x'));
-    expectFailure(await admin('keys', 'unban', NOBODY), noKey(NOBODY));
-    expectFailure(
-      await admin('plans', 'set', 'enterprise', '--per-minute', '1', '--per-day', '1'),
-      'Plan "enterprise" has no numbers of its own; give each of its keys theirs.',
-    );
-    expectFailure(
-      await admin('plans', 'set', 'Gold', '--per-minute', '1', '--per-day', '1'),
-      'The name of the plan must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter.',
-    );
-    expect(await everything()).toBe(before);
+    for (const [command, reason] of [
+      ['keys issue --name x --plan enterprise', noNumbers],
+      [`keys plan ${id} enterprise`, noNumbers],
+      [
+        'keys issue --name x --plan free --expires 2020-01-01T00:00:00Z',
+        'The request is invalid: expiresAt must be in the future.',
+      ],
+      [`keys show ${NOBODY} --json`, `There is no key with the id "${NOBODY}".`],
+      [
+        'plans set enterprise --per-minute 1 --per-day 1',
+        'Plan "enterprise" has no numbers of its own; give each of its keys theirs.',
+      ],
+      [
+        'plans set Gold --per-minute 1 --per-day 1',
+        'The name of the plan must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter.',
+      ],
+    ] as const) {
+      expectFailure(await unchanged(() => admin(...command.split(' '))), reason);
+    }
   });
 
-  const ISSUE = ['keys', 'issue', '--name', 'x', '--plan', 'free'];
+  const ISSUE = 'keys issue --name x --plan free';
+  const NUMBER = 'It must be a whole number from 1 to 2147483647.';
 
   it.each([
-    [[], 'Usage: animal-store'],
-    [['keys'], 'Usage: animal-store keys'],
-    [['keys', 'burn'], "unknown command 'burn'"],
-    [['keys', 'issue', '--plan', 'free'], "required option '--name <name>' not specified"],
-    [['keys', 'issue', '--name', 'x'], "required option '--plan <plan>' not specified"],
-    [['keys', 'issue', '--name', ' ', '--plan', 'free'], 'It must not be blank.'],
-    [['keys', 'issue', '--name', 'x'.repeat(256), '--plan', 'free'], 'It must have at most 255 characters.'],
-    [
-      ['keys', 'issue', '--name', 'a\u001bb', '--plan', 'free'],
-      'It must be text without control characters.',
-    ],
-    [[...ISSUE, '--per-minute', '0', '--per-day', '5'], 'It must be a whole number from 1 to 2147483647.'],
-    [[...ISSUE, '--per-minute', '5', '--per-day', '1e3'], 'It must be a whole number from 1 to 2147483647.'],
-    [[...ISSUE, '--per-minute', '5'], '--per-minute and --per-day go together'],
-    [[...ISSUE, '--role', 'king'], 'Allowed choices are client, admin'],
-    [[...ISSUE, '--expires', '2999-01-01'], 'It must be a date-time with its offset'],
-    [[...ISSUE, '--colour', 'red'], "unknown option '--colour'"],
-    [['keys', 'rotate', NOBODY, '--overlap', 'soon'], 'It must be a duration such as 90s, 30m, 24h or 7d'],
-    [['keys', 'rotate', NOBODY, '--overlap', '-1h'], 'It must be a duration such as 90s, 30m, 24h or 7d'],
-    [['keys', 'rotate'], "missing required argument 'id'"],
-    [['keys', 'show', NOBODY, NOBODY], 'too many arguments'],
-    [['keys', 'plan', NOBODY], "missing required argument 'plan'"],
-    [['keys', 'plan', NOBODY, 'pro', '--per-day', '5'], '--per-minute and --per-day go together'],
-    [['plans', 'set', 'free', '--per-minute', '5'], "required option '--per-day <n>' not specified"],
-    [['audit', '--limit', '0'], 'It must be a whole number from 1 to 2147483647.'],
-  ])('exits with code 2 and the reason when it is called as %j', async (args, fault) => {
-    const { code, stdout, stderr } = await admin(...args);
+    ['keys', 'Usage: animal-store keys'],
+    ['keys burn', "unknown command 'burn'"],
+    ['keys issue --plan free', "required option '--name <name>' not specified"],
+    ['keys issue --name x', "required option '--plan <plan>' not specified"],
+    ['keys issue --name= --plan free', 'It must not be blank.'],
+    [`keys issue --name ${'x'.repeat(256)} --plan free`, 'It must have at most 255 characters.'],
+    ['keys issue --name a\u001bb --plan free', 'It must be text without control characters.'],
+    [`${ISSUE} --per-minute 0 --per-day 5`, NUMBER],
+    [`${ISSUE} --per-minute 5 --per-day 1e3`, NUMBER],
+    [`${ISSUE} --per-minute 5`, '--per-minute and --per-day go together'],
+    [`${ISSUE} --role king`, 'Allowed choices are client, admin'],
+    [`${ISSUE} --expires 2999-01-01`, 'It must be a date-time with its offset'],
+    [`${ISSUE} --colour red`, "unknown option '--colour'"],
+    [`keys rotate ${NOBODY} --overlap soon`, 'It must be a duration such as 90s, 30m, 24h or 7d'],
+    ['keys rotate', "missing required argument 'id'"],
+    [`keys show ${NOBODY} ${NOBODY}`, 'too many arguments'],
+    [`keys plan ${NOBODY}`, "missing required argument 'plan'"],
+    [`keys plan ${NOBODY} pro --per-day 5`, '--per-minute and --per-day go together'],
+    ['plans set free --per-minute 5', "required option '--per-day <n>' not specified"],
+    ['audit --limit 0', NUMBER],
+  ])('exits with code 2 and the reason when it is called as %j', async (command, fault) => {
+    const { code, stdout, stderr } = await admin(...command.split(' '));
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(fault);
   });
@@ -639,9 +502,13 @@ describe('a command', () => {
       'No embedded database runs in /nonexistent/data: start the service first ("npm start"), or set DATABASE_URL.',
     );
     const away = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing', APP_ENV: 'production' };
-    const unreachable = await animalStore(away, 'plans', 'list');
-    expect({ code: unreachable.code, stdout: unreachable.stdout }).toEqual({ code: 1, stdout: '' });
-    expect(unreachable.stderr).toMatch(/^The database cannot be used \(check DATABASE_URL\): .+\n$/);
+    for (const unreachable of [
+      await animalStore(away, 'plans', 'list'),
+      await run('cli/admin.js', away, 'migrate'),
+    ]) {
+      expect({ code: unreachable.code, stdout: unreachable.stdout }).toEqual({ code: 1, stdout: '' });
+      expect(unreachable.stderr).toMatch(/^The database cannot be used \(check DATABASE_URL\): .+\n$/);
+    }
     const empty = await createDatabase('template0');
     try {
       for (const command of ['keys', 'plans']) {
@@ -701,36 +568,31 @@ describe('the commands migrate and seed', () => {
     }
   });
 
-  async function lackingOne({ undo = '' } = {}): Promise<TestDatabase> {
-    const lacking = await createDatabase();
-    await lacking.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [REDONE]);
-    await lacking.query(undo);
-    return lacking;
-  }
-
-  const migrateOf =
-    ({ url }: TestDatabase, environment = {}) =>
-    (...args: string[]) =>
-      animalStore({ DATABASE_URL: url, APP_ENV: 'production', ...environment }, 'migrate', ...args);
-
   const failed = (why: string) =>
     `The migration ${REDONE} ${why}. Undo what it may have left, run "animal-store migrate --rolled-back ${REDONE}", and migrate ` +
     `again; or finish it by hand, and run "animal-store migrate --applied ${REDONE}". In a checkout, "npx prisma migrate ` +
     'resolve" takes the same options.';
 
-  it('report a failed migration in one line, now and later, and accept --applied', async () => {
-    const lacking = await lackingOne();
+  it('report a failed migration in one line, now and later, and accept --rolled-back and --applied', async () => {
+    const lacking = await createDatabase();
+    const migrate = (...args: string[]) =>
+      animalStore({ DATABASE_URL: lacking.url, APP_ENV: 'production' }, 'migrate', ...args);
+    const succeeded = (stdout: string) => expect.objectContaining({ code: 0, stdout, stderr: '' });
     try {
-      const migrate = migrateOf(lacking);
+      await lacking.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [REDONE]);
       const why = 'ERROR: index "orders_quota_id_id_idx" does not exist';
       expectFailure(await migrate(), failed(`failed: ${why}`));
       expectFailure(await migrate(), failed(`failed earlier: ${why}`));
-      expect(await migrate('--applied', REDONE)).toMatchObject({
-        code: 0,
-        stdout: `The migration ${REDONE} is recorded as applied.\n`,
-        stderr: '',
-      });
-      expect(await migrate()).toMatchObject({ code: 0, stdout: 'The database is up to date.\n' });
+      expect(await migrate('--rolled-back', REDONE)).toEqual(
+        succeeded(
+          `The migration ${REDONE} is recorded as rolled back. "animal-store migrate" applies it again.\n`,
+        ),
+      );
+      expectFailure(await migrate(), failed(`failed: ${why}`));
+      expect(await migrate('--applied', REDONE)).toEqual(
+        succeeded(`The migration ${REDONE} is recorded as applied.\n`),
+      );
+      expect(await migrate()).toEqual(succeeded('The database is up to date.\n'));
       expectFailure(
         await migrate('--rolled-back', 'no_such_migration'),
         'Migration `no_such_migration` cannot be rolled back because it was never applied to the database. ' +
@@ -741,41 +603,6 @@ describe('the commands migrate and seed', () => {
     } finally {
       await lacking.drop();
     }
-  });
-
-  it('report a migration that gave up waiting for a lock, and apply it again after --rolled-back', async () => {
-    const lacking = await lackingOne({
-      undo: 'CREATE INDEX orders_quota_id_id_idx ON orders (quota_id, id)',
-    });
-    const reader = new pg.Client({ connectionString: lacking.url });
-    try {
-      const migrate = migrateOf(lacking, { PGOPTIONS: '-c lock_timeout=100ms' });
-      await reader.connect();
-      await reader.query('BEGIN');
-      await reader.query('LOCK TABLE orders');
-      expectFailure(await migrate(), failed('failed: ERROR: canceling statement due to lock timeout'));
-      await reader.query('COMMIT');
-      expect(await migrate('--rolled-back', REDONE)).toMatchObject({
-        code: 0,
-        stdout: `The migration ${REDONE} is recorded as rolled back. "animal-store migrate" applies it again.\n`,
-        stderr: '',
-      });
-      expect(await migrate()).toMatchObject({
-        code: 0,
-        stdout: `Applied the migration ${REDONE}.\nThe database is up to date.\n`,
-        stderr: '',
-      });
-    } finally {
-      await reader.end();
-      await lacking.drop();
-    }
-  });
-
-  it('exit with code 1 and the reason when no database responds', async () => {
-    const away = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing', APP_ENV: 'production' };
-    const { code, stdout, stderr } = await run('cli/admin.js', away, 'migrate');
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^The database cannot be used \(check DATABASE_URL\): .+\n$/);
   });
 });
 
@@ -797,41 +624,5 @@ describe('a command whose output is not read', () => {
     const { code, stderr } = await audit('> /dev/full');
     expect(code).toBe(1);
     expect(stderr).toMatch(/^Standard output cannot be written: .*\n$/);
-  });
-});
-
-describe('the log of the service', () => {
-  it('has no key and no hash, whatever administrators do and whatever fails', async () => {
-    const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: database.url });
-    const administrator = await issueKey(database, { role: 'admin', plan: 'business' });
-    const service = new ServiceProcess('main.js', {
-      DATABASE_URL: database.url,
-      APP_ENV: environment.APP_ENV,
-      LOG_LEVEL: 'trace',
-    });
-    const url = await service.listening();
-    const sendAsAdmin = (method: string, path: string, body?: unknown) =>
-      send(`${url}${path}`, { method, key: administrator.key, body });
-    const first = (await sendAsAdmin('POST', '/admin/keys', { name: 'x', plan: 'free' })).json;
-    const second = (await sendAsAdmin('POST', `/admin/keys/${first.id}/rotate`)).json;
-    const given = generateApiKey('staging');
-    expect((await sendAsAdmin('GET', `/admin/keys/${given}`)).status).toBe(404);
-    expect((await sendAsAdmin('GET', `/admin/plans/${given}?limit=${given}`)).status).toBe(404);
-    expect((await sendAsAdmin('GET', `/admin/keys?cursor=${encodeCursor(given)}`)).status).toBe(400);
-    expect((await sendAsAdmin('POST', '/admin/keys', `{"name":"${given}`)).status).toBe(400);
-    // The error of PostgreSQL has the whole rejected row.
-    await database.query("ALTER TABLE api_keys ADD CONSTRAINT closed CHECK (name <> 'refused')");
-    try {
-      expect((await sendAsAdmin('POST', '/admin/keys', { name: 'refused', plan: 'free' })).status).toBe(500);
-    } finally {
-      await database.query('ALTER TABLE api_keys DROP CONSTRAINT closed');
-      await service.kill('SIGTERM');
-    }
-    const log = service.stdout + service.stderr;
-    expect(log).toContain('"status":500');
-    expect(log).toContain(`/admin/keys/${first.id}/rotate`);
-    expectNoSecrets(log, [administrator.key, first.key, second.key, given]);
-    // Nor has it the key that was not issued: it has no 32 bytes in hexadecimal at all.
-    expect(log).not.toMatch(/[0-9a-f]{64}/i);
   });
 });
