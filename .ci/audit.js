@@ -1,6 +1,5 @@
-// Asks the npm registry whether anything that is locked, for the service, its development, the client or the bench, has a
-// known hole of severity high or critical. Ends with 1 if so, and with 75 ("try again later", sysexits.h) where the registry could
-// not be asked: then nobody knows, which is another thing than none.
+// Looks up all locked packages in the npm registry: those of the service, its development, the client and the bench. Exits with 1 for a
+// known vulnerability of severity high or critical, and with 75 ("try again later", sysexits.h) if the registry does not respond.
 
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
@@ -10,7 +9,7 @@ const PACKAGES = ['.', '.ci/nodes', 'client', 'client/test/runtimes', 'bench', '
 const FOUND = 1;
 const NOT_ASKED = 75;
 
-/** What npm says of a package, or why it says nothing. */
+/** Returns the vulnerabilities that npm reports for a folder, or the reason why it reports none. */
 function audit(name) {
   const { stdout, stderr, error } = spawnSync('npm', ['audit', '--json', '--package-lock-only'], {
     cwd: path.join(ROOT, name),
