@@ -56,7 +56,7 @@ describe('admin.keys', () => {
     assert.equal(status, 200);
   });
 
-  it('does not issue a key again where no response arrives', async () => {
+  it('does not issue a key again when no response arrives', async () => {
     for (const call of [
       (keys) => keys.issue({ name: 'twice', plan: 'free' }),
       (keys) => keys.rotate('00000000-0000-4000-8000-000000000000'),

@@ -26,7 +26,7 @@ describe('learn', () => {
     });
   });
 
-  it('expects other clients where a window is partly used before the first response', () => {
+  it('expects other clients when a window is partly used before the first response', () => {
     assert.equal(inFlightLimit([first]), 2);
     assert.equal(learn(undefined, reported(59, 30), at(1000, 1100)).usedPerResponse, 1);
   });
@@ -36,12 +36,12 @@ describe('learn', () => {
     assert.deepEqual([resetAfterMs, resetByMs], [30_000, 31_000]);
   });
 
-  it('keeps the lower remaining of two responses that were under way together', () => {
+  it('keeps the lower remaining of two responses to concurrent requests', () => {
     assert.equal(learn(first, reported(51, 30), at(1050, 1200)).remaining, 50);
     assert.equal(learn(first, reported(42, 30), at(1050, 1200)).remaining, 42);
   });
 
-  it('believes a newer response that reports more, as after a change of plan', () => {
+  it('accepts a newer response that reports more, as after a change of plan', () => {
     assert.equal(learn(first, reported(300, 29), at(1500, 1600)).remaining, 300);
   });
 
@@ -50,7 +50,7 @@ describe('learn', () => {
     assert.equal(learn({ ...next, knownAtMs: 31_200 }, reported(0, 1), at(30_000, 31_300)).remaining, 60);
   });
 
-  it('takes over a later window', () => {
+  it('adopts a later window', () => {
     const { remaining, resetByMs } = learn(first, reported(59, 60), at(31_000, 31_050));
     assert.deepEqual([remaining, resetByMs], [59, 91_050]);
   });
@@ -87,15 +87,15 @@ describe('inFlightLimit', () => {
     );
   });
 
-  it('returns half of the share of this client where others use the key', () => {
+  it('returns half of the share of this client when others use the key', () => {
     assert.equal(limitAt(48, 4), 6);
   });
 
-  it('returns 0 where a window is spent', () => {
+  it('returns 0 when a window is spent', () => {
     assert.equal(inFlightLimit([first, { ...first, remaining: 0 }]), 0);
   });
 
-  it('returns no limit where nothing is known', () => {
+  it('returns no limit when nothing is known', () => {
     assert.equal(inFlightLimit([]), Infinity);
   });
 });
@@ -116,7 +116,7 @@ describe('waitForWindowsMs', () => {
     assert.equal(waitForWindowsMs([first, day], 0, 0), 50_000_000);
   });
 
-  it('returns Infinity where the limit is 0', () => {
+  it('returns Infinity when the limit is 0', () => {
     assert.equal(waitForWindowsMs([{ ...first, limit: 0, remaining: 0 }], 0, 0), Infinity);
   });
 });

@@ -60,7 +60,7 @@ describe('a client with default settings', () => {
     assert.equal((await admin.keys.get(id)).bannedUntil, null);
   });
 
-  it('gets one 429 where the window was spent before, and then sends one call before the others', async () => {
+  it('gets one 429 when the window was spent before, and then sends one call before the others', async () => {
     const { key } = await admin.keys.issue({ name: 'ten', plan: 'enterprise', perMinute: 10, perDay: 100 });
     await travelToSecond(40);
     const other = connect(key);
@@ -102,8 +102,8 @@ describe('maxInFlight', () => {
   });
 });
 
-describe('the budget of a call', () => {
-  it('fails at once, before anything is sent, where the wait for the limit is longer', async () => {
+describe('a call that has to wait for the limit', () => {
+  it('fails at once, and sends nothing, when the wait is longer than its budget', async () => {
     const { key } = await admin.keys.issue({ name: 'one', plan: 'enterprise', perMinute: 1, perDay: 100 });
     const { store, responses } = connect(key, { budget: { totalMs: 10_000 } });
     await travelToSecond(20);
@@ -116,7 +116,7 @@ describe('the budget of a call', () => {
     assert.equal(responses.length, 1);
   });
 
-  it('is its own timeoutMs where that is given', async () => {
+  it('may have its own budget, timeoutMs', async () => {
     const { key } = await admin.keys.issue({
       name: 'timeout',
       plan: 'enterprise',
@@ -147,7 +147,7 @@ describe('the budget of a call', () => {
     assert.notEqual((await store.getRateLimit()).bannedUntil, null);
   });
 
-  it('ends a call that waits for the limit with its signal', async () => {
+  it('ends with its signal', async () => {
     const { key } = await admin.keys.issue({ name: 'one', plan: 'enterprise', perMinute: 1, perDay: 100 });
     await travelToSecond(20);
     const store = new AnimalStore({ baseUrl, apiKey: key });

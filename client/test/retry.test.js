@@ -200,7 +200,7 @@ describe('a failed attempt', () => {
     assert.deepEqual([waits, requests.length], [[1000], 1]);
   });
 
-  it('is repeated although the clock of the machine is set', async () => {
+  it('is repeated even when the clock of the machine changes', async () => {
     let nowMs = Date.now();
     const { fetch, requests } = recordingFetch(away({ 'Retry-After': '1' }));
     const store = await connect({ fetch, ...recordingPause(), now: () => (nowMs += 3_600_000) });
