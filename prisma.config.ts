@@ -10,19 +10,19 @@ if (existsSync(fromRoot('.env'))) {
   process.loadEnvFile(fromRoot('.env'));
 }
 
-// The CLI would download a native engine before any command, also before those that do not use it. Our script is the same
-// engine from npm; Windows cannot start a script as a program, so there the download stays.
+// The CLI would download a native engine before every command, even one that does not use it. Our script runs the same engine
+// from npm. Windows cannot start a script as a program, so it keeps the download.
 if (process.platform !== 'win32') {
   process.env.PRISMA_SCHEMA_ENGINE_BINARY ||= fromRoot('prisma', 'schema-engine.mjs');
 }
 
-// As the service reads them, from files too; what else may be in files is not Prisma's concern.
+// Addresses can come from files, as in the service. Prisma needs no other secret.
 const addresses = Object.entries(process.env).filter(
   ([name, value]) => /^(DIRECT_)?DATABASE_URL(_FILE)?$/.test(name) && value !== '',
 );
 const faults: string[] = [];
 const { DATABASE_URL, DIRECT_DATABASE_URL } = resolveSecretFiles(Object.fromEntries(addresses), faults);
-// Past a pooler, where there is one: the engine's lock belongs to a session.
+// Bypasses a pooler, since the engine's lock belongs to a session.
 const url = DIRECT_DATABASE_URL ?? DATABASE_URL;
 const needsDatabase = [
   /^migrate (deploy|dev|reset|resolve|status)\b/,

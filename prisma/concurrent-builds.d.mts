@@ -1,2 +1,2 @@
-/** The name of the index that a migration builds concurrently, or undefined if it does anything else. */
+/** Returns the name of the index that a migration builds concurrently, or undefined for any other migration. */
 export function concurrentlyBuiltIndex(sql: string): string | undefined;

@@ -1,5 +1,5 @@
-// Builds indexes by `CREATE INDEX CONCURRENTLY` beside the schema engine, which would record the migration as unfinished for as long
-// as the build waits for older transactions, and so as failed for every release that looks. Such a migration is one statement.
+// Builds indexes by `CREATE INDEX CONCURRENTLY` without the schema engine. While the build waits for older transactions, the engine would
+// record the migration as unfinished, which other releases read as failed. Such a migration is one statement.
 
 import pg from 'pg';
 
@@ -10,24 +10,24 @@ const CONCURRENT_BUILD =
 const APPLIED = `SELECT migration_name AS name FROM _prisma_migrations
   WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`;
 
-/** A build that the engine began itself, in an earlier release, and that has left its record unfinished. */
+/** For a build that the engine of an earlier release started and did not finish. */
 const ROLL_BACK = `UPDATE _prisma_migrations SET rolled_back_at = now()
   WHERE migration_name = ANY ($1) AND finished_at IS NULL AND rolled_back_at IS NULL`;
 
-/** Without a log, as the engine writes one when PostgreSQL refuses a migration. */
+/** A record with a log is a migration that PostgreSQL rejected. */
 const BEGUN = `SELECT FROM _prisma_migrations WHERE migration_name = $1 AND coalesce(logs, '') = ''`;
 
-/** Recorded as rolled back from the start: no release takes that for a failure, and the next run for its own index. */
+/** Recorded as rolled back from the start: no release reads that as a failure, and the next run recognises its index by it. */
 const BEGIN = `INSERT INTO _prisma_migrations (id, checksum, migration_name, rolled_back_at)
   SELECT gen_random_uuid(), '', $1::varchar, now() WHERE NOT EXISTS (${BEGUN})`;
 
-/** The name of the index that a migration builds concurrently, or undefined if it does anything else. */
+/** Returns the name of the index that a migration builds concurrently, or undefined for any other migration. */
 export function concurrentlyBuiltIndex(sql) {
   const [, quoted, bare] = CONCURRENT_BUILD.exec(sql.replaceAll(COMMENTS, '')) ?? [];
   return quoted ?? bare?.toLowerCase();
 }
 
-/** Returns those of the migrations that are one concurrent build and not applied yet, in their order. */
+/** Returns, in order, the migrations that are one concurrent build and not applied yet. */
 export async function pendingBuilds(session, migrations) {
   const builds = migrations.filter(({ migrationFile }) =>
     concurrentlyBuiltIndex(migrationFile.content.value),
@@ -42,10 +42,10 @@ export async function pendingBuilds(session, migrations) {
 }
 
 /**
- * Builds the index of a migration, unless the server has finished it after an earlier run was killed. First drops the invalid index
- * that an interrupted build leaves. The caller records the migration as applied.
+ * Builds the index of a migration, unless the server finished it after an earlier run was killed. First drops the invalid index of
+ * an interrupted build. The caller records the migration as applied.
  *
- * @throws an error of code P3018, in one line, when PostgreSQL refuses.
+ * @throws Error P3018, in one line, when PostgreSQL rejects the build.
  */
 export async function buildIndex(session, { path: migrationName, migrationFile }) {
   const sql = migrationFile.content.value;
@@ -55,7 +55,7 @@ export async function buildIndex(session, { path: migrationName, migrationFile }
     return;
   }
   try {
-    // Its locks hold up no request, but given up half-way it leaves an invalid index.
+    // Its locks delay no request, but a build that times out leaves an invalid index.
     await session.query('SET lock_timeout = 0');
     if (isValid === false) {
       await session.query(`DROP INDEX CONCURRENTLY ${index}`);
@@ -81,7 +81,7 @@ function failedBuild(migrationName, error) {
   );
 }
 
-/** Undefined if there is no such index. */
+/** Returns undefined if there is no such index. */
 async function isValidIndex(session, name) {
   const { rows } = await session.query('SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)', [
     name,

@@ -1,4 +1,4 @@
-// What went wrong between us and the database server, in the codes and words of Prisma's own schema engine.
+// Describes errors of the connection to the database server with the codes and texts of Prisma's schema engine.
 
 const REACH_ERRORS = new Set([
   'ECONNREFUSED',
@@ -13,8 +13,8 @@ const TLS_ERROR =
   /^(ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(GET|VERIFY|DECRYPT)|HOSTNAME_MISMATCH|INVALID_CA)/;
 
 /**
- * The code of Prisma (P1000 and so on) and the text for an error of `pg`.
- * The code is absent when the error is not about the connection.
+ * Returns Prisma's code (P1000 and so on) and text for an error of `pg`.
+ * There is no code if the error is not about the connection.
  */
 export function describeConnectionError(error, connectionString) {
   const { user, server, database } = parts(connectionString);

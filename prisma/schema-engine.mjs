@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// What the Prisma CLI starts in place of its native schema engine, which it would have to download.
-// It speaks that engine's protocol, JSON-RPC with one message per line on stdin and stdout, and passes each call to
-// the same engine as WebAssembly. `prisma.config.ts` names this file, unless PRISMA_SCHEMA_ENGINE_BINARY is set.
+// The Prisma CLI starts this script instead of its native schema engine, which it would have to download. The script speaks
+// the engine's protocol, JSON-RPC with one message per line on stdin and stdout, and passes each call to the same engine as
+// WebAssembly. `prisma.config.ts` names this file, unless PRISMA_SCHEMA_ENGINE_BINARY is set.
 
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
@@ -17,10 +17,10 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Calls that the WebAssembly engine has under another name. */
 const RENAMED = { getDatabaseVersion: 'version' };
 
-/** The code of JSON-RPC with which the native engine answers every failure it can explain. */
+/** The JSON-RPC error code of the native engine for every known failure. */
 const EXPLAINED_FAILURE = 4466;
 
-/** PostgreSQL tells a database created twice by the one, or at the very same moment by the other. */
+/** PostgreSQL's errors for a database that exists already, and for one that another session creates at the same time. */
 const DUPLICATE_DATABASE = '42P04';
 const UNIQUE_VIOLATION = '23505';
 
@@ -31,12 +31,12 @@ const { values, positionals } = parseArgs({
     version: { type: 'boolean', default: false },
   },
   allowPositionals: true,
-  // The CLI may give options that matter to other databases only.
+  // The CLI may pass options for other databases.
   strict: false,
 });
 const connectionString = values.datasource === undefined ? undefined : JSON.parse(values.datasource).url;
 
-// The CLI takes every line on stderr for a line of the engine's log.
+// The CLI reads every line on stderr as a line of the engine's log.
 process.removeAllListeners('warning');
 process.on('warning', (warning) => log({ level: 'WARN', message: warning.message }));
 
@@ -48,7 +48,7 @@ if (values.version) {
   serve();
 }
 
-/** `cli can-connect-to-database` and `cli create-database`; returns the exit code. */
+/** Runs `cli can-connect-to-database` or `cli create-database`, and returns the exit code. */
 async function runCommand(command) {
   // The CLI skips the first line.
   log({ level: 'INFO', message: 'Starting schema engine CLI' });
@@ -68,33 +68,33 @@ async function runCommand(command) {
   }
 }
 
-/** Answers call after call until the CLI closes our stdin. */
+/** Responds to one call after the other until the CLI closes stdin. */
 function serve() {
-  let underWay;
+  let inFlight;
   let lastCall = Promise.resolve();
   const lines = createInterface({ input: process.stdin, crlfDelay: Infinity });
 
   lines.on('line', (line) => {
     const { id, method, params } = JSON.parse(line);
-    // Without a method it is the CLI's answer to our `print`.
+    // A message without a method is the CLI's response to `print`.
     if (method === undefined) {
       return;
     }
     lastCall = lastCall.then(async () => {
-      underWay = id;
+      inFlight = id;
       send({ id, ...(await answer(method, params)) });
-      underWay = undefined;
+      inFlight = undefined;
     });
   });
-  // A panic of the engine leaves its promise open for ever, and the CLI ends without a word when we do.
+  // After a panic of the engine its promise never settles. If this process ended without a response, so would the CLI.
   process.on('uncaughtException', (error) => {
-    if (underWay === undefined) {
+    if (inFlight === undefined) {
       throw error;
     }
-    send({ id: underWay, error: explain(error) });
-    underWay = undefined;
+    send({ id: inFlight, error: explain(error) });
+    inFlight = undefined;
   });
-  // A call still under way is not waited for: nobody is left to hear its answer.
+  // A call in flight is abandoned, as the CLI has ended.
   lines.on('close', () => process.exit());
 
   async function answer(method, params) {
@@ -114,7 +114,7 @@ function serve() {
   }
 }
 
-/** Each call has an engine and a connection of its own, so that nothing of a failed call reaches the next. */
+/** Runs a call with its own engine and connection, so that a failed call does not affect the next. */
 async function callEngine(method, params) {
   const offline =
     method === 'diff' &&
@@ -140,15 +140,12 @@ async function callEngine(method, params) {
   }
 }
 
-/**
- * Has the engine replay the migrations in a shadow database and remember what they amount to. The two calls that need
- * this knowledge cannot open a shadow database themselves.
- */
+/** Makes the engine replay the migrations in a shadow database. Two calls need the result but cannot open one themselves. */
 async function replayMigrations(engine, { migrationsList, filters }) {
   await engine.diagnoseMigrationHistory({ migrationsList, filters, optInToShadowDatabase: true });
 }
 
-/** Connects once, as the engine's own errors about connections are poorer than those of the driver. */
+/** Connects once, as the driver's errors about connections are more precise than the engine's. */
 async function canConnect() {
   if (connectionString === undefined) {
     throw new Error('The datasource url is missing: set DATABASE_URL.');
@@ -161,7 +158,7 @@ async function createDatabase() {
   const name = decodeURIComponent(new URL(connectionString).pathname.slice(1));
   await withClient(withDatabase(connectionString, 'postgres'), async (client) => {
     await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`).catch((error) => {
-      // Another process was quicker, and so the database is there.
+      // Another process has created the database.
       if (error.code !== DUPLICATE_DATABASE && error.code !== UNIQUE_VIOLATION) {
         throw error;
       }
@@ -172,7 +169,7 @@ async function createDatabase() {
 
 async function withClient(url, use) {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
-  // A connection that breaks later says so by an event, which would end this process.
+  // Without a listener, the error event of a broken connection would end this process.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -182,7 +179,7 @@ async function withClient(url, use) {
   }
 }
 
-/** The shape in which the native engine tells a failure, so that the CLI prints its usual text. */
+/** Returns an error in the form of the native engine, so that the CLI prints its usual text. */
 function explain(error) {
   const { code, message } = isConnectionError(error)
     ? describeConnectionError(error, connectionString)
@@ -194,7 +191,7 @@ function explain(error) {
   };
 }
 
-/** The driver's errors carry the SQLSTATE of PostgreSQL or the code of a system call; the engine's a P-code or none. */
+/** The driver's errors have an SQLSTATE or the code of a system call; the engine's have a P-code or none. */
 function isConnectionError(error) {
   return (
     connectionString !== undefined &&
@@ -205,7 +202,7 @@ function isConnectionError(error) {
 
 let printed = 0;
 
-/** Hands text over for the CLI's own output. */
+/** Makes the CLI print text. */
 function print(content) {
   send({ id: ++printed, method: 'print', params: { content } });
 }

@@ -2,25 +2,25 @@ import type { SchemaEngine } from '@prisma/schema-engine-wasm';
 
 export interface OpenSchemaEngine {
   engine: SchemaEngine;
-  /** Ends every connection of the engine. Call it also after a failure. */
+  /** Closes all connections of the engine. Call it after a failure too. */
   close: () => Promise<void>;
 }
 
-/** The same server and credentials, another database. */
+/** Returns the connection string of another database on the same server. */
 export function withDatabase(connectionString: string, database: string): string;
 
-/** The commit of prisma/prisma-engines from which the engine was built. */
+/** Returns the commit of prisma/prisma-engines from which the engine was built. */
 export function schemaEngineVersion(): Promise<string>;
 
 /**
  * Loads Prisma's schema engine (once per process, about 30 ms) and connects it.
  *
- * Calls that write the table of migrations take turns with other processes, waiting up to two minutes. Applying runs a migration that
- * is one concurrent build of an index itself, and records it once it is finished.
+ * Calls that write the table of migrations wait up to two minutes for other processes that do. `applyMigrations` itself runs a migration
+ * that is one concurrent build of an index, and records it once it is finished.
  *
- * `datamodels` are pairs of a Prisma schema's path and text; applying migrations needs none. `log` gets the engine's
- * log, one JSON text per line. Throws what the engine throws: an `Error` whose `code`, if any, is Prisma's (`P3009`); that of a
- * migration which failed (`P3018`) and is to be resolved has its `migrationName`, too.
+ * `datamodels` are pairs of a Prisma schema's path and text; applying migrations needs none. `log` receives the engine's log, one JSON
+ * text per line. Throws the engine's `Error`, whose `code`, if any, is Prisma's (`P3009`). The error of a failed migration that must be
+ * resolved (`P3018`) has its `migrationName`.
  */
 export function openSchemaEngine(options: {
   connectionString?: string | undefined;

@@ -16,14 +16,14 @@ import { buildIndex, pendingBuilds } from './concurrent-builds.mjs';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** The engine's own lock, which every process that migrates takes. */
+/** The engine's own lock, which every migrating process takes. */
 const MIGRATION_LOCK = 72_707_369;
 /** How long to wait for another process that migrates. */
 const TURN_TIMEOUT_MS = 120_000;
 const TURN_RETRY_MS = 50;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** A role's timeouts are meant for requests. Which of them there are depends on the version. */
+/** Removes the role's timeouts, which are meant for requests. Their names depend on the version. */
 const NO_TIMEOUTS = `SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN
   ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout')`;
 
@@ -31,7 +31,7 @@ const NO_TIMEOUTS = `SELECT set_config(name, '0', false) FROM pg_settings WHERE 
 const CHAR_OID = 18;
 const CHAR_ARRAY_OID = 1002;
 
-/** The same server and credentials, another database. */
+/** Returns the connection string of another database on the same server. */
 export function withDatabase(connectionString, database) {
   const url = new URL(connectionString);
   url.pathname = `/${encodeURIComponent(database)}`;
@@ -80,8 +80,8 @@ export async function openSchemaEngine({ connectionString, datamodels, log = () 
 }
 
 /**
- * Takes the engine's lock in its session, which may take it again, and keeps it until that is closed. The engine itself would wait in
- * a statement, and so hold a snapshot that a concurrent build of an index waits for in turn.
+ * Takes the engine's lock in its session until that is closed; the engine can then take it again. The engine itself would wait in a
+ * statement, whose snapshot would block a concurrent build of an index.
  */
 async function takeTurn(session) {
   const deadline = performance.now() + TURN_TIMEOUT_MS;
@@ -109,7 +109,7 @@ function loadWebAssembly() {
   return loading;
 }
 
-/** The package's own entry imports the `.wasm` file as a module, which Node does only behind a flag. */
+/** Replaces the package's entry, which imports the `.wasm` file as a module: Node needs a flag for that. */
 async function instantiate() {
   const glue = await import('@prisma/schema-engine-wasm/schema_engine_bg');
   const gluePath = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm/schema_engine_bg');
@@ -117,7 +117,7 @@ async function instantiate() {
   const { instance } = await WebAssembly.instantiate(wasm, { './schema_engine_bg.js': withIdleTimers(glue) });
   glue.__wbg_set_wasm(instance.exports);
   instance.exports.__wbindgen_start();
-  // The engine's way of telling a panic: without this object even its message would be lost.
+  // The engine reports a panic through this object.
   globalThis.PRISMA_WASM_PANIC_REGISTRY = {
     set_message(message) {
       throw new Error(`The schema engine panicked: ${message}`);
@@ -126,14 +126,14 @@ async function instantiate() {
   return glue;
 }
 
-/** The engine waits 10 s at most for its lock, and never clears that timer: it must not keep the process from ending. */
+/** The engine never clears the timer of its lock (10 s), which would keep the process running. */
 function withIdleTimers(glue) {
   const setIdleTimeout = (callback, delayMs) => setTimeout(() => callback(), delayMs).unref();
   const names = Object.keys(glue).filter((name) => name.startsWith('__wbg_setTimeout_'));
   return { ...glue, ...Object.fromEntries(names.map((name) => [name, setIdleTimeout])) };
 }
 
-/** Gives P3018 in the words of the native engine, where this one names its own functions instead. */
+/** Throws P3018 with the text of the native engine, as the text of this one names its own functions. */
 function rethrowFailedMigration(error) {
   const migrationName = /migration_name="(.+?)"/.exec(error.message)?.[1];
   if (migrationName === undefined) {
@@ -148,7 +148,7 @@ function rethrowFailedMigration(error) {
   throw Object.assign(new Error(message, { cause: error }), { code: 'P3018', migrationName });
 }
 
-/** The factory of connections that the engine asks, and the owner of all it handed out. */
+/** Opens the connections of the engine, and closes all of them. */
 class Database {
   provider = 'postgres';
   adapterName = '@prisma/adapter-pg';
@@ -167,7 +167,7 @@ class Database {
     return adapter;
   }
 
-  /** A database of its own, empty, in which the engine replays the migrations to see what they amount to. */
+  /** Connects to a new, empty database in which the engine replays the migrations. */
   async connectToShadowDb() {
     const name = `prisma_migrate_shadow_db_${randomUUID()}`;
     const maintenance = await this.connect();
@@ -175,7 +175,7 @@ class Database {
     const { adapter: shadow } = await this.#open(withDatabase(this.#connectionString, name));
     const disconnect = shadow.dispose.bind(shadow);
     shadow.dispose = async () => {
-      // PostgreSQL does not drop a database to which anybody is connected.
+      // PostgreSQL does not drop a database with connections.
       await disconnect();
       await maintenance.executeScript(`DROP DATABASE IF EXISTS "${name}"`);
       await maintenance.dispose();
@@ -196,8 +196,8 @@ class Database {
       const { columnTypes, ...result } = await queryRaw(query);
       return { ...result, columnTypes: columnTypes.map(characterForArray) };
     };
-    // The adapter would cut a script at every semicolon, also inside comments and function bodies. Without parameters
-    // PostgreSQL takes the whole of it, and undoes the whole of it should one statement fail.
+    // The adapter would split a script at every semicolon, even in comments and function bodies. Without parameters
+    // PostgreSQL runs the whole script, and rolls all of it back if one statement fails.
     adapter.executeScript = async (sql) => {
       await adapter.executeRaw({ sql, args: [], argTypes: [] });
     };
@@ -216,7 +216,7 @@ class Database {
   }
 }
 
-/** A pool of one: the engine's advisory lock belongs to a session, so all its statements have to share that session. */
+/** A pool of one connection, since the engine's advisory lock belongs to a session. */
 class MigrationPool extends pg.Pool {
   constructor(connectionString) {
     super({
@@ -230,8 +230,8 @@ class MigrationPool extends pg.Pool {
   }
 
   /**
-   * The engine reads `"char"` columns from the catalogues, and the adapter refuses them. It knows `"char"[]` however, of
-   * which the catalogues it reads have none: the columns pass it under that name, and `characterForArray` undoes it.
+   * The engine reads `"char"` columns of the catalogues, which the adapter rejects. It accepts `"char"[]`, which these
+   * catalogues do not have, so the columns get that type, and `characterForArray` reverts it.
    */
   async query(...args) {
     const result = await super.query(...args);
@@ -248,7 +248,7 @@ function characterForArray(columnType) {
   return columnType === ColumnTypeEnum.CharacterArray ? ColumnTypeEnum.Character : columnType;
 }
 
-/** Stands in where no database is read: the engine asks for the server's version before anything else. */
+/** The database of calls that read none. The engine queries the server's version before anything else. */
 class NoDatabase {
   provider = 'postgres';
   adapterName = 'none';
