@@ -329,7 +329,7 @@ describe('metrics during an outage of the counter store', () => {
     const proxy = await startDatabaseProxy(database.url);
     const shared = store.app.get<PostgresCounterStore>(SHARED_COUNTER_STORE);
     jest.replaceProperty(
-      shared as unknown as { environment: object },
+      shared['connection'] as unknown as { environment: object },
       'environment',
       Object.assign({}, shared['environment'], { DATABASE_URL: proxy.url }),
     );
@@ -339,7 +339,7 @@ describe('metrics during an outage of the counter store', () => {
       read.value('animal_store_rate_limit_breaker_state', { state: name });
     expect(state(await metrics(), 'closed')).toBe(1);
     proxy.goAway();
-    await until(() => shared['client'] === null);
+    await until(() => shared['connection'].current === null);
     expect(await call(key, 2)).toEqual([200, 200]);
     const away = await metrics();
     expect([state(away, 'closed'), state(away, 'open')]).toEqual([0, 1]);

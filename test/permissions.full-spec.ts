@@ -96,7 +96,7 @@ describe('a service whose role lacks privileges', () => {
     await call('GET /admin/keys');
     await call('GET /admin/usage');
     await call('GET /admin/audit');
-    await app.get<PostgresCounterStore>(SHARED_COUNTER_STORE).sweep();
+    await app.get<PostgresCounterStore>(SHARED_COUNTER_STORE).cleanup.deleteExpired();
     await app.get(UsageJournal).aggregate();
     await app.get(UsageCleanup).deleteExpired();
     await app.get(IdempotencyCleanup).deleteExpired();

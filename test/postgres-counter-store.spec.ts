@@ -251,17 +251,17 @@ describe('PostgresCounterStore, while another session holds a lock', () => {
 
   it('waits in the cleanup while the table is locked against deletes, and still lists bans', async () => {
     await startBan(newBucket(1));
-    let sweep: Promise<unknown> | undefined;
+    let cleanup: Promise<unknown> | undefined;
     await holding(async (holder) => {
       await holder.query('LOCK TABLE rate_limit_counters IN SHARE MODE');
-      sweep = store.sweep();
+      cleanup = store.cleanup.deleteExpired();
       await until(isWaiting);
       expect(await store.bans()).toHaveProperty('size', 1);
       // Longer than the timeout of a query.
       await holder.query('SELECT pg_sleep(0.8)');
       expect(await isWaiting()).toBe(true);
     });
-    await sweep;
+    await cleanup;
   });
 });
 
@@ -406,7 +406,7 @@ describe('the connection of PostgresCounterStore', () => {
   it('commits without waiting for the disk, unlike the connection that stores animals', async () => {
     const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 1 });
     try {
-      const counting = await store['connection']();
+      const { client: counting } = await store['connection'].open();
       expect((await counting.query('SHOW synchronous_commit')).rows).toEqual([{ synchronous_commit: 'off' }]);
       expect(await prisma.$queryRaw`SHOW synchronous_commit`).toEqual([{ synchronous_commit: 'on' }]);
     } finally {
@@ -417,17 +417,17 @@ describe('the connection of PostgresCounterStore', () => {
   it('retries a query after a conflict with another transaction, and counts it once', async () => {
     const request = newBucket(60, 1000);
     await store.consume(request);
-    const counting = await store['connection']();
+    const { client: counting } = await store['connection'].open();
     // A pooler may have set this.
     await counting.query("SET default_transaction_isolation = 'repeatable read'");
     const holder = await hold(
       database.url,
       `UPDATE rate_limit_counters SET minute_used = 10, day_used = 10 WHERE subject = '${request.bucketKey}'`,
     );
-    const taken = store.consume(request);
+    const retried = store.consume(request);
     await eventually(() => expectLocksWaitedFor(database, 1));
     await holder.letGo();
-    expect(await taken).toMatchObject({ allowed: true, degraded: false });
+    expect(await retried).toMatchObject({ allowed: true, degraded: false });
     expect(await counterOf(request)).toMatchObject({ day_used: 11 });
     await counting.query("SET default_transaction_isolation = 'read committed'");
   });
@@ -530,7 +530,7 @@ describe('PostgresCounterStore, at shutdown', () => {
   });
 });
 
-describe('PostgresCounterStore.sweep', () => {
+describe('CounterCleanup', () => {
   /** Stores a row that was last counted `agoMs` ago. */
   async function stored(request: RateLimitRequest, agoMs: number): Promise<string> {
     const at = clock.now() - agoMs;
@@ -562,7 +562,7 @@ describe('PostgresCounterStore.sweep', () => {
     const kept = [await stored(newBucket(300, null), 0), await stored(newBucket(300, null), 10 * MINUTE_MS)];
     await stored(newBucket(300, null), 11 * MINUTE_MS);
     await stored(newBucket(300, null), 30 * DAY_MS);
-    await store.sweep();
+    await store.cleanup.deleteExpired();
     expect(await bucketsLeft()).toEqual(kept.toSorted());
   });
 
@@ -570,7 +570,7 @@ describe('PostgresCounterStore.sweep', () => {
     const kept = [await stored(newBucket(), 11 * MINUTE_MS), await stored(newBucket(), DAY_MS)];
     await stored(newBucket(), 2 * DAY_MS);
     await stored(newBucket(), 30 * DAY_MS);
-    await store.sweep();
+    await store.cleanup.deleteExpired();
     expect(await bucketsLeft()).toEqual(kept.toSorted());
   });
 
@@ -579,10 +579,10 @@ describe('PostgresCounterStore.sweep', () => {
     await stored(newBucket(), 30 * DAY_MS);
     await holding(async (holder) => {
       await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [locked]);
-      await store.sweep();
+      await store.cleanup.deleteExpired();
       expect(await bucketsLeft()).toEqual([locked]);
     });
-    await store.sweep();
+    await store.cleanup.deleteExpired();
     expect(await bucketsLeft()).toEqual([]);
   });
 
@@ -591,9 +591,9 @@ describe('PostgresCounterStore.sweep', () => {
       `INSERT INTO rate_limit_counters (subject, minute, minute_used, minute_limit, day, day_used, granted)
        SELECT 'address:' || n, 0, 1, 300, 0, 1, 1 FROM generate_series(1, 7000) AS n`,
     );
-    expect(await store.sweep()).toBe(true);
+    expect(await store.cleanup.deleteExpired()).toBe(true);
     expect(await bucketsLeft()).toHaveLength(2000);
-    expect(await store.sweep()).toBe(false);
+    expect(await store.cleanup.deleteExpired()).toBe(false);
     expect(await bucketsLeft()).toEqual([]);
   });
 
@@ -608,7 +608,7 @@ describe('PostgresCounterStore.sweep', () => {
 
   it('is abandoned at shutdown when it waits for a lock, without a warning', async () => {
     const ending = stores.pop() as PostgresCounterStore;
-    const warn = jest.spyOn(ending['logger'], 'warn').mockImplementation();
+    const warn = jest.spyOn(ending.cleanup['logger'], 'warn').mockImplementation();
     await holding(async (holder) => {
       await holder.query('LOCK TABLE rate_limit_counters IN SHARE MODE');
       fakeIntervals();
@@ -626,16 +626,16 @@ describe('PostgresCounterStore.sweep', () => {
   it('removes only rows whose windows are over: a returning client starts with full windows', async () => {
     const request = newBucket(5, 5);
     await consumeAtOnce(request, 5, store);
-    await store.sweep();
+    await store.cleanup.deleteExpired();
     expect((await store.consume(request)).allowed).toBe(false);
     clock.travel(3 * DAY_MS);
-    await store.sweep();
+    await store.cleanup.deleteExpired();
     expect(await bucketsLeft()).toEqual([]);
     expect(remaining(await store.consume(request))).toEqual([4, 4]);
   });
 });
 
-describe('PostgresCounterStore.sweep, with bans', () => {
+describe('CounterCleanup, with bans', () => {
   /** Stores a row whose windows are long over and whose ban ended `endedAgoMs` ago. */
   async function stored(name: string, step: number, endedAgoMs: number): Promise<string> {
     const at = clock.now() - 40 * DAY_MS;
@@ -656,7 +656,7 @@ describe('PostgresCounterStore.sweep, with bans', () => {
     ];
     await stored('quota:fallen-from-one', 1, DAY_MS);
     await stored('quota:fallen-from-four', 4, 4 * DAY_MS);
-    await store.sweep();
+    await store.cleanup.deleteExpired();
     const left = await database.query<{ subject: string }>('SELECT subject FROM rate_limit_counters');
     expect(left.map(({ subject }) => subject).toSorted()).toEqual(kept.toSorted());
   });
@@ -668,10 +668,10 @@ describe('PostgresCounterStore.sweep, with bans', () => {
       clock.travelTo(new Date(Math.ceil(endOf(starter).getTime() / MINUTE_MS) * MINUTE_MS));
     }
     clock.travel(3 * DAY_MS);
-    await store.sweep();
+    await store.cleanup.deleteExpired();
     expect(lengthMs(await startBan(request))).toBe(5 * MINUTE_MS);
     clock.travel(10 * DAY_MS);
-    await store.sweep();
+    await store.cleanup.deleteExpired();
     expect(await counterOf(request)).toBeUndefined();
     expect(lengthMs(await startBan(request))).toBe(MINUTE_MS);
   });

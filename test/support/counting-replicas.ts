@@ -50,7 +50,7 @@ export async function startReplica(clock = new TestClock()): Promise<Replica> {
   const app = await startApplication({ database, environment: { STRANGER_LIMIT }, clock });
   const store = app.app.get<PostgresCounterStore>(SHARED_COUNTER_STORE);
   jest.replaceProperty(
-    store as unknown as { environment: object },
+    store['connection'] as unknown as { environment: object },
     'environment',
     Object.assign({}, store['environment'], { DATABASE_URL: proxy.url }),
   );
@@ -106,7 +106,7 @@ export async function stored({ quotaId } = key): Promise<{ minute: number; day: 
 export async function refuse({ app, proxy } = replica): Promise<void> {
   proxy.goAway();
   const store = app.app.get<PostgresCounterStore>(SHARED_COUNTER_STORE);
-  await until(() => store['client'] === null);
+  await until(() => store['connection'].current === null);
 }
 
 /** Waits until the store responds again. Uses another key, so that the counters of the test's key do not change. */

@@ -1,14 +1,20 @@
-import net from 'node:net';
-import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import pg from 'pg';
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import type pg from 'pg';
 import { Batcher, BatchItemError } from '../../database/batcher.js';
 import { Clock } from '../../settings/clock.js';
-import { databaseReason, isConflict } from '../../database/availability.js';
+import { isConflict } from '../../database/availability.js';
 import { loadSql, namedStatement, retryConflicts, type Statement } from '../../database/query-runner.js';
-import { configureOnConnect, configureSession } from '../../database/session.js';
 import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
-import { PeriodicTask } from '../../database/periodic-task.js';
+import { CounterCleanup } from './counter-cleanup.js';
 import { CounterStore, CounterStoreError, type UnreportedUsage } from './counter-store.js';
+import { PostgresBans } from './postgres-bans.js';
+import {
+  DEADLINE_MS,
+  type OpenConnection,
+  PostgresConnection,
+  postgresFailure,
+  STATEMENT_TIMEOUT_MS,
+} from './postgres-connection.js';
 import { DeadlineError, withinDeadline } from '../rules/deadline.js';
 import {
   type BucketRequests,
@@ -28,24 +34,8 @@ const ALLOW_ONE = allowing('allow-one', '(VALUES ($1::text, $2::int, $3::int, $4
 const CONSUME = loadSql(import.meta.url, 'consume');
 const PEEK = loadSql(import.meta.url, 'peek');
 const RECONCILE = loadSql(import.meta.url, 'reconcile');
-const LIFT_BAN = loadSql(import.meta.url, 'lift-ban');
-const SWEEP = loadSql(import.meta.url, 'sweep');
-const SWEEP_INTERVAL_MS = 60_000;
-/** Rows that one statement removes at most, so that counting never waits long behind it. */
-const SWEEP_BATCH = 5_000;
-/** Before the deadline, so that the server reports it: then nothing was counted. */
-const STATEMENT_TIMEOUT_MS = 500;
-/** For a query, and for the connection if there is none yet. */
-const DEADLINE_MS = 750;
 /** No try starts later than this before the deadline, so that the last one ends in time. */
 const LAST_TRY_MS = 250;
-/** The SQLSTATE of a statement that took too long, which its connection survives. */
-const QUERY_CANCELED = '57014';
-/** There may be tens of thousands of bans. */
-const BANS_TIMEOUT_MS = 3000;
-/** Removing old rows reads all rows. */
-const SWEEP_TIMEOUT_MS = 30_000;
-const BANS_IDLE_MS = 10_000;
 
 /** What allow.sql returns of each bucket whose requests it allows. */
 type AllowedRow = Pick<CountedBucket, 'minuteUsed' | 'dayUsed' | 'refusals' | 'nowMs'> & {
@@ -58,63 +48,35 @@ type AllowedRow = Pick<CountedBucket, 'minuteUsed' | 'dayUsed' | 'refusals' | 'n
  */
 @Injectable()
 export class PostgresCounterStore extends CounterStore implements OnModuleInit, OnApplicationShutdown {
-  private readonly logger = new Logger(PostgresCounterStore.name);
   private readonly batcher = new Batcher((requests: RateLimitRequest[]) => this.consumeBatch(requests), {
     name: 'count',
   });
   /** The metrics of `consume`. */
   readonly batches = this.batcher.metrics;
-  private client: Promise<pg.Client> | null = null;
-  /** Connections through a pooler, which shares server connections, and so prepared statements, among its clients. */
-  private readonly pooled = new WeakSet<pg.Client>();
+  private readonly connection: PostgresConnection;
   /** Settles once all queries so far are over: the connection has one at a time. */
   private turn: Promise<unknown> = Promise.resolve();
-  private isClosed = false;
   /** Buckets that lacked room in the last batch: their requests go straight to the statement that can deny. */
   private readonly exhausted = new Set<string>();
-  /** Two connections, so that neither counting nor another query of bans waits for one that waits for a row. */
-  private readonly bansPool: pg.Pool;
-  private readonly sweeping: PeriodicTask;
-  /** The connection of the sweep in flight. */
-  private sweeper: pg.Client | null = null;
+  private readonly banQueries: PostgresBans;
+  readonly cleanup: CounterCleanup;
 
   constructor(
     @Inject(ENVIRONMENT) private readonly environment: Environment,
     private readonly clock: Clock,
   ) {
     super();
-    this.bansPool = new pg.Pool({
-      ...optionsOf(environment, 'bans', BANS_TIMEOUT_MS),
-      idleTimeoutMillis: BANS_IDLE_MS,
-      max: 2,
-      onConnect: configureOnConnect,
-      // A server that is gone must not keep the process alive.
-      allowExitOnIdle: true,
-    });
-    // The query in flight, if any, rejects with the same error.
-    this.bansPool.on('error', () => {});
-    this.sweeping = new PeriodicTask(
-      SWEEP_INTERVAL_MS,
-      () => this.sweep(),
-      (error) => this.logger.warn(`Old counters were not removed: ${databaseReason(error)}`),
-    );
+    this.connection = new PostgresConnection(environment);
+    this.banQueries = new PostgresBans(environment, clock);
+    this.cleanup = new CounterCleanup(environment, clock);
   }
 
   onModuleInit(): void {
-    this.sweeping.start();
+    this.cleanup.onModuleInit();
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.isClosed = true;
-    const connection = this.client;
-    this.client = null;
-    await Promise.all([
-      connection?.then(endOf, () => {}),
-      this.bansPool.end(),
-      this.sweeping.stop(),
-      // A sweep takes long, and any replica resumes it.
-      this.sweeper && endOf(this.sweeper),
-    ]);
+    await Promise.all([this.connection.close(), this.banQueries.end(), this.cleanup.onApplicationShutdown()]);
   }
 
   consume(request: RateLimitRequest): Promise<RateLimitDecision> {
@@ -129,53 +91,20 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     return previewOf(bucket, request, this.environment.BAN_DURATIONS);
   }
 
-  async reconcile(taken: UnreportedUsage[]): Promise<void> {
+  async reconcile(usage: UnreportedUsage[]): Promise<void> {
     const columns = ['bucketKey', 'minute', 'minuteUsed', 'perMinute', 'day', 'dayUsed', 'perDay'] as const;
     await this.query(RECONCILE, [
-      ...columns.map((column) => taken.map((usage) => usage[column])),
+      ...columns.map((column) => usage.map((each) => each[column])),
       this.clock.storeOffsetMs,
     ]);
   }
 
   async bans(): Promise<Map<string, Date>> {
-    if (this.environment.BAN_DURATIONS.length === 0) {
-      return new Map();
-    }
-    const { rows } = await this.bansPool.query<{ subject: string; banned_until: Date }>(
-      `SELECT subject, banned_until FROM rate_limit_counters
-       WHERE banned_until > statement_timestamp() + make_interval(secs => $1::float8 / 1000)`,
-      [this.clock.storeOffsetMs],
-    );
-    return new Map(rows.map(({ subject, banned_until }) => [subject, banned_until]));
+    return this.environment.BAN_DURATIONS.length === 0 ? new Map() : this.banQueries.list();
   }
 
-  async liftBan(bucketKey: string): Promise<Date | null> {
-    const { rows } = await retryConflicts(() =>
-      this.bansPool.query<{ banned_until: Date }>(LIFT_BAN.text, [this.clock.storeOffsetMs, bucketKey]),
-    );
-    return rows[0]?.banned_until ?? null;
-  }
-
-  /**
-   * Removes rows whose windows are over, on a connection of its own, as that takes long.
-   *
-   * @returns whether there may be more of them.
-   * @throws the driver's error when the database is away.
-   */
-  async sweep(): Promise<boolean> {
-    const sweeper = new pg.Client(optionsOf(this.environment, 'sweep', SWEEP_TIMEOUT_MS));
-    // The query in flight rejects with the same error.
-    sweeper.on('error', () => {});
-    this.sweeper = sweeper;
-    try {
-      await sweeper.connect();
-      await configureSession(sweeper);
-      const { rowCount } = await sweeper.query(SWEEP.text, [this.clock.storeOffsetMs, SWEEP_BATCH]);
-      return rowCount === SWEEP_BATCH;
-    } finally {
-      this.sweeper = null;
-      await endOf(sweeper);
-    }
+  liftBan(bucketKey: string): Promise<Date | null> {
+    return this.banQueries.lift(bucketKey);
   }
 
   private async consumeBatch(requests: RateLimitRequest[]): Promise<(RateLimitDecision | BatchItemError)[]> {
@@ -248,15 +177,15 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     values: unknown[],
     deadlineMs = DEADLINE_MS,
   ): Promise<Row[]> {
-    const progress = { connection: null as Promise<pg.Client> | null, isSent: false, isOver: false };
+    const progress = { connection: null as Promise<OpenConnection> | null, isSent: false, isOver: false };
     const lastTryMs = performance.now() + deadlineMs - LAST_TRY_MS;
     const rows = this.turn.then(async () => {
       if (progress.isOver) {
         return [];
       }
-      progress.connection = this.connection();
-      const client = await progress.connection;
-      const name = this.pooled.has(client) ? undefined : preparedName;
+      progress.connection = this.connection.current ?? this.connection.open();
+      const { client, isPooled } = await progress.connection;
+      const name = isPooled ? undefined : preparedName;
       return retryConflicts(async () => {
         if (progress.isOver) {
           return [];
@@ -270,71 +199,12 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
       return await withinDeadline(rows, deadlineMs);
     } catch (error) {
       progress.isOver = true;
-      if (isConflict(error)) {
-        throw new CounterStoreError('conflict', error);
+      const failure = postgresFailure(error, progress.isSent);
+      if (progress.connection !== null) {
+        this.connection.abandon(progress.connection, failure);
       }
-      const isServerError = error instanceof pg.DatabaseError && error.severity !== 'FATAL';
-      if (progress.connection !== null && !(isServerError && error.code === QUERY_CANCELED)) {
-        // A statement in flight would delay the next one, and after a failover the name may lead to another server.
-        this.forget(progress.connection);
-        progress.connection.then(
-          (client) => client.end(),
-          () => {},
-        );
-      }
-      if (progress.isSent) {
-        throw new CounterStoreError(isServerError ? 'failed' : 'outcomeUnknown', error);
-      }
-      throw new CounterStoreError(error instanceof DeadlineError ? 'failed' : 'noConnection', error);
+      throw failure;
     }
-  }
-
-  private connection(): Promise<pg.Client> {
-    if (this.isClosed) {
-      // A new connection would outlive the service.
-      return Promise.reject(new Error('The service is ending'));
-    }
-    this.client ??= this.connect();
-    return this.client;
-  }
-
-  /** Has the next query open a new connection, unless that has happened already. */
-  private forget(connection: Promise<pg.Client>): void {
-    if (this.client === connection) {
-      this.client = null;
-    }
-  }
-
-  /**
-   * Opens a connection for counting alone, with `synchronous_commit = off`: counting is several times faster, and risks only the
-   * counts of a crashed server's last moments. On a shared connection it would risk animals too.
-   */
-  private connect(): Promise<pg.Client> {
-    // It can be destroyed; an orderly end would wait for a server that may be gone.
-    const socket = new net.Socket();
-    const client = new pg.Client({
-      connectionString: directUrl(this.environment),
-      application_name: 'animal-store counters',
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      keepAlive: true,
-      stream: () => socket,
-    });
-    const prepare = async () => {
-      await client.connect();
-      if (!(await configureSession(client, { synchronous_commit: 'off' }))) {
-        this.pooled.add(client);
-      }
-      return client;
-    };
-    const connection = withinDeadline(prepare(), DEADLINE_MS).catch((error: unknown) => {
-      this.forget(connection);
-      socket.destroy();
-      throw error;
-    });
-    // The query in flight rejects with the same error; the next one opens another connection.
-    client.on('error', () => this.forget(connection));
-    client.on('end', () => this.forget(connection));
-    return connection;
   }
 }
 
@@ -367,26 +237,4 @@ function countOf(buckets: Map<string, BucketRequests>, { bucketKey }: { bucketKe
 function allowedOf({ nowMs, ...used }: AllowedRow, allowed: number): CountedBucket {
   const windows = { minute: minuteOf(nowMs), day: dayOf(nowMs) };
   return { ...used, ...windows, nowMs, clockMs: nowMs, allowed, denied: 0, bannedUntil: null };
-}
-
-/** Ends a connection in order, within the deadline: the server may be gone. */
-async function endOf(client: pg.Client): Promise<void> {
-  // Not among the types of pg.
-  (client as pg.Client & { unref(): void }).unref();
-  await withinDeadline(client.end(), DEADLINE_MS).catch(() => {});
-}
-
-function optionsOf(environment: Environment, name: string, timeoutMs: number): pg.ClientConfig {
-  return {
-    connectionString: directUrl(environment),
-    application_name: `animal-store ${name}`,
-    connectionTimeoutMillis: DEADLINE_MS,
-    statement_timeout: timeoutMs,
-    query_timeout: timeoutMs,
-  };
-}
-
-/** Returns the URL past a pooler: behind one, settings and prepared statements would not belong to the connection. */
-function directUrl({ DIRECT_DATABASE_URL, DATABASE_URL }: Environment): string | undefined {
-  return DIRECT_DATABASE_URL ?? DATABASE_URL;
 }

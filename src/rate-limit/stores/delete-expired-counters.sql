@@ -1,6 +1,6 @@
--- Removes rows whose windows are all over: those of anonymous clients after ten minutes, of quotas after two days, so that no
--- statement still waits for one. A row with a ban, or with a ban level above zero by now, is kept. Locked rows are skipped, so that
--- the sweep never waits. $1 as $5 of consume.sql, $2 the maximum number of rows.
+-- Deletes rows whose windows are over: of anonymous clients after ten minutes, of quotas after two days, so that no statement still
+-- waits for one. Keeps rows with a ban, or with a ban level that is not back to zero. Skips locked rows instead of waiting for them.
+-- $1 as $5 of consume.sql, $2 the maximum number of rows.
 DELETE FROM rate_limit_counters
 WHERE subject IN (
   SELECT subject
