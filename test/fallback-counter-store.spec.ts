@@ -102,7 +102,7 @@ describe('FallbackCounterStore', () => {
       ping.mockRejectedValue(failure);
       await consumeBatch('noConnection');
       await jest.advanceTimersByTimeAsync(5 * PROBE_INTERVAL_MS);
-      expect(await store.outage()).toMatchObject({ reason: expect.stringContaining('noConnection') });
+      expect(await store.outage()).toMatchObject({ error: { kind: 'noConnection' } });
       expect(lines.mock.calls).toEqual([...earlier, away]);
       // The store replies to probes but does not count yet, which is the same outage.
       ping.mockResolvedValue(undefined);

@@ -24,7 +24,7 @@ export class CounterStoreHealth {
       : indicator.degraded({
           kind: this.kind,
           since: outage.since.toISOString(),
-          message: `the counter store does not respond, so this replica counts locally: ${outage.reason}`,
+          message: `the counter store does not respond, so this replica counts locally: ${outage.error.message}`,
         });
   }
 }

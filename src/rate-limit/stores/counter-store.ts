@@ -44,6 +44,11 @@ export class CounterStoreError extends Error {
   }
 }
 
+/** Returns whether a query that failed has surely counted nothing. */
+export function wasNotCounted(error: unknown): boolean {
+  return error instanceof CounterStoreError && error.kind !== 'outcomeUnknown';
+}
+
 /** A reconciliation of which some may have been carried out. */
 export class PartialReconcileError extends CounterStoreError {
   /** @param notReconciled what was surely not added; of the rest that failed, the outcome is unknown. */
@@ -76,11 +81,11 @@ export abstract class CounterStore {
    * window never goes back; one that begins only later by the store's clock counts in the one that is open there. A bucket
    * of the wrong type is left out. An empty list checks whether the store could add.
    *
-   * @param taken each bucket once.
+   * @param usage each bucket once.
    * @throws CounterStoreError when the store is away. Then nothing was added, or the outcome is unknown, as its kind says; a
    *   PartialReconcileError says it of each.
    */
-  abstract reconcile(taken: UnreportedUsage[]): Promise<void>;
+  abstract reconcile(usage: UnreportedUsage[]): Promise<void>;
 
   /**
    * Returns the ends of all bans in force, by bucket key.

@@ -55,7 +55,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     this.connection = new RedisConnection(environment.COUNTER_STORE ?? []);
   }
 
-  /** @throws InvalidEnvironmentError when the server of COUNTER_STORE is not fit to count. */
+  /** @throws InvalidEnvironmentError when the server of COUNTER_STORE must not count. */
   onModuleInit(): Promise<void> {
     return this.connection.start();
   }
@@ -73,11 +73,11 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     return previewOf(countedOf(reply as Reply), request, this.environment.BAN_DURATIONS);
   }
 
-  async reconcile(taken: UnreportedUsage[]): Promise<void> {
-    if (taken.length === 0) {
+  async reconcile(usage: UnreportedUsage[]): Promise<void> {
+    if (usage.length === 0) {
       return this.connection.ping();
     }
-    const calls = taken.map(({ bucketKey, perDay, minute, minuteUsed, day, dayUsed }): Call => {
+    const calls = usage.map(({ bucketKey, perDay, minute, minuteUsed, day, dayUsed }): Call => {
       const kind = perDay === null ? '' : '1';
       return [this.keyOf(bucketKey), minute, minuteUsed, day, dayUsed, kind, this.clock.storeOffsetMs];
     });
@@ -87,7 +87,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     if (failure !== undefined) {
       throw new PartialReconcileError(
         failure,
-        taken.filter((_usage, index) => isNotAdded(replies[index])),
+        usage.filter((_each, index) => isNotAdded(replies[index])),
       );
     }
   }
@@ -145,7 +145,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   }
 }
 
-/** Whether a report may be sent again, and is to be. */
+/** Whether the usage of this reply was surely not added, and can be later. */
 const isNotAdded = (reply: unknown) =>
   isFailure(reply) && reply.kind !== 'wrongType' && reply.kind !== 'outcomeUnknown';
 

@@ -17,37 +17,37 @@ function allowedAt(...timesMs: number[]): UnreportedUsageLog {
 
 describe('UnreportedUsageLog', () => {
   it('adds up usage within a minute and a day', () => {
-    expect(allowedAt(noonMs, noonMs + 59_999).take(9)).toEqual([
+    expect(allowedAt(noonMs, noonMs + 59_999).next(9)).toEqual([
       { ...request, minute: noon, minuteUsed: 2, day, dayUsed: 2 },
     ]);
   });
 
   it('keeps the last minute, and the whole day of that minute', () => {
-    expect(allowedAt(noonMs, noonMs, noonMs + 60_000).take(9)).toEqual([
+    expect(allowedAt(noonMs, noonMs, noonMs + 60_000).next(9)).toEqual([
       { ...request, minute: noon + 1, minuteUsed: 1, day, dayUsed: 3 },
     ]);
   });
 
   it('keeps the last day', () => {
-    expect(allowedAt(noonMs, noonMs + 86_400_000).take(9)).toEqual([
+    expect(allowedAt(noonMs, noonMs + 86_400_000).next(9)).toEqual([
       { ...request, minute: noon + 1440, minuteUsed: 1, day: day + 1, dayUsed: 1 },
     ]);
   });
 
-  it('takes back usage that could not be reported, and adds it to its own windows', () => {
+  it('restores usage that could not be reported, and adds it to its own windows', () => {
     const log = allowedAt(noonMs, noonMs);
-    const unreported = log.take(9);
+    const unreported = log.next(9);
     expect(log.size).toBe(0);
     log.restore(unreported);
-    log.restore(allowedAt(noonMs + 60_000).take(9));
+    log.restore(allowedAt(noonMs + 60_000).next(9));
     log.restore(unreported);
-    expect(log.take(9)).toEqual([{ ...request, minute: noon + 1, minuteUsed: 1, day, dayUsed: 5 }]);
+    expect(log.next(9)).toEqual([{ ...request, minute: noon + 1, minuteUsed: 1, day, dayUsed: 5 }]);
   });
 
   it('returns usage in parts', () => {
     const log = allowedAt(noonMs);
     log.restore([{ ...request, bucketKey: 'quota:2', minute: noon, minuteUsed: 1, day, dayUsed: 1 }]);
-    expect([log.take(1), log.take(1), log.take(1)].map(({ length }) => length)).toEqual([1, 1, 0]);
+    expect([log.next(1), log.next(1), log.next(1)].map(({ length }) => length)).toEqual([1, 1, 0]);
   });
 
   it('drops usage of addresses first, which leaves room for quotas', () => {
@@ -66,6 +66,6 @@ describe('UnreportedUsageLog', () => {
       ]);
     }
     expect(log.size).toBe(4);
-    expect(log.take(1)).toMatchObject([{ bucketKey: 'quota:1' }]);
+    expect(log.next(1)).toMatchObject([{ bucketKey: 'quota:1' }]);
   });
 });

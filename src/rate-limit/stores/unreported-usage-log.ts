@@ -7,12 +7,12 @@ import { dayOf, minuteOf } from '../rules/windows.js';
 export class UnreportedUsageLog {
   private readonly usages: BucketCache<UnreportedUsage>;
 
-  /** @param maxBuckets how many quotas it remembers, and how many addresses. The usage of one that it forgets is never reported. */
+  /** @param maxBuckets the maximum number of quotas, and of addresses. The usage of a bucket that is dropped is never reported. */
   constructor(maxBuckets: number) {
     this.usages = new BucketCache(maxBuckets);
   }
 
-  /** How many buckets it has usage of. */
+  /** The number of buckets with usage. */
   get size(): number {
     return this.usages.quotas.size + this.usages.addresses.size;
   }
@@ -24,23 +24,23 @@ export class UnreportedUsageLog {
   }
 
   /** Removes and returns the usage of at most `count` buckets: quotas first, and those used last. */
-  take(count: number): UnreportedUsage[] {
-    const taken: UnreportedUsage[] = [];
+  next(count: number): UnreportedUsage[] {
+    const removed: UnreportedUsage[] = [];
     for (const cache of [this.usages.quotas, this.usages.addresses]) {
       for (const usage of cache.values()) {
-        if (taken.length === count) {
-          return taken;
+        if (removed.length === count) {
+          return removed;
         }
         cache.delete(usage.bucketKey);
-        taken.push(usage);
+        removed.push(usage);
       }
     }
-    return taken;
+    return removed;
   }
 
   /** Adds usage that could not be reported. */
-  restore(taken: readonly UnreportedUsage[]): void {
-    for (const usage of taken) {
+  restore(usages: readonly UnreportedUsage[]): void {
+    for (const usage of usages) {
       const before = this.usages.get(usage);
       this.usages.set(usage, before === undefined ? usage : merged(before, usage));
     }

@@ -1,0 +1,93 @@
+import type { Logger } from '@nestjs/common';
+import { PeriodicTask } from '../../database/periodic-task.js';
+import type { Clock } from '../../settings/clock.js';
+import { Breaker } from '../rules/breaker.js';
+import { CounterStoreError } from './counter-store.js';
+
+const PROBE_INTERVAL_MS = 1000;
+
+/** Since when queries to the shared store have failed, and the last error. */
+export interface Outage {
+  since: Date;
+  error: CounterStoreError;
+}
+
+/**
+ * Opens the breaker when queries to the shared store fail, and then probes the store every second. Once it responds, the breaker is
+ * half-open: a store that is out of memory or read-only, or has a locked row, responds and does not count.
+ */
+export class OutageMonitor {
+  readonly breaker = new Breaker();
+  /** Null once a request was counted after the last failure. */
+  outage: Outage | null = null;
+  /** The queries whose failure is recorded: each of their requests fails with an error of its own. */
+  private readonly failedQueries = new WeakSet<object>();
+  private prober: PeriodicTask | null = null;
+
+  /** @param probe rejects while the store does not respond. */
+  constructor(
+    private readonly logger: Logger,
+    private readonly clock: Clock,
+    private readonly probe: () => Promise<void>,
+  ) {}
+
+  /** Records the failure of a query that says that the store is away, once for all its requests. */
+  failed(failure: unknown): void {
+    const error = failure instanceof CounterStoreError ? failure : defect(failure);
+    const { kind, message, query } = error;
+    if (['notSent', 'wrongType', 'conflict'].includes(kind) || this.failedQueries.has(query)) {
+      return;
+    }
+    this.failedQueries.add(query);
+    this.outage = { since: this.outage?.since ?? new Date(this.clock.now()), error };
+    if (this.breaker.failed(kind === 'noConnection')) {
+      this.logger.warn(`The counter store is away, so this replica counts by itself: ${message}`);
+    } else if (this.breaker.state !== 'open') {
+      this.logger.debug(`A query to the counter store failed: ${message}`);
+    }
+    if (this.breaker.state === 'open') {
+      this.startProbing();
+    }
+  }
+
+  /** Records that a request was counted. While open that changes nothing: its query was sent before. */
+  succeeded(): void {
+    if (this.breaker.state === 'open') {
+      return;
+    }
+    this.outage = null;
+    if (this.breaker.succeeded()) {
+      this.logger.warn('The counter store is back, and has been told what this replica allowed meanwhile');
+    }
+  }
+
+  stop(): void {
+    void this.prober?.stop();
+  }
+
+  private startProbing(): void {
+    if (this.prober !== null) {
+      return;
+    }
+    const prober = new PeriodicTask(
+      PROBE_INTERVAL_MS,
+      async () => {
+        await this.probe();
+        void prober.stop();
+        this.prober = null;
+        this.breaker.halfOpen();
+        return false;
+      },
+      (error) => this.failed(error),
+    );
+    prober.start();
+    this.prober = prober;
+  }
+}
+
+/** A fault in the code of the store leaves open what was counted. */
+function defect(fault: unknown): CounterStoreError {
+  const error = new CounterStoreError('outcomeUnknown', fault);
+  error.query = Object(fault);
+  return error;
+}
