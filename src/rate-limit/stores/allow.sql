@@ -9,13 +9,13 @@ INSERT INTO rate_limit_counters AS stored (
   subject, minute, minute_used, minute_limit, day, day_used, day_limit, asked, granted
 )
 SELECT
-  subject, (now_ms / 60000)::int, asked, minute_limit, (now_ms / 86400000)::int, asked, day_limit, asked, asked
+  bucket_key, (now_ms / 60000)::int, requests, minute_limit, (now_ms / 86400000)::int, requests, day_limit, requests, requests
 FROM
   (SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint + $5::bigint AS now_ms) AS clock,
-  :requests AS request (subject, asked, minute_limit, day_limit)
+  :requests AS bucket (bucket_key, requests, minute_limit, day_limit)
 -- least() ignores NULL.
-WHERE asked <= least(minute_limit, day_limit)
-ORDER BY subject
+WHERE requests <= least(minute_limit, day_limit)
+ORDER BY bucket_key
 ON CONFLICT (subject) DO UPDATE SET
   minute = EXCLUDED.minute,
   minute_used = EXCLUDED.asked + CASE WHEN stored.minute = EXCLUDED.minute THEN stored.minute_used ELSE 0 END,

@@ -21,7 +21,7 @@ local function count(field)
 end
 
 local key = KEYS[1]
-local asked, minute_limit, day_limit = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local requests, minute_limit, day_limit = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
 local now_ms = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[4]
 local first_duration, levels = 5, #ARGV - 4
@@ -32,7 +32,7 @@ local stored =
 local minute, minute_used = tonumber(stored[1]) or 0, count(stored[2])
 local day, day_used = tonumber(stored[3]) or 0, count(stored[4])
 local refusals = count(stored[5])
-local banned_until, ban_step = tonumber(stored[6]), tonumber(stored[7]) or 0
+local banned_until, ban_level = tonumber(stored[6]), tonumber(stored[7]) or 0
 
 if math.max(minute * MINUTE_MS, day * DAY_MS, banned_until or 0) > MAX_MS then
   return redis.error_reply('WRONGTYPE The hash has a time that no counter has')
@@ -49,42 +49,41 @@ end
 -- The time of the decision: never before its windows began.
 local at_ms = math.max(now_ms, minute * MINUTE_MS, day * DAY_MS)
 
-local granted, refused = 0, 0
+local allowed, denied = 0, 0
 local ban_lasts = levels > 0 and banned_until ~= nil and banned_until > at_ms
 if not ban_lasts then
   local room = minute_limit - minute_used
   if day_limit then
     room = math.min(room, day_limit - day_used)
   end
-  granted = math.max(0, math.min(asked, room))
-  refused = asked - granted
-  -- The number of further refusals that starts a ban. If the limit was lowered below what was refused already, the next one
-  -- starts it.
+  allowed = math.max(0, math.min(requests, room))
+  denied = requests - allowed
+  -- The number of further refusals that starts a ban. Once the limit is lowered below the refusals so far, it is 1.
   local threshold = math.max(1, minute_limit - refusals)
-  if can_be_banned and refused >= threshold then
-    refused = threshold
+  if can_be_banned and denied >= threshold then
+    denied = threshold
     -- One level above that of the last ban, which falls by one for each full 24 hours since it ended; the last level repeats.
     local fallen = banned_until and math.floor((at_ms - banned_until) / DAY_MS) or 0
-    ban_step = math.min(levels, 1 + math.max(0, ban_step - fallen))
-    banned_until = at_ms + ARGV[first_duration + ban_step - 1]
+    ban_level = math.min(levels, 1 + math.max(0, ban_level - fallen))
+    banned_until = at_ms + ARGV[first_duration + ban_level - 1]
     refusals = 0
   else
-    refusals = refusals + refused
+    refusals = refusals + denied
   end
 end
-minute_used, day_used = minute_used + granted, day_used + granted
+minute_used, day_used = minute_used + allowed, day_used + allowed
 
-if asked > 0 then
+if requests > 0 then
   redis.call('HSET', key,
     'minute', minute, 'minuteUsed', minute_used, 'day', day, 'dayUsed', day_used, 'refusals', refusals)
   local keep_until = day_limit and (day + 1) * DAY_MS + QUOTA_MARGIN_MS
     or (minute + 1) * MINUTE_MS + ADDRESS_MARGIN_MS
   if banned_until then
-    redis.call('HSET', key, 'bannedUntil', banned_until, 'banStep', ban_step)
+    redis.call('HSET', key, 'bannedUntil', banned_until, 'banStep', ban_level)
     -- Until the ban level is back to zero.
-    keep_until = math.max(keep_until, banned_until + ban_step * DAY_MS)
+    keep_until = math.max(keep_until, banned_until + ban_level * DAY_MS)
   end
   redis.call('PEXPIRE', key, keep_until - now_ms)
 end
 
-return { granted, refused, refusals, banned_until or false, minute, minute_used, day, day_used, at_ms, now_ms }
+return { allowed, denied, refusals, banned_until or false, minute, minute_used, day, day_used, at_ms, now_ms }

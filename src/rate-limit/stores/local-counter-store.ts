@@ -22,9 +22,9 @@ export class LocalCounterStore {
   private readonly counters: BucketCache<Counter>;
 
   /**
-   * @param now its time, in milliseconds since the Unix epoch.
+   * @param now returns the time in milliseconds since the Unix epoch.
    * @param banDurations milliseconds that the first ban lasts, the next, and so on; empty where bans are off.
-   * @param maxBuckets how many quotas it remembers, and how many addresses. A bucket that it has forgotten has full windows.
+   * @param maxBuckets the maximum number of quotas, and of addresses. A bucket that was dropped has full windows again.
    */
   constructor(
     private readonly now: () => number,
@@ -60,8 +60,8 @@ export class LocalCounterStore {
   }
 
   /**
-   * Takes over a decision of another store. It lacks the level of a ban, which is taken for the first: the next ban may be
-   * shorter than that store's would be.
+   * Stores the counts of another store's decision. A decision lacks the ban level, so its ban counts as the first: the next one may
+   * be shorter than in that store.
    */
   learn(request: RateLimitRequest, { windows, ban, nowMs, refusalsUntilBan }: RateLimitDecision): void {
     const [minute, day] = windows;
@@ -116,14 +116,14 @@ export class LocalCounterStore {
 }
 
 /**
- * Values by bucket, in bounded memory: the one not used for the longest is forgotten. Quotas and addresses have a cache
- * each, as addresses, of which one person may have billions, must not crowd out quotas.
+ * Values by bucket, in bounded memory: the least recently used is dropped. Quotas and addresses have a cache each, as addresses, of
+ * which one person may have billions, must not crowd out quotas.
  */
 export class BucketCache<Value extends object> {
   readonly quotas: LRUCache<string, Value>;
   readonly addresses: LRUCache<string, Value>;
 
-  /** @param max how many quotas are remembered, and how many addresses. */
+  /** @param max the maximum number of quotas, and of addresses. */
   constructor(max: number) {
     this.quotas = new LRUCache({ max });
     this.addresses = new LRUCache({ max });

@@ -1,6 +1,6 @@
--- Adds requests that a replica allowed by itself to the windows of one bucket, also beyond the limits. A window that is over adds
--- nothing; a later one than the stored replaces it; one that begins only later by this server's clock counts in the one
--- that is open or stored here. The same rules as reconcile.sql.
+-- Adds what a replica allowed while it could not count here to one bucket, also beyond the limits. A window newer than the stored one
+-- replaces it; an older one adds nothing; one that has not begun by this server's clock counts in the window that is open or stored
+-- here. The same rules as reconcile.sql.
 --
 -- KEYS[1] the bucket's hash. ARGV: 1 number of the minute (since 1970), 2 its requests, 3 number of the day, 4 its requests,
 -- 5 '1' for a quota and '' for an anonymous client, 6 milliseconds to add to the server's clock, as in consume.lua.
@@ -21,14 +21,14 @@ if math.max(stored_number('minute') * MINUTE_MS, stored_number('day') * DAY_MS, 
   return redis.error_reply('WRONGTYPE The hash has a time that no counter has')
 end
 
--- Adds to the window of these fields; removes the forgotten field if the window is new. Returns the number of the window.
-local function add(number_field, used_field, claimed, now, used, forgotten_field)
+-- Adds to the window of these fields, and removes the reset field if the window is new. Returns the number of the window.
+local function add(number_field, used_field, reported, now, used, reset_field)
   local stored = stored_number(number_field)
-  local number = math.min(claimed, math.max(now, stored))
+  local number = math.min(reported, math.max(now, stored))
   if number == stored then
     used = used + stored_number(used_field)
-  elseif number > stored and forgotten_field then
-    redis.call('HDEL', key, forgotten_field)
+  elseif number > stored and reset_field then
+    redis.call('HDEL', key, reset_field)
   end
   if number >= stored then
     redis.call('HSET', key, number_field, number, used_field, math.max(0, math.min(MAX_COUNT, used)))

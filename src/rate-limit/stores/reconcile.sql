@@ -1,13 +1,13 @@
--- Adds what a replica allowed while it could not count here, also beyond the limits. A window that is newer than the stored
--- one replaces it; one that is older adds nothing.
+-- Adds what a replica allowed while it could not count here, also beyond the limits. A window newer than the stored one replaces it;
+-- an older one adds nothing.
 --
--- The replica numbers windows by its own clock, which may be ahead of this server's. A window that begins only later by this
--- server's clock would hold for every replica until its end, so it counts in the one that is open or stored here.
+-- The replica numbers windows by its own clock, which may be ahead. A window that has not begun by this server's clock counts in the
+-- window that is open or stored here; else it would be in force for every replica until its end.
 --
 -- $1 bucket keys, each once, $2 number of the minute, $3 requests of that minute, $4 limit per minute, $5 number of the day,
 -- $6 requests of that day, $7 limit per day or NULL, $8 as $5 of consume.sql.
 --
--- A count stops at 2147483647, the largest that its column holds: else one such row would fail every report.
+-- A count stops at 2147483647, the largest value of its column: else one such row would fail every report.
 --
 -- Rows are locked in the order of their keys, as in consume.sql.
 WITH clock AS (
@@ -16,28 +16,28 @@ WITH clock AS (
 now AS (
   SELECT (now_ms / 60000)::int AS minute, (now_ms / 86400000)::int AS day FROM clock
 ),
-taken AS (
+usage AS (
   SELECT
-    ask.subject,
+    reported.bucket_key,
     -- greatest() ignores the NULL of a bucket that is not stored.
-    least(ask.minute, greatest(now.minute, known.minute)) AS minute,
-    least(ask.minute_used, 2147483647) AS minute_used,
-    ask.minute_limit,
-    least(ask.day, greatest(now.day, known.day)) AS day,
-    least(ask.day_used, 2147483647) AS day_used,
-    ask.day_limit
+    least(reported.minute, greatest(now.minute, stored.minute)) AS minute,
+    least(reported.minute_used, 2147483647) AS minute_used,
+    reported.minute_limit,
+    least(reported.day, greatest(now.day, stored.day)) AS day,
+    least(reported.day_used, 2147483647) AS day_used,
+    reported.day_limit
   FROM
     now,
     unnest($1::text[], $2::int[], $3::bigint[], $4::int[], $5::int[], $6::bigint[], $7::int[])
-      AS ask (subject, minute, minute_used, minute_limit, day, day_used, day_limit)
-    LEFT JOIN rate_limit_counters AS known ON known.subject = ask.subject
-  ORDER BY ask.subject
+      AS reported (bucket_key, minute, minute_used, minute_limit, day, day_used, day_limit)
+    LEFT JOIN rate_limit_counters AS stored ON stored.subject = reported.bucket_key
+  ORDER BY reported.bucket_key
 )
 INSERT INTO rate_limit_counters AS stored (
   subject, minute, minute_used, minute_limit, day, day_used, day_limit, granted
 )
-SELECT subject, minute, minute_used, minute_limit, day, day_used, day_limit, 0
-FROM taken
+SELECT bucket_key, minute, minute_used, minute_limit, day, day_used, day_limit, 0
+FROM usage
 ON CONFLICT (subject) DO UPDATE SET
   minute = greatest(stored.minute, EXCLUDED.minute),
   minute_used = CASE

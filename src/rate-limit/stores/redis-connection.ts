@@ -10,8 +10,8 @@ import { mastersOf, openClient, type RedisClient, type ScriptName } from './redi
 import { notConnected, nullOnReplyError, redisFailure } from './redis-failure.js';
 
 /**
- * For one reply; later, the outcome is unknown. Not the `commandTimeout` of ioredis, which would expire while this process
- * is stopped and the reply waits in the socket.
+ * For one reply; later, the outcome is unknown. Not the `commandTimeout` of ioredis, which also expires when this process was
+ * stopped and the reply waits in the socket.
  */
 const REPLY_DEADLINE_MS = 500;
 /** Between the starts of two attempts to connect, unless the first takes longer. */
@@ -25,13 +25,13 @@ export type Call = [key: string, ...values: (string | number)[]];
 type Scripts = Record<ScriptName, (...call: Call) => Promise<unknown>>;
 
 /**
- * The connection to a Redis or Valkey server, or to all masters of a Cluster: if one of them is lost, nothing is sent to the
- * others. It is opened anew, not reconnected by ioredis: the address may lead to another server by then, which has to be
- * checked first.
+ * The connection to a Redis or Valkey server, or to all masters of a Cluster: when one of them is lost, nothing is sent to the
+ * others. A lost connection is replaced, not reconnected by ioredis, as the address may lead to another server by then, which has
+ * to be checked before the first query.
  */
 export class RedisConnection {
   private readonly logger = new Logger(RedisConnection.name);
-  /** Each line is logged once until Redis is there again, however often a request or an attempt to connect fails. */
+  /** The lines logged since Redis was last there: each is logged once. */
   private readonly logged = new LRUCache<string, true>({ max: MAX_LOGGED });
   /** Null while no server is connected and checked. */
   private client: RedisClient | null = null;
@@ -43,9 +43,9 @@ export class RedisConnection {
   constructor(private readonly addresses: readonly RedisAddress[]) {}
 
   /**
-   * Connects. When no server can be reached, it returns all the same and goes on trying.
+   * Connects. When no server can be reached, it returns nevertheless, and retries until one can.
    *
-   * @throws InvalidEnvironmentError when one was reached, but is not fit to count.
+   * @throws InvalidEnvironmentError when a server was reached that must not count.
    */
   async start(): Promise<void> {
     try {
