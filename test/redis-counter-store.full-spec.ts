@@ -510,6 +510,8 @@ describeWithRedis('RedisCounterStore, while Redis is away', () => {
         const store = await open(server.url);
         await store.consume(newBucket());
         const response = store.consume(newBucket());
+        // The batch is sent at the end of this turn.
+        await nextTurn();
         const heldUpTo = performance.now() + heldUpMs;
         while (performance.now() < heldUpTo) {
           // Blocks the process.
