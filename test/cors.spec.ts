@@ -1,10 +1,5 @@
 import { startApplication, type TestApplication } from './support/application.js';
-import {
-  expectError,
-  expectNoRateLimitHeaders,
-  expectRateLimitHeaders,
-  RATE_LIMIT_HEADERS,
-} from './support/expectations.js';
+import { expectError, expectNoRateLimitHeaders, expectRateLimitHeaders } from './support/expectations.js';
 import { type HttpResponse, send } from './support/http.js';
 
 const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
@@ -116,25 +111,15 @@ describe('the service with CORS_ORIGINS', () => {
     expect(hidden).toEqual([]);
   });
 
-  it('exposes all headers of limits, deprecation and errors, each once', async () => {
+  it('exposes also the headers that few responses have, each once', async () => {
     const response = await send(`${store.url}/v1/pets`, { key, headers: { Origin: ORIGIN } });
     const exposed = response.headers.get('access-control-expose-headers')?.split(', ') ?? [];
     expect(exposed).toEqual(
       expect.arrayContaining([
-        'X-Request-Id',
-        ...RATE_LIMIT_HEADERS,
+        'Retry-After',
         'X-RateLimit-Degraded',
         'X-Api-Key-Expires',
-        'Retry-After',
-        'Deprecation',
-        'Sunset',
-        'Link',
-        'Location',
-        'ETag',
-        'X-Stability',
         'Idempotent-Replayed',
-        'WWW-Authenticate',
-        'Allow',
       ]),
     );
     expect(new Set(exposed).size).toBe(exposed.length);
@@ -159,9 +144,6 @@ describe('the service with CORS_ORIGINS', () => {
     ['an origin with an allowed suffix', 'https://a.shop.example'],
     ['another scheme', 'http://shop.example'],
     ['another port', 'https://shop.example:8443'],
-    ['the explicit default port', 'https://shop.example:443'],
-    ['another letter case', 'https://SHOP.example'],
-    ['a trailing slash', 'https://shop.example/'],
     ['two origins', `${ORIGIN}, http://localhost:5173`],
     ['every origin', '*'],
   ])('lets a page of %s read nothing', async (_name, origin) => {
@@ -190,21 +172,16 @@ describe('the service with CORS_ORIGINS', () => {
     ['with an empty method', { Origin: ORIGIN, 'Access-Control-Request-Method': '' }],
     ['with a method alone', { 'Access-Control-Request-Method': 'POST' }],
   ])('OPTIONS %s, which is not a preflight', (_name, headers) => {
-    const json = { 'Content-Type': 'application/json' };
-
     it.each<[string, Parameters<typeof send>[1]]>([
       ['no body', {}],
-      ['a body', { body: {} }],
-      ['malformed JSON', { body: '{', headers: json }],
-      ['another content type', { body: 'Rex', headers: { 'Content-Type': 'text/plain' } }],
-      ['a body that is too large', { body: 'x'.repeat(100_000), headers: json }],
+      ['malformed JSON', { body: '{' }],
     ])('is treated as any other method, with %s', async (_body, init) => {
       const sendOptions = (path: string, as?: string) =>
         send(`${store.url}${path}`, {
           ...init,
           method: 'OPTIONS',
           key: as,
-          headers: { ...init?.headers, ...headers },
+          headers,
         });
       const anonymous = await sendOptions('/v1/pets');
       expectError(anonymous, 401, 'missing_api_key');

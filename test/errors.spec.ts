@@ -1,13 +1,12 @@
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
-import { generateApiKey } from '../src/auth/rules/api-key.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { startDatabaseProxy } from './support/database-proxy.js';
 import { createDatabase } from './support/database.js';
 import { until } from './support/eventually.js';
 import { expectError, expectNoRateLimitHeaders, expectRateLimitHeaders } from './support/expectations.js';
 import { type HttpResponse, send } from './support/http.js';
-import { type RawResponse, sendRaw } from './support/raw-http.js';
+import { sendRaw, toHttpResponse } from './support/raw-http.js';
 
 const GENEROUS = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
 const MALFORMED = '{"name":';
@@ -42,167 +41,14 @@ async function exhaustedKey(): Promise<string> {
   return exhausted;
 }
 
-function remainingOf({ headers }: HttpResponse): number {
-  return Number(headers.get('x-ratelimit-remaining'));
-}
-
-/** Converts a response read from a socket to the form of `send`. */
-function toResponse({ status, headers, body }: RawResponse): HttpResponse {
-  return {
-    status,
-    headers: new Headers(headers),
-    text: body,
-    json: body === '' ? undefined : JSON.parse(body),
-  };
-}
-
-describe('400 invalid_request', () => {
-  it('is returned for a body that is not JSON', async () => {
-    const response = await sendTo('/v1/pets', { method: 'POST', key, body: MALFORMED });
-    expectError(response, 400, 'invalid_request', expect.stringMatching(/^The body is not JSON: /));
-    expectRateLimitHeaders(response);
-  });
-
-  it('is returned for an invalid field', async () => {
-    const response = await sendTo('/v1/pets', { method: 'POST', key, body: { ...PET, name: '' } });
-    expectError(response, 400, 'invalid_request', 'The request is invalid: name must not be blank.');
-    expectRateLimitHeaders(response);
-  });
-
-  it('is returned for an invalid query parameter', async () => {
-    const response = await sendTo('/v1/pets?limit=0', { key });
-    expectError(
-      response,
-      400,
-      'invalid_request',
-      'The request is invalid: limit must be an integer from 1 to 100.',
-    );
-    expectRateLimitHeaders(response);
-  });
-});
-
-describe('401 missing_api_key', () => {
-  it.each<[string, Record<string, string>]>([
-    ['no Authorization', {}],
-    ['an empty Authorization', { Authorization: '' }],
-    ['the scheme alone', { Authorization: 'Bearer' }],
-    ['the scheme and a space', { Authorization: 'Bearer ' }],
-    ['another scheme', { Authorization: 'Basic YTpi' }],
-    ['a key without a scheme', { Authorization: generateApiKey('staging') }],
-    ['a key in another header', { 'X-Api-Key': generateApiKey('staging') }],
-  ])('is returned for a request with %s, with a challenge that has no error', async (_name, headers) => {
-    const response = await sendTo('/v1/pets', { headers });
-    expectError(response, 401, 'missing_api_key', expect.stringContaining('Authorization: Bearer <API_KEY>'));
-    expect(response.headers.get('www-authenticate')).toBe(CHALLENGE);
-    expectRateLimitHeaders(response);
-  });
-
-  it('is returned for a valid key in the query or the body, which is no credential', async () => {
-    expectError(await sendTo(`/v1/pets?access_token=${key}`), 401, 'missing_api_key');
-    expectError(
-      await sendTo('/v1/pets', { method: 'POST', body: { ...PET, access_token: key } }),
-      401,
-      'missing_api_key',
-    );
-    const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
-    const response = await sendTo('/v1/pets', { method: 'POST', headers: form, body: `access_token=${key}` });
-    expectError(response, 401, 'missing_api_key');
-  });
-});
-
-describe('401 invalid_api_key', () => {
-  it.each([
-    ['unknown', () => generateApiKey('staging'), 'The API key is unknown'],
-    ['malformed', () => 'secret', 'The API key is malformed; check that it was copied whole'],
-    ['truncated', () => key.slice(0, -1), 'The API key is malformed; check that it was copied whole'],
-    ['two words', () => `${key} ${key}`, 'The API key is malformed; a bearer token has no spaces'],
-    [
-      'of the other environment',
-      () => generateApiKey('production'),
-      'The API key is for another environment; this is staging',
-    ],
-  ])(
-    'is returned for a key that is %s, with a challenge that has the reason',
-    async (_name, given, reason) => {
-      const response = await sendTo('/v1/pets', { key: given() });
-      expectError(response, 401, 'invalid_api_key', `${reason}.`);
-      expect(response.headers.get('www-authenticate')).toBe(
-        `${CHALLENGE}, error="invalid_token", error_description="${reason}"`,
-      );
-      expectRateLimitHeaders(response);
-    },
-  );
-
-  it('is returned for an expired key', async () => {
-    const { key: expired, id } = await store.issue();
-    await store.database.query('UPDATE api_keys SET expires_at = to_timestamp($2) WHERE id = $1', [
-      id,
-      (store.clock.now() - 1) / 1000,
-    ]);
-    const response = await sendTo('/v1/pets', { key: expired });
-    expectError(response, 401, 'invalid_api_key', 'The API key has expired.');
-    expect(response.headers.get('www-authenticate')).toBe(
-      `${CHALLENGE}, error="invalid_token", error_description="The API key has expired"`,
-    );
-  });
-
-  it('is returned for a revoked key', async () => {
-    const { key: revoked, id } = await store.issue();
-    await store.database.query('UPDATE api_keys SET revoked_at = to_timestamp($2) WHERE id = $1', [
-      id,
-      store.clock.now() / 1000 - 1,
-    ]);
-    expectError(
-      await sendTo('/v1/pets', { key: revoked }),
-      401,
-      'invalid_api_key',
-      'The API key was revoked.',
-    );
-  });
-
-  it('does not contain the key that was sent', async () => {
-    const unknown = generateApiKey('staging');
-    const { text, headers } = await sendTo('/v1/pets', { key: unknown });
-    expect(`${text} ${JSON.stringify([...headers])}`).not.toContain(unknown);
-  });
-});
-
-describe('403 forbidden', () => {
-  it.each(['/admin', '/admin/', '/admin/keys', '/admin/anything/else', '/%61dmin/keys', '/admin/%zz'])(
-    'is returned at %s for the key of a client, whatever the method and body',
-    async (target) => {
-      for (const init of [{}, { method: 'DELETE' }, { method: 'POST', body: MALFORMED }]) {
-        const response = await sendTo(target, { key, ...init });
-        expectError(response, 403, 'forbidden', expect.stringMatching(/admin/));
-        expectRateLimitHeaders(response);
-      }
-    },
-  );
-
-  it('is not returned to an administrator, who gets 404 for an unknown path', async () => {
-    const response = await sendTo('/admin/anything', { key: adminKey });
-    expectError(response, 404, 'not_found', expect.stringContaining('/admin/anything'));
-    expectRateLimitHeaders(response);
-  });
-
-  it('is not returned to an administrator under /v1', async () => {
-    expect((await sendTo('/v1/pets', { key: adminKey })).status).toBe(200);
-  });
-});
-
 describe('404 not_found', () => {
   it.each([
-    ['an unknown animal', '/v1/pets/999999'],
-    ['an identifier that is not an int64', '/v1/pets/rex'],
     ['an unknown path', '/v1/dogs'],
     ['the root of the interface', '/v1'],
     ['a path below an animal', '/v1/pets/1/name'],
     ['a trailing slash', '/v1/pets/'],
     ['other letter case', '/v1/Pets'],
-    ['an undecodable path', '/v1/pets/%zz'],
-    ['an undecodable unknown path', '/v1/%zz'],
-    ['an undecodable UTF-8 sequence', '/v1/pets/%c3%28'],
-    ['an overlong identifier', `/v1/pets/${'9'.repeat(5000)}`],
+    ['an undecodable path', '/v1/%zz'],
     ['an overlong unknown path', `/v1/${'x'.repeat(5000)}`],
   ])('is returned for %s', async (_name, target) => {
     const response = await sendTo(target, { key });
@@ -223,7 +69,7 @@ describe('404 not_found', () => {
     }
   });
 
-  it.each(['/', '/nothing', '/v2/pets', '/V1/pets', '/pets', '/v11', '/favicon.ico', '/%zz'])(
+  it.each(['/', '/v2/pets', '/V1/pets', '/v11', '/%zz'])(
     'is returned at %s outside the interface, without a key and without rate-limit headers',
     async (target) => {
       const response = await sendTo(target);
@@ -236,18 +82,9 @@ describe('404 not_found', () => {
 describe('405 method_not_allowed', () => {
   it.each([
     ['DELETE', '/v1/pets', 'GET, HEAD, POST'],
-    ['PUT', '/v1/pets', 'GET, HEAD, POST'],
-    ['PATCH', '/v1/pets', 'GET, HEAD, POST'],
-    ['OPTIONS', '/v1/pets', 'GET, HEAD, POST'],
-    ['PROPFIND', '/v1/pets', 'GET, HEAD, POST'],
     ['DELETE', '/v1/pets?limit=0', 'GET, HEAD, POST'],
     ['DELETE', '/%761/pets', 'GET, HEAD, POST'],
     ['PUT', '/v1/pets/1', 'GET, HEAD'],
-    ['POST', '/v1/pets/1', 'GET, HEAD'],
-    ['PATCH', '/v1/pets/1', 'GET, HEAD'],
-    ['DELETE', '/v1/pets/1', 'GET, HEAD'],
-    ['OPTIONS', '/v1/pets/1', 'GET, HEAD'],
-    ['DELETE', '/v1/pets/999999', 'GET, HEAD'],
     ['DELETE', '/v1/pets/%zz', 'GET, HEAD'],
     ['DELETE', `/v1/pets/${'9'.repeat(101)}`, 'GET, HEAD'],
   ])('is returned for %s %s with Allow: %s', async (method, target, allow) => {
@@ -284,49 +121,6 @@ describe('405 method_not_allowed', () => {
   });
 });
 
-describe('410 endpoint_removed', () => {
-  it('is returned for an operation after its removal', async () => {
-    const later = await startApplication({ database: store.database });
-    later.clock.travelTo(new Date('2030-12-05T00:00:00Z'));
-    try {
-      const response = await send(`${later.url}${path}`, { key });
-      expectError(
-        response,
-        410,
-        'endpoint_removed',
-        expect.stringContaining('GET /v1/pets?status=available'),
-      );
-      expectRateLimitHeaders(response);
-    } finally {
-      await later.close();
-    }
-  });
-});
-
-describe('POST /v1/pets', () => {
-  it('returns 413 payload_too_large for a body over 64 KiB', async () => {
-    const response = await sendTo('/v1/pets', { method: 'POST', key, body: ' '.repeat(64 * 1024 + 1) });
-    expectError(response, 413, 'payload_too_large', 'The body is larger than 64 KiB.');
-    expectRateLimitHeaders(response);
-  });
-
-  it('returns 415 unsupported_media_type for a content type other than JSON', async () => {
-    const response = await sendTo('/v1/pets', {
-      method: 'POST',
-      key,
-      headers: { 'Content-Type': 'text/plain' },
-      body: 'Rex',
-    });
-    expectError(
-      response,
-      415,
-      'unsupported_media_type',
-      'The body must be JSON, with the header Content-Type: application/json.',
-    );
-    expectRateLimitHeaders(response);
-  });
-});
-
 describe('POST /v1/pets with Content-Encoding', () => {
   const post = (coding: string, body: string | Buffer, as = key, target = '/v1/pets') =>
     sendRaw(
@@ -335,7 +129,7 @@ describe('POST /v1/pets with Content-Encoding', () => {
         `Content-Encoding: ${coding}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
         `Authorization: Bearer ${as}\r\n\r\n`,
       body,
-    ).then(toResponse);
+    ).then(toHttpResponse);
   const animals = () => store.database.query('SELECT count(*) FROM pets');
 
   it.each([
@@ -403,34 +197,6 @@ describe('GET /v1/pets with Content-Encoding', () => {
   });
 });
 
-describe('429 rate_limit_exceeded', () => {
-  it('is returned to a client over its limit, with the seconds to wait', async () => {
-    const response = await sendTo('/v1/pets', { key: await exhaustedKey() });
-    expectError(response, 429, 'rate_limit_exceeded', expect.stringContaining('2 requests per minute'));
-    expectRateLimitHeaders(response);
-    expect(response.headers.get('x-ratelimit-limit')).toBe('2');
-    expect(remainingOf(response)).toBe(0);
-    const wait = Number(response.headers.get('retry-after'));
-    expect(wait).toBeGreaterThanOrEqual(1);
-    expect(wait).toBeLessThanOrEqual(60);
-    expect(response.json.message).toContain(`${wait} second`);
-  });
-
-  it('is returned to an anonymous client over the limit of its address, with what is wrong with its key', async () => {
-    const strict = await startApplication({ database: store.database, environment: { STRANGER_LIMIT: 1 } });
-    strict.clock.travel(60 * 60_000);
-    try {
-      expectError(await send(`${strict.url}/v1/pets`), 401, 'missing_api_key');
-      const response = await send(`${strict.url}/v1/pets`, { key: generateApiKey('staging') });
-      expectError(response, 429, 'rate_limit_exceeded', expect.stringContaining('The API key is unknown.'));
-      expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
-      expectRateLimitHeaders(response);
-    } finally {
-      await strict.close();
-    }
-  });
-});
-
 describe('500 internal_error', () => {
   it('is returned for a defect with the request id, and reveals nothing of the implementation', async () => {
     await store.database.query('ALTER TABLE pets RENAME COLUMN category_id TO lost');
@@ -451,66 +217,41 @@ describe('500 internal_error', () => {
     }
     expect((await sendTo('/v1/pets', { key })).status).toBe(200);
   });
-
-  it('is returned for a defect during authentication too', async () => {
-    const { key: fresh } = await store.issue();
-    await store.database.query('ALTER TABLE api_keys RENAME TO lost');
-    try {
-      for (const init of [{}, { method: 'POST', body: MALFORMED }, { method: 'DELETE' }]) {
-        const response = await sendTo('/v1/pets', { key: fresh, ...init });
-        expectError(
-          response,
-          500,
-          'internal_error',
-          expect.stringContaining(response.headers.get('x-request-id') ?? '-'),
-        );
-        expect(response.text).not.toMatch(
-          /prisma|postgres|sql|column|api_keys|relation|lost|table|P2\d{3}|\.ts|\.js/i,
-        );
-      }
-    } finally {
-      await store.database.query('ALTER TABLE lost RENAME TO api_keys');
-    }
-    expect((await sendTo('/v1/pets', { key: fresh })).status).toBe(200);
-  });
 });
 
 describe('503 service_unavailable', () => {
-  it.each<[string, Init]>([
-    ['listPets', {}],
-    ['createPet', { method: 'POST', body: PET }],
-    ['a body that is not JSON', { method: 'POST', body: MALFORMED }],
-    ['another method', { method: 'DELETE' }],
-  ])(
-    'is returned for %s while the database is away, with Retry-After, and no longer once it is back',
-    async (_name, init) => {
-      const database = await createDatabase();
-      const proxy = await startDatabaseProxy(database.url);
-      const dependent = await startApplication({ database, environment: { DATABASE_URL: proxy.url } });
-      try {
-        const { key: own } = await dependent.issue(GENEROUS);
-        const beforeOutage = await send(`${dependent.url}/v1/pets`, { key: own, ...init });
-        proxy.goAway();
-        // Until the cached key expires, responses that need no database are still sent.
-        await until(
-          async () => (await send(`${dependent.url}/v1/pets`, { key: own, ...init })).status === 503,
-        );
-        const response = await send(`${dependent.url}/v1/pets`, { key: own, ...init });
+  it('is returned for every request while the database is away, with Retry-After, and no longer once it is back', async () => {
+    const database = await createDatabase();
+    const proxy = await startDatabaseProxy(database.url);
+    const dependent = await startApplication({ database, environment: { DATABASE_URL: proxy.url } });
+    const inits: Init[] = [
+      {},
+      { method: 'POST', body: PET },
+      { method: 'POST', body: MALFORMED },
+      { method: 'DELETE' },
+    ];
+    try {
+      const { key: own } = await dependent.issue(GENEROUS);
+      const call = (init: Init) => send(`${dependent.url}/v1/pets`, { key: own, ...init });
+      const statuses = async () => (await Promise.all(inits.map(call))).map(({ status }) => status);
+      const before = await statuses();
+      proxy.goAway();
+      // Until the cached key expires, responses that need no database are still sent.
+      await until(async () => (await statuses()).every((status) => status === 503));
+      for (const response of await Promise.all(inits.map(call))) {
         expectError(response, 503, 'service_unavailable', expect.stringMatching(/try again/i));
         expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
         expectRateLimitHeaders(response);
         expect(response.text).not.toMatch(/prisma|postgres|ECONN|127\.0\.0\.1|connection/i);
-
-        await proxy.comeBack();
-        const { status } = await send(`${dependent.url}/v1/pets`, { key: own, ...init });
-        expect(status).toBe(beforeOutage.status);
-      } finally {
-        await dependent.close();
-        proxy.close();
-        await database.drop();
       }
-    },
-  );
+      await proxy.comeBack();
+      expect(await statuses()).toEqual(before);
+    } finally {
+      await dependent.close();
+      proxy.close();
+      await database.drop();
+    }
+  });
 
   it('is returned while the database rejects connections, and no longer once it accepts them', async () => {
     const database = await createDatabase();
@@ -590,30 +331,6 @@ describe('the order of checks', () => {
   });
 });
 
-describe('a request with a key', () => {
-  it.each<[string, number, string, Init]>([
-    ['a success', 200, '/v1/pets', {}],
-    ['HEAD', 200, '/v1/pets', { method: 'HEAD' }],
-    ['201', 201, '/v1/pets', { method: 'POST', body: PET }],
-    ['400', 400, '/v1/pets', { method: 'POST', body: MALFORMED }],
-    ['404 of an animal', 404, '/v1/pets/999999', {}],
-    ['404 of a path', 404, '/v1/dogs', {}],
-    ['404 of an undecodable path', 404, '/v1/pets/%zz', {}],
-    ['404 of an overlong path', 404, `/v1/pets/${'9'.repeat(5000)}`, {}],
-    ['405', 405, '/v1/pets', { method: 'DELETE' }],
-    ['OPTIONS', 405, '/v1/pets', { method: 'OPTIONS' }],
-    ['413', 413, '/v1/pets', { method: 'POST', body: 'x'.repeat(100_000) }],
-    ['415', 415, '/v1/pets', { method: 'POST', headers: { 'Content-Type': 'text/plain' }, body: 'Rex' }],
-    ['403', 403, '/admin/keys', {}],
-  ])('is counted once: %s', async (_name, status, target, init) => {
-    const { key: counted } = await store.issue();
-    const first = await sendTo(target, { key: counted, ...init });
-    expect(first.status).toBe(status);
-    expect(remainingOf(first)).toBe(59);
-    expect(remainingOf(await sendTo('/v1/pets', { key: counted }))).toBe(58);
-  });
-});
-
 describe('HEAD', () => {
   it.each([
     '/v1/pets',
@@ -661,36 +378,6 @@ describe('X-Request-Id', () => {
     }
   });
 
-  it('is new for each request', async () => {
-    const responses = await Promise.all([1, 2, 3].map(() => sendTo('/v1/pets', { key })));
-    expect(new Set(responses.map(({ headers }) => headers.get('x-request-id'))).size).toBe(3);
-  });
-
-  it.each([
-    'a',
-    '0',
-    'x'.repeat(128),
-    '3f0b6a5e-7c1d-4f7e-9b1a-0c8f1f2d3e4a',
-    'Root=1-67891233-abcdef012345678912345678',
-  ])('is that of the client when it is valid: %s', async (id) => {
-    const { headers } = await sendTo('/v1/pets', { key, headers: { 'X-Request-Id': id } });
-    expect(headers.get('x-request-id')).toBe(id);
-  });
-
-  it.each([
-    ['empty', ''],
-    ['too long', 'x'.repeat(129)],
-    ['with a space', 'a b'],
-    ['with a tab', 'a\tb'],
-    ['with a quote', 'a"b'],
-    ['with markup', '<script>'],
-    ['with a comma', 'a,b'],
-    ['not ASCII', 'é'],
-  ])('is a new one when that of the client is %s', async (_name, id) => {
-    const { headers } = await sendTo('/v1/pets', { key, headers: { 'X-Request-Id': id } });
-    expect(headers.get('x-request-id')).toMatch(UUID);
-  });
-
   it('is a new one when the client sends two', async () => {
     const response = await sendRaw(
       store.url,
@@ -733,42 +420,20 @@ describe('a request that the HTTP parser rejects', () => {
   ])(
     'gets the three-field body, a request id and no rate-limit headers: %s',
     async (_name, request, status, code) => {
-      const response = toResponse(await sendRaw(store.url, request));
+      const response = toHttpResponse(await sendRaw(store.url, request));
       expectError(response, status, code);
       expect(response.headers.get('x-request-id')).toMatch(UUID);
       expect(response.headers.get('connection')).toBe('close');
       expectNoRateLimitHeaders(response);
     },
   );
-
-  it('does not stop the server', async () => {
-    expect((await sendTo('/v1/pets', { key })).status).toBe(200);
-  });
 });
 
 describe('other forms of a request', () => {
-  it('authenticates and routes an absolute target by its path', async () => {
-    const request = `GET http://elsewhere.example/v1/dogs HTTP/1.1\r\nHost: x\r\nConnection: close\r\n`;
-    const anonymous = toResponse(await sendRaw(store.url, `${request}\r\n`));
-    expectError(anonymous, 401, 'missing_api_key');
-    expectRateLimitHeaders(anonymous);
-    const client = toResponse(await sendRaw(store.url, `${request}Authorization: Bearer ${key}\r\n\r\n`));
-    expectError(client, 404, 'not_found');
-    expectRateLimitHeaders(client);
-  });
-
-  it('returns 404 with the usual error body for OPTIONS of the whole server', async () => {
-    const response = toResponse(
-      await sendRaw(store.url, 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'),
-    );
-    expectError(response, 404, 'not_found');
-    expectNoRateLimitHeaders(response);
-  });
-
   it('returns 400 with the usual error body for HTTP/1.1 without a Host', async () => {
     const request = `GET /v1/pets HTTP/1.1\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`;
     expectError(
-      toResponse(await sendRaw(store.url, request)),
+      toHttpResponse(await sendRaw(store.url, request)),
       400,
       'invalid_request',
       expect.stringMatching(/Host/),
@@ -777,13 +442,13 @@ describe('other forms of a request', () => {
 
   it('ignores an unknown expectation: there is no 417', async () => {
     const request = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: wonders\r\nAuthorization: Bearer ${key}\r\n\r\n`;
-    const response = toResponse(await sendRaw(store.url, request));
+    const response = toHttpResponse(await sendRaw(store.url, request));
     expect(response.status).toBe(200);
     expectRateLimitHeaders(response);
   });
 
   it('serves HTTP/1.0 without a Host', async () => {
-    const response = toResponse(
+    const response = toHttpResponse(
       await sendRaw(store.url, `GET /v1/pets HTTP/1.0\r\nAuthorization: Bearer ${key}\r\n\r\n`),
     );
     expect(response.status).toBe(200);

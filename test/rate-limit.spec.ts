@@ -1,23 +1,9 @@
-import { Controller, Get } from '@nestjs/common';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Test } from '@nestjs/testing';
-import { SkipThrottle } from '@nestjs/throttler';
-import { AppModule } from '../src/app.module.js';
 import { generateApiKey, hashApiKey, keyHints } from '../src/auth/rules/api-key.js';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
-import { ApiError } from '../src/errors/api-error.js';
-import { ENVIRONMENT } from '../src/settings/environment.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
+import { expectError, expectNoRateLimitHeaders, RATE_LIMIT_HEADERS } from './support/expectations.js';
 import { type HttpResponse, send } from './support/http.js';
-
-const LIMIT_HEADERS = [
-  'x-ratelimit-limit',
-  'x-ratelimit-remaining',
-  'x-ratelimit-reset',
-  'ratelimit-policy',
-  'ratelimit',
-];
 
 /** Half a minute into a minute, and 11 h 25 min 30 s before the end of its UTC day. */
 const HALF_PAST = new Date('2027-03-05T12:34:30.000Z');
@@ -26,7 +12,7 @@ const DAY_END = '2027-03-06T00:00:00.000Z';
 const SECONDS_OF_DAY_LEFT = 41_130;
 
 const unixSeconds = (instant: string) => String(Date.parse(instant) / 1000);
-const limitHeaders = ({ headers }: HttpResponse) => LIMIT_HEADERS.map((name) => headers.get(name));
+const limitHeaders = ({ headers }: HttpResponse) => RATE_LIMIT_HEADERS.map((name) => headers.get(name));
 const remaining = ({ headers }: HttpResponse) => Number(headers.get('x-ratelimit-remaining'));
 
 describe('the limits of a quota', () => {
@@ -66,78 +52,26 @@ describe('the limits of a quota', () => {
 
   describe('in the rate-limit headers', () => {
     it.each([
-      ['free', '60', '59', '"minute";q=60;w=60, "day";q=1000;w=86400', 999],
-      ['pro', '300', '299', '"minute";q=300;w=60, "day";q=10000;w=86400', 9999],
-      ['business', '1000', '999', '"minute";q=1000;w=60, "day";q=100000;w=86400', 99_999],
+      ['of plan free', { plan: 'free' }, 60, 1000],
+      ['of plan pro', { plan: 'pro' }, 300, 10_000],
+      ['of plan business', { plan: 'business' }, 1000, 100_000],
+      ["of the quota itself, instead of the plan's", { plan: 'free', perMinute: 7, perDay: 70 }, 7, 70],
     ])(
-      'are those of the plan on a 200 of %s: X-RateLimit-*, RateLimit-Policy and RateLimit',
-      async (plan, limit, left, policy, day) => {
-        const { key } = await store.issue({ plan });
+      'are those %s: X-RateLimit-*, RateLimit-Policy and RateLimit',
+      async (_of, input, perMinute, perDay) => {
+        const { key } = await store.issue(input);
         const response = await send(pets, { key });
-        expect(response.status).toBe(200);
-        expect(response.json).toEqual([]);
+        expect([response.status, response.text]).toEqual([200, '[]']);
         expect(limitHeaders(response)).toEqual([
-          limit,
-          left,
+          String(perMinute),
+          String(perMinute - 1),
           unixSeconds(MINUTE_END),
-          policy,
-          `"minute";r=${left};t=30, "day";r=${day};t=${SECONDS_OF_DAY_LEFT}`,
+          `"minute";q=${perMinute};w=60, "day";q=${perDay};w=86400`,
+          `"minute";r=${perMinute - 1};t=30, "day";r=${perDay - 1};t=${SECONDS_OF_DAY_LEFT}`,
         ]);
         expect(response.headers.get('retry-after')).toBeNull();
       },
     );
-
-    it("are the quota's own where it has some, instead of the plan's", async () => {
-      const { key } = await store.issue({ plan: 'free', perMinute: 7, perDay: 70 });
-      const response = await send(pets, { key });
-      expect(response.status).toBe(200);
-      expect(limitHeaders(response)).toEqual([
-        '7',
-        '6',
-        unixSeconds(MINUTE_END),
-        '"minute";q=7;w=60, "day";q=70;w=86400',
-        `"minute";r=6;t=30, "day";r=69;t=${SECONDS_OF_DAY_LEFT}`,
-      ]);
-    });
-
-    it('are those of the window with fewer requests remaining, in X-RateLimit-*', async () => {
-      const { key } = await issue(10, 12);
-      await sendTimes(3, key);
-      store.clock.travel(60_000);
-      const response = await send(pets, { key });
-      expect(limitHeaders(response)).toEqual([
-        '12',
-        '8',
-        unixSeconds(DAY_END),
-        '"minute";q=10;w=60, "day";q=12;w=86400',
-        `"minute";r=9;t=30, "day";r=8;t=${SECONDS_OF_DAY_LEFT - 60}`,
-      ]);
-    });
-
-    it('are those of the day, which resets later, when both windows have the same number remaining', async () => {
-      const { key } = await issue(10, 10);
-      expect(limitHeaders(await send(pets, { key })).slice(0, 3)).toEqual(['10', '9', unixSeconds(DAY_END)]);
-    });
-
-    it('reset at the ends of UTC minutes and days by the clock of the store', async () => {
-      const { key } = await issue(1000, 100_000);
-      for (const [now, minuteEnd, dayEnd] of [
-        ['2027-06-30T23:58:59.000Z', '2027-06-30T23:59:00.000Z', '2027-07-01T00:00:00.000Z'],
-        ['2027-06-30T23:59:00.000Z', '2027-07-01T00:00:00.000Z', '2027-07-01T00:00:00.000Z'],
-        ['2027-07-01T00:00:00.000Z', '2027-07-01T00:01:00.000Z', '2027-07-02T00:00:00.000Z'],
-        ['2028-02-28T12:00:00.000Z', '2028-02-28T12:01:00.000Z', '2028-02-29T00:00:00.000Z'],
-      ] as const) {
-        store.clock.travelTo(new Date(now));
-        const { headers } = await send(pets, { key });
-        expect(headers.get('x-ratelimit-reset')).toBe(unixSeconds(minuteEnd));
-        const [minuteSeconds, daySeconds] = [minuteEnd, dayEnd].map(
-          (end) => (Date.parse(end) - Date.parse(now)) / 1000,
-        );
-        expect(headers.get('ratelimit')).toMatch(
-          new RegExp(`^"minute";r=\\d+;t=${minuteSeconds}, "day";r=\\d+;t=${daySeconds}$`),
-        );
-      }
-    });
   });
 
   describe('shared by all operations', () => {
@@ -148,18 +82,13 @@ describe('the limits of a quota', () => {
       ['an invalid query', 400, '/v1/pets?limit=0', {}],
       ['an invalid field', 400, '/v1/pets', { method: 'POST', body: { name: 'Rex' } }],
       ['malformed JSON', 400, '/v1/pets', { method: 'POST', body: '{"name":' }],
-      ['an empty body', 400, '/v1/pets', { method: 'POST', headers: { 'Content-Type': 'application/json' } }],
       ['an unknown animal', 404, '/v1/pets/9223372036854775807', {}],
-      ['an invalid id', 404, '/v1/pets/rex', {}],
-      ['HEAD of an unknown animal', 404, '/v1/pets/9223372036854775807', { method: 'HEAD' }],
       ['an overlong id', 404, `/v1/pets/${'7'.repeat(300)}`, {}],
       ['an unknown path', 404, '/v1/nothing', {}],
-      ['an unknown path with malformed JSON', 404, '/v1/nothing', { method: 'POST', body: '{' }],
-      ['the root of the version', 404, '/v1', {}],
       ['a path that cannot be decoded', 404, '/v1/%zz', {}],
       ['an escaped path that is known', 200, '/%76%31/pets', {}],
       ['another method', 405, '/v1/pets', { method: 'DELETE' }],
-      ['another method on an animal', 405, '/v1/pets/7', { method: 'PUT', body: { name: 'Rex' } }],
+      ['administration, for a client', 403, '/admin/keys', {}],
       ['a body that is too large', 413, '/v1/pets', { method: 'POST', body: `"${'x'.repeat(70_000)}"` }],
       [
         'another content type',
@@ -192,17 +121,17 @@ describe('the limits of a quota', () => {
     });
 
     it('deny every one of these requests with 429 when exceeded, whatever else is wrong with it', async () => {
-      const { key } = await issue(40, 40);
-      await sendTimes(40, key);
+      const { key } = await issue(20, 20);
+      await sendTimes(20, key);
       for (const [, , path, init] of requests) {
         store.clock.travelTo(HALF_PAST);
         const response = await send(`${store.url}${path}`, { ...init, key });
         expect(response.status).toBe(429);
         expect(limitHeaders(response)).toEqual([
-          '40',
+          '20',
           '0',
           unixSeconds(DAY_END),
-          '"minute";q=40;w=60, "day";q=40;w=86400',
+          '"minute";q=20;w=60, "day";q=20;w=86400',
           `"minute";r=0;t=30, "day";r=0;t=${SECONDS_OF_DAY_LEFT}`,
         ]);
         expect(response.headers.get('retry-after')).toBe(String(SECONDS_OF_DAY_LEFT));
@@ -233,27 +162,7 @@ describe('the limits of a quota', () => {
     });
   });
 
-  describe('under load', () => {
-    it('allow exactly as many requests of a burst as there is room for, and report each remaining count once', async () => {
-      const issued = await issue(40, 1000);
-      const responses = await Promise.all(Array.from({ length: 70 }, () => send(pets, { key: issued.key })));
-      const served = responses.filter(({ status }) => status === 200);
-      expect(served.map(remaining).toSorted((a, b) => b - a)).toEqual(
-        Array.from({ length: 40 }, (_, index) => 39 - index),
-      );
-      expect(responses.filter(({ status }) => status === 429)).toHaveLength(30);
-      expect(await counterOf(issued)).toEqual({ minute_used: 40, day_used: 40 });
-    });
-
-    it('allow a denied client again in the next minute', async () => {
-      const { key } = await issue(3, 100);
-      expect((await sendTimes(4, key)).map(({ status }) => status)).toEqual([200, 200, 200, 429]);
-      store.clock.travelTo(new Date(MINUTE_END));
-      const response = await send(pets, { key });
-      expect(response.status).toBe(200);
-      expect(remaining(response)).toBe(2);
-    });
-
+  describe('when exceeded', () => {
     it('allow a client that waits for Retry-After, and deny it one second earlier', async () => {
       const { key } = await issue(3, 100);
       const denied = (await sendTimes(4, key)).at(-1) as HttpResponse;
@@ -263,64 +172,40 @@ describe('the limits of a quota', () => {
       store.clock.travelTo(new Date(HALF_PAST.getTime() + waitMs));
       expect((await send(pets, { key })).status).toBe(200);
     });
-  });
 
-  describe('when exceeded', () => {
-    it('per minute return 429 and the seconds to the end of the minute, without using up the day', async () => {
-      const issued = await issue(3, 100);
-      const response = (await sendTimes(5, issued.key)).at(-1) as HttpResponse;
-      expect(response.status).toBe(429);
-      expect(response.headers.get('content-type')).toMatch(/^application\/json/);
-      expect(limitHeaders(response)).toEqual([
-        '3',
-        '0',
-        unixSeconds(MINUTE_END),
-        '"minute";q=3;w=60, "day";q=100;w=86400',
-        `"minute";r=0;t=30, "day";r=97;t=${SECONDS_OF_DAY_LEFT}`,
-      ]);
-      expect(response.headers.get('retry-after')).toBe('30');
-      expect(response.json).toEqual({
-        code: 'rate_limit_exceeded',
-        message: expect.stringMatching(/\b3 requests per minute of plan enterprise\. Wait 30 seconds\b/),
-        status: 429,
-      });
-      expect(await counterOf(issued)).toEqual({ minute_used: 3, day_used: 3 });
-    });
-
-    it('per day return 429 and the seconds to the end of the day, without using up the minute', async () => {
-      const issued = await issue(100, 3);
-      const response = (await sendTimes(5, issued.key)).at(-1) as HttpResponse;
-      expect(response.status).toBe(429);
-      expect(limitHeaders(response)).toEqual([
-        '3',
-        '0',
-        unixSeconds(DAY_END),
-        '"minute";q=100;w=60, "day";q=3;w=86400',
-        `"minute";r=97;t=30, "day";r=0;t=${SECONDS_OF_DAY_LEFT}`,
-      ]);
-      expect(response.headers.get('retry-after')).toBe(String(SECONDS_OF_DAY_LEFT));
-      expect(response.json).toEqual({
-        code: 'rate_limit_exceeded',
-        message: expect.stringMatching(/\b3 requests per day of plan enterprise\. Wait 41130 seconds\b/),
-        status: 429,
-      });
-      expect(await counterOf(issued)).toEqual({ minute_used: 3, day_used: 3 });
-    });
-
-    it('for both windows return 429 and the later of the two', async () => {
-      const { key } = await issue(3, 3);
-      const response = (await sendTimes(4, key)).at(-1) as HttpResponse;
-      expect(response.status).toBe(429);
-      expect(limitHeaders(response).slice(0, 3)).toEqual(['3', '0', unixSeconds(DAY_END)]);
-      expect(response.headers.get('retry-after')).toBe(String(SECONDS_OF_DAY_LEFT));
-      expect(response.json).toEqual({
-        code: 'rate_limit_exceeded',
-        message: expect.stringMatching(
-          /\b3 requests per minute and 3 requests per day\b.* Wait 41130 seconds\b/,
-        ),
-        status: 429,
-      });
-    });
+    it.each([
+      ['3 requests per minute', 3, 100, MINUTE_END, '"minute";r=0;t=30, "day";r=97;t=41130', 30],
+      ['3 requests per day', 100, 3, DAY_END, '"minute";r=97;t=30, "day";r=0;t=41130', 41_130],
+      [
+        '3 requests per minute and 3 requests per day',
+        3,
+        3,
+        DAY_END,
+        '"minute";r=0;t=30, "day";r=0;t=41130',
+        41_130,
+      ],
+    ])(
+      'return 429 for %s and the seconds to the end, the later of two, without using up another window',
+      async (limits, perMinute, perDay, end, windows, wait) => {
+        const issued = await issue(perMinute, perDay);
+        const response = (await sendTimes(5, issued.key)).at(-1) as HttpResponse;
+        expectError(
+          response,
+          429,
+          'rate_limit_exceeded',
+          expect.stringContaining(`${limits} of plan enterprise. Wait ${wait} seconds`),
+        );
+        expect(limitHeaders(response)).toEqual([
+          '3',
+          '0',
+          unixSeconds(end),
+          `"minute";q=${perMinute};w=60, "day";q=${perDay};w=86400`,
+          windows,
+        ]);
+        expect(response.headers.get('retry-after')).toBe(String(wait));
+        expect(await counterOf(issued)).toEqual({ minute_used: 3, day_used: 3 });
+      },
+    );
 
     it('return a wait of one second in the last second of a minute, not zero', async () => {
       const { key } = await issue(3, 100);
@@ -332,49 +217,24 @@ describe('the limits of a quota', () => {
       expect(response.headers.get('retry-after')).toBe('1');
       expect(response.json.message).toMatch(/Wait 1 second\b/);
     });
-
-    it('deny an administrator on /admin too', async () => {
-      const { key } = await store.issue({
-        role: 'admin',
-        plan: 'enterprise',
-        perMinute: 3,
-        perDay: 100,
-      });
-      await sendTimes(3, key);
-      const { status, headers, json } = await send(`${store.url}/admin/nothing`, { key });
-      expect(status).toBe(429);
-      expect(headers.get('retry-after')).toBe('30');
-      expect(json.code).toBe('rate_limit_exceeded');
-    });
   });
 
-  it.each([
-    '/docs',
-    '/openapi.json',
-    '/admin-openapi.json',
-    '/livez',
-    '/readyz',
-    '/',
-    '/nothing',
-    '/v10/pets',
-  ])(
+  it.each(['/docs', '/openapi.json', '/admin-openapi.json', '/livez', '/readyz', '/', '/v10/pets'])(
     'do not apply to %s, which has no rate-limit headers and is not counted, with a key or without',
     async (path) => {
       const issued = await store.issue();
-      const anonymousCounter = async () =>
-        (
-          await store.database.query(
-            "SELECT minute_used FROM rate_limit_counters WHERE subject LIKE 'address:%'",
-          )
-        )[0];
-      const before = await anonymousCounter();
+      const anonymousCounters = () =>
+        store.database.query(
+          "SELECT subject, minute_used FROM rate_limit_counters WHERE subject LIKE 'address:%'",
+        );
+      const before = await anonymousCounters();
       for (const key of [issued.key, undefined]) {
         const response = await send(`${store.url}${path}`, { key });
         expect([200, 302, 404]).toContain(response.status);
-        expect(limitHeaders(response)).toEqual([null, null, null, null, null]);
+        expectNoRateLimitHeaders(response);
       }
       expect(await counterOf(issued)).toBeUndefined();
-      expect(await anonymousCounter()).toEqual(before);
+      expect(await anonymousCounters()).toEqual(before);
     },
   );
 });
@@ -462,7 +322,12 @@ describe('the limit of an anonymous client', () => {
     ];
     for (const [key, fault] of faults) {
       const response = await send(`${direct.url}/v1/pets`, { key });
-      expect(response.status).toBe(429);
+      expectError(
+        response,
+        429,
+        'rate_limit_exceeded',
+        expect.stringMatching(/\b4 requests per minute\b.*\bWait 30 seconds\b/),
+      );
       expect(limitHeaders(response)).toEqual([
         '4',
         '0',
@@ -471,11 +336,6 @@ describe('the limit of an anonymous client', () => {
         '"minute";r=0;t=30',
       ]);
       expect(response.headers.get('retry-after')).toBe('30');
-      expect(response.json).toEqual({
-        code: 'rate_limit_exceeded',
-        message: expect.stringMatching(/\b4 requests per minute\b.*\bWait 30 seconds\b/),
-        status: 429,
-      });
       expect(response.json.message).toContain(fault);
     }
     direct.clock.travelTo(new Date(MINUTE_END));
@@ -534,11 +394,6 @@ describe('the limit of an anonymous client', () => {
     expect(await countedAddresses()).toEqual(['address:2001:db8:1:2::/64', 'address:2001:db8:1:3::/64']);
   });
 
-  it('is shared by an IPv4 address and the same address mapped into IPv6', async () => {
-    expect(remaining(await from(behindOne, '203.0.113.1'))).toBe(3);
-    expect(remaining(await from(behindOne, '::ffff:203.0.113.1'))).toBe(2);
-  });
-
   it.each([
     ['a word', 'unknown'],
     ['a concealed name (RFC 7239)', '_hidden'],
@@ -551,64 +406,4 @@ describe('the limit of an anonymous client', () => {
     expect(remaining(response)).toBe(3);
     expect(response.json.code).toBe('missing_api_key');
   });
-});
-
-describe('@SkipThrottle()', () => {
-  @SkipThrottle()
-  @Controller('v1/uncounted')
-  class UncountedController {
-    @Get()
-    list(): string[] {
-      return [];
-    }
-
-    @Get('failing')
-    fail(): never {
-      throw new ApiError('not_found', 'There is nothing.');
-    }
-  }
-
-  let store: TestApplication;
-  let app: NestFastifyApplication;
-  let key: string;
-
-  beforeAll(async () => {
-    store = await startApplication();
-    ({ key } = await store.issue({ plan: 'free' }));
-    const module = await Test.createTestingModule({
-      imports: [AppModule.register(store.app.get(ENVIRONMENT), store.clock)],
-      controllers: [UncountedController],
-    }).compile();
-    const adapter = new FastifyAdapter();
-    adapter
-      .getInstance()
-      .decorateRequest('authentication', null)
-      .decorateRequest('decision', null)
-      .decorateRequest('denial', null);
-    app = module.createNestApplication<NestFastifyApplication>(adapter, { logger: false });
-    await app.listen(0, '127.0.0.1');
-  });
-  afterAll(async () => {
-    await app.close();
-    await store.close();
-  });
-
-  it('leaves the requests of a controller uncounted, but requires a key', async () => {
-    const url = `${await app.getUrl()}/v1/uncounted`;
-    expect((await send(url)).status).toBe(401);
-    const { status, json } = await send(url, { key });
-    expect(status).toBe(200);
-    expect(json).toEqual([]);
-    expect(await countedQuotas()).toEqual([]);
-  });
-
-  it('leaves requests uncounted that fail in a handler, too', async () => {
-    const { status, json } = await send(`${await app.getUrl()}/v1/uncounted/failing`, { key });
-    expect(status).toBe(404);
-    expect(json).toEqual({ code: 'not_found', message: 'There is nothing.', status: 404 });
-    expect(await countedQuotas()).toEqual([]);
-  });
-
-  const countedQuotas = () =>
-    store.database.query("SELECT subject FROM rate_limit_counters WHERE subject LIKE 'quota:%'");
 });

@@ -1,5 +1,6 @@
 import net from 'node:net';
 import { text } from 'node:stream/consumers';
+import type { HttpResponse } from './http.js';
 
 export interface RawResponse {
   status: number;
@@ -17,6 +18,16 @@ export async function sendRaw(url: string, ...parts: (string | Buffer)[]): Promi
   const socket = net.connect(Number(port), hostname);
   socket.write(Buffer.concat(parts.map((part) => Buffer.from(part as string, 'latin1'))));
   return parseResponse(await text(socket));
+}
+
+/** Converts a response to the form of `send`. */
+export function toHttpResponse({ status, headers, body }: RawResponse): HttpResponse {
+  return {
+    status,
+    headers: new Headers(headers),
+    text: body,
+    json: body === '' ? undefined : JSON.parse(body),
+  };
 }
 
 /** Parses a response. Further responses are in its body. */
