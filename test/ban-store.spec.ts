@@ -2,7 +2,17 @@ import { Logger } from '@nestjs/common';
 import type { RateLimitDecision, RateLimitRequest } from '../src/rate-limit/rules/rate-limit-decision.js';
 import type { CounterStore } from '../src/rate-limit/stores/counter-store.js';
 import { TestClock } from './support/clock.js';
-import { type CounterHome, counterStores, newBucket, remaining } from './support/counter-stores.js';
+import {
+  type CounterHome,
+  counterStores,
+  descending,
+  describeDecision,
+  endOf,
+  lengthMs,
+  newBucket,
+  remaining,
+  times,
+} from './support/counter-stores.js';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
@@ -64,20 +74,6 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
     return starter;
   }
 
-  /** Describes a decision: allowed, denied with the refusals that remain until a ban, or banned. */
-  function describeDecision({ allowed, refusalsUntilBan, ban }: RateLimitDecision): string {
-    if (ban !== null) {
-      return ban.started ? 'starts a ban' : 'banned';
-    }
-    return allowed ? 'allowed' : `denied, ${refusalsUntilBan ?? 'no'} until a ban`;
-  }
-
-  const times = (count: number, text: string) => Array<string>(count).fill(text);
-  const descending = (from: number, to: number) =>
-    Array.from({ length: from - to + 1 }, (_, index) => from - index);
-  const lengthMs = ({ ban, nowMs }: RateLimitDecision) => (ban === null ? null : ban.untilMs - nowMs);
-  const endOf = ({ ban }: RateLimitDecision) => new Date(ban?.untilMs ?? 0);
-
   /** Returns what is stored of the usage and the bans of a bucket. */
   async function counterOf({ bucketKey }: RateLimitRequest) {
     const { minuteUsed, dayUsed, refusals, bannedUntil, banLevel } = (await home.counterOf(bucketKey)) ?? {};
@@ -124,14 +120,6 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
         'banned',
       ]);
       expect(remaining(decisions.at(-1) as RateLimitDecision)).toEqual([3, 0]);
-    });
-
-    it('is started by the first refusal when the limit is one per minute', async () => {
-      expect((await consumeTimes(newBucket(1), 3)).map(describeDecision)).toEqual([
-        'allowed',
-        'starts a ban',
-        'banned',
-      ]);
     });
 
     it('is not started by refusals of the previous minute', async () => {
@@ -233,22 +221,22 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
       ...times(10, 'banned'),
     ];
 
-    it('are decided one by one for a new bucket', async () => {
+    it.each([
+      ['a new bucket', 0],
+      ['a known bucket', 1],
+    ])('are decided one by one for %s', async (_kind, usedBefore) => {
       const request = newBucket(5);
-      const decisions = await consumeInBatch(request, 20);
-      expect(decisions.map(describeDecision)).toEqual(ofTwenty);
-      expect(decisions.map(lengthMs)).toEqual([...Array(9).fill(null), ...Array(11).fill(MINUTE_MS)]);
-      expect(await counterOf(request)).toMatchObject({ minuteUsed: 5, dayUsed: 5, refusals: 0, banLevel: 1 });
-    });
-
-    it('are decided one by one for a known bucket', async () => {
-      const request = newBucket(5);
-      await store.consume(request);
+      await consumeTimes(request, usedBefore);
       clock.travel(MINUTE_MS);
       const decisions = await consumeInBatch(request, 20);
       expect(decisions.map(describeDecision)).toEqual(ofTwenty);
       expect(decisions.map(lengthMs)).toEqual([...Array(9).fill(null), ...Array(11).fill(MINUTE_MS)]);
-      expect(await counterOf(request)).toMatchObject({ minuteUsed: 5, dayUsed: 6, refusals: 0, banLevel: 1 });
+      expect(await counterOf(request)).toMatchObject({
+        minuteUsed: 5,
+        dayUsed: 5 + usedBefore,
+        refusals: 0,
+        banLevel: 1,
+      });
     });
 
     it('continue where the previous batch ended', async () => {

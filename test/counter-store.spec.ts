@@ -7,6 +7,7 @@ import {
   consumeAtOnce,
   type CounterHome,
   counterStores,
+  descending,
   newBucket,
   remaining,
 } from './support/counter-stores.js';
@@ -33,17 +34,7 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
   });
   afterEach(() => home.clear());
 
-  const descending = (from: number, to: number) =>
-    Array.from({ length: from - to + 1 }, (_, index) => from - index);
-
   describe('consume', () => {
-    it('allows exactly the limit of concurrent requests', async () => {
-      const request = newBucket(60, 1000);
-      const decisions = await consumeAtOnce(request, 200, store);
-      expect(allowed(decisions)).toHaveLength(60);
-      expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
-    });
-
     it('allows exactly the limit of concurrent requests at two replicas', async () => {
       const request = newBucket(60, 1000);
       const decisions = await consumeAtOnce(request, 200, store, await home.open(clock));
@@ -132,30 +123,17 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
       expect(raised.allowed).toBe(true);
       expect(remaining(raised)).toEqual([289, 9989]);
     });
-
-    it('uses only the minute for an anonymous client', async () => {
-      const anonymousClient = newBucket(2, null);
-      const decisions = await consumeAtOnce(anonymousClient, 3, store);
-      expect(decisions.map((decision) => decision.allowed)).toEqual([true, true, false]);
-      for (const { windows } of decisions) {
-        expect(windows.map(({ name }) => name)).toEqual(['minute']);
-      }
-    });
   });
 
   describe('a denied request', () => {
-    it('uses nothing of the day when the minute is full', async () => {
-      const request = newBucket(5, 100);
+    it.each([
+      ['the day when the minute is full', 5, 100, [0, 95]],
+      ['the minute when the day is full', 100, 5, [95, 0]],
+    ])('uses nothing of %s', async (_what, perMinute, perDay, left) => {
+      const request = newBucket(perMinute, perDay);
       await consumeAtOnce(request, 12, store);
       expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 5, dayUsed: 5 });
-      expect(remaining(await store.consume(request))).toEqual([0, 95]);
-    });
-
-    it('uses nothing of the minute when the day is full', async () => {
-      const request = newBucket(100, 5);
-      await consumeAtOnce(request, 12, store);
-      expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 5, dayUsed: 5 });
-      expect(remaining(await store.consume(request))).toEqual([95, 0]);
+      expect(remaining(await store.consume(request))).toEqual(left);
     });
   });
 

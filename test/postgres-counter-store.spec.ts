@@ -7,7 +7,16 @@ import { readEnvironment } from '../src/settings/environment.js';
 import type { RateLimitDecision, RateLimitRequest } from '../src/rate-limit/rules/rate-limit-decision.js';
 import { PostgresCounterStore } from '../src/rate-limit/stores/postgres-counter-store.js';
 import { TestClock } from './support/clock.js';
-import { allowed, consumeAtOnce, newBucket, remaining } from './support/counter-stores.js';
+import {
+  allowed,
+  consumeAtOnce,
+  describeDecision,
+  endOf,
+  lengthMs,
+  newBucket,
+  remaining,
+  times,
+} from './support/counter-stores.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { eventually, until } from './support/eventually.js';
 import { hold } from './support/holding.js';
@@ -68,6 +77,19 @@ async function countingBackends(): Promise<{ pid: number }[]> {
   );
 }
 
+/** Runs `during` while the server process of the counting connection is stopped; returns its id. */
+async function whileServerHangs(during: () => Promise<void>): Promise<number> {
+  const [backend] = await countingBackends();
+  const { pid } = backend as { pid: number };
+  process.kill(pid, 'SIGSTOP');
+  try {
+    await during();
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  return pid;
+}
+
 /** Whether the store waits for a lock. */
 async function isWaiting(): Promise<boolean> {
   const rows = await database.query(
@@ -108,58 +130,24 @@ async function startBan(request: RateLimitRequest): Promise<RateLimitDecision> {
   return starter;
 }
 
-/** Describes a decision: allowed, the refusals that remain, or the ban. */
-function describeDecision({ allowed: yes, refusalsUntilBan, ban }: RateLimitDecision): string {
-  if (ban !== null) {
-    return ban.started ? 'starts a ban' : 'banned';
-  }
-  return yes ? 'allowed' : `denied, ${refusalsUntilBan ?? 'no'} until a ban`;
-}
-
-const times = (count: number, text: string) => Array<string>(count).fill(text);
-const lengthMs = ({ ban, nowMs }: RateLimitDecision) => (ban === null ? null : ban.untilMs - nowMs);
-const endOf = ({ ban }: RateLimitDecision) => new Date(ban?.untilMs ?? 0);
-
 describe('PostgresCounterStore.consume, after waiting for a lock', () => {
-  it('allows nothing beyond the limit when the wait crosses the end of the minute', async () => {
+  it.each([
+    ['nothing beyond the limit', 5, 0],
+    ['what is left', 3, 2],
+  ])('allows %s when the wait crosses the end of the minute', async (_what, used, allowedCount) => {
     clock.travelTo(new Date(NOON + 59_000));
     const request = newBucket(5, 100);
     await store.consume(request);
-    let held: Promise<RateLimitDecision> | undefined;
-    await holding(async (holder) => {
-      await holder.query(
-        'UPDATE rate_limit_counters SET minute = minute + 1, minute_used = 5, day_used = 6 WHERE subject = $1',
-        [request.bucketKey],
-      );
-      held = store.consume(request);
-      await until(isWaiting);
-    });
-    const decision = (await held) as RateLimitDecision;
-    expect(decision.allowed).toBe(false);
-    expect(remaining(decision)).toEqual([0, 94]);
-    expect(decision.windows[0]?.resetSeconds).toBe((NOON + 2 * MINUTE_MS) / 1000);
-    expect(decision.nowMs).toBe(NOON + MINUTE_MS);
-    expect(await counterOf(request)).toMatchObject({
-      minute: NOON / MINUTE_MS + 1,
-      minute_used: 5,
-      day_used: 6,
-    });
-  });
-
-  it('allows what is left when the wait crosses the end of the minute', async () => {
-    clock.travelTo(new Date(NOON + 59_000));
-    const request = newBucket(5, 100);
-    await store.consume(request);
-    let held: Promise<RateLimitDecision[]> | undefined;
-    await holding(async (holder) => {
-      await holder.query(
-        'UPDATE rate_limit_counters SET minute = minute + 1, minute_used = 3, day_used = 4 WHERE subject = $1',
-        [request.bucketKey],
-      );
-      held = consumeAtOnce(request, 4, store);
-      await until(isWaiting);
-    });
-    expect(allowed((await held) ?? [])).toHaveLength(2);
+    const decisions = await whileHeld(
+      'UPDATE rate_limit_counters SET minute = minute + 1, minute_used = $2, day_used = $2 + 1 WHERE subject = $1',
+      [request.bucketKey, used],
+      () => consumeAtOnce(request, 4, store),
+    );
+    expect(allowed(decisions)).toHaveLength(allowedCount);
+    const last = decisions.at(-1) as RateLimitDecision;
+    expect(remaining(last)).toEqual([0, 94]);
+    expect(last.windows[0]?.resetSeconds).toBe((NOON + 2 * MINUTE_MS) / 1000);
+    expect(last.nowMs).toBe(NOON + MINUTE_MS);
     expect(await counterOf(request)).toMatchObject({
       minute: NOON / MINUTE_MS + 1,
       minute_used: 5,
@@ -357,22 +345,6 @@ describe('PostgresCounterStore, with concurrent batches', () => {
     expect(allowed((await held) ?? [])).toHaveLength(4);
   });
 
-  it('does not deadlock when two replicas use the same buckets in opposite order', async () => {
-    const known = Array.from({ length: 60 }, () => newBucket(1000, 1000));
-    const other = open();
-    // The first request of each replica is sent alone; the rest queue behind it as one batch with all buckets.
-    const rounds = await Promise.all(
-      Array.from({ length: 20 }, () => [
-        ...known.map((request) => store.consume(request)),
-        ...known.toReversed().map((request) => other.consume(request)),
-      ]).flat(),
-    );
-    expect(allowed(rounds)).toHaveLength(60 * 20 * 2);
-    for (const request of known) {
-      expect(await counterOf(request)).toMatchObject({ minute_used: 40, day_used: 40 });
-    }
-  });
-
   it('does not deadlock over many batches in a row, half of them with new buckets', async () => {
     const replicas = [store, open()];
     for (let round = 0; round < 15; round += 1) {
@@ -479,34 +451,24 @@ describe('the connection of PostgresCounterStore', () => {
 
   it('has one query in flight: what is queued behind a query without a response was not sent', async () => {
     await store.consume(newBucket());
-    const [hanging] = await countingBackends();
-    const pid = (hanging as { pid: number }).pid;
-    process.kill(pid, 'SIGSTOP');
-    try {
+    await whileServerHangs(async () => {
       const outcomes = await Promise.allSettled([store.reconcile([]), store.peek(newBucket())]);
       expect(outcomes).toMatchObject([
         { reason: { kind: 'outcomeUnknown' } },
         { reason: { kind: 'failed' } },
       ]);
-    } finally {
-      process.kill(pid, 'SIGCONT');
-    }
+    });
   });
 
   it('is closed within a second when it hangs, so that only its successor is left', async () => {
     const request = newBucket(60, 1000);
     await store.consume(request);
-    const [hanging] = await countingBackends();
-    const pid = (hanging as { pid: number }).pid;
-    process.kill(pid, 'SIGSTOP');
-    try {
+    const pid = await whileServerHangs(async () => {
       const reason = await store.consume(request).catch((error: unknown) => error);
       expect(reason).toMatchObject({ kind: 'outcomeUnknown' });
       expect(isDatabaseUnavailable(reason)).toBe(true);
       expect(remaining(await store.consume(request))).toEqual([58, 998]);
-    } finally {
-      process.kill(pid, 'SIGCONT');
-    }
+    });
     await until(async () => !(await countingBackends()).some((backend) => backend.pid === pid));
     await store.consume(request);
     expect(await countingBackends()).toHaveLength(1);
@@ -517,16 +479,11 @@ describe('PostgresCounterStore, at shutdown', () => {
   it('does not wait for a server that does not respond', async () => {
     const ending = stores.pop() as PostgresCounterStore;
     await ending.consume(newBucket());
-    const [hanging] = await countingBackends();
-    const pid = (hanging as { pid: number }).pid;
-    process.kill(pid, 'SIGSTOP');
-    try {
+    await whileServerHangs(async () => {
       const start = performance.now();
       await ending.onApplicationShutdown();
       expect(performance.now() - start).toBeLessThan(2 * SECOND_MS);
-    } finally {
-      process.kill(pid, 'SIGCONT');
-    }
+    });
   });
 });
 

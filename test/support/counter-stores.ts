@@ -34,6 +34,24 @@ export function consumeAtOnce(
 /** Returns how many requests remain in each window. */
 export const remaining = ({ windows }: RateLimitDecision) => windows.map((window) => window.remaining);
 
+/** Describes a decision: allowed, denied with the refusals that remain until a ban, or banned. */
+export function describeDecision({ allowed: isAllowed, refusalsUntilBan, ban }: RateLimitDecision): string {
+  if (ban !== null) {
+    return ban.started ? 'starts a ban' : 'banned';
+  }
+  return isAllowed ? 'allowed' : `denied, ${refusalsUntilBan ?? 'no'} until a ban`;
+}
+
+/** Returns the length of a ban at the time of the decision. */
+export const lengthMs = ({ ban, nowMs }: RateLimitDecision) => (ban === null ? null : ban.untilMs - nowMs);
+
+export const endOf = ({ ban }: RateLimitDecision) => new Date(ban?.untilMs ?? 0);
+
+export const times = (count: number, text: string) => Array<string>(count).fill(text);
+
+export const descending = (from: number, to: number) =>
+  Array.from({ length: from - to + 1 }, (_, index) => from - index);
+
 export const allowed = (decisions: RateLimitDecision[]) => decisions.filter((decision) => decision.allowed);
 
 /** The stored counters of a bucket. */
