@@ -91,9 +91,14 @@ describe('GET /v1/pets', () => {
     expect(json.map(({ name }: { name: string }) => name)).toEqual(['A', 'b', 'c', 'd']);
   });
 
-  it('returns 20 animals by default', async () => {
-    await addPets(25);
-    expect(idsOf(await list())).toEqual(range(1, 20));
+  it('returns 20 animals by default, and links that say so', async () => {
+    await addPets(21);
+    const response = await list();
+    expect(idsOf(response)).toEqual(range(1, 20));
+    expect(linksOf(response)).toEqual({
+      next: expect.stringMatching(/^\/v1\/pets\?limit=20&cursor=[\w-]+$/),
+      first: '/v1/pets?limit=20',
+    });
   });
 
   it.each([1, 2, 20, 99, 100])('returns %d animals when limit is given', async (limit) => {
@@ -136,26 +141,9 @@ describe('GET /v1/pets', () => {
     const forged = (text: string) => `?cursor=${Buffer.from(text).toString('base64url')}`;
 
     it.each([
-      ...[
-        '0',
-        '101',
-        '-1',
-        '1000',
-        '',
-        '%20',
-        '1%20',
-        '1.0',
-        '1e1',
-        '%2B5',
-        '+5',
-        '05',
-        '0x5',
-        '5n',
-        'ten',
-        'null',
-        '%zz',
-        '%D9%A5',
-      ].map((limit) => [`?limit=${limit}`, LIMIT]),
+      ...['0', '101', '-1', '', '1%20', '1.0', '1e1', '%2B5', '05', '0x5', 'ten', '%zz', '%D9%A5'].map(
+        (limit) => [`?limit=${limit}`, LIMIT],
+      ),
       ['?limit', LIMIT],
       ['?limit=99999999999999999999', LIMIT],
       ...['', 'lost', 'SOLD', 'sold%20', 'sold,pending', 'null', 'toString', '%00'].map((status) => [
@@ -220,15 +208,6 @@ describe('the Link header of a list', () => {
     expect(linksOf(next)).toEqual({ first: '/v1/pets?limit=2&status=sold' });
   });
 
-  it('has the default limit', async () => {
-    await addPets(21);
-    const response = await list();
-    expect(linksOf(response)).toEqual({
-      next: expect.stringMatching(/^\/v1\/pets\?limit=20&cursor=[\w-]+$/),
-      first: '/v1/pets?limit=20',
-    });
-  });
-
   it.each([
     ['not full', 3, '?limit=4'],
     ['exactly full', 4, '?limit=4'],
@@ -237,14 +216,6 @@ describe('the Link header of a list', () => {
   ])('has no next page when this page is %s', async (_name, count, query) => {
     await addPets(count, query.includes('status') ? ['sold', 'pending'] : [null]);
     expect(Object.keys(linksOf(await list(query)))).toEqual(['first']);
-  });
-
-  it('has a next page as soon as there is one more animal', async () => {
-    await addPets(5);
-    const first = await list('?limit=4');
-    const next = await send(`${store.url}${linksOf(first)['next']}`, { key });
-    expect(idsOf(next)).toEqual([5]);
-    expect(linksOf(next)).toEqual({ first: '/v1/pets?limit=4' });
   });
 });
 
@@ -274,14 +245,9 @@ describe('a walk over all pages', () => {
   it('does the same with a filter', async () => {
     await addPets(20, ['sold', 'available']);
     const pages = await walk('?limit=3&status=sold', async (page) => {
-      if (page <= 2) {
-        for (const status of ['sold', 'available']) {
-          await send(`${store.url}/v1/pets`, {
-            method: 'POST',
-            key,
-            body: { name: 'new', categoryId: 1, status },
-          });
-        }
+      for (const status of page <= 2 ? ['sold', 'available'] : []) {
+        const body = { name: 'new', categoryId: 1, status };
+        await send(`${store.url}/v1/pets`, { method: 'POST', key, body });
       }
     });
     expect(pages.flat()).toEqual([1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23]);
@@ -399,10 +365,7 @@ describe('GET /v1/pets, with 20,000 animals', () => {
        FROM pg_stat_user_tables t JOIN pg_stat_user_indexes i USING (relid)
        WHERE t.relname = 'pets' GROUP BY 1`,
     );
-    if (row === undefined) {
-      throw new Error('PostgreSQL has no statistics of the table');
-    }
-    return row;
+    return row as { sequentially: number; byIndex: number };
   }
 
   async function connectionsToEnd(): Promise<void> {
@@ -418,10 +381,7 @@ describe('GET /v1/pets, with 20,000 animals', () => {
     const [row] = await database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
       `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${statement}`,
     );
-    if (row === undefined) {
-      throw new Error('PostgreSQL gave no plan');
-    }
-    return row['QUERY PLAN'][0].Plan;
+    return (row as NonNullable<typeof row>)['QUERY PLAN'][0].Plan;
   }
 });
 

@@ -42,53 +42,22 @@ describe('the OpenAPI documents', () => {
       expect(served[file]?.json).toEqual(JSON.parse(committed));
       expect(served[file]?.text).toBe(committed);
     });
-
-    it('refers only to components that it has, and has no unused component', () => {
-      const document = served[file]?.json;
-      const references = referencesIn(document);
-      expect(references.length).toBeGreaterThan(0);
-      expect(references.filter((reference) => resolve(document, reference) === undefined)).toEqual([]);
-      for (const kind of ['schemas', 'headers']) {
-        const unused = Object.keys(document.components[kind]).filter(
-          (name) => !references.includes(`#/components/${kind}/${name}`),
-        );
-        expect([kind, unused]).toEqual([kind, []]);
-      }
-    });
-
-    it('has servers only at the top level, as generators ignore those of single paths', () => {
-      for (const [path, item] of Object.entries<Json>(served[file]?.json.paths)) {
-        expect([path, 'servers' in item]).toEqual([path, false]);
-      }
-    });
-
-    it('has a tag for each operation, and an operation for each tag', () => {
-      const { tags, paths } = served[file]?.json ?? {};
-      const operations = Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));
-      expect(new Set(operations.flatMap((operation) => operation.tags))).toEqual(
-        new Set(tags.map(({ name }: { name: string }) => name)),
-      );
-      expect(operations.filter((operation) => operation.tags.length !== 1)).toEqual([]);
-    });
-  });
-
-  it('have no contact unless one is set', () => {
-    for (const { info } of Object.values(documents)) {
-      expect(info).not.toHaveProperty('contact');
-    }
   });
 
   it('have the stability of each operation in its description', () => {
-    const operations = Object.values(documents)
-      .flatMap(({ paths }) => Object.values<Json>(paths))
-      .flatMap((item) => Object.values<Json>(item));
-    expect(operations.length).toBeGreaterThan(15);
-    for (const { operationId, description, ...operation } of operations) {
+    const unstable: Record<string, string> = {};
+    for (const { operationId, description, 'x-stability': stability } of Object.values(documents).flatMap(
+      operationsOf,
+    )) {
       expect([operationId, description]).toEqual([
         operationId,
-        expect.stringContaining(`**Stability: ${operation['x-stability']}.**`),
+        expect.stringContaining(`**Stability: ${stability}.**`),
       ]);
+      if (stability !== 'stable') {
+        unstable[operationId] = stability;
+      }
     }
+    expect(unstable).toEqual({ listOrders: 'beta', createOrder: 'experimental' });
   });
 
   it('match docs/deprecations.md (if not: npm run documents)', async () => {
@@ -131,52 +100,34 @@ describe('the OpenAPI documents', () => {
     expect(tagsOf(documents.administration)).toEqual(['keys', 'plans', 'usage', 'audit', 'health']);
   });
 
-  it.each([
-    ['listPets', '/pets', 'get', [200, 304, 400, 401, 429, 500, 503]],
-    ['getRateLimit', '/rate-limit', 'get', [200, 401, 429, 500, 503]],
-    ['createPet', '/pets', 'post', [201, 400, 401, 409, 413, 415, 422, 429, 500, 503]],
-    ['getPet', '/pets/{petId}', 'get', [200, 304, 401, 404, 410, 429, 500, 503]],
-    ['listOrders', '/store/orders', 'get', [200, 304, 400, 401, 429, 500, 503]],
-    ['createOrder', '/store/orders', 'post', [201, 400, 401, 404, 409, 413, 415, 422, 429, 500, 503]],
-    ['listKeys', '/admin/keys', 'get', [200, 400, 401, 403, 429, 500, 503]],
-    ['issueKey', '/admin/keys', 'post', [201, 400, 401, 403, 413, 415, 429, 500, 503]],
-    ['getKey', '/admin/keys/{id}', 'get', [200, 401, 403, 404, 429, 500, 503]],
-    ['changePlan', '/admin/keys/{id}', 'patch', [200, 400, 401, 403, 404, 413, 415, 429, 500, 503]],
-    ['rotateKey', '/admin/keys/{id}/rotate', 'post', [201, 400, 401, 403, 404, 409, 413, 415, 429, 500, 503]],
-    ['revokeKey', '/admin/keys/{id}/revoke', 'post', [200, 400, 401, 403, 404, 413, 415, 429, 500, 503]],
-    ['unbanKey', '/admin/keys/{id}/unban', 'post', [200, 400, 401, 403, 404, 413, 415, 429, 500, 503]],
-    ['listPlans', '/admin/plans', 'get', [200, 400, 401, 403, 429, 500, 503]],
-    ['listAudit', '/admin/audit', 'get', [200, 400, 401, 403, 429, 500, 503]],
-    ['getHealth', '/admin/health', 'get', [200, 401, 403, 429, 500, 503]],
-  ])('have every status and header of %s', (operationId, path, method, statuses) => {
-    const document = path.startsWith('/admin/') ? documents.administration : documents.store;
-    const operation = document.paths[path][method];
-    expect(operation.operationId).toBe(operationId);
-    expect(Object.keys(operation.responses).map(Number)).toEqual(statuses);
-    for (const [status, response] of Object.entries<Json>(operation.responses)) {
-      expect(Object.keys(response.headers)).toEqual(
-        expect.arrayContaining(headersOf(operationId, Number(status))),
-      );
-      // Keys are not valid there.
-      expect('X-Api-Key-Expires' in response.headers).toBe(status !== '401');
+  it('have every header that all responses of a status have', () => {
+    for (const { operationId, responses } of Object.values(documents).flatMap(operationsOf)) {
+      expect([operationId, Object.keys(responses)]).toEqual([
+        operationId,
+        expect.arrayContaining(['401', '429', '500', '503']),
+      ]);
+      for (const [status, { headers }] of Object.entries<Json>(responses)) {
+        expect(Object.keys(headers)).toEqual(
+          expect.arrayContaining([
+            'X-Request-Id',
+            ...RATE_LIMIT_HEADERS,
+            'X-RateLimit-Degraded',
+            // Keys are not valid on a 401.
+            status === '401' ? 'WWW-Authenticate' : 'X-Api-Key-Expires',
+            ...(['429', '503'].includes(status) ? ['Retry-After'] : []),
+            ...(Number(status) >= 400 ? ['Cache-Control'] : []),
+            ...(operationId === 'getPet' ? ['Deprecation', 'Sunset', 'Link'] : []),
+            ...(operationId.endsWith('Orders') || operationId === 'createOrder' ? ['X-Stability'] : []),
+          ]),
+        );
+        expect('X-Api-Key-Expires' in headers).toBe(status !== '401');
+      }
     }
-    for (const name of ['X-Api-Key-Expires', 'X-RateLimit-Degraded']) {
-      expect(document.components.headers[name].required).toBe(false);
+    for (const { components } of Object.values(documents)) {
+      for (const name of ['X-Api-Key-Expires', 'X-RateLimit-Degraded']) {
+        expect(components.headers[name].required).toBe(false);
+      }
     }
-  });
-
-  it('have every filter of listKeys that the terminal has', () => {
-    const { parameters } = documents.administration.paths['/admin/keys'].get;
-    expect(parameters.map(({ name }: { name: string }) => name)).toEqual([
-      'limit',
-      'plan',
-      'search',
-      'state',
-      'banned',
-      'cursor',
-    ]);
-    expect(parameters[2].schema).toMatchObject({ type: 'string', minLength: 1, maxLength: 64 });
-    expect(parameters[3].schema).toMatchObject({ enum: ['active', 'rotating', 'expired', 'revoked'] });
   });
 
   it('have the bounds of limit as the number that a client sends', () => {
@@ -202,33 +153,13 @@ describe('the OpenAPI documents', () => {
     ]);
   });
 
-  it('have the bounds of administrative input, and the key only in responses that create one', () => {
+  it('have an optional body of rotateKey, and the key only in responses that create one', () => {
     const document = documents.administration;
-    const { KeyOrder, Rotation, PlanLimits, Key, IssuedKey } = document.components.schemas;
-    expect(KeyOrder.required).toEqual(['name', 'plan']);
-    expect(KeyOrder.properties.name).toMatchObject({ type: 'string', minLength: 1, maxLength: 255 });
-    expect(KeyOrder.properties.role.enum).toEqual(['client', 'admin']);
-    expect(KeyOrder.properties.expiresAt).toMatchObject({ type: 'string', format: 'date-time' });
-    const int32 = { type: 'integer', format: 'int32', maximum: 2_147_483_647 };
-    expect(PlanLimits.properties.perMinute).toMatchObject({ ...int32, minimum: 1 });
-    expect(Rotation.properties.overlapSeconds).toMatchObject({ ...int32, minimum: 0, maximum: 31_536_000 });
+    const { Rotation, Key, IssuedKey } = document.components.schemas;
     expect(Rotation).not.toHaveProperty('required');
     expect(document.paths['/admin/keys/{id}/rotate'].post.requestBody.required).toBe(false);
     expect(Object.keys(IssuedKey.properties)).toEqual([...Object.keys(Key.properties), 'key']);
     expect(Key.properties).not.toHaveProperty('key');
-    const banned = document.paths['/admin/keys'].get.parameters.find(
-      ({ name }: { name: string }) => name === 'banned',
-    );
-    expect(banned).toMatchObject({ in: 'query', required: false, schema: { type: 'boolean' } });
-  });
-
-  it('have exactly three fields in an error', () => {
-    for (const { components } of Object.values(documents)) {
-      const { properties, required, additionalProperties } = components.schemas.Error;
-      expect(Object.keys(properties)).toEqual(['code', 'message', 'status']);
-      expect(required).toEqual(['code', 'message', 'status']);
-      expect(additionalProperties).toBe(false);
-    }
   });
 
   it('require a bearer key everywhere, and mark only getPet as deprecated', () => {
@@ -258,21 +189,6 @@ describe('the contact in the OpenAPI documents', () => {
       expect((await send(`${store.url}/${file}`)).json.info.contact).toEqual(contact);
     }
     await store.close();
-  });
-});
-
-describe('the stability of operations', () => {
-  it('is beta or experimental for orders, and stable for all others', async () => {
-    const documents = await Promise.all(FILES.map((file) => readFile(file, 'utf8')));
-    const unstable = documents
-      .flatMap((text) => Object.values<Json>(JSON.parse(text).paths))
-      .flatMap((item) => Object.values<Json>(item))
-      .map((operation) => [operation.operationId, operation['x-stability']])
-      .filter(([, stability]) => stability !== 'stable');
-    expect(unstable).toEqual([
-      ['listOrders', 'beta'],
-      ['createOrder', 'experimental'],
-    ]);
   });
 });
 
@@ -318,8 +234,7 @@ describe('the reference page', () => {
   it('describes the headers of all responses once, not at each status', async () => {
     for (const name of ['openapi', 'admin-openapi']) {
       const { info, paths } = await shown(name);
-      const operations = Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));
-      const listed = operations.flatMap(({ responses }) =>
+      const listed = operationsOf({ paths }).flatMap(({ responses }) =>
         Object.values<Json>(responses).flatMap(({ headers }) => Object.keys(headers)),
       );
       for (const header of [
@@ -437,46 +352,14 @@ function descriptors(): string[] {
   return links.filter((link) => existsSync(link)).map((link) => readlinkSync(link));
 }
 
+function operationsOf({ paths }: Json): Json[] {
+  return Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));
+}
+
 function addressesOf({ servers }: Json): string[] {
   return servers.map(({ url }: { url: string }) => url);
 }
 
 function tagsOf({ tags }: Json): string[] {
   return tags.map(({ name }: { name: string }) => name);
-}
-
-function headersOf(operationId: string, status: number): string[] {
-  return [
-    'X-Request-Id',
-    ...RATE_LIMIT_HEADERS,
-    'X-RateLimit-Degraded',
-    ...(status === 401 ? ['WWW-Authenticate'] : []),
-    ...([429, 503].includes(status) ? ['Retry-After'] : []),
-    ...(status === 409 && operationId.startsWith('create') ? ['Retry-After'] : []),
-    ...(status >= 400 ? ['Cache-Control'] : []),
-    ...(['listPets', 'getPet', 'listOrders'].includes(operationId) && [200, 304].includes(status)
-      ? ['ETag', 'Cache-Control']
-      : []),
-    ...(operationId.startsWith('create') && status === 201 ? ['Idempotent-Replayed'] : []),
-    ...(status === 201 && operationId !== 'createOrder' ? ['Location'] : []),
-    ...(operationId.startsWith('list') && status === 200 ? ['Link'] : []),
-    ...(['issueKey', 'rotateKey'].includes(operationId) && status === 201 ? ['Cache-Control'] : []),
-    ...(operationId === 'getPet' ? ['Deprecation', 'Sunset', 'Link'] : []),
-    ...(operationId.endsWith('Orders') || operationId === 'createOrder' ? ['X-Stability'] : []),
-  ];
-}
-
-function referencesIn(value: Json): string[] {
-  if (typeof value !== 'object' || value === null) {
-    return [];
-  }
-  return Object.entries(value).flatMap(([key, inner]) =>
-    key === '$ref' && typeof inner === 'string' ? [inner] : referencesIn(inner),
-  );
-}
-
-/** Returns the target of a reference of the form `#/a/b`; undefined when there is none, or the form is another. */
-function resolve(document: Json, reference: string): Json {
-  const [root, ...steps] = reference.split('/');
-  return root === '#' ? steps.reduce((node, step) => node?.[step], document) : undefined;
 }

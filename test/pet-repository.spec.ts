@@ -26,41 +26,6 @@ const named = (name: string) => ({ name, categoryId: 1n });
 const add = async (pet: NewPet): Promise<Pet> => ({ id: (await pets.create(pet)) as bigint, ...pet });
 
 describe('PetRepository.create, with concurrent calls', () => {
-  it('inserts all animals in one statement, and returns the identifier of each in the order of the calls', async () => {
-    const names = Array.from({ length: 200 }, (_, number) => `animal ${number}`);
-    const added = await Promise.all(names.map((name) => add(named(name))));
-    expect(added.map(({ id, name }) => [id, name])).toEqual(
-      names.map((name, index) => [BigInt(index + 1), name]),
-    );
-    const stored = await store.database.query<{ name: string }>(
-      'SELECT id, name, xmin::text AS transaction FROM pets ORDER BY id',
-    );
-    expect(stored.map(({ name }) => name)).toEqual(names);
-    expect(new Set(stored.map((row) => (row as unknown as { transaction: string }).transaction)).size).toBe(
-      1,
-    );
-  });
-
-  it('rejects only the animals that the database rejects, and inserts the others once', async () => {
-    const outcomes = await Promise.allSettled(
-      ['first', 'x'.repeat(256), 'third', 'has \0 in it', 'fifth'].map((name) => add(named(name))),
-    );
-    expect(outcomes.map(({ status }) => status)).toEqual([
-      'fulfilled',
-      'rejected',
-      'fulfilled',
-      'rejected',
-      'fulfilled',
-    ]);
-    const stored = await store.database.query<{ id: string; name: string }>(
-      'SELECT id, name FROM pets ORDER BY id',
-    );
-    expect(stored.map(({ name }) => name)).toEqual(['first', 'third', 'fifth']);
-    expect(
-      outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [String(outcome.value.id)] : [])),
-    ).toEqual(stored.map(({ id }) => id));
-  });
-
   it('runs few more statements when the database rejects one animal', async () => {
     const statements = jest.spyOn(store.app.get(QueryRunner), 'run');
     const names = Array.from({ length: 64 }, (_, number) => (number === 40 ? '' : `animal ${number}`));

