@@ -1,8 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
-import { ApiKeyCache } from '../src/auth/api-key-cache.js';
 import { namedStatement, QueryRunner } from '../src/database/query-runner.js';
-import { OrderRepository } from '../src/orders/order.repository.js';
 import { type PageRequest, type PetPage, PetRepository } from '../src/pets/pet.repository.js';
 import type { NewPet, Pet } from '../src/pets/pet.schemas.js';
 import { startApplication, type TestApplication } from './support/application.js';
@@ -97,26 +93,6 @@ describe('PetRepository, behind a slow query', () => {
     expect((await Promise.all(pages)).map(({ body }) => (JSON.parse(body) as unknown[]).length)).toEqual([
       1, 1,
     ]);
-  });
-
-  it('leaves connections to other repositories, however many animals are requested', async () => {
-    await add(named('a'));
-    const { quotaId } = await store.issue();
-    const orders = store.app.get(OrderRepository);
-    const holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-    const calls: Promise<unknown>[] = [];
-    try {
-      for (let limit = 1; limit <= 5; limit += 1) {
-        calls.push(pets.page({ limit }), pets.find(1n), add(named('b')));
-        calls.push(orders.create(quotaId, { petId: 1n, quantity: 1 }));
-        // Until the query before counts as slow.
-        await pause(30);
-      }
-      expect(await store.app.get(ApiKeyCache).find(randomBytes(32))).toBeNull();
-    } finally {
-      await holder.letGo();
-    }
-    await Promise.all(calls);
   });
 });
 

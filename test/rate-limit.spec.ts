@@ -154,12 +154,6 @@ describe('the limits of a quota', () => {
       }
       expect(left).toEqual([9, 8, 7, 6]);
     });
-
-    it('are not shared with another quota of the same plan', async () => {
-      const [one, other] = [await issue(10, 100), await issue(10, 100)];
-      await sendTimes(3, one.key);
-      expect(remaining(await send(pets, { key: other.key }))).toBe(9);
-    });
   });
 
   describe('when exceeded', () => {

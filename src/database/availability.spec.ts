@@ -9,6 +9,14 @@ test('isDatabaseUnavailable returns true for a closed pool, as during a shutdown
   expect(isDatabaseUnavailable(error)).toBe(true);
 });
 
+test.each([
+  ['rejects connections', '55000'],
+  ['shuts down', '57P01'],
+  ['has no connection left', '53300'],
+])('isDatabaseUnavailable returns true for a server that %s', (_what, code) => {
+  expect(isDatabaseUnavailable({ code })).toBe(true);
+});
+
 test('isDatabaseUnavailable returns false for a syntax error', () => {
   expect(isDatabaseUnavailable({ code: '42601', message: 'syntax error at or near "FROM"' })).toBe(false);
 });
