@@ -10,6 +10,7 @@ import { createDatabase, type TestDatabase } from './support/database.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
 import { type HttpResponse, send } from './support/http.js';
 import { issueKey } from './support/keys.js';
+import { staleness } from './support/staleness.js';
 import { until } from './support/eventually.js';
 
 const DESCRIPTIONS = {
@@ -230,41 +231,28 @@ describe('authentication', () => {
 });
 
 describe('a change of a key in use', () => {
-  let database: TestDatabase;
-  let replicas: TestApplication[];
-
-  beforeAll(async () => {
-    database = await createDatabase();
-    replicas = await Promise.all([startApplication({ database }), startApplication({ database })]);
-  });
-  afterAll(async () => {
-    await Promise.all(replicas.map((replica) => replica.close()));
-    await database.drop();
-  });
-
-  /** Sends requests to every replica without a pause until all responses are as wanted, for at most a second. */
-  async function untilAll(
-    key: string,
-    isWanted: (response: HttpResponse) => boolean,
-  ): Promise<HttpResponse[]> {
-    const deadline = performance.now() + 1000;
-    let responses: HttpResponse[];
-    let sentAt: number;
-    do {
-      sentAt = performance.now();
-      responses = await Promise.all(replicas.map(({ url }) => send(`${url}/v1/pets`, { key })));
-    } while (!responses.every(isWanted) && sentAt < deadline);
-    return responses;
-  }
-
   it('takes effect on every replica within a second: revocation', async () => {
-    const limits = { perMinute: 1_000_000, perDay: 1_000_000 };
-    const issued = await (replicas[0] as TestApplication).issue({ plan: 'enterprise', ...limits });
-    const before = await untilAll(issued.key, ({ status }) => status === 200);
-    expect(before.map(({ status }) => status)).toEqual([200, 200]);
-    await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [issued.id]);
-    for (const response of await untilAll(issued.key, ({ status }) => status === 401)) {
-      expect(summarize(response)).toEqual(invalid(DESCRIPTIONS.revoked));
+    const database = await createDatabase();
+    const replicas = [await startApplication({ database }), await startApplication({ database })] as const;
+    try {
+      const { id, key } = await replicas[0].issue({
+        plan: 'enterprise',
+        perMinute: 1_000_000,
+        perDay: 1_000_000,
+      });
+      const isServed = ({ status }: HttpResponse) => status === 200;
+      for (const { url } of replicas) {
+        expect(await send(`${url}/v1/pets`, { key })).toMatchObject({ status: 200 });
+      }
+      await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
+      const changes = await Promise.all(replicas.map(({ url }) => staleness(url, key, isServed)));
+      for (const { staleMs, response } of changes) {
+        expect(staleMs).toBeLessThan(1000);
+        expect(summarize(response)).toEqual(invalid(DESCRIPTIONS.revoked));
+      }
+    } finally {
+      await Promise.all(replicas.map((replica) => replica.close()));
+      await database.drop();
     }
   });
 });
@@ -333,12 +321,11 @@ describe('ApiKeyCache', () => {
     expect((await apiKeyCache.find(hashApiKey(key)))?.revoked).toBe(true);
   });
 
-  it('does not cache unknown keys, and bounds the number of known ones', async () => {
+  it('bounds the number of cached keys, of which none is unknown', async () => {
     const apiKeyCache = new ApiKeyCache(queryRunner, listener);
     const cache = apiKeyCache['cache'];
-    await Promise.all(Array.from({ length: 1000 }, async () => apiKeyCache.find(randomBytes(32))));
+    await apiKeyCache.find(randomBytes(32));
     expect(cache.size).toBe(0);
-
     const [quota] = await database.query<{ id: string }>(
       "INSERT INTO quotas (id, plan) VALUES (gen_random_uuid(), 'free') RETURNING id",
     );

@@ -362,18 +362,6 @@ describe('PostgresCounterStore, with concurrent batches', () => {
   });
 });
 
-describe('a row of rate_limit_counters', () => {
-  it('counts the requests, allowed and denied ones, of the last query', async () => {
-    const request = newBucket(5, 100);
-    await consumeAtOnce(request, 7, store);
-    await Promise.all([
-      store.consume(newBucket()),
-      ...Array.from({ length: 12 }, () => store.consume(request)),
-    ]);
-    expect(await counterOf(request)).toMatchObject({ asked: 12, granted: 0, refused: 3 });
-  });
-});
-
 describe('the connection of PostgresCounterStore', () => {
   it('commits without waiting for the disk, unlike the connection that stores animals', async () => {
     const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 1 });
