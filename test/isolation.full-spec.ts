@@ -128,51 +128,39 @@ describeOnPgBouncer('behind PgBouncer in transaction mode', () => {
   });
 
   describe('animal-store migrate', () => {
-    it('repairs the role behind the pooler when only the default of that role is wrong', async () => {
-      const role = `service_${randomBytes(6).toString('hex')}`;
+    const role = `service_${randomBytes(6).toString('hex')}`;
+    let serviceUrl: string;
+
+    beforeEach(async () => {
       await database.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
-      try {
-        await database.query(`ALTER ROLE ${role} SET default_transaction_isolation = 'serializable'`);
-        const serviceUrl = new URL(database.url);
-        serviceUrl.username = role;
-        serviceUrl.password = 'secret';
-        pooler = await startPgBouncer(serviceUrl.href);
-        expect(await run('cli/admin.js', migrating(pooler.url), 'migrate')).toMatchObject({
-          code: 0,
-          stdout: expect.stringContaining(
-            `Made read committed the default isolation of the role ${role} in this database; it was serializable.`,
-          ),
-        });
-        await endSessions();
-        expect(await run('cli/admin.js', migrating(pooler.url), 'migrate')).toMatchObject({
-          code: 0,
-          stdout: 'The database is up to date.\n',
-        });
-      } finally {
-        await database.query(`DROP OWNED BY ${role}`);
-        await database.query(`DROP ROLE ${role}`);
-      }
+      serviceUrl = Object.assign(new URL(database.url), { username: role, password: 'secret' }).href;
+    });
+    afterEach(async () => {
+      await database.query(`DROP OWNED BY ${role}`);
+      await database.query(`DROP ROLE ${role}`);
+    });
+
+    const UP_TO_DATE = { code: 0, stdout: 'The database is up to date.\n' };
+
+    it('repairs the role behind the pooler when only the default of that role is wrong', async () => {
+      await database.query(`ALTER ROLE ${role} SET default_transaction_isolation = 'serializable'`);
+      pooler = await startPgBouncer(serviceUrl);
+      expect(await run('cli/admin.js', migrating(pooler.url), 'migrate')).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining(
+          `Made read committed the default isolation of the role ${role} in this database; it was serializable.`,
+        ),
+      });
+      await endSessions();
+      expect(await run('cli/admin.js', migrating(pooler.url), 'migrate')).toMatchObject(UP_TO_DATE);
     });
 
     it('changes no role when there is no pooler', async () => {
-      const role = `service_${randomBytes(6).toString('hex')}`;
-      await database.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
-      try {
-        await setDefault('serializable');
-        const own = `IN DATABASE ${nameOf(database)} SET default_transaction_isolation = 'read committed'`;
-        await database.query(`ALTER ROLE postgres ${own}`);
-        const serviceUrl = new URL(database.url);
-        serviceUrl.username = role;
-        serviceUrl.password = 'secret';
-        // Neither is behind a pooler, so neither default matters to the service.
-        expect(await run('cli/admin.js', migrating(serviceUrl.href), 'migrate')).toMatchObject({
-          code: 0,
-          stdout: 'The database is up to date.\n',
-        });
-      } finally {
-        await database.query(`DROP OWNED BY ${role}`);
-        await database.query(`DROP ROLE ${role}`);
-      }
+      await setDefault('serializable');
+      const own = `IN DATABASE ${nameOf(database)} SET default_transaction_isolation = 'read committed'`;
+      await database.query(`ALTER ROLE postgres ${own}`);
+      // Neither is behind a pooler, so neither default matters to the service.
+      expect(await run('cli/admin.js', migrating(serviceUrl), 'migrate')).toMatchObject(UP_TO_DATE);
     });
 
     it('reports an unreachable pooler, and migrates all the same', async () => {
