@@ -13,6 +13,7 @@ import { expectError, expectRateLimitHeaders } from './support/expectations.js';
 import { hold } from './support/holding.js';
 import { type HttpResponse, send } from './support/http.js';
 import { scrape } from './support/prometheus.js';
+import { slotsTaken } from './support/slots.js';
 
 /** The number of slots of each operation. */
 const MAX = 2;
@@ -45,11 +46,8 @@ async function letGo(): Promise<void> {
 
 const fetchPath = (path: string, init: Parameters<typeof send>[1] = {}) =>
   send(`${store.url}${path}`, { key: client.key, ...init });
-const inFlight = (operation: string) =>
-  store.app
-    .get(ConcurrencyLimit)
-    .all()
-    .find((load) => load.operation === operation)?.slots.length ?? 0;
+const dial = (url = store.url) => connect(Number(new URL(url).port), '127.0.0.1');
+const inFlight = (operation: string) => slotsTaken(store, operation);
 
 /** Takes all slots of an operation with requests that wait for a locked table. */
 async function fill(
@@ -116,21 +114,11 @@ describe('a request while all slots of its operation are taken', () => {
     await letGo();
     await Promise.all(waiting);
   });
-
-  it('is served again as soon as a slot is free', async () => {
-    const waiting = await fill('listPets', '/v1/pets');
-    expect((await fetchPath('/v1/pets')).status).toBe(503);
-    await letGo();
-    await Promise.all(waiting);
-    await until(() => inFlight('listPets') === 0);
-    expect((await fetchPath('/v1/pets')).status).toBe(200);
-  });
 });
 
 it('the work for a disconnected client keeps its slot until it is done', async () => {
   holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-  const { hostname, port } = new URL(store.url);
-  const disconnected = Array.from({ length: MAX }, () => connect(Number(port), hostname));
+  const disconnected = Array.from({ length: MAX }, () => dial());
   disconnected.forEach((socket) =>
     socket.write(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.key}\r\n\r\n`),
   );
@@ -150,8 +138,7 @@ describe('a client that pipelines', () => {
   const ONE = () => `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.key}\r\n\r\n`;
 
   it('uses one slot at a time, and gets all responses in order', async () => {
-    const { hostname, port } = new URL(store.url);
-    const socket = connect(Number(port), hostname);
+    const socket = dial();
     const response = text(socket);
     const missing = Array.from({ length: 20 }, (_, index) => `/v1/pets/${1000 + index}`);
     const of = (path: string) => ONE().replace('/v1/pets', path);
@@ -174,7 +161,6 @@ describe('a client that pipelines', () => {
     ['many headers', get('/livez', 'a:\r\n'.repeat(3800)), 250],
   ])('is not read from while one of its requests waits: %s', async (_name, request, count) => {
     holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-    const { hostname, port } = new URL(store.url);
     let [waiting, most] = [0, 0];
     const arrives = ({ socket: { remotePort } }: IncomingMessage, response: ServerResponse) => {
       if (remotePort === socket.localPort) {
@@ -184,7 +170,7 @@ describe('a client that pipelines', () => {
       }
     };
     store.app.getHttpServer().prependListener('request', arrives);
-    const socket = connect(Number(port), hostname);
+    const socket = dial();
     const responses = text(socket);
     socket.write(ONE() + request.repeat(count) + request.replace('Host', 'Connection: close\r\nHost'));
     await until(() => inFlight('listPets') === 1);
@@ -199,10 +185,9 @@ describe('a client that pipelines', () => {
   it('is disconnected when the waiting requests of all connections would fill the memory: bodies sent byte by byte', async () => {
     const other = await startApplication({ database: store.database });
     holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-    const { hostname, port } = new URL(other.url);
     const body = '1\r\n1\r\n'.repeat(9000);
     const bytewise = `POST /nothing HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${body}0\r\n\r\n`;
-    const sockets = Array.from({ length: 20 }, () => connect(Number(port), hostname));
+    const sockets = Array.from({ length: 20 }, () => dial(other.url));
     let cutOff = 0;
     for (const socket of sockets) {
       socket.on('error', () => {}).on('close', () => (cutOff += 1));
@@ -215,7 +200,7 @@ describe('a client that pipelines', () => {
     await letGo();
     // The memory is free again: another client may pipeline.
     await eventually(async () => {
-      const pipelining = connect(Number(port), hostname);
+      const pipelining = dial(other.url);
       const responses = text(pipelining);
       pipelining.write(ONE() + ONE().replace('Host', 'Connection: close\r\nHost'));
       expect((await responses).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
@@ -224,12 +209,11 @@ describe('a client that pipelines', () => {
   });
 
   it('gets the animal that its preceding request created', async () => {
-    const { hostname, port } = new URL(store.url);
     const name = `Rex ${client.quotaId}`;
     const body = JSON.stringify({ name, categoryId: 1 });
     const headers = `Content-Type: application/json\r\nContent-Length: ${body.length}`;
     const post = ONE().replace('GET', 'POST').replace('\r\n\r\n', `\r\n${headers}\r\n\r\n${body}`);
-    const socket = connect(Number(port), hostname);
+    const socket = dial();
     socket.write(post + ONE().replace('Host', 'Connection: close\r\nHost'));
     const responses = (await text(socket)).split(/(?=HTTP\/1\.1 \d)/);
     expect(responses).toEqual([
@@ -239,32 +223,11 @@ describe('a client that pipelines', () => {
     expect(responses[1]).toContain(name);
   });
 
-  it('has no further request served after a response with Connection: close', async () => {
-    const { hostname, port } = new URL(store.url);
-    const socket = connect(Number(port), hostname);
-    const response = text(socket);
-    const name = `Rex ${client.quotaId}`;
-    const body = JSON.stringify({ name, categoryId: 1 });
-    const post = ONE()
-      .replace('GET', 'POST')
-      .replace(
-        '\r\n\r\n',
-        `\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-      );
-    // Behind two hosts, the rest may not be a request.
-    socket.write(ONE().replace(/Host: .*/, 'Host: a,b') + post);
-    expect([...(await response).matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status)).toEqual(['400']);
-    // One for the first request, one for this one.
-    expect((await fetchPath('/v1/pets')).headers.get('x-ratelimit-remaining')).toBe('58');
-    expect(await store.database.query('SELECT 1 FROM pets WHERE name = $1', [name])).toEqual([]);
-  });
-
   it('gets no 408 for a request that the service has not read yet', async () => {
     holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     const server: Server = store.app.getHttpServer();
     const connected = once(server, 'connection');
-    const { hostname, port } = new URL(store.url);
-    const socket = connect(Number(port), hostname);
+    const socket = dial();
     const responses = text(socket);
     socket.write(ONE() + ONE() + ONE().slice(0, 20));
     const [served] = await connected;
@@ -278,8 +241,7 @@ describe('a client that pipelines', () => {
 
   it('has no further request started after it disconnects', async () => {
     holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-    const { hostname, port } = new URL(store.url);
-    const disconnected = connect(Number(port), hostname);
+    const disconnected = dial();
     disconnected.write(ONE().repeat(10));
     await until(() => inFlight('listPets') === 1);
     disconnected.resetAndDestroy();
@@ -287,36 +249,6 @@ describe('a client that pipelines', () => {
     await until(() => inFlight('listPets') === 0);
     // The one that was in flight, and this one.
     expect((await fetchPath('/v1/pets')).headers.get('x-ratelimit-remaining')).toBe('58');
-  });
-});
-
-describe('a request whose body has not arrived whole', () => {
-  it('takes no slot when its client disconnects', async () => {
-    const { hostname, port } = new URL(store.url);
-    for (let attempt = 0; attempt < 2 * MAX; attempt += 1) {
-      const socket = connect(Number(port), hostname);
-      const head = `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.key}\r\n`;
-      socket.end(`${head}Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{`);
-      await once(socket.resume(), 'close');
-    }
-    await until(() => inFlight('createPet') === 0);
-    expect(
-      (await fetchPath('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 1 } })).status,
-    ).toBe(201);
-  });
-
-  it('takes no slot while the rest is slow', async () => {
-    const { hostname, port } = new URL(store.url);
-    const slow = Array.from({ length: MAX }, () => connect(Number(port), hostname));
-    for (const socket of slow) {
-      socket.write(
-        `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.key}\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{`,
-      );
-    }
-    expect(
-      (await fetchPath('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 1 } })).status,
-    ).toBe(201);
-    slow.forEach((socket) => socket.destroy());
   });
 });
 

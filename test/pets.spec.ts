@@ -243,14 +243,6 @@ describe('POST /v1/pets', () => {
       expectError(typed, 400, 'invalid_request', expect.stringMatching(/body/));
     });
 
-    it('deeply nested in a field that would be ignored', async () => {
-      const depth = 30_000;
-      const response = await create(
-        `{"name":"Rex","categoryId":7,"more":${'['.repeat(depth)}${']'.repeat(depth)}}`,
-      );
-      expectError(response, 400, 'invalid_request');
-    });
-
     it('not UTF-8', async () => {
       const body = '{"name":"R\xe9x","categoryId":7}';
       const response = await sendPost(body, 'Content-Type: application/json');
