@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { Agent, type IncomingHttpHeaders, METHODS, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { ConcurrencyLimit } from '../src/server/concurrency-limit.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { ApiDocument } from './support/document.js';
 import { eventually } from './support/eventually.js';
@@ -10,6 +9,7 @@ import { expectError } from './support/expectations.js';
 import { hold } from './support/holding.js';
 import { send } from './support/http.js';
 import { parseResponse } from './support/raw-http.js';
+import { slotsTaken } from './support/slots.js';
 
 const GENEROUS = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
 const PET = JSON.stringify({ name: 'Rex', categoryId: 7 });
@@ -96,7 +96,7 @@ describe('a request without a route', () => {
     }
   });
 
-  it.each(['//v1/pets', '/v1x', '/dogs', '/%zz', '*'])(
+  it.each(['//v1/pets', '/v1x', '/v2/pets', '/V1/pets', '/dogs', '/%zz', '*'])(
     'returns 404 without rate-limit headers outside of the interface: %s',
     async (target) => {
       for (const method of methods) {
@@ -121,11 +121,7 @@ describe('every operation of administration', () => {
 });
 
 describe('a request body', () => {
-  const slots = () =>
-    store.app
-      .get(ConcurrencyLimit)
-      .all()
-      .find(({ operation }) => operation === 'createPet')?.slots.length ?? 0;
+  const slots = () => slotsTaken(store, 'createPet');
   const head = (as: string | undefined, ...headers: string[]) =>
     [
       'POST /v1/pets HTTP/1.1',

@@ -24,15 +24,6 @@ function createBatcher(limits?: { maxBatch?: number; maxInFlight?: number }): {
   return { batcher, batches };
 }
 
-/** Returns the batch with this index, which must be in flight. */
-function at(batches: Batch[], index: number): Batch {
-  const batch = batches[index];
-  if (batch === undefined) {
-    throw new Error(`There is no batch ${index}`);
-  }
-  return batch;
-}
-
 const texts = (items: number[]) => items.map(String);
 
 describe('Batcher', () => {
@@ -57,12 +48,12 @@ describe('Batcher', () => {
     await nextTurn();
     expect(batches).toHaveLength(1);
 
-    at(batches, 0).resolve(['1']);
+    batches[0]?.resolve(['1']);
     expect(await first).toBe('1');
     await nextTurn();
     expect(batches.map(({ items }) => items)).toEqual([[1], [2, 3, 4]]);
 
-    at(batches, 1).resolve(['2', '3', '4']);
+    batches[1]?.resolve(['2', '3', '4']);
     expect(await Promise.all(rest)).toEqual(['2', '3', '4']);
   });
 
@@ -70,10 +61,10 @@ describe('Batcher', () => {
     const { batcher, batches } = createBatcher();
     const chained = batcher.load(1).then(() => batcher.load(2));
     await nextTurn();
-    at(batches, 0).resolve(['1']);
+    batches[0]?.resolve(['1']);
     await nextTurn();
     await nextTurn();
-    at(batches, 1).resolve(['2']);
+    batches[1]?.resolve(['2']);
     expect(await chained).toBe('2');
   });
 
@@ -84,8 +75,8 @@ describe('Batcher', () => {
     for (const [index, items] of expected.entries()) {
       await nextTurn();
       expect(batches).toHaveLength(index + 1);
-      expect(at(batches, index).items).toEqual(items);
-      at(batches, index).resolve(texts(items));
+      expect(batches[index]?.items).toEqual(items);
+      batches[index]?.resolve(texts(items));
       await nextTurn();
     }
     expect(await Promise.all(results)).toEqual(['1', '2', '3', '4', '5']);
@@ -96,10 +87,10 @@ describe('Batcher', () => {
     const outcomes = Promise.allSettled([1, 2].map((item) => batcher.load(item)));
     await nextTurn();
     const later = batcher.load(3);
-    at(batches, 0).reject(new Error('away'));
+    batches[0]?.reject(new Error('away'));
     await nextTurn();
     await nextTurn();
-    at(batches, 1).resolve(['3']);
+    batches[1]?.resolve(['3']);
     expect(await outcomes).toEqual([
       { status: 'rejected', reason: new Error('away') },
       { status: 'rejected', reason: new Error('away') },
@@ -153,12 +144,12 @@ describe('Batcher', () => {
       { reason: { message: 'too long' } },
       { reason: { message: 'too long' } },
     ]);
-    at(batches, 0).resolve(['1']);
+    batches[0]?.resolve(['1']);
     expect(await first).toBe('1');
     const fourth = batcher.load(4);
     await nextTurn();
     expect(batches.map(({ items }) => items)).toEqual([[1], [4]]);
-    at(batches, 1).resolve(['4']);
+    batches[1]?.resolve(['4']);
     expect(await fourth).toBe('4');
   });
 
@@ -181,11 +172,11 @@ describe('Batcher', () => {
     loaded.push(batcher.load(4));
     const outcomes = Promise.allSettled(loaded);
     now.mockReturnValue(1000);
-    at(batches, 0).reject(new Error('away'));
+    batches[0]?.reject(new Error('away'));
     await nextTurn();
     await nextTurn();
     expect(batches.map(({ items }) => items)).toEqual([[1], [4]]);
-    at(batches, 1).resolve(['4']);
+    batches[1]?.resolve(['4']);
     expect(await outcomes).toMatchObject([
       { reason: { message: 'away' } },
       { reason: { message: 'away' } },
@@ -225,7 +216,7 @@ describe('Batcher', () => {
       }
       expect(batches).toHaveLength(2);
 
-      at(batches, 1).resolve(['2']);
+      batches[1]?.resolve(['2']);
       await nextTurn();
       await nextTurn();
       expect(batches.map(({ items }) => items)).toEqual([[1], [2], [3]]);
@@ -236,7 +227,7 @@ describe('Batcher', () => {
       void batcher.load(1);
       await nextTurn();
       jest.advanceTimersByTime(20);
-      at(batches, 0).resolve(['1']);
+      batches[0]?.resolve(['1']);
       await nextTurn();
       for (const item of [2, 3]) {
         void batcher.load(item);
