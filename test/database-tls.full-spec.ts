@@ -3,6 +3,7 @@ import path from 'node:path';
 import { DebianPostgres, describeOnDebianPostgres } from './support/debian-postgres.js';
 import { until } from './support/eventually.js';
 import { send } from './support/http.js';
+import { issueKey } from './support/keys.js';
 import { prisma } from './support/prisma-cli.js';
 import { query } from './support/scratch-database.js';
 import { run } from './support/service-process.js';
@@ -34,6 +35,7 @@ const WRONG_NAME = "Hostname/IP does not match certificate's altnames";
 
 describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
   let server: DebianPostgres;
+  let key: string;
   /** In production mode, in which the start itself does not use the database. */
   const services = new ServiceProcesses();
 
@@ -50,6 +52,7 @@ describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
     expect(await run('cli/seed.js', settings(verified()))).toMatchObject({ code: 0 });
     await query(urlWith(verified()), 'GRANT ALL ON ALL TABLES IN SCHEMA public TO animal_store');
     await query(urlWith(verified()), 'GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO animal_store');
+    ({ key } = await issueKey({ url: urlWith(verified()) }, { plan: 'business' }));
   });
   afterEach(() => services.end('SIGTERM'));
   afterAll(() => server.remove());
@@ -73,11 +76,12 @@ describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
       ! pg_ctl -D "$PGDATA" status >/dev/null || pg_ctl -D "$PGDATA" reload`);
   }
 
-  async function issueKey(): Promise<string> {
-    const issue = ['keys', 'issue', '--name', 'x', '--plan', 'business', '--json'];
-    const { stdout } = await run('cli/admin.js', settings(verified()), ...issue);
-    return JSON.parse(stdout).key;
-  }
+  const listKeys = (env: Record<string, string>) => run('cli/admin.js', env, 'keys', 'list');
+  const cutConnections = (authority: string) =>
+    query(
+      urlWith(verified(authority)),
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'animal-store%'`,
+    );
 
   /** The service's connections, by name, and whether they are encrypted. */
   const connections = () =>
@@ -89,7 +93,6 @@ describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
 
   it('is used with every connection encrypted: pools, counters and listener', async () => {
     const url = await services.start(settings(verified())).listening();
-    const key = await issueKey();
     await until(async () => (await connections()).some(({ name }) => name === 'animal-store key changes'));
     const created = await send(`${url}/v1/pets`, {
       method: 'POST',
@@ -113,7 +116,7 @@ describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
     await server.shell('chmod 644 client.key');
     const url = await services.start(settings(own, 'localhost', 'animal_store')).listening();
     expect(await send(`${url}/readyz`)).toMatchObject({ status: 200 });
-    expect(await send(`${url}/v1/pets`, { key: await issueKey() })).toMatchObject({ status: 200 });
+    expect(await send(`${url}/v1/pets`, { key })).toMatchObject({ status: 200 });
     expect(await prisma(urlWith(own, 'localhost', 'animal_store'), ['migrate', 'status'])).toMatchObject({
       code: 0,
       output: expect.stringContaining('Database schema is up to date!'),
@@ -146,7 +149,6 @@ describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
     it.each(['production', 'development'])(
       'gets no connection in %s: the service is not ready, returns 503, and logs the reason',
       async (NODE_ENV) => {
-        const key = await issueKey();
         const service = services.start({ ...wrong(), NODE_ENV });
         const url = await service.listening();
         expect(await send(`${url}/readyz`)).toMatchObject({
@@ -166,11 +168,9 @@ describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
 
   it('is unavailable while it shows a wrong certificate, and available when it shows the right one again', async () => {
     const url = await services.start(settings(verified())).listening();
-    const key = await issueKey();
     expect(await send(`${url}/v1/pets`, { key })).toMatchObject({ status: 200 });
-    const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'animal-store%'`;
     await showCertificateOf('theirs');
-    await query(urlWith(verified('theirs')), cut);
+    await cutConnections('theirs');
     await until(async () => (await send(`${url}/readyz`)).status === 503);
     for (let request = 1; request <= 5; request += 1) {
       expect(await send(`${url}/v1/pets`, { key })).toMatchObject({
@@ -186,12 +186,10 @@ describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
   it('is used without a restart after both move to another authority', async () => {
     await server.shell('cp ours.crt current.crt');
     const url = await services.start(settings(verified('current'))).listening();
-    const key = await issueKey();
     await server.shell('cp theirs.crt next.crt && mv next.crt current.crt');
     await showCertificateOf('theirs');
     try {
-      const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'animal-store%'`;
-      await query(urlWith(verified('theirs')), cut);
+      await cutConnections('theirs');
       await until(async () => (await send(`${url}/readyz`)).status === 200);
       await until(async () => (await send(`${url}/v1/pets`, { key })).status === 200);
     } finally {
@@ -201,7 +199,7 @@ describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
 
   describe('the TLS parameters of an address', () => {
     it('may be absent: the server rejects the connection, which is not retried with TLS', async () => {
-      const { code, stderr } = await run('cli/admin.js', settings(''), 'keys', 'list');
+      const { code, stderr } = await listKeys(settings(''));
       expect(code).toBe(1);
       expect(stderr).toContain('no encryption');
     });
@@ -210,13 +208,13 @@ describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
       'mean verify-full for sslmode=%s, with a warning that libpq means less',
       async (mode) => {
         const rooted = `sslmode=${mode}&sslrootcert=${file('ours.crt')}`;
-        const served = await run('cli/admin.js', settings(rooted), 'keys', 'list');
+        const served = await listKeys(settings(rooted));
         expect(served.code).toBe(0);
         expect(served.stderr).toContain("treated as aliases for 'verify-full'");
-        const otherName = await run('cli/admin.js', settings(rooted, '127.0.0.1'), 'keys', 'list');
+        const otherName = await listKeys(settings(rooted, '127.0.0.1'));
         expect(otherName.code).toBe(1);
         expect(otherName.stderr).toContain(WRONG_NAME);
-        const unrooted = await run('cli/admin.js', settings(`sslmode=${mode}`), 'keys', 'list');
+        const unrooted = await listKeys(settings(`sslmode=${mode}`));
         expect(unrooted.code).toBe(1);
         expect(unrooted.stderr).toContain(WRONG_CA);
       },
@@ -224,7 +222,7 @@ describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
 
     it('mean what libpq means with uselibpqcompat=true: require encrypts and verifies nothing', async () => {
       const compatible = settings('uselibpqcompat=true&sslmode=require', '127.0.0.1');
-      expect(await run('cli/admin.js', compatible, 'keys', 'list')).toMatchObject({ code: 0, stderr: '' });
+      expect(await listKeys(compatible)).toMatchObject({ code: 0, stderr: '' });
     });
 
     it.each(['DATABASE_URL', 'DIRECT_DATABASE_URL'])(
@@ -248,12 +246,7 @@ describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
     await plain.start();
     try {
       const url = `${plain.url()}?sslmode=verify-full`;
-      const { code, stderr } = await run(
-        'cli/admin.js',
-        { ...settings(''), DATABASE_URL: url },
-        'keys',
-        'list',
-      );
+      const { code, stderr } = await listKeys({ ...settings(''), DATABASE_URL: url });
       expect(code).toBe(1);
       expect(stderr).toBe(
         'The database cannot be used (check DATABASE_URL): The server does not support SSL connections\n',

@@ -45,10 +45,9 @@ describe('the OpenAPI documents', () => {
   });
 
   it('have the stability of each operation in its description', () => {
+    const operations = Object.values(documents).flatMap(operationsOf);
     const unstable: Record<string, string> = {};
-    for (const { operationId, description, 'x-stability': stability } of Object.values(documents).flatMap(
-      operationsOf,
-    )) {
+    for (const { operationId, description, 'x-stability': stability } of operations) {
       expect([operationId, description]).toEqual([
         operationId,
         expect.stringContaining(`**Stability: ${stability}.**`),
