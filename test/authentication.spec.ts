@@ -137,15 +137,14 @@ describe('authentication', () => {
   });
 
   describe('a valid key', () => {
-    it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('is accepted after the scheme %s', async (scheme) => {
-      const { status, json } = await withAuthorization(`${scheme} ${key}`);
-      expect(status).toBe(200);
-      expect(json).toEqual([]);
-    });
-
-    it('is accepted after the scheme and two spaces', async () => {
-      expect((await withAuthorization(`Bearer  ${key}`)).status).toBe(200);
-    });
+    it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer '])(
+      'is accepted after the scheme "%s" and a space',
+      async (scheme) => {
+        const { status, json } = await withAuthorization(`${scheme} ${key}`);
+        expect(status).toBe(200);
+        expect(json).toEqual([]);
+      },
+    );
 
     it('takes precedence over another in the query or the body', async () => {
       expect((await send(`${pets}?access_token=letmein`, { key })).status).toBe(200);

@@ -9,19 +9,18 @@ import { sendRaw, toHttpResponse } from './support/raw-http.js';
 
 const GENEROUS = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
 const MALFORMED = '{"name":';
+const TEXT = { 'Content-Type': 'text/plain' };
 const PET = { name: 'Rex', categoryId: 7 };
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const CHALLENGE = 'Bearer realm="animal-store"';
 
 let store: TestApplication;
 let key: string;
-let adminKey: string;
 let path: string;
 
 beforeAll(async () => {
   store = await startApplication();
   ({ key } = await store.issue(GENEROUS));
-  ({ key: adminKey } = await store.issue({ ...GENEROUS, role: 'admin' }));
   const { headers } = await send(`${store.url}/v1/pets`, { method: 'POST', key, body: PET });
   path = headers.get('location') ?? '';
 });
@@ -59,32 +58,16 @@ describe('404 not_found', () => {
   it('is returned for an unknown path whatever the method and body, neither of which is checked', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
       expectError(await sendTo('/v1/dogs', { method, key, body: MALFORMED }), 404, 'not_found');
-      const headers = { 'Content-Type': 'text/plain' };
-      expectError(
-        await sendTo('/v1/dogs', { method, key, headers, body: 'x'.repeat(100_000) }),
-        404,
-        'not_found',
-      );
+      const large = await sendTo('/v1/dogs', { method, key, headers: TEXT, body: 'x'.repeat(100_000) });
+      expectError(large, 404, 'not_found');
     }
   });
-
-  it.each(['/', '/v2/pets', '/V1/pets', '/v11', '/%zz'])(
-    'is returned at %s outside the interface, without a key and without rate-limit headers',
-    async (target) => {
-      const response = await sendTo(target);
-      expectError(response, 404, 'not_found');
-      expectNoRateLimitHeaders(response);
-    },
-  );
 });
 
 describe('405 method_not_allowed', () => {
   it.each([
     ['DELETE', '/v1/pets', 'GET, HEAD, POST'],
-    ['DELETE', '/v1/pets?limit=0', 'GET, HEAD, POST'],
-    ['DELETE', '/%761/pets', 'GET, HEAD, POST'],
     ['PUT', '/v1/pets/1', 'GET, HEAD'],
-    ['DELETE', '/v1/pets/%zz', 'GET, HEAD'],
     ['DELETE', `/v1/pets/${'9'.repeat(101)}`, 'GET, HEAD'],
   ])('is returned for %s %s with Allow: %s', async (method, target, allow) => {
     const response = await sendTo(target, { method, key });
@@ -97,7 +80,7 @@ describe('405 method_not_allowed', () => {
     ['a good body', { body: PET }],
     ['malformed JSON', { body: MALFORMED }],
     ['an empty body of type JSON', { headers: { 'Content-Type': 'application/json' } }],
-    ['another content type', { headers: { 'Content-Type': 'text/plain' }, body: 'Rex' }],
+    ['another content type', { headers: TEXT, body: 'Rex' }],
     ['a body that is too large', { body: 'x'.repeat(100_000) }],
     ['no body', {}],
   ])(
@@ -121,12 +104,12 @@ describe('405 method_not_allowed', () => {
 });
 
 describe('POST /v1/pets with Content-Encoding', () => {
-  const post = (coding: string, body: string | Buffer, as = key, target = '/v1/pets') =>
+  const post = (coding: string, body: string | Buffer) =>
     sendRaw(
       store.url,
-      `POST ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+      `POST /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n` +
         `Content-Encoding: ${coding}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-        `Authorization: Bearer ${as}\r\n\r\n`,
+        `Authorization: Bearer ${key}\r\n\r\n`,
       body,
     ).then(toHttpResponse);
   const animals = () => store.database.query('SELECT count(*) FROM pets');
@@ -171,17 +154,6 @@ describe('POST /v1/pets with Content-Encoding', () => {
       'invalid_request',
       expect.stringContaining('must be a JSON object'),
     );
-  });
-
-  it('returns the status of an earlier check instead', async () => {
-    const body = gzipSync(JSON.stringify(PET));
-    expectError(await post('gzip', body, ''), 401, 'missing_api_key');
-    expectError(await post('gzip', body, await exhaustedKey()), 429, 'rate_limit_exceeded');
-    expectError(await post('gzip', body, key, '/admin/keys'), 403, 'forbidden');
-    expectError(await post('gzip', body, key, '/v1/dogs'), 404, 'not_found');
-    expectError(await post('gzip', body, key, '/v1/pets/7'), 405, 'method_not_allowed');
-    expectError(await post('gzip', 'x'.repeat(100_000)), 413, 'payload_too_large');
-    expectError(await post('gzip', body, adminKey, '/admin/keys'), 415, 'unsupported_media_type');
   });
 });
 
@@ -262,11 +234,7 @@ describe('the order of checks', () => {
     ['malformed JSON', '/v1/pets', { method: 'POST', body: MALFORMED }],
     ['invalid fields', '/v1/pets', { method: 'POST', body: {} }],
     ['a body that is too large', '/v1/pets', { method: 'POST', body: 'x'.repeat(100_000) }],
-    [
-      'another content type',
-      '/v1/pets',
-      { method: 'POST', headers: { 'Content-Type': 'text/plain' }, body: 'Rex' },
-    ],
+    ['another content type', '/v1/pets', { method: 'POST', headers: TEXT, body: 'Rex' }],
     ['an invalid parameter', '/v1/pets?limit=0', {}],
     ['an unknown animal', '/v1/pets/999999', {}],
     ['a path of administration', '/admin/keys', {}],
@@ -283,20 +251,12 @@ describe('the order of checks', () => {
     expect(over.headers.get('allow')).toBeNull();
   });
 
-  it.each<[string, Init]>([
-    ['413 before 415', { headers: { 'Content-Type': 'text/plain' }, body: 'x'.repeat(100_000) }],
-    ['413 before 400', { body: MALFORMED.repeat(20_000) }],
-  ])('has the length of a body first: %s', async (_name, init) => {
-    expectError(await sendTo('/v1/pets', { method: 'POST', key, ...init }), 413, 'payload_too_large');
-  });
-
-  it('has the type of a body before its content', async () => {
-    const headers = { 'Content-Type': 'text/plain' };
-    expectError(
-      await sendTo('/v1/pets', { method: 'POST', key, headers, body: MALFORMED }),
-      415,
-      'unsupported_media_type',
-    );
+  it.each<[string, number, string, Init]>([
+    ['length before type', 413, 'payload_too_large', { headers: TEXT, body: 'x'.repeat(100_000) }],
+    ['length before content', 413, 'payload_too_large', { body: MALFORMED.repeat(20_000) }],
+    ['type before content', 415, 'unsupported_media_type', { headers: TEXT, body: MALFORMED }],
+  ])('is, for a body, %s', async (_name, status, code, init) => {
+    expectError(await sendTo('/v1/pets', { method: 'POST', key, ...init }), status, code);
   });
 });
 
