@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import pg from 'pg';
 import { CounterStore } from '../src/rate-limit/stores/counter-store.js';
 import { SHARED_COUNTER_STORE } from '../src/rate-limit/stores/fallback-counter-store.js';
-import { until } from './support/eventually.js';
+import { eventually, until } from './support/eventually.js';
 import { hold } from './support/holding.js';
 import {
   startForEach,
@@ -22,16 +22,10 @@ import {
   key,
 } from './support/counting-replicas.js';
 import { send } from './support/http.js';
+import { expectLocksWaitedFor } from './support/locks.js';
 
 /** The longest wait of a request when the store hangs: the deadline, and a margin for a busy machine. */
 const WAIT_MS = 750 + 400;
-async function isCountingBlocked(): Promise<boolean> {
-  const rows = await database.query(
-    `SELECT 1 FROM pg_stat_activity WHERE application_name = 'animal-store counters'
-     AND datname = current_database() AND wait_event_type = 'Lock'`,
-  );
-  return rows.length > 0;
-}
 
 /** Blocks the event loop of this process. */
 function block(milliseconds: number): void {
@@ -148,7 +142,7 @@ describe('a replica whose connection to the counter store is cut', () => {
     await call();
     const lock = await hold(database.url, lockRow());
     const cut = call();
-    await until(isCountingBlocked);
+    await eventually(() => expectLocksWaitedFor(database, 1));
     replica.proxy.goAway();
     expect(isDegraded(await cut)).toBe(true);
     expect(await callTimes(3).then(served)).toBe(3);
@@ -187,7 +181,7 @@ describe('a replica whose connection to the counter store is cut', () => {
     await callTimes(5);
     const lock = await hold(database.url, lockRow());
     await replica.proxy.comeBack();
-    await until(isCountingBlocked);
+    await eventually(() => expectLocksWaitedFor(database, 1));
     replica.proxy.goAway();
     await lock.letGo();
     await until(async () => (await stored())?.minute === 6);
@@ -208,7 +202,7 @@ describe('a paused replica', () => {
       await holder.query(lockRow());
       const letGo = holder.query('SELECT pg_sleep(0.2); COMMIT');
       const response = call();
-      await until(isCountingBlocked);
+      await eventually(() => expectLocksWaitedFor(database, 1));
       block(pauseMs);
       const { status, headers } = await response;
       expect([status, headers.get('x-ratelimit-degraded')]).toEqual([200, null]);

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { encodeCursor } from '../src/schemas/pagination.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
+import { until } from './support/eventually.js';
 import { expectError, expectRateLimitHeaders } from './support/expectations.js';
 import { type HttpResponse, send } from './support/http.js';
 import { linksOf } from './support/links.js';
@@ -308,7 +309,9 @@ describe('GET /v1/pets, with 20,000 animals', () => {
     }
     await reader.close();
     // PostgreSQL updates its statistics of a connection when the connection ends.
-    await connectionsToEnd();
+    const connections = `SELECT FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name LIKE 'animal-store%'`;
+    await until(async () => (await database.query(connections)).length === 0);
     const after = await reads();
     expect(after.sequentially - before.sequentially).toBe(0);
     expect(after.byIndex - before.byIndex).toBeGreaterThan(0);
@@ -333,14 +336,6 @@ describe('GET /v1/pets, with 20,000 animals', () => {
        WHERE t.relname = 'pets' GROUP BY 1`,
     );
     return row as { sequentially: number; byIndex: number };
-  }
-
-  async function connectionsToEnd(): Promise<void> {
-    const counting = `SELECT count(*)::int FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name LIKE 'animal-store%'`;
-    while ((await database.query<{ count: number }>(counting))[0]?.count !== 0) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
   }
 
   /** Returns the generic plan, which is the same for all parameters. */
