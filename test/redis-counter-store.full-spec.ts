@@ -41,7 +41,7 @@ afterEach(async () => {
 });
 
 /** Starts a Redis that ends with the test. */
-async function start(...given: Parameters<typeof startRedis>): Promise<RedisServer> {
+async function startServer(...given: Parameters<typeof startRedis>): Promise<RedisServer> {
   const server = await startRedis(...given);
   servers.push(server);
   return server;
@@ -282,7 +282,7 @@ describeWithRedis('a Redis that may evict keys', () => {
   it('is detected by CONFIG where INFO is not permitted, and aborts the start where neither is', async () => {
     // The driver itself warns that INFO is not permitted.
     jest.spyOn(console, 'warn').mockReturnValue();
-    const server = await start({ 'maxmemory-policy': 'allkeys-lfu' });
+    const server = await startServer({ 'maxmemory-policy': 'allkeys-lfu' });
     const url = server.url.replace('redis://', 'redis://store:secret@');
     await server.operator.acl('SETUSER', 'store', 'on', '>secret', '~*', '+@all', '-info');
     await expect(open(url)).rejects.toThrow('maxmemory-policy allkeys-lfu');
@@ -296,7 +296,7 @@ describeWithRedis('a Redis that may evict keys', () => {
 
 describeWithRedis('several addresses of Redis', () => {
   it('abort the start when they are not of a Cluster', async () => {
-    const server = await start();
+    const server = await startServer();
     await expect(open(`${server.url},redis://localhost:${server.port}`)).rejects.toThrow(
       'COUNTER_STORE has several addresses, which only a Cluster may have',
     );
@@ -320,12 +320,12 @@ describeWithRedis('RedisCounterStore, while Redis is away', () => {
       expect(reason).toMatchObject({ kind: 'noConnection' });
       expect((reason as Error).message).toContain('ECONNREFUSED');
     }
-    await start({}, port);
+    await startServer({}, port);
     await eventually(async () => expect((await store.consume(request)).allowed).toBe(true));
   });
 
   it('fails queries within the deadline when Redis hangs, and reconnects once it responds', async () => {
-    const server = await start();
+    const server = await startServer();
     const store = await open(server.url);
     await store.consume(newBucket());
     server.pause();
@@ -350,7 +350,7 @@ describeWithRedis('RedisCounterStore, while Redis is away', () => {
   });
 
   it('does not delay a list of bans when Redis hangs', async () => {
-    const server = await start();
+    const server = await startServer();
     const store = await open(server.url);
     await store.bans();
     server.pause();
@@ -358,7 +358,7 @@ describeWithRedis('RedisCounterStore, while Redis is away', () => {
   });
 
   it('fails all requests of a batch with one error when Redis cannot write, and counts none', async () => {
-    const server = await start();
+    const server = await startServer();
     const store = await open(server.url);
     const requests = [newBucket(), newBucket(), newBucket()];
     await store.consume(requests[0] as RateLimitRequest);
@@ -385,7 +385,7 @@ describeWithRedis('RedisCounterStore, while Redis is away', () => {
   it.each([800, 1200, 2500])(
     'keeps the connection when only this process was blocked for %i ms, and reads the responses that have arrived',
     async (heldUpMs) => {
-      const server = await start();
+      const server = await startServer();
       const warn = jest.spyOn(Logger.prototype, 'warn');
       const store = await open(server.url);
       await store.consume(newBucket());
@@ -403,7 +403,7 @@ describeWithRedis('RedisCounterStore, while Redis is away', () => {
   );
 
   it('logs each reason once, and rejects queries with the last reason', async () => {
-    const server = await start();
+    const server = await startServer();
     const warn = jest.spyOn(Logger.prototype, 'warn');
     const lines = () => warn.mock.calls.map(([line]) => String(line));
     await server.operator.acl('SETUSER', 'store', 'on', '>first', '~*', '+@all');
@@ -424,7 +424,7 @@ describeWithRedis('RedisCounterStore, while Redis is away', () => {
   });
 
   it('closes its connections when the service ends', async () => {
-    const server = await start();
+    const server = await startServer();
     const store = await open(server.url);
     await store.consume(newBucket());
     store.onApplicationShutdown();
