@@ -7,6 +7,7 @@ import type { ApiError } from './errors/api-error.js';
 import { ambiguityOf } from './http/ambiguity.guard.js';
 import { ConcurrencyLimit } from './server/concurrency-limit.js';
 import { Connections, SHUTTING_DOWN } from './server/connections.js';
+import { RefusedConnections } from './server/refused-connections.js';
 import { type Cors, corsOf } from './http/cors.js';
 import { revalidate } from './http/entity-tag.js';
 import { inTurn } from './server/pipelining.js';
@@ -31,6 +32,7 @@ export class AppHooks {
   constructor(
     @Inject(ENVIRONMENT) private readonly environment: Environment,
     private readonly connections: Connections,
+    private readonly refusedConnections: RefusedConnections,
     private readonly concurrencyLimit: ConcurrencyLimit,
     private readonly bodies: RequestBodies,
     private readonly authenticator: Authenticator,
@@ -131,6 +133,11 @@ export class AppHooks {
     // First, so that no later fault keeps the slot.
     this.concurrencyLimit.release(request);
     const body = revalidate(request, reply, payload);
+    const { socket } = request.raw;
+    if (!socket.writable) {
+      // A late or malformed body has had its response already; the status is for the metrics and the usage.
+      reply.status(this.refusedConnections.sentOn(socket)?.status ?? reply.statusCode);
+    }
     const expiresAt = request.authentication?.principal?.expiresAt;
     if (expiresAt) {
       reply.header('X-Api-Key-Expires', expiresAt.toUTCString());

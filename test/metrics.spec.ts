@@ -175,6 +175,14 @@ describe('metrics of connections without a request', () => {
     expect(requests(read, 'createPet', 401)).toBe(1);
     expect(read.samples.filter(({ name }) => name === `${REQUESTS}_count`)).toHaveLength(2);
   });
+
+  it('count a malformed body of a read in progress as 400 of its operation', async () => {
+    const { key } = await store.issue({ plan: 'business' });
+    const read = `GET /v1/pets ${HEAD}Authorization: Bearer ${key}\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    expect((await sendRaw(store.url, `${read}no size of a chunk\r\n`)).status).toBe(400);
+    await until(async () => requests(await metrics(), 'listPets', 400) === 1);
+    expect(requests(await metrics(), 'listPets', 200)).toBeUndefined();
+  });
 });
 
 describe('metrics of requests', () => {

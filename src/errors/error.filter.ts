@@ -2,22 +2,17 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable } from '@ne
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseUnavailable } from '../database/availability.js';
 import { ApiError } from './api-error.js';
-import { RefusedConnections } from '../server/refused-connections.js';
 import { CounterStoreError } from '../rate-limit/stores/counter-store.js';
 
 /** Responds to every error that is thrown on the request path. */
 @Catch()
 @Injectable()
 export class ErrorFilter implements ExceptionFilter {
-  constructor(private readonly refusedConnections: RefusedConnections) {}
-
   catch(exception: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
-    // A late or malformed body has had its response already; this one is for the log and the metrics only.
-    const error = this.refusedConnections.sentOn(request.raw.socket) ?? exception;
-    void reply.send(formatError(error, request, reply));
+    void reply.send(formatError(exception, request, reply));
   }
 }
 
