@@ -9,18 +9,14 @@ export const KEY_RELATIONS = {
 
 export type KeyRecord = Prisma.ApiKeyGetPayload<{ include: typeof KEY_RELATIONS }>;
 
-interface EffectiveLimits {
-  perMinute: number | null;
-  perDay: number | null;
-}
-
-interface QuotaLimits extends EffectiveLimits {
-  plan: EffectiveLimits;
-}
-
-/** Returns the effective limits of a quota: its own, else its plan's; null if direct SQL has left it without any. */
-export function effectiveLimits({ perMinute, perDay, plan }: QuotaLimits): EffectiveLimits {
-  return { perMinute: perMinute ?? plan.perMinute, perDay: perDay ?? plan.perDay };
+/** Returns the plan and the effective limits of a key: its quota's own, else its plan's; null if direct SQL has left it without any. */
+export function planFields({ quota: { plan, perMinute, perDay } }: Pick<KeyRecord, 'quota'>) {
+  return {
+    plan: plan.name,
+    perMinute: perMinute ?? plan.perMinute,
+    perDay: perDay ?? plan.perDay,
+    ownLimits: perMinute !== null,
+  };
 }
 
 /** Returns the state of a key at `nowMs`. A rotated key is valid until its overlap ends, which is when it expires. */
@@ -39,7 +35,7 @@ export function stateOf(
 
 /** Returns a key as it is shown to administrators at `nowMs`. */
 export function keyView(record: KeyRecord, bannedUntil: Date | null, nowMs: number): Key {
-  const { id, name, role, prefix, lastFour, quotaId, quota, predecessorId, successor } = record;
+  const { id, name, role, prefix, lastFour, quotaId, predecessorId, successor } = record;
   return {
     id,
     name,
@@ -48,9 +44,7 @@ export function keyView(record: KeyRecord, bannedUntil: Date | null, nowMs: numb
     prefix,
     lastFour,
     quotaId,
-    plan: quota.planName,
-    ...effectiveLimits(quota),
-    ownLimits: quota.perMinute !== null,
+    ...planFields(record),
     bannedUntil: bannedUntil?.toISOString() ?? null,
     createdAt: record.createdAt.toISOString(),
     expiresAt: record.expiresAt?.toISOString() ?? null,
