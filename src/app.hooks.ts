@@ -47,21 +47,7 @@ export class AppHooks {
 
   /** Adds the hooks, in the order of a request. */
   async addTo(fastify: FastifyInstance): Promise<void> {
-    const { authenticator } = this;
-    fastify
-      .decorateRequest('authentication', null)
-      .decorateRequest('lastKnownPrincipal', {
-        getter() {
-          return authenticator.lastKnownPrincipal(this);
-        },
-      })
-      .decorateRequest('decision', null)
-      .decorateRequest('denial', null)
-      .decorateRequest('ambiguity', undefined)
-      .decorateRequest('bodyBytes', null)
-      .decorateRequest('slot', undefined)
-      .decorateRequest('isShed', false)
-      .decorateRequest('reportedWindow', null);
+    decorateRequests(fastify, this.authenticator);
     fastify.addHook('onRequest', (_request, { raw }, done) => {
       inTurn(raw, () => {
         this.connections.closeIfLast(raw);
@@ -156,4 +142,22 @@ export class AppHooks {
     this.metrics.record(request, reply);
     return typeof body === 'string' && body.length >= LARGE_BODY_LENGTH ? Buffer.from(body) : body;
   }
+}
+
+/** Declares the properties of requests, so that all requests have one shape. */
+function decorateRequests(fastify: FastifyInstance, authenticator: Authenticator): void {
+  fastify
+    .decorateRequest('authentication', null)
+    .decorateRequest('lastKnownPrincipal', {
+      getter() {
+        return authenticator.lastKnownPrincipal(this);
+      },
+    })
+    .decorateRequest('decision', null)
+    .decorateRequest('denial', null)
+    .decorateRequest('ambiguity', undefined)
+    .decorateRequest('bodyBytes', null)
+    .decorateRequest('slot', undefined)
+    .decorateRequest('isShed', false)
+    .decorateRequest('reportedWindow', null);
 }

@@ -35,16 +35,13 @@ export async function createApplication(
     clientErrorHandler: (error, socket) => app.get(RefusedConnections).respondTo(error, socket),
     skipMiddie: true,
   });
-  const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.register(environment, clock),
-    adapter,
-    {
-      logger: nestLogger(logger),
-      bodyParser: false,
-      abortOnError: false,
-      forceCloseConnections: false,
-    },
-  );
+  const module = AppModule.register(environment, clock);
+  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
+    logger: nestLogger(logger),
+    bodyParser: false,
+    abortOnError: false,
+    forceCloseConnections: false,
+  });
   const fastify = adapter.getInstance();
   leaveNothingToNode(fastify.server);
   leaveBodiesUnread(fastify);

@@ -33,20 +33,7 @@ export function plansCommand(): Command {
     .description('list plans in order of their names')
     .option('--json', 'print a JSON array, for a program')
     .addHelpText('after', '\nExample:\n  animal-store plans list')
-    .action(async ({ json }: { json?: true }) => {
-      await withServices(async (services) => {
-        const service = services.get(PlanService);
-        const all = await everyPage<Plan>(async (limit, last) => {
-          const page = await service.page(limit, last?.name);
-          return { entries: page.plans, more: page.more };
-        });
-        if (json) {
-          printJson(all);
-        } else {
-          printPlans(all);
-        }
-      });
-    });
+    .action(list);
   withActor(plans.command('set'))
     .description('set the limits of a plan, and create the plan if it does not exist')
     .argument('<plan>', 'name of the plan')
@@ -55,26 +42,43 @@ export function plansCommand(): Command {
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'print one JSON object, for a program')
     .addHelpText('after', '\nExample:\n  animal-store plans set startup --per-minute 120 --per-day 3000')
-    .action(async (name: string, options: SetOptions) => {
-      const { perMinute, perDay } = options;
-      await withServices(async (services) => {
-        const service = services.get(PlanService);
-        const old = await findPlan(service, name);
-        if (old !== null) {
-          await confirm(
-            `Change plan ${name} from ${limitsText(old)}, to ${limitsText({ perMinute, perDay })}, for all its keys?`,
-            options,
-          );
-        }
-        const { plan } = await service.set(name, { perMinute, perDay }, actorOf(options));
-        if (options.json) {
-          printJson(plan);
-        } else {
-          printPlans([plan]);
-        }
-      });
-    });
+    .action(set);
   return plans;
+}
+
+async function list({ json }: { json?: true }): Promise<void> {
+  await withServices(async (services) => {
+    const service = services.get(PlanService);
+    const all = await everyPage<Plan>(async (limit, last) => {
+      const page = await service.page(limit, last?.name);
+      return { entries: page.plans, more: page.more };
+    });
+    if (json) {
+      printJson(all);
+    } else {
+      printPlans(all);
+    }
+  });
+}
+
+async function set(name: string, options: SetOptions): Promise<void> {
+  const { perMinute, perDay } = options;
+  await withServices(async (services) => {
+    const service = services.get(PlanService);
+    const old = await findPlan(service, name);
+    if (old !== null) {
+      await confirm(
+        `Change plan ${name} from ${limitsText(old)}, to ${limitsText({ perMinute, perDay })}, for all its keys?`,
+        options,
+      );
+    }
+    const { plan } = await service.set(name, { perMinute, perDay }, actorOf(options));
+    if (options.json) {
+      printJson(plan);
+    } else {
+      printPlans([plan]);
+    }
+  });
 }
 
 async function findPlan(service: PlanService, name: string): Promise<Plan | null> {
