@@ -159,8 +159,8 @@ describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
           status: 503,
           json: { code: 'service_unavailable' },
         });
-        await service.says(new RegExp(`Changes of keys are not heard[^\n]*${reason}`));
-        await service.says(new RegExp(`Not ready[^\n]*${reason}`));
+        await service.waitForOutput(new RegExp(`Changes of keys are not heard[^\n]*${reason}`));
+        await service.waitForOutput(new RegExp(`Not ready[^\n]*${reason}`));
         expect(await connections()).toEqual([]);
       },
     );

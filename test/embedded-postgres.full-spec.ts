@@ -321,7 +321,7 @@ describe('a service whose embedded PostgreSQL is killed', () => {
     const service = new ServiceProcess('main.js', { DATA_DIR: dataDir });
     try {
       const url = await service.listening();
-      const [, key] = await service.says(/^ {2}business +(\S+)$/m);
+      const [, key] = await service.waitForOutput(/^ {2}business +(\S+)$/m);
       const pets = `${url}/v1/pets`;
       const { json: pet } = await send(pets, { method: 'POST', key, body: { name: 'Rex', categoryId: 7 } });
       const statuses: number[] = [];
@@ -336,7 +336,7 @@ describe('a service whose embedded PostgreSQL is killed', () => {
       await eventually(async () => expect(await status()).toBe(200), 20_000);
       expect(new Set(statuses)).toEqual(new Set([200, 503]));
       expect((await send(`${pets}/${pet.id}`, { key })).json).toEqual(pet);
-      await service.says(/"msg":"The embedded PostgreSQL ended and was restarted"/);
+      await service.waitForOutput(/"msg":"The embedded PostgreSQL ended and was restarted"/);
       expect(await service.kill('SIGTERM')).toMatchObject({ code: 0 });
       expect(await findEmbeddedPostgres(dataDir)).toBeNull();
     } finally {

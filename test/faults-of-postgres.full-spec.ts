@@ -166,7 +166,7 @@ describeOnDebianPostgres('a service under load', () => {
   it('becomes ready when PostgreSQL starts after the service', async () => {
     await server.stop();
     const late = await service.start();
-    await late.process.says(/Not ready: the database cannot be used/);
+    await late.process.waitForOutput(/Not ready: the database cannot be used/);
     const course = await runFault(
       {
         name: 'PostgreSQL is not there when the service starts, and comes after a second',

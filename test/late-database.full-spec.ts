@@ -27,7 +27,7 @@ describe('a service that starts before its database', () => {
       try {
         const service = services.start({ NODE_ENV, DATABASE_URL: proxy.url });
         const url = await service.listening();
-        await service.says(
+        await service.waitForOutput(
           /Not ready: the database cannot be used \(check DATABASE_URL\): connect ECONNREFUSED/,
         );
         expect((await send(`${url}/livez`)).status).toBe(200);
@@ -42,7 +42,7 @@ describe('a service that starts before its database', () => {
           expect((await send(`${url}/readyz`)).status).toBe(200);
           expect((await send(`${url}/v1/pets`, { key })).status).toBe(200);
         }, 2_000);
-        await service.says(/"msg":"Ready"/);
+        await service.waitForOutput(/"msg":"Ready"/);
         expect(await service.kill('SIGTERM')).toMatchObject({ code: 0 });
       } finally {
         proxy.close();
@@ -95,7 +95,7 @@ describe('a service that starts before its database', () => {
       const url = new URL(database.url);
       breakUrl(url);
       const service = services.start({ NODE_ENV, DATABASE_URL: url.href });
-      const line = await service.says(/.*Not ready: the database cannot be used \(check DATABASE_URL\): .*/);
+      const line = await service.waitForOutput(/.*Not ready: the database cannot be used \(check DATABASE_URL\): .*/);
       expect(line[0]).toMatch(reason);
       expect(line[0]).not.toContain('wrong@');
       expect((await send(`${await service.listening()}/readyz`)).status).toBe(503);

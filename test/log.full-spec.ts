@@ -278,7 +278,7 @@ describe('the log on a terminal', () => {
       const url = await service.listening();
       await send(`${url}/v1/pets`, { key });
       await send(`${url}/v1/pets?limit=0`, { key });
-      await service.says(/ 400 /);
+      await service.waitForOutput(/ 400 /);
     } finally {
       await service.kill('SIGTERM');
     }
@@ -324,7 +324,7 @@ describe('the output of the service has no password', () => {
   ])('while it waits for a database: %s', async (_name, address) => {
     const service = new ServiceProcess('main.js', settings(address));
     await service.listening();
-    await service.says(/Not ready/);
+    await service.waitForOutput(/Not ready/);
     const { code, stdout, stderr } = await service.kill('SIGTERM');
     expect(code).toBe(0);
     expect(stdout + stderr).not.toContain(PASSWORD);

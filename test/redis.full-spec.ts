@@ -273,7 +273,7 @@ describeWithRedis('a service that counts in Redis', () => {
     const server = await startRedis({}, port);
     try {
       const issued = await issueKey(database, { plan: 'enterprise', perMinute: 60, perDay: 1000 });
-      await Promise.all(replicas.map((replica) => replica.says(/Redis is there again/)));
+      await Promise.all(replicas.map((replica) => replica.waitForOutput(/Redis is there again/)));
       // These processes use the real clock, so enough of this minute must be left.
       const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS);
       if (leftMs < BURST_MS) {

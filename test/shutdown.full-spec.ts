@@ -48,7 +48,7 @@ describe('a service that receives a signal', () => {
       const url = await service.listening();
       await eventually(async () => expect((await send(`${url}/readyz`)).status).toBe(200));
       const stopping = stop(service, signal);
-      await service.says(/Animal Store ends/);
+      await service.waitForOutput(/Animal Store ends/);
       expect((await send(`${url}/readyz`)).status).toBe(503);
       const { status, headers } = await send(`${url}/v1/pets`, { key });
       expect([status, headers.get('connection')]).toEqual([200, 'close']);
@@ -76,7 +76,7 @@ describe('a service that receives a signal', () => {
     const service = services.start({ SHUTDOWN_DELAY: '5s' });
     await service.listening();
     const ended = service.kill('SIGTERM');
-    await service.says(/Animal Store ends/);
+    await service.waitForOutput(/Animal Store ends/);
     // Earlier it could be the same press of Ctrl-C.
     await pause(1000);
     const { code, ms, stdout } = await stop(service, 'SIGINT');
@@ -90,7 +90,7 @@ describe('a service that receives a signal', () => {
     const service = services.start({ SHUTDOWN_DELAY: '1s' });
     await service.listening();
     const ended = stop(service, 'SIGINT');
-    await service.says(/Animal Store ends/);
+    await service.waitForOutput(/Animal Store ends/);
     await service.kill('SIGINT');
     expect(await ended).toMatchObject({ code: 0, signal: null });
   });

@@ -37,7 +37,7 @@ describe('a service with an embedded database', () => {
 
   it('prints the addresses, a key for each plan and for an administrator, and a curl command that works when pasted', async () => {
     const url = await start();
-    await service.says(/Try it:\n.*\n/);
+    await service.waitForOutput(/Try it:\n.*\n/);
     expect(service.stdout).toContain(`${url}/docs`);
     keys = keysPrinted();
     expect(keys).toEqual(
@@ -82,7 +82,7 @@ describe('a service with an embedded database', () => {
 
   it('keeps all data over a restart, and prints the same keys', async () => {
     const url = await start();
-    await service.says(/Try it:/);
+    await service.waitForOutput(/Try it:/);
     expect(keysPrinted()).toEqual(keys);
     const key = /^ {2}business +(\S+)$/m.exec(service.stdout)?.[1];
     const { json } = await send(`${url}/v1/pets?limit=100`, { key });
@@ -164,7 +164,7 @@ describe('a service with DATABASE_URL', () => {
     const service = services.start({ NODE_ENV: 'production', SHUTDOWN_DELAY: '0' });
     const url = await service.listening();
     expect((await send(`${url}/readyz`)).status).toBe(503);
-    await service.says(/Not ready/);
+    await service.waitForOutput(/Not ready/);
     expect(service.stdout).toContain(
       `lacks the migrations ${OWN_MIGRATIONS.join(', ')}; run \\"npx prisma migrate deploy\\", or in a container \\"animal-store migrate\\"`,
     );
@@ -181,7 +181,7 @@ describe('a service with DATABASE_URL', () => {
     );
     await once(socket.resume(), 'close');
     await send(`http://${hostname}:${port}/livez`);
-    await service.says(/"path":"\/livez"/);
+    await service.waitForOutput(/"path":"\/livez"/);
     expect(service.stdout).not.toMatch(/"level":"(warn|error)"|database/);
   });
 });

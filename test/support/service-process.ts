@@ -79,7 +79,7 @@ export class ServiceProcess {
 
   /** Returns the address on which it listens. */
   async listening(): Promise<string> {
-    const match = await this.says(/Animal Store listens on (http:\/\/[^\s,]+)/);
+    const match = await this.waitForOutput(/Animal Store listens on (http:\/\/[^\s,]+)/);
     return match[1] ?? '';
   }
 
@@ -90,8 +90,8 @@ export class ServiceProcess {
     return url;
   }
 
-  /** Waits until standard output matches. */
-  async says(pattern: RegExp): Promise<RegExpExecArray> {
+  /** Waits until standard output matches, and returns the match. */
+  async waitForOutput(pattern: RegExp): Promise<RegExpExecArray> {
     const deadline = Date.now() + PATIENCE_MS;
     for (;;) {
       const match = pattern.exec(this.stdout);
