@@ -95,7 +95,9 @@ describe('a service that starts before its database', () => {
       const url = new URL(database.url);
       breakUrl(url);
       const service = services.start({ NODE_ENV, DATABASE_URL: url.href });
-      const line = await service.waitForOutput(/.*Not ready: the database cannot be used \(check DATABASE_URL\): .*/);
+      const line = await service.waitForOutput(
+        /.*Not ready: the database cannot be used \(check DATABASE_URL\): .*/,
+      );
       expect(line[0]).toMatch(reason);
       expect(line[0]).not.toContain('wrong@');
       expect((await send(`${await service.listening()}/readyz`)).status).toBe(503);

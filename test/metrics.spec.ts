@@ -305,7 +305,7 @@ describe('metrics of the stores', () => {
     const read = await metrics();
     for (const [pool, max] of [
       ['prisma', 3],
-      ['statements', 9],
+      ['queries', 9],
     ] as const) {
       expect(read.value('animal_store_database_connections_max', { pool })).toBe(max);
       expect(read.value('animal_store_database_pending_queries', { pool })).toBe(0);

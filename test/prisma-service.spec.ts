@@ -20,7 +20,7 @@ describe('PrismaService', () => {
       expect(await new QueryRunner(prisma).run(one, [])).toEqual([[1]]);
       expect(prisma.poolStates).toEqual({
         prisma: { max: 1, open: 0, idle: 0, waiting: 0 },
-        statements: { max: 3, open: 1, idle: 1, waiting: 0 },
+        queries: { max: 3, open: 1, idle: 1, waiting: 0 },
       });
       expect(modules).not.toHaveBeenCalled();
       expect(await prisma.pet.count()).toBe(0);

@@ -29,7 +29,7 @@ describe('a database that is read-only for a while', () => {
     send(`${store.url}/v1/pets`, { method: 'POST', key, body: { name: 'Rex', categoryId: 1 }, headers });
 
   it.each([
-    ['by its pool of statements', () => create()],
+    ['by its pool of queries', () => create()],
     ['in a transaction', () => create({ 'Idempotency-Key': crypto.randomUUID() })],
   ])('accepts writes again as soon as it is writable: %s', async (_how, write) => {
     const name = new URL(database.url).pathname.slice(1);

@@ -40,8 +40,8 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
   }
 
   /** The state of each pool, by its name in metrics. */
-  get poolStates(): Record<'prisma' | 'statements', PoolState> {
-    return { prisma: stateOf(this.pool), statements: stateOf(this.queryPool) };
+  get poolStates(): Record<'prisma' | 'queries', PoolState> {
+    return { prisma: stateOf(this.pool), queries: stateOf(this.queryPool) };
   }
 
   async onApplicationShutdown(): Promise<void> {
