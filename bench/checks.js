@@ -11,7 +11,7 @@ const CONCURRENT = 50;
 /**
  * Checks that a contestant does the work that it is measured at, so that nobody wins by doing less.
  *
- * @throws Error that says what it responded otherwise.
+ * @throws Error with the response that it expected and the one that it got.
  */
 export async function checkResponses({ title }, url, key, databaseUrl) {
   try {

@@ -94,7 +94,7 @@ export const GOALS = [
 ];
 
 /**
- * Judges every goal by what was measured.
+ * Compares every goal with what was measured.
  *
  * @param {import('./results.js').Results} results
  * @returns {{ what: string, goal: string, isRatio: boolean, seen: any[], verdict: string }[]} `seen` has a summary for each of KEYS.

@@ -40,7 +40,7 @@ export async function runWrk(url, { workload, connections, keysFile }, seconds =
 }
 
 /**
- * Requests first pages at a fixed rate for a second, whether earlier ones were answered or not. A latency starts at the
+ * Requests first pages at a fixed rate for a second, whether earlier ones have their responses or not. A latency starts at the
  * instant its request was due, so waiting because the server is behind counts.
  *
  * @param {{ perSecond: number, connections: number, keys: string[] }} load

@@ -129,7 +129,7 @@ function readOptions() {
 
 const isChosen = (list, value) => list === undefined || list.split(',').includes(String(value));
 
-/** Returns the Node of the image, or the one that runs the bench when that major version is asked for. */
+/** Returns the Node of the image, or the one that runs the bench when that is the requested major version. */
 function chooseNode(major) {
   if (process.version.startsWith(`v${major}.`)) {
     return process.execPath;

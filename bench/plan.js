@@ -6,7 +6,7 @@ export const CONNECTIONS = [64, 8, 1, 256];
 export const ROUNDS = 30;
 const BUSY = 64;
 const FEW = 8;
-/** By default the service answers 503 to more than 250 requests at once. */
+/** By default the service returns 503 to more than 250 requests at once. */
 const WIDE = 256;
 
 /**
@@ -91,5 +91,5 @@ const replicasSet = () => ({
   isExact: true,
 });
 
-/** `id` tells apart the sets of one load. */
+/** `id` distinguishes the sets of one load. */
 const setOf = (load, cases) => ({ id: cases.map(({ name }) => name).join(), load, cases });

@@ -1,6 +1,6 @@
 import type { RateLimitWindow } from './rate-limit-headers.js';
 
-/** The result of a call with what its response says beside it. */
+/** The result of a call, with the status and headers of its response. */
 export interface ApiResponse<Result> {
   data: Result;
   status: number;

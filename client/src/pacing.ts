@@ -1,7 +1,7 @@
 import type { RateLimitWindow } from './rate-limit-headers.js';
 
 /**
- * What a client knows of one window of its key. Times are in milliseconds by the client's monotonic clock, so the end of a
+ * What the responses have shown of one window of a key. Times are in milliseconds by the client's monotonic clock, so the end of a
  * window is known within bounds only: the service rounds it to seconds, and a response takes time to arrive.
  */
 export interface KnownWindow {
@@ -32,7 +32,7 @@ export interface Exchange {
 const LATEST_WEIGHT = 1 / 4;
 
 /**
- * Returns what is known of a window after a response. Of responses that were under way together, the one of the later window
+ * Returns what is known of a window after a response. Of responses that were in flight together, the one of the later window
  * holds, and within one window the one with fewer requests remaining.
  */
 export function learn(

@@ -1,6 +1,6 @@
 import { pause as pauseUnder } from './time-limit.js';
 
-/** What the client uses of the platform it runs on. Each can be replaced, in a test say. */
+/** What the client uses of the platform it runs on. Each can be replaced, for example in a test. */
 export interface Platform {
   /** Sends a request; rejects as soon as the request's signal is aborted, also while the response is read. */
   fetch: (request: Request) => Promise<Response>;
