@@ -242,7 +242,7 @@ describe('POST /admin/keys', () => {
       ['free\0', noPlan],
       ['__proto__', noPlan],
       ["free'; DROP TABLE plans; --", noPlan],
-      ['enterprise', /^Plan "enterprise" has no numbers of its own; give those per minute and per day\.$/],
+      ['enterprise', /^Plan "enterprise" has no limits of its own; give those per minute and per day\.$/],
     ])('returns 400 for a plan that does not exist or lacks limits: %j', async (plan, message) => {
       const response = await unchanged(() => sendAsAdmin('POST /admin/keys', { name: 'x', plan }));
       expectError(response, 400, 'invalid_request', expect.stringMatching(message));
@@ -700,7 +700,7 @@ describe('PATCH /admin/keys/{id}', () => {
     ['{"plan":"\\u0000"}', expect.stringMatching(/^There is no plan /)],
     [
       '{"plan":"enterprise"}',
-      'Plan "enterprise" has no numbers of its own; give those per minute and per day.',
+      'Plan "enterprise" has no limits of its own; give those per minute and per day.',
     ],
   ])('returns 400 and changes nothing for an invalid body: %s', async (body, message) => {
     const key = await issue();

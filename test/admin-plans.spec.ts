@@ -160,7 +160,7 @@ describe('PUT /admin/plans/{plan}', () => {
   });
 
   it('returns 409 conflict for a plan whose keys have their own limits', async () => {
-    const message = 'Plan "enterprise" has no numbers of its own; give each of its keys theirs.';
+    const message = 'Plan "enterprise" has no limits of its own; give each of its keys theirs.';
     expectError(await putInVain('enterprise', { perMinute: 5, perDay: 5 }), 409, 'conflict', message);
   });
 

@@ -159,7 +159,7 @@ describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
           status: 503,
           json: { code: 'service_unavailable' },
         });
-        await service.waitForOutput(new RegExp(`Changes of keys are not heard[^\n]*${reason}`));
+        await service.waitForOutput(new RegExp(`Key changes are not received[^\n]*${reason}`));
         await service.waitForOutput(new RegExp(`Not ready[^\n]*${reason}`));
         expect(await connections()).toEqual([]);
       },

@@ -190,7 +190,7 @@ describe('a replica whose counter store refuses connections', () => {
         response,
         503,
         'service_unavailable',
-        'The counters, which know the bans, are away or overloaded. Try again shortly.',
+        'The counter store, which holds the bans, is away or overloaded. Try again shortly.',
       );
       expect(response.headers.get('retry-after')).toBe('1');
     }
@@ -207,7 +207,7 @@ describe('a replica whose counter store refuses connections', () => {
     await replica.proxy.comeBack();
     await recovered();
     expect(replica.lines.mock.calls.slice(1)).toEqual([
-      ['The counter store is back, and has been told what this replica allowed meanwhile'],
+      ['The counter store is back, and has counted what this replica allowed meanwhile'],
     ]);
   });
 });

@@ -71,7 +71,7 @@ describe('405 method_not_allowed', () => {
     ['DELETE', `/v1/pets/${'9'.repeat(101)}`, 'GET, HEAD'],
   ])('is returned for %s %s with Allow: %s', async (method, target, allow) => {
     const response = await sendTo(target, { method, key });
-    expectError(response, 405, 'method_not_allowed', expect.stringContaining(`It answers ${allow}.`));
+    expectError(response, 405, 'method_not_allowed', expect.stringContaining(`It allows ${allow}.`));
     expect(response.headers.get('allow')).toBe(allow);
     expectRateLimitHeaders(response);
   });

@@ -15,8 +15,8 @@ import { until } from './support/eventually.js';
 
 const MAX_STALE_MS = 1000;
 const WIDE = { plan: 'wide' };
-const LOST = 'Changes of keys are not heard, so every key is looked up';
-const FOUND = 'Changes of keys are heard again';
+const LOST = 'Key changes are not received, so every key is looked up';
+const FOUND = 'Key changes are received again';
 
 /** A service, with a count of its queries for keys. */
 class Service {

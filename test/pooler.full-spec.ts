@@ -59,7 +59,7 @@ describeOnPgBouncer('a connection through PgBouncer, which loses notifications',
       await pause(2500);
       expect(warnings.mock.calls).toEqual([
         [
-          'Changes of keys are not heard, so every key is looked up: a pooler is in the way; ' +
+          'Key changes are not received, so every key is looked up: a pooler is in the way; ' +
             "DIRECT_DATABASE_URL must be the address of PostgreSQL itself, not a pooler's",
         ],
       ]);

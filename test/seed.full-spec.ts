@@ -427,7 +427,7 @@ keys:
       [bad({ plan: 'enterprise' }), 'key "bad": Plan "enterprise" has'],
       [
         { plans: [plan, { name: 'enterprise', perMinute: 1, perDay: 1 }], keys: [good] },
-        'plan "enterprise": Plan "enterprise" has no numbers of its own',
+        'plan "enterprise": Plan "enterprise" has no limits of its own',
       ],
       [
         bad({ expiresAt: '2020-01-01T00:00:00Z' }),

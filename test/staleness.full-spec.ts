@@ -76,7 +76,7 @@ describe('two replicas with separate connections for changes of keys', () => {
   });
 
   it('apply a revocation within a second while these connections are frozen', async () => {
-    const timesRestored = () => replicas.map(({ stdout }) => stdout.split('heard again').length - 1);
+    const timesRestored = () => replicas.map(({ stdout }) => stdout.split('received again').length - 1);
     const measuredMs: number[] = [];
     for (let round = 1; round <= FROZEN_ROUNDS; round += 1) {
       const issued = await useNewKey();

@@ -422,7 +422,7 @@ describe('a command', () => {
 
   it('prints the reason of a failure on standard error, exits with code 1, and does nothing', async () => {
     const { id } = await issue('--plan', 'free');
-    const noNumbers = 'Plan "enterprise" has no numbers of its own; give those per minute and per day.';
+    const noNumbers = 'Plan "enterprise" has no limits of its own; give those per minute and per day.';
     for (const [command, reason] of [
       ['keys issue --name x --plan enterprise', noNumbers],
       [`keys plan ${id} enterprise`, noNumbers],
@@ -433,7 +433,7 @@ describe('a command', () => {
       [`keys show ${NOBODY} --json`, `There is no key with the id "${NOBODY}".`],
       [
         'plans set enterprise --per-minute 1 --per-day 1',
-        'Plan "enterprise" has no numbers of its own; give each of its keys theirs.',
+        'Plan "enterprise" has no limits of its own; give each of its keys theirs.',
       ],
       [
         'plans set Gold --per-minute 1 --per-day 1',

@@ -750,7 +750,7 @@ export interface components {
          */
         "RateLimit-Policy": string;
         /**
-         * @description `true` while the shared counters are unavailable: the limits are then counted by the responding server alone. Absent otherwise.
+         * @description `true` while the shared counters are unavailable: the responding server then counts locally. Absent otherwise.
          * @example true
          */
         "X-RateLimit-Degraded": "true";

@@ -32,7 +32,7 @@ const WITHOUT_RESPONSE = { status: null, requestId: null, retryAfterMs: null };
 export function noResponse(cause: unknown): ConnectionError {
   const isTimeout = cause instanceof DOMException && cause.name === 'TimeoutError';
   return new (isTimeout ? TimeoutError : ConnectionError)(
-    `No answer came: ${reasonOf(cause)}`,
+    `No response came: ${reasonOf(cause)}`,
     { ...WITHOUT_RESPONSE, code: 'no_answer', headers: new Headers() },
     { cause },
   );
@@ -66,13 +66,13 @@ export function unexpectedResponse(
 ): AnimalStoreError {
   const { status, statusText } = response;
   return new AnimalStoreError(
-    `The answer is not one of the Animal Store: HTTP ${status} ${statusText}`.trimEnd(),
+    `The response is not one of the Animal Store: HTTP ${status} ${statusText}`.trimEnd(),
     { ...failureOf(response, nowMs), code: 'unexpected_answer' },
     options,
   );
 }
 
-/** With the cause of the cause: "fetch failed" alone does not say why. */
+/** With the cause of the cause, as "fetch failed" alone explains nothing. */
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) {
     return String(cause);

@@ -70,7 +70,7 @@ describe('the error of a call', () => {
     assert.equal(error.cause.cause.code, 'ECONNREFUSED');
     assert.deepEqual([...error.headers], []);
     assert.ok(error.cause instanceof TypeError);
-    assert.equal(error.message, `No answer came: fetch failed (${error.cause.cause.message})`);
+    assert.equal(error.message, `No response came: fetch failed (${error.cause.cause.message})`);
   });
 
   it('has the number of attempts', async () => {
@@ -112,7 +112,7 @@ describe('the error of a call', () => {
     ]) {
       const store = await connect({ fetch: hang, stopwatch: () => 0, budget });
       const { message } = await errorOf(store.listPets({}, options));
-      assert.equal(message, 'No answer came: the time of 20 ms is over');
+      assert.equal(message, 'No response came: the time of 20 ms is over');
     }
   });
 

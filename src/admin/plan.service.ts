@@ -52,7 +52,7 @@ export class PlanService {
       if (old !== null && old.perMinute === null) {
         throw new ApiError(
           'conflict',
-          `Plan "${name}" has no numbers of its own; give each of its keys theirs.`,
+          `Plan "${name}" has no limits of its own; give each of its keys theirs.`,
         );
       }
       const plan = await transaction.plan.upsert({

@@ -25,10 +25,10 @@ export async function quotaColumns(database: Database, input: QuotaPlan) {
     throw new ApiError('invalid_request', await noSuchPlanMessage(database, name));
   }
   if ((perMinute === null) !== (perDay === null)) {
-    throw new ApiError('invalid_request', 'Give both numbers, per minute and per day, or neither.');
+    throw new ApiError('invalid_request', 'Give both limits, per minute and per day, or neither.');
   }
   if (plan.perMinute === null && perMinute === null) {
-    const message = `Plan "${name}" has no numbers of its own; give those per minute and per day.`;
+    const message = `Plan "${name}" has no limits of its own; give those per minute and per day.`;
     throw new ApiError('invalid_request', message);
   }
   return { planName: name, perMinute, perDay };

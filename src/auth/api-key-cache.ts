@@ -111,7 +111,7 @@ export class ApiKeyCache {
 
 function knownKey([, keyId, role, expiresAt, revoked, id, plan, perMinute, perDay]: Row): CachedApiKey {
   if (perMinute === null || perDay === null) {
-    throw new Error(`Quota ${id} is on plan ${plan} but has no numbers of its own`);
+    throw new Error(`Quota ${id} is on plan ${plan} but has no limits of its own`);
   }
   return {
     principal: {

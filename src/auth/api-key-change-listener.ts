@@ -114,14 +114,14 @@ export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown
   private logLoss(error: unknown): void {
     if (!this.isLossLogged && !this.stopping.signal.aborted) {
       this.isLossLogged = true;
-      this.logger.warn(`Changes of keys are not heard, so every key is looked up: ${databaseReason(error)}`);
+      this.logger.warn(`Key changes are not received, so every key is looked up: ${databaseReason(error)}`);
     }
   }
 
   private logReturn(): void {
     if (this.isLossLogged) {
       this.isLossLogged = false;
-      this.logger.warn('Changes of keys are heard again');
+      this.logger.warn('Key changes are received again');
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Codes of an unavailable database: those that say "not now" rather than "not so". */
+/** Codes of an unavailable database: another attempt may succeed. */
 const UNAVAILABLE_CODES = [
   // SQLSTATEs (PostgreSQL, Appendix A): connection lost or refused, resources exhausted, shutdown, timeout, login rejected, database
   // gone or read-only, conflicting transactions; and a missing privilege, which an administrator may grant.

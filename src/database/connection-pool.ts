@@ -44,7 +44,7 @@ function leaveReadOnly(pool: pg.Pool): void {
     const end = (_error: unknown, released: pg.PoolClient) => {
       if (released === client) {
         pool.off('release', end);
-        // The pool sees it end, and does not lend it again.
+        // The pool removes a connection that has ended.
         void (client as pg.PoolClient & pg.Client).end();
       }
     };

@@ -83,7 +83,7 @@ export class QueryRunner {
     const isPooled = PREPARED_ELSEWHERE.test(code);
     if (isPooled && this.arePrepared) {
       this.arePrepared = false;
-      this.logger.warn('A pooler that knows no prepared statements is in the way, so each is planned anew');
+      this.logger.warn('A pooler without prepared statements is in the way, so each is planned anew');
     }
     return isPooled || code === PREPARED_BEFORE;
   }

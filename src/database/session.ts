@@ -26,5 +26,5 @@ export async function configureSession(
   return (await client.query(query)).rowCount !== 0;
 }
 
-/** `configureSession` as the option `onConnect` of a pool, which waits for it, though its type does not say so. */
+/** `configureSession` as the option `onConnect` of a pool, which waits for it, though its type does not show that. */
 export const configureOnConnect = configureSession as (client: pg.ClientBase) => void;

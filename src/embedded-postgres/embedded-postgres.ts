@@ -57,7 +57,7 @@ export function findEmbeddedPostgres(dataDir: string): Promise<string | null> {
   });
 }
 
-/** Says what to do about an error of the file system, a program or PostgreSQL, all of which have a code. */
+/** Adds what to do to an error of the file system, a program or PostgreSQL, all of which have a code. */
 async function explainFailure<Result>(dataDir: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -45,8 +45,8 @@ function apiErrorOf(exception: unknown, { id }: FastifyRequest): ApiError {
   }
   const isUncounted = exception instanceof CounterStoreError;
   if (isUncounted || isDatabaseUnavailable(exception)) {
-    const subject = isUncounted ? 'The counters, which know the bans, are' : 'The database is';
-    const message = `${subject} away or overloaded. Try again shortly.`;
+    const subject = isUncounted ? 'The counter store, which holds the bans,' : 'The database';
+    const message = `${subject} is away or overloaded. Try again shortly.`;
     return new ApiError('service_unavailable', message, { cause: exception });
   }
   const message = `Something went wrong on our side. Tell us the request id ${id} if it goes on.`;

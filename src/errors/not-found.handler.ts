@@ -60,7 +60,7 @@ export class NotFoundHandler {
       return new ApiError('not_found', `There is nothing at ${path}. The operations are listed at /docs.`);
     }
     const Allow = methods.join(', ');
-    const message = `${path} does not answer ${method}. It answers ${Allow}.`;
+    const message = `${path} does not allow ${method}. It allows ${Allow}.`;
     return new ApiError('method_not_allowed', message, { headers: { Allow } });
   }
 }

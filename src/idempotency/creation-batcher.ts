@@ -172,6 +172,6 @@ function resultOf([id, isValid, isSame, earlierBody, earlierLocation]: OnceRow):
 /** Returns the error of a request with the `Idempotency-Key` of a request in flight. */
 export function conflict(): ApiError {
   const message =
-    'A request with this Idempotency-Key is still under way. Send the same again shortly for its answer.';
+    'A request with this Idempotency-Key is still in progress. Send the same again shortly for its response.';
   return new ApiError('idempotency_conflict', message);
 }

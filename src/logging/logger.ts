@@ -35,13 +35,13 @@ export function createLogger(environment: Environment): Logger {
 
 /** The line, safe to look at: the same JSON, with escapes for what would be obeyed. */
 function showable(line: string): string {
-  // Nearly all are ASCII, which their length tells at a tenth of the cost.
+  // Nearly all are ASCII, which their length shows at a tenth of the cost.
   return Buffer.byteLength(line) === line.length
     ? line
     : line.replace(OBEYED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** NestJS's own lines, in the same log. What it says of its start is of use to its developers alone. */
+/** Writes NestJS's own lines to the same log. Those about its start are `debug`, as only its developers need them. */
 export function nestLogger(logger: Logger): LoggerService {
   const write =
     (level: 'debug' | 'warn' | 'error' | 'fatal') =>

@@ -13,7 +13,7 @@ const SUSPECT = /[^\x20-\x7e]|sk_/;
 const PATH_MAX_LENGTH = 256;
 const USER_AGENT_MAX_LENGTH = 256;
 
-/** What a proxy says of its client may be anything where `TRUST_PROXY` trusts one too many. */
+/** An address from a proxy may be any text if `TRUST_PROXY` trusts one too many. */
 const ADDRESS = /^[\da-f.:[\]]{2,64}$/i;
 
 /** Logs one line for each request, when its response is sent. */

@@ -107,7 +107,7 @@ export class ServiceMetrics {
     metrics.counter('api_key_cache_invalidations_total', 'Invalidations of all cached keys.', [], () => [
       [listener.generation],
     ]);
-    metrics.gauge('api_key_cache_age_seconds', 'Time since the cache was known to be current.', [], () => [
+    metrics.gauge('api_key_cache_age_seconds', 'Time since the cache was last confirmed current.', [], () => [
       [listener.ageMs / 1000],
     ]);
     metrics.gauge('api_key_cache_current', '1 while cached keys are used, else 0.', [], () => [

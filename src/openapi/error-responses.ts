@@ -18,8 +18,8 @@ const every = () => true;
 const readsBody = (_operation: OperationObject, method: string) => method !== 'get';
 const takesIdempotencyKey = ({ parameters = [] }: OperationObject) =>
   parameters.some((parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key');
-const takesParameters = (place: 'query' | 'path') => (operation: OperationObject) =>
-  operation.parameters?.some((parameter) => 'in' in parameter && parameter.in === place) === true;
+const takesParameters = (location: 'query' | 'path') => (operation: OperationObject) =>
+  operation.parameters?.some((parameter) => 'in' in parameter && parameter.in === location) === true;
 
 const ERROR_RESPONSES: readonly ErrorResponse[] = [
   {
@@ -70,7 +70,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
       'A request with this `Idempotency-Key` is still in progress. Send the same request again after `Retry-After`.',
     messages: {
       idempotency_conflict:
-        'A request with this Idempotency-Key is still under way. Send the same again shortly for its answer.',
+        'A request with this Idempotency-Key is still in progress. Send the same again shortly for its response.',
     },
     headers: ['Retry-After'],
     isOf: takesIdempotencyKey,

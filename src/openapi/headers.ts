@@ -56,7 +56,7 @@ export const headers = {
   },
   'X-RateLimit-Degraded': {
     description:
-      '`true` while the shared counters are unavailable: the limits are then counted by the responding server alone. Absent otherwise.',
+      '`true` while the shared counters are unavailable: the responding server then counts locally. Absent otherwise.',
     required: false,
     schema: { type: 'string', enum: ['true'] },
     example: 'true',

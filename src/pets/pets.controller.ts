@@ -16,7 +16,7 @@ import { PetRepository } from './pet.repository.js';
 import { NewPet, Pet, PetQuery } from './pet.schemas.js';
 
 const PATH = '/v1/pets';
-/** Fastify does not take a text for JSON. */
+/** By default Fastify sends a string as plain text. */
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 @ApiTags('pets')

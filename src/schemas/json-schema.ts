@@ -31,7 +31,7 @@ const OPTIONS = {
       made.examples ??= examples;
     }
     if (made.format === 'date-time') {
-      // The format says it, and zod's pattern is unreadable.
+      // The format is enough, and zod's pattern is unreadable.
       delete made.pattern;
     }
   },

@@ -124,9 +124,7 @@ export class Connections {
       socket.destroy();
     }
     if (this.cutOff > 0) {
-      this.logger.error(
-        `Requests that were not answered in time for the shutdown, and are cut off: ${this.cutOff}`,
-      );
+      this.logger.error(`Requests that the shutdown cut off: ${this.cutOff}`);
     }
   }
 }

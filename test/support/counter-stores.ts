@@ -73,7 +73,7 @@ interface Stored {
   bucketKeys(): Promise<string[]>;
 }
 
-/** One place where counters are stored, for as many replicas as a test opens. */
+/** One store of counters, for as many replicas as a test opens. */
 export interface CounterHome extends Stored {
   /** Opens the counter store of one more replica. */
   open(clock: TestClock, banDurations?: string): Promise<CounterStore>;
@@ -82,7 +82,7 @@ export interface CounterHome extends Stored {
   stop(): Promise<void>;
 }
 
-/** One place where several services count, and their database. */
+/** One store in which several services count, and their database. */
 export interface ServiceHome extends Stored {
   database: TestDatabase;
   /** The settings of every service that counts here. */

@@ -16,7 +16,7 @@ export const AT_ONCE_MS = 300;
 const RECOVERY_MS = 2000;
 export const STRANGER_LIMIT = 5;
 
-/** A replica whose connections to the counters alone can be cut. */
+/** A replica of which only the connections to the counters can be cut. */
 export interface Replica {
   app: TestApplication;
   proxy: DatabaseProxy;

@@ -1,6 +1,6 @@
 import { ServiceProcess } from './service-process.js';
 
-/** The service as an operator runs it, on this machine alone. */
+/** The service as an operator runs it, on this machine only. */
 const OPERATED = { NODE_ENV: 'production', APP_ENV: 'staging', HOST: '127.0.0.1' };
 
 /** The service processes that a test starts, so that those still running can be ended after it. */

@@ -22,7 +22,7 @@ export function withinDeadline<T>(result: Promise<T>, deadlineMs: number): Promi
           wait(step + 1);
         } else {
           // Timers are run before sockets are read, and immediates after.
-          setImmediate(() => reject(new DeadlineError(`There was no answer within ${deadlineMs} ms`)));
+          setImmediate(() => reject(new DeadlineError(`There was no response within ${deadlineMs} ms`)));
         }
       }, deadlineMs / STEPS);
     };

@@ -57,7 +57,7 @@ export class OutageMonitor {
     }
     this.outage = null;
     if (this.breaker.succeeded()) {
-      this.logger.warn('The counter store is back, and has been told what this replica allowed meanwhile');
+      this.logger.warn('The counter store is back, and has counted what this replica allowed meanwhile');
     }
   }
 

@@ -12,7 +12,7 @@ describe('redisFailure', () => {
     [reply('WRONGTYPE Operation against a key holding the wrong kind of value'), 'wrongType'],
     [reply('ERR Error running script (call to f_1): @user_script:33: WRONGTYPE …'), 'wrongType'],
     [new Error('Connection is closed.'), 'outcomeUnknown'],
-    [new Error('There was no answer within 500 ms'), 'outcomeUnknown'],
+    [new Error('There was no response within 500 ms'), 'outcomeUnknown'],
   ];
   it.each(failures.map(([error, kind]) => [error.message, kind, error] as const))(
     'returns for "%s" the kind %s',
