@@ -7,7 +7,7 @@ import { RedisCounterStore } from '../src/rate-limit/stores/redis-counter-store.
 import { TestClock } from './support/clock.js';
 
 const MINUTE_MS = 60_000;
-const PROBE_INTERVAL_MS = 1000;
+const PROBE_INTERVAL_MS = 500;
 
 type Outcome = FailureKind | 'succeeded';
 

@@ -28,7 +28,7 @@ describe('withinDeadline', () => {
   it('rejects with the code of a socket timeout, and a message that names the deadline', async () => {
     await expect(withinDeadline(never, 3)).rejects.toMatchObject({
       code: 'ETIMEDOUT',
-      message: 'There was no answer within 3 ms',
+      message: 'There was no response within 3 ms',
     });
   });
 

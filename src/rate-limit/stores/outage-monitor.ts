@@ -4,7 +4,7 @@ import type { Clock } from '../../settings/clock.js';
 import { Breaker } from '../rules/breaker.js';
 import { CounterStoreError } from './counter-store.js';
 
-const PROBE_INTERVAL_MS = 1000;
+const PROBE_INTERVAL_MS = 500;
 
 /** Since when queries to the shared store have failed, and the last error. */
 export interface Outage {
@@ -13,7 +13,7 @@ export interface Outage {
 }
 
 /**
- * Opens the breaker when queries to the shared store fail, and then probes the store every second. Once it responds, the breaker is
+ * Opens the breaker when queries to the shared store fail, and then probes the store twice a second. Once it responds, the breaker is
  * half-open: a store that is out of memory or read-only, or has a locked row, responds and does not count.
  */
 export class OutageMonitor {
