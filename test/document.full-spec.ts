@@ -280,7 +280,7 @@ describe.each(CIRCUMSTANCES)('any request %s', (_name, circumstance) => {
     TIMEOUT_MS,
   );
 
-  it(`is one of at least ${minimumRequests}, in which each operation succeeded and failed, or was unavailable`, () => {
+  it(`is sent at least ${minimumRequests} times, so that each operation succeeds and fails, or is unavailable`, () => {
     expect(sent).toBeGreaterThanOrEqual(minimumRequests);
     for (const operation of api.operations) {
       const name = operation.operationId;

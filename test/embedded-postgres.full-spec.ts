@@ -261,7 +261,7 @@ describe('the embedded PostgreSQL', () => {
     expect(await findEmbeddedPostgres(dataDir)).toBeNull();
   });
 
-  it('is retried after a doubling pause while it does not start, with a line in the log each time', async () => {
+  it('retries its start after pauses that double, and logs each attempt', async () => {
     const failures: number[] = [];
     jest.spyOn(Logger.prototype, 'error').mockImplementation(() => failures.push(performance.now()));
     const settings = join(dataDir, 'postgres/postgresql.conf');

@@ -137,7 +137,7 @@ describe('an oversized request', () => {
     expect(performance.now() - start).toBeLessThan(1000);
   });
 
-  it('gets 200 for 4,000 query parameters, which are a query like any other', async () => {
+  it('gets 200 with 4,000 query parameters, which are ignored', async () => {
     expect((await sendTo(`/v1/pets?limit=1&${'a=1&'.repeat(3900)}`)).json).toHaveLength(1);
     expectError(await sendTo(`/v1/pets?${'limit=1&'.repeat(1500)}`), 400, 'invalid_request');
   });

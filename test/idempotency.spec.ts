@@ -129,7 +129,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(await count('pets')).toBe(1);
   });
 
-  it('has a key of its quota only: another quota may use the same key', async () => {
+  it('shares its key with no other quota, which may use the same one', async () => {
     const { key: other } = await store.issue(UNLIMITED);
     await attempt('a');
     const response = await attempt('a', { as: other, body: '{"name":"Tom","categoryId":1}' });

@@ -24,7 +24,7 @@ describe('ApiKeyChangeListener', () => {
     await database.drop();
   });
 
-  it('keeps nothing in memory for each echo of a connection that stays', async () => {
+  it('uses no more memory with each echo of a lasting connection', async () => {
     let echoes = 0;
     // Not a spy, which would keep every call.
     Object.defineProperty(listener, 'currentUntilMs', {

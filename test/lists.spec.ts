@@ -243,7 +243,7 @@ describe('a walk over all pages', () => {
     expect(pages.flat()).toEqual(range(1, 13));
   });
 
-  it('does the same with a filter', async () => {
+  it('returns each matching animal exactly once with a filter', async () => {
     await addPets(20, ['sold', 'available']);
     const pages = await walk('?limit=3&status=sold', async (page) => {
       for (const status of page <= 2 ? ['sold', 'available'] : []) {

@@ -246,7 +246,7 @@ describe('the line of a request', () => {
     expect(Object.keys(health)).toEqual(expect.not.arrayContaining(['decision', 'limit', 'keyId']));
   });
 
-  it('is counted by the documented command that counts 429s by client and limit', async () => {
+  it('is found by the documented command that counts 429s by client and limit', async () => {
     const { time } = await lineOf('/v1/pets', dayLimited.key);
     const folder = await mkdtemp(path.join(tmpdir(), 'animal-store-log-'));
     try {

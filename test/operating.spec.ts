@@ -28,7 +28,7 @@ describe('docs/operating.md', () => {
     expect(after.filter(({ file }) => files.has(file))).toEqual([]);
   });
 
-  it('has queries of what to watch that PostgreSQL accepts', async () => {
+  it('lists queries to watch the database, all of which PostgreSQL accepts', async () => {
     const [, file = ''] = /--file=(\S+)/.exec(documented('operating.md', 'What to watch')) ?? [];
     const queries = readFileSync(file, 'utf8').trim().split(/;\n/);
     expect(queries).toHaveLength(7);

@@ -248,7 +248,7 @@ describeWithRedis('RedisCounterStore', () => {
       },
     );
 
-    it('below zero counts as unused', async () => {
+    it('is treated as unused when it is below zero', async () => {
       const store = await open(server.url);
       const request = newBucket();
       await store.consume(request);

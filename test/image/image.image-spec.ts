@@ -44,7 +44,7 @@ const filesBelow = async (folder: string) =>
   (await command('find', path.join(image.root, folder), '-type', 'f')).split('\n');
 
 describe('the image', () => {
-  it('weighs less than 350 MB', () => {
+  it('is smaller than 350 MB', () => {
     expect(image.sizeBytes).toBeGreaterThan(image.baseSizeBytes);
     expect(image.sizeBytes).toBeLessThan(MAX_SIZE_BYTES);
   });
@@ -60,7 +60,7 @@ describe('the image', () => {
     expect(image.config.env['NODE_ENV']).toBe('production');
   });
 
-  it('has what serves and migrates, and nothing that builds or tests', async () => {
+  it('has only the files that serving and migrating need', async () => {
     expect((await command('ls', '-A', path.join(image.root, 'app'))).split('\n')).toEqual([
       'dist',
       'node_modules',
