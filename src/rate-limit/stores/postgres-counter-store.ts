@@ -131,14 +131,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
         this.exhausted.clear();
       }
       if (rest.length > 0) {
-        const leftMs = endMs - performance.now();
-        if (leftMs < STATEMENT_TIMEOUT_MS) {
-          // The server would give up after the deadline, and the outcome would be unknown.
-          throw new CounterStoreError('failed', new DeadlineError('The counter store is slow'));
-        }
-        const values = [...columnsOf(rest), this.clock.storeOffsetMs, this.environment.BAN_DURATIONS];
-        type Row = CountedBucket & { bucketKey: string };
-        for (const row of await this.query<Row>(CONSUME, values, leftMs)) {
+        for (const row of await this.decide(rest, endMs - performance.now())) {
           outcomes.set(row.bucketKey, row);
           if (row.allowed < countOf(buckets, row)) {
             this.exhausted.add(row.bucketKey);
@@ -157,6 +150,19 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
       rest.forEach(({ bucketKey }) => outcomes.set(bucketKey, new BatchItemError(error)));
     }
     return outcomes;
+  }
+
+  /** @throws CounterStoreError if the time that is left is too short for the server to end the statement first. */
+  private async decide(
+    buckets: BucketRequests[],
+    leftMs: number,
+  ): Promise<(CountedBucket & { bucketKey: string })[]> {
+    if (leftMs < STATEMENT_TIMEOUT_MS) {
+      // Its outcome would be unknown.
+      throw new CounterStoreError('failed', new DeadlineError('The counter store is slow'));
+    }
+    const values = [...columnsOf(buckets), this.clock.storeOffsetMs, this.environment.BAN_DURATIONS];
+    return this.query(CONSUME, values, leftMs);
   }
 
   private allow(buckets: BucketRequests[]): Promise<AllowedRow[]> {
