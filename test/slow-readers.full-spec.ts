@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { type Caddy, hasCaddy, startCaddy } from './support/caddy.js';
@@ -164,6 +165,25 @@ it('a replica stays below 350 MB while 150 clients without a key send bodies in 
   const peak = await peakMemoryBytes(pid);
   process.stdout.write(`Bodies in chunks of one byte: ${Math.round(peak / 1e6)} MB\n`);
   expect(peak).toBeLessThan(MAX_MEMORY_BYTES);
+});
+
+it('a replica with 10,000 connections closes the oldest unused one for each new one', async () => {
+  const { url } = await start();
+  const { hostname, port } = new URL(url);
+  const open = async () => {
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    return socket.setEncoding('utf8');
+  };
+  const oldest = await open();
+  const closed = once(oldest.resume(), 'close');
+  await silent.open(url, 9_999, '');
+  const newest = await open();
+  await closed;
+  await silent.open(url, 100, '');
+  newest.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n');
+  expect(await once(newest, 'data')).toEqual([expect.stringMatching(/^HTTP\/1.1 200 OK/)]);
+  newest.destroy();
 });
 
 it('a replica closes idle connections for new ones beyond 10,000, and stays below 350 MB', async () => {

@@ -33,8 +33,8 @@ export const OVERLOADED = new ApiError(
 );
 
 /**
- * Requests in flight or connections, in no order. Not a Set: V8 links each table that a Set has outgrown to the next, and one such table
- * in the old generation would keep all later items in memory until a full collection.
+ * Objects of requests in flight, in no order. Not a Set: V8 links each table that a Set has outgrown to the next, and one such table in
+ * the old generation would keep all later requests in memory until a full collection.
  */
 export class InFlight<Item extends { index: number | null }> {
   readonly items: Item[] = [];

@@ -4,7 +4,6 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { ApiError } from '../errors/api-error.js';
-import { InFlight } from './concurrency-limit.js';
 import { pipelines } from './pipelining.js';
 import { RefusedConnections } from './refused-connections.js';
 
@@ -23,13 +22,6 @@ export const SHUTTING_DOWN = new ApiError(
   'This server is shutting down. Try again shortly.',
 );
 
-/** An open connection. */
-interface Connection {
-  socket: Socket;
-  /** Its index among the open connections; null once it is closed. */
-  index: number | null;
-}
-
 /**
  * Ends the connections of a server without losing a request, and without waiting for silent clients. While the service drains, every
  * response closes its connection. When the server closes, requests in flight and in transit are served; later, requests that have not
@@ -45,7 +37,8 @@ export class Connections {
   /** Aborted when requests that have not started get `SHUTTING_DOWN`. */
   readonly startsNoMore = this.refusing.signal;
   private readonly logger = new Logger(Connections.name);
-  private readonly open = new InFlight<Connection>();
+  /** Oldest first, as the oldest unused connection makes room for a new one. */
+  private readonly sockets = new Set<Socket>();
   private drainingSinceMs = 0;
 
   constructor(
@@ -56,17 +49,16 @@ export class Connections {
   /** Bounds the connections of a server from now on, and ends them when it closes. */
   watch(fastify: FastifyInstance): void {
     // Node would close a connection as idle while its client still reads a response.
-    fastify.server.closeIdleConnections = () => this.open.items.forEach((each) => this.endOnceIdle(each));
+    fastify.server.closeIdleConnections = () => this.sockets.forEach((socket) => this.endOnceIdle(socket));
     fastify.server.on('connection', (socket) => {
-      const connection: Connection = { socket, index: null };
-      if (this.open.length >= MAX_CONNECTIONS) {
-        const { items } = this.open;
-        const closed = items.find(isUnused) ?? items.find(isIdle) ?? connection;
-        this.open.delete(closed);
-        closed.socket.destroy();
+      if (this.sockets.size >= MAX_CONNECTIONS) {
+        const sockets = [...this.sockets];
+        const closed = sockets.find(isUnused) ?? sockets.find(isIdle) ?? socket;
+        this.sockets.delete(closed);
+        closed.destroy();
       }
-      this.open.add(connection);
-      socket.once('close', () => this.open.delete(connection));
+      this.sockets.add(socket);
+      socket.once('close', () => this.sockets.delete(socket));
     });
     fastify.addHook('preClose', async () => this.end());
   }
@@ -82,7 +74,7 @@ export class Connections {
   drain(): void {
     this.isDraining = true;
     this.drainingSinceMs ||= performance.now();
-    for (const { socket } of this.open.items) {
+    for (const socket of this.sockets) {
       pendingResponses(socket)
         .slice(0, 1)
         .forEach((running) => this.closeIfLast(running));
@@ -99,24 +91,24 @@ export class Connections {
     setTimeout(() => this.cutAll(), leftMs(RESPONDING_SHARE)).unref();
   }
 
-  private endOnceIdle(connection: Connection): void {
-    const last = pendingResponses(connection.socket).at(-1);
+  private endOnceIdle(socket: Socket): void {
+    const last = pendingResponses(socket).at(-1);
     if (last !== undefined) {
-      last.once('close', () => this.endOnceIdle(connection));
-    } else if (isIdle(connection)) {
-      connection.socket.destroySoon();
+      last.once('close', () => this.endOnceIdle(socket));
+    } else if (isIdle(socket)) {
+      socket.destroySoon();
     }
   }
 
   /** Refuses requests that have arrived in part; those that arrive later, or wait for their turn, are refused then. */
   private startNoMore(): void {
     this.refusing.abort();
-    this.refuse(({ socket }) => socket.bytesRead > 0 && pendingResponses(socket).length === 0);
+    this.refuse((socket) => socket.bytesRead > 0 && pendingResponses(socket).length === 0);
   }
 
   /** Ends connections, with 503 if a part of a request has arrived. */
-  private refuse(isDue: (connection: Connection) => boolean): void {
-    for (const { socket } of this.open.items.filter(isDue)) {
+  private refuse(isDue: (socket: Socket) => boolean): void {
+    for (const socket of [...this.sockets].filter(isDue)) {
       if (socket.bytesRead > 0) {
         this.refusedConnections.refuse(socket, SHUTTING_DOWN, 'shutdown');
       }
@@ -125,7 +117,7 @@ export class Connections {
   }
 
   private cutAll(): void {
-    for (const { socket } of this.open.items) {
+    for (const socket of this.sockets) {
       // Only requests that have arrived whole, and whose response is not complete, are lost by this service.
       this.cutOff += pendingResponses(socket).filter(
         (each) => each.req.complete && !each.writableEnded,
@@ -144,10 +136,10 @@ function pendingResponses(socket: Socket): ServerResponse[] {
 }
 
 /** Returns whether no request has arrived on a connection. */
-const isUnused = ({ socket }: Connection): boolean => !pipelines.has(socket);
+const isUnused = (socket: Socket): boolean => !pipelines.has(socket);
 
 /** Returns whether a request has arrived on a connection, and everything that has arrived has its response. */
-function isIdle({ socket }: Connection): boolean {
+function isIdle(socket: Socket): boolean {
   const pipeline = pipelines.get(socket);
   return pipeline?.turns.length === 0 && pipeline.bytesRead === socket.bytesRead;
 }
