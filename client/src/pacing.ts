@@ -17,7 +17,7 @@ export interface KnownWindow {
   knownAtMs: number;
   /**
    * How far `remaining` falls with each response of this client, on average: 1 where no other client uses the key. The first
-   * response counts with all that the window has allowed before: other clients may have used it, and may go on.
+   * response counts with what the window has allowed before, up to 10: other clients may have used it, and may go on.
    */
   usedPerResponse: number;
 }
@@ -27,6 +27,9 @@ export interface Exchange {
   sentAtMs: number;
   receivedAtMs: number;
 }
+
+/** A client of a day that is half over need not expect others. */
+const MAX_FIRST_USE = 10;
 
 /** Weight of the latest response in `usedPerResponse`. */
 const LATEST_WEIGHT = 1 / 4;
@@ -48,7 +51,7 @@ export function learn(
     resetAfterMs: sentAtMs + (reported.resetSeconds - 1) * 1000,
     resetByMs: receivedAtMs + reported.resetSeconds * 1000,
     knownAtMs: receivedAtMs,
-    usedPerResponse: reported.limit - reported.remaining,
+    usedPerResponse: Math.min(reported.limit - reported.remaining, MAX_FIRST_USE),
   };
   if (known === undefined) {
     return latest;

@@ -10,7 +10,7 @@ export interface Platform {
   random: () => number;
   /** Milliseconds since the Unix epoch, with which a date in `Retry-After` is compared. */
   now: () => number;
-  /** Milliseconds since any moment by a clock that nobody sets, for budgets and windows. */
+  /** Milliseconds since any moment by a clock that is never set, for budgets and windows. */
   stopwatch: () => number;
 }
 

@@ -292,7 +292,7 @@ export interface components {
                  */
                 reset: number;
             }[];
-            /** @description How many refusals within this minute it takes to be banned; 0 while banned, null where nobody ever is. */
+            /** @description How many refusals within this minute it takes to be banned; 0 while banned, null if bans are off. */
             refusalsUntilBan: number | null;
             bannedUntil: string | null;
         };

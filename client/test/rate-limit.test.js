@@ -218,8 +218,8 @@ describe('clients of one key in four processes', () => {
     const responses = outputs.flatMap((output) => output.responses);
     assert.deepEqual(allowedByWindow(responses), [60, 52]);
     const denied = responses.filter(({ status }) => status === 429);
-    // About one for each process, which cannot see what the others have in flight; more where the machine holds one of them up.
-    assert.ok(denied.length <= 11, `${denied.length} requests got 429`);
+    // About one in a window for each process, which cannot see what the others have in flight.
+    assert.ok(denied.length <= 8, `${denied.length} requests got 429`);
     assert.equal((await admin.keys.get(id)).bannedUntil, null);
   });
 });
