@@ -1,4 +1,5 @@
-import { copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { transformFile } from '@swc/core';
 
@@ -32,14 +33,18 @@ export async function compile(files) {
 }
 
 async function compileFile(file) {
-  const target = path.join(ROOT, 'dist', path.relative(path.join(ROOT, 'src'), file));
-  await mkdir(path.dirname(target), { recursive: true });
-  if (!file.endsWith('.ts')) {
-    await copyFile(file, target);
+  const copy = path.join(ROOT, 'dist', path.relative(path.join(ROOT, 'src'), file));
+  const output = copy.replace(/\.ts$/, '.js');
+  if (!existsSync(file)) {
+    await rm(output, { force: true });
+    return;
+  }
+  await mkdir(path.dirname(output), { recursive: true });
+  if (output === copy) {
+    await copyFile(file, output);
     return;
   }
   const { code, map } = await transformFile(file, OPTIONS);
-  const output = target.replace(/ts$/, 'js');
   await writeFile(`${output}.map`, map);
   await writeFile(output, `${code}//# sourceMappingURL=${path.basename(output)}.map\n`);
 }

@@ -4,7 +4,7 @@ import { applyPendingMigrations } from '../dist/database/migrations.js';
 import { PrismaService } from '../dist/database/prisma.service.js';
 import { startEmbeddedPostgres } from '../dist/embedded-postgres/embedded-postgres.js';
 import { seedDemo } from '../dist/seed/demo.js';
-import { welcome } from '../dist/seed/welcome.js';
+import { keyList } from '../dist/seed/welcome.js';
 import { readProcessEnvironment } from '../dist/settings/environment.js';
 
 /**
@@ -14,20 +14,27 @@ import { readProcessEnvironment } from '../dist/settings/environment.js';
  */
 export async function startDatabase() {
   const environment = readProcessEnvironment();
-  const { DATABASE_URL, DATA_DIR, APP_ENV, HOST, PORT } = environment;
+  const { DATABASE_URL, DATA_DIR, APP_ENV, HOST } = environment;
   if (DATABASE_URL !== undefined) {
     return { settings: {}, stop: async () => {} };
   }
   const { url, stop } = await startEmbeddedPostgres(DATA_DIR);
   try {
     await applyPendingMigrations(url);
-    const services = await openServices({ ...environment, DATABASE_URL: url });
-    const keys = await seedDemo(services.get(PrismaService), services.get(KeyService), environment);
-    await services.close();
-    process.stdout.write(welcome(`http://${HOST}:${PORT}`, keys));
+    const keys = await seed({ ...environment, DATABASE_URL: url });
+    process.stdout.write(`${keyList(keys)}\n\n`);
     return { settings: { DATABASE_URL: url, APP_ENV, HOST }, stop };
   } catch (error) {
     await stop();
     throw error;
+  }
+}
+
+async function seed(environment) {
+  const services = await openServices(environment);
+  try {
+    return await seedDemo(services.get(PrismaService), services.get(KeyService), environment);
+  } finally {
+    await services.close();
   }
 }
