@@ -82,7 +82,7 @@ function serve() {
     }
     lastCall = lastCall.then(async () => {
       inFlight = id;
-      send({ id, ...(await answer(method, params)) });
+      send({ id, ...(await respond(method, params)) });
       inFlight = undefined;
     });
   });
@@ -97,7 +97,7 @@ function serve() {
   // A call in flight is abandoned, as the CLI has ended.
   lines.on('close', () => process.exit());
 
-  async function answer(method, params) {
+  async function respond(method, params) {
     try {
       if (method === 'createDatabase') {
         return { result: { databaseName: await createDatabase() } };

@@ -2,7 +2,6 @@
 // download as a native binary. It is used by `schema-engine.mjs` (the CLI) and by `src/database/migrations.ts`.
 
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -15,6 +14,8 @@ import pg from 'pg';
 import { buildIndex, pendingBuilds } from './concurrent-builds.mjs';
 
 const CONNECT_TIMEOUT_MS = 10_000;
+/** For a server that is gone and never closes its end. */
+const CLOSE_TIMEOUT_MS = 1_000;
 
 /** The engine's own lock, which every migrating process takes. */
 const MIGRATION_LOCK = 72_707_369;
@@ -209,9 +210,12 @@ class Database {
     if (this.#pools.delete(pool)) {
       // The pool does not wait for its connection to close. Until then the session holds the lock, and the next reader of
       // `pg_locks` takes it for that of a process that migrates.
-      const closed = pool.totalCount > 0 ? once(pool, 'remove') : undefined;
+      const closed = new Promise((resolve) => pool.once('remove', resolve));
+      const isOpen = pool.totalCount > 0;
       await pool.end();
-      await closed;
+      if (isOpen) {
+        await Promise.race([closed, pause(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
+      }
     }
   }
 }
