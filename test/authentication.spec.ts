@@ -340,6 +340,21 @@ describe('ApiKeyCache', () => {
     expect(cache.size).toBeLessThanOrEqual(10_000);
   });
 
+  it('does not cache a key that changed during its look-up', async () => {
+    const apiKeyCache = new ApiKeyCache(queryRunner, listener);
+    const { id, key } = await issueKey(database);
+    const run = queryRunner.run.bind(queryRunner);
+    jest.spyOn(queryRunner, 'run').mockImplementationOnce(async (...args: Parameters<typeof run>) => {
+      const rows = await run(...args);
+      const { generation } = listener;
+      await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
+      await until(() => listener.generation > generation);
+      return rows;
+    });
+    expect((await apiKeyCache.find(hashApiKey(key)))?.revoked).toBe(false);
+    expect((await apiKeyCache.find(hashApiKey(key)))?.revoked).toBe(true);
+  });
+
   it('does not delay a look-up behind a slow one', async () => {
     const apiKeyCache = new ApiKeyCache(queryRunner, listener);
     const { id, key } = await issueKey(database);

@@ -89,7 +89,7 @@ describe('a ban', () => {
         429,
         'api_key_banned',
         `This API key is banned until ${BAN_END}, because too many requests followed a 429 within one minute. ` +
-          'Send none for 60 seconds. After any later 429 wait as Retry-After tells, or the key is banned again.',
+          'Send none for 60 seconds. After any later 429 wait for Retry-After, or the key is banned again.',
       );
       expectRateLimitHeaders(response);
       expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -103,13 +103,14 @@ describe('a ban', () => {
     }
   });
 
-  it('is checked before role, path, method, removal and body', async () => {
+  it('is checked before role, path, method and body', async () => {
     const issued = await issue(2);
     await provokeBan(issued);
     const requests: [string, Parameters<typeof send>[1]][] = [
       ['/v1/pets', { method: 'POST', body: '{"name":' }],
       ['/v1/pets', { method: 'DELETE' }],
       ['/v1/nothing', {}],
+      ['/v1/%zz', {}],
       ['/admin/keys', {}],
     ];
     for (const [path, init] of requests) {
@@ -119,6 +120,19 @@ describe('a ban', () => {
       expectRateLimitHeaders(response);
       expect(retryAfter(response)).toBe(60);
     }
+  });
+
+  it('is checked before removal', async () => {
+    store.clock.travelTo(new Date('2030-12-05T12:34:30.100Z'));
+    const issued = await issue(2);
+    await provokeBan(issued);
+    expectError(await send(`${store.url}/v1/pets/7`, { key: issued.key }), 429, 'api_key_banned');
+  });
+
+  it('applies to administrators under /admin too', async () => {
+    const issued = await store.issue({ role: 'admin', plan: 'enterprise', perMinute: 2, perDay: 100 });
+    await provokeBan(issued);
+    expectError(await send(`${store.url}/admin/keys`, { key: issued.key }), 429, 'api_key_banned');
   });
 
   it('does not apply to the address of the client, nor to paths that need no key', async () => {

@@ -70,6 +70,16 @@ describe('a replica whose counter store refuses connections', () => {
     }
   });
 
+  it('gives a full window to a quota it has never seen', async () => {
+    await refuse();
+    const responses = await callAtOnce(70);
+    expect(responses.every(isDegraded)).toBe(true);
+    expect(served(responses)).toBe(60);
+    await replica.proxy.comeBack();
+    await recovered();
+    expect(await stored()).toEqual({ minute: 60, day: 60 });
+  });
+
   it('allows what it last knew to remain; the usage of all replicas is added, beyond the limit', async () => {
     const other = await startReplica();
     await callTimes(10);

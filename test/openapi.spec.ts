@@ -99,6 +99,35 @@ describe('the OpenAPI documents', () => {
     expect(tagsOf(documents.administration)).toEqual(['keys', 'plans', 'usage', 'audit', 'health']);
   });
 
+  it('have the statuses that each operation returns', () => {
+    const statuses = Object.values(documents)
+      .flatMap(operationsOf)
+      .map(({ operationId, responses }) => [operationId, Object.keys(responses).join(' ')]);
+    expect(Object.fromEntries(statuses)).toEqual({
+      listPets: '200 304 400 401 429 500 503',
+      createPet: '201 400 401 409 413 415 422 429 500 503',
+      getPet: '200 304 401 404 410 429 500 503',
+      listOrders: '200 304 400 401 429 500 503',
+      createOrder: '201 400 401 404 409 413 415 422 429 500 503',
+      getRateLimit: '200 401 429 500 503',
+      listKeys: '200 400 401 403 429 500 503',
+      issueKey: '201 400 401 403 413 415 429 500 503',
+      getKey: '200 401 403 404 429 500 503',
+      changePlan: '200 400 401 403 404 413 415 429 500 503',
+      rotateKey: '201 400 401 403 404 409 413 415 429 500 503',
+      revokeKey: '200 400 401 403 404 413 415 429 500 503',
+      unbanKey: '200 400 401 403 404 413 415 429 500 503',
+      listPlans: '200 400 401 403 429 500 503',
+      getPlan: '200 401 403 404 429 500 503',
+      setPlan: '200 201 400 401 403 404 409 413 415 429 500 503',
+      listUsage: '200 400 401 403 429 500 503',
+      listUsageOfKey: '200 400 401 403 404 429 500 503',
+      listDeprecatedCalls: '200 400 401 403 429 500 503',
+      listAudit: '200 400 401 403 429 500 503',
+      getHealth: '200 401 403 429 500 503',
+    });
+  });
+
   it('have every header that all responses of a status have', () => {
     for (const { operationId, responses } of Object.values(documents).flatMap(operationsOf)) {
       expect([operationId, Object.keys(responses)]).toEqual([
