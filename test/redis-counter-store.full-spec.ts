@@ -342,7 +342,7 @@ describeWithRedis('RedisCounterStore, while Redis is away', () => {
     ]);
     // Whichever query times out first closes the connection of the other one too.
     const messages = [reason, other].map((each) => (each as Error).message);
-    expect(messages).toContainEqual(expect.stringMatching(/no answer within 500 ms/));
+    expect(messages).toContainEqual(expect.stringMatching(/no response within 500 ms/));
     await pause(1500);
     await quickRejection(store.consume(newBucket()));
     server.goOn();

@@ -33,7 +33,7 @@ export function createLogger(environment: Environment): Logger {
     : pino(options, standardOutput);
 }
 
-/** The line, safe to look at: the same JSON, with escapes for what would be obeyed. */
+/** Returns the same JSON, with escapes for characters that a terminal would interpret. */
 function showable(line: string): string {
   // Nearly all are ASCII, which their length shows at a tenth of the cost.
   return Buffer.byteLength(line) === line.length

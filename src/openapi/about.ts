@@ -9,7 +9,7 @@ const KEYS = `**Keys.** Every request carries an API key: \`Authorization: Beare
 While a key that expires is still valid, every response has \`X-Api-Key-Expires\`, the time at which it expires.`;
 
 const LIMITS = `**Limits.** The service counts requests per UTC minute and per UTC day. Every response reports the limits in
-\`X-RateLimit-*\` and in \`RateLimit\`. A request over a limit gets 429; wait as \`Retry-After\` says before the next attempt, and
+\`X-RateLimit-*\` and in \`RateLimit\`. A request over a limit gets 429; wait for \`Retry-After\` before the next attempt, and
 longer each time. A key that keeps sending without waiting, as many requests as its limit per minute, is banned for a while.`;
 
 const PLANS = `| Plan | Requests per minute | Requests per day |

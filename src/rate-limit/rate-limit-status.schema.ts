@@ -18,7 +18,7 @@ export const RateLimitStatus = z
       .meta({ description: 'The windows in force. A request needs room in both.' }),
     refusalsUntilBan: z.int32().min(0).nullable().meta({
       description:
-        'How many refusals within this minute it takes to be banned; 0 while banned, null where nobody ever is.',
+        'How many refusals within this minute it takes to be banned; 0 while banned, null if bans are off.',
     }),
     bannedUntil: dateTime('When the ban ends; null where there is none.').nullable(),
   })

@@ -104,7 +104,7 @@ function rateLimitError(decision: RateLimitDecision, authentication: Authenticat
     const message =
       `This API key is banned until ${until}, because too many requests followed a 429 within one minute. ` +
       `Send none for ${inWords(secondsToBanEnd(ban, nowMs), 'second')}. ` +
-      'After any later 429 wait as Retry-After tells, or the key is banned again.';
+      'After any later 429 wait for Retry-After, or the key is banned again.';
     return new ApiError('api_key_banned', message);
   }
   const full = windows.filter(({ remaining }) => remaining === 0);

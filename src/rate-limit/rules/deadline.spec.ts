@@ -56,7 +56,7 @@ describe('withinDeadline', () => {
   });
 
   it('accepts a result that arrived while this process was blocked, even in the last step', async () => {
-    const server = net.createServer((socket) => socket.write('answer'));
+    const server = net.createServer((socket) => socket.write('result'));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const socket = net.connect((server.address() as net.AddressInfo).port, '127.0.0.1').pause();
@@ -65,7 +65,7 @@ describe('withinDeadline', () => {
     await pause(70);
     socket.resume();
     block(100);
-    await expect(result).resolves.toEqual([Buffer.from('answer')]);
+    await expect(result).resolves.toEqual([Buffer.from('result')]);
     socket.destroy();
     server.close();
   });

@@ -82,8 +82,8 @@ export abstract class CounterStore {
    * of the wrong type is left out. An empty list checks whether the store could add.
    *
    * @param usage each bucket once.
-   * @throws CounterStoreError when the store is away. Then nothing was added, or the outcome is unknown, as its kind says; a
-   *   PartialReconcileError says it of each.
+   * @throws CounterStoreError when the store is away. Then nothing was added, or the outcome is unknown, by its kind; a
+   *   PartialReconcileError has an error for each.
    */
   abstract reconcile(usage: UnreportedUsage[]): Promise<void>;
 

@@ -31,7 +31,7 @@ export class OutageMonitor {
     private readonly probe: () => Promise<void>,
   ) {}
 
-  /** Records the failure of a query that says that the store is away, once for all its requests. */
+  /** Records a failed query, once for all its requests, if its failure means that the store is away. */
   failed(failure: unknown): void {
     const error = failure instanceof CounterStoreError ? failure : defect(failure);
     const { kind, message, query } = error;
