@@ -128,7 +128,7 @@ describe('the OpenAPI documents', () => {
     });
   });
 
-  it('have every header that all responses of a status have', () => {
+  it('have the headers that the responses of each status share', () => {
     for (const { operationId, responses } of Object.values(documents).flatMap(operationsOf)) {
       expect([operationId, Object.keys(responses)]).toEqual([
         operationId,
