@@ -74,7 +74,10 @@ describe('GET /admin/plans', () => {
         `cursor=${encodeCursor(position)}`,
         CURSOR,
       ]),
+      ...['0', '101', '-1', '', '1.0', 'ten'].map((limit) => [`limit=${limit}`, LIMIT]),
+      ...['', 'x', 'MQ', '%00'].map((cursor) => [`cursor=${cursor}`, CURSOR]),
       ['limit=1&limit=1', 'limit must be given once'],
+      ['cursor=x&cursor=x', 'cursor must be given once'],
       ['limit=0&cursor=x', `${LIMIT}; ${CURSOR}`],
     ])('returns 400 that names the parameter: %s', async (query, faults) => {
       const response = await sendAsAdmin(`GET /admin/plans?${query}`);
@@ -179,7 +182,21 @@ describe('PUT /admin/plans/{plan}', () => {
     }
   });
 
-  const invalidNames = ['Gold', '1st', '-gold', 'gold_', 'g%C3%B6ld', 'gold%00', 'gold%0A', 'x'.repeat(64)];
+  const invalidNames = [
+    'Gold',
+    '1st',
+    '-gold',
+    'gold_',
+    'gold%20',
+    'g%C3%B6ld',
+    '%00',
+    'gold%00',
+    '%0A',
+    'gold%0A',
+    'x'.repeat(64),
+    '..%2Ffree',
+    '__proto__',
+  ];
   it.each(invalidNames)('returns 400 for a name that no plan can have: %s', async (name) => {
     const response = await putInVain(name, { perMinute: 5, perDay: 5 });
     expectError(response, 400, 'invalid_request', `The name of the plan ${NAME}.`);

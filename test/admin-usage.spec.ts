@@ -121,9 +121,14 @@ describe('GET /admin/usage', () => {
   it.each([
     ['days=0', 'days must be an integer from 1 to 400'],
     ['days=401', 'days must be an integer from 1 to 400'],
+    ['days=1.5', 'days must be an integer from 1 to 400'],
     ['days=1&days=2', 'days must be given once'],
     ['period=week', 'period must be one of minute, hour, day'],
     ['limit=101', 'limit must be an integer from 1 to 100'],
+    [
+      'cursor=nonsense',
+      'cursor is not one that this service gave: follow the Link header of the page before',
+    ],
   ])('returns 400 for ?%s', async (query, fault) => {
     for (const path of ['/admin/usage', `/admin/keys/${ann.id}/usage`]) {
       const response = await get(`${path}?${query}`);

@@ -143,6 +143,9 @@ describe('the service with CORS_ORIGINS', () => {
     ['an origin with an allowed suffix', 'https://a.shop.example'],
     ['another scheme', 'http://shop.example'],
     ['another port', 'https://shop.example:8443'],
+    ['the explicit default port', 'https://shop.example:443'],
+    ['another letter case', 'https://SHOP.example'],
+    ['a trailing slash', 'https://shop.example/'],
     ['two origins', `${ORIGIN}, http://localhost:5173`],
     ['every origin', '*'],
   ])('lets a page of %s read nothing', async (_name, origin) => {

@@ -89,7 +89,17 @@ describe('readEnvironment', () => {
   });
 
   it('treats empty settings as not set, and ignores other variables', () => {
-    const names = ['NODE_ENV', 'APP_ENV', 'HOST', 'PORT', 'DATABASE_URL', 'COUNTER_STORE', 'TRUST_PROXY'];
+    const names = [
+      'NODE_ENV',
+      'APP_ENV',
+      'HOST',
+      'PORT',
+      'DATABASE_URL',
+      'DIRECT_DATABASE_URL',
+      'COUNTER_STORE',
+      'TRUST_PROXY',
+      'LOG_LEVEL',
+    ];
     const empty = Object.fromEntries(names.map((name) => [name, '']));
     expect(readEnvironment({ ...empty, PATH: '/usr/bin' })).toEqual(readEnvironment({}));
   });
@@ -289,14 +299,19 @@ describe('CORS_ORIGINS', () => {
     expect(readEnvironment({ CORS_ORIGINS: '*' }).CORS_ORIGINS).toEqual(['*']);
   });
 
-  it.each(['shop.example', 'https://shop.example/', 'https://SHOP.example', 'ftp://shop.example', 'null'])(
-    'is rejected as %s',
-    (value) => {
-      expect(faults({ CORS_ORIGINS: value })).toEqual([
-        `CORS_ORIGINS must be * or a comma-separated list of origins such as https://shop.example, not "${value}"`,
-      ]);
-    },
-  );
+  it.each([
+    'shop.example',
+    'https://shop.example/',
+    'https://SHOP.example',
+    'ftp://shop.example',
+    'null',
+    'https://a.example,',
+    'https://*.example/x',
+  ])('is rejected as %s', (value) => {
+    expect(faults({ CORS_ORIGINS: value })).toEqual([
+      `CORS_ORIGINS must be * or a comma-separated list of origins such as https://shop.example, not "${value}"`,
+    ]);
+  });
 });
 
 describe('TRUST_PROXY', () => {
@@ -304,20 +319,34 @@ describe('TRUST_PROXY', () => {
     ['0', 0],
     ['1', 1],
     ['10.0.0.1', ['10.0.0.1']],
+    ['12', 12],
+    ['10.0.0.0/8', ['10.0.0.0/8']],
+    ['::1/128', ['::1/128']],
     ['10.0.0.0/8, 192.168.0.0/16,2001:db8::/32', ['10.0.0.0/8', '192.168.0.0/16', '2001:db8::/32']],
     ['0.0.0.0/0', ['0.0.0.0/0']],
   ])('accepts "%s"', (text, value) => {
     expect(readEnvironment({ TRUST_PROXY: text }).TRUST_PROXY).toEqual(value);
   });
 
-  it.each(['true', '-1', '10.0.0.0/33', '2001:db8::/129', '10.0.0.0/', '10.0.0/8', '10.0.0.1,', ',', 'x.y'])(
-    'rejects "%s"',
-    (text) => {
-      expect(faults({ TRUST_PROXY: text })).toEqual([
-        `TRUST_PROXY must be a number of proxies or a comma-separated list of networks, not "${text}"`,
-      ]);
-    },
-  );
+  it.each([
+    'true',
+    '-1',
+    '1.5',
+    '10.0.0.0/33',
+    '2001:db8::/129',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    '10.0.0.0/x',
+    '10.0.0/8',
+    '10.0.0.1,',
+    ',',
+    'proxy.example',
+    '10.0.0.1 10.0.0.2',
+  ])('rejects "%s"', (text) => {
+    expect(faults({ TRUST_PROXY: text })).toEqual([
+      `TRUST_PROXY must be a number of proxies or a comma-separated list of networks, not "${text}"`,
+    ]);
+  });
 });
 
 describe('BAN_DURATIONS', () => {
@@ -331,14 +360,29 @@ describe('BAN_DURATIONS', () => {
     expect(readEnvironment({ BAN_DURATIONS: text }).BAN_DURATIONS).toEqual(value);
   });
 
-  it.each(['60', '1w', '0s', '-1m', '366d', '1m,', ',1m', ',', 'none', 'off', '1m 5m', '1m;5m'])(
-    'rejects "%s"',
-    (text) => {
-      expect(faults({ BAN_DURATIONS: text })).toEqual([
-        `BAN_DURATIONS must be empty or a comma-separated list of durations from 1s to 365d such as 1m,5m,1h,24h, not "${text}"`,
-      ]);
-    },
-  );
+  it.each([
+    '60',
+    '1w',
+    '1M',
+    '1 m',
+    '0s',
+    '-1m',
+    '1.5h',
+    '1e1s',
+    '366d',
+    '1m,',
+    ',1m',
+    ',',
+    'none',
+    'None',
+    'off',
+    '1m 5m',
+    '1m;5m',
+  ])('rejects "%s"', (text) => {
+    expect(faults({ BAN_DURATIONS: text })).toEqual([
+      `BAN_DURATIONS must be empty or a comma-separated list of durations from 1s to 365d such as 1m,5m,1h,24h, not "${text}"`,
+    ]);
+  });
 });
 
 function nameOf(line: string): string | undefined {

@@ -27,10 +27,12 @@ describe('parseRedisAddresses', () => {
 
   it.each([
     '',
+    'cache.example',
     'cache.example:6379',
     'postgres://cache.example',
     'redis://',
     'redis://cache.example/zero',
+    'redis://cache.example/0/1',
     'redis://cache.example?db=1',
     'redis://cache.example#1',
     'redis://cache.example:99999',
