@@ -17,7 +17,6 @@ export function auditCommand(): Command {
     .description('list the actions of administrators, newest first')
     .option('--limit <n>', 'maximum number of entries', positiveInteger, 20)
     .option('--json', 'print a JSON array, for a program')
-    .addHelpText('after', '\nExample:\n  animal-store audit --limit 100')
     .action(async ({ json, limit }: { json?: true; limit: number }) => {
       await withServices(async (services) => {
         const { entries } = await services.get(AuditService).page(limit);

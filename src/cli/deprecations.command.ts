@@ -21,7 +21,6 @@ export function deprecationsCommand(): Command {
   return new Command('deprecations')
     .description('list the keys that called deprecated operations, with the number and time of their calls')
     .option('--json', 'print a JSON array, for a program')
-    .addHelpText('after', '\nExample:\n  animal-store deprecations')
     .action(async ({ json }: { json?: true }) => {
       await withServices(async (services) => {
         const service = services.get(UsageService);

@@ -21,8 +21,8 @@ export function migrateCommand(): Command {
     .option('--applied <name>', 'apply nothing; record that a failed migration was finished by hand')
     .addHelpText(
       'after',
-      '\nUses DIRECT_DATABASE_URL if it is set, since DATABASE_URL is then a pooler.\n\nExamples:\n  animal-store migrate\n' +
-        '  animal-store migrate --rolled-back 20261121150000_orders',
+      '\nUses DIRECT_DATABASE_URL if it is set, since DATABASE_URL is then a pooler.\n\n' +
+        'Example:\n  animal-store migrate --rolled-back 20261121150000_orders',
     )
     .action(({ applied, rolledBack }: Resolved) =>
       reportFailure(async () => {

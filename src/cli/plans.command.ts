@@ -22,17 +22,11 @@ const COLUMNS: Column[] = [{ head: 'plan', fit: 'cut' }, { head: 'per minute' },
 
 /** `plans …` */
 export function plansCommand(): Command {
-  const plans = new Command('plans')
-    .description('plans and their limits')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  animal-store plans list\n  animal-store plans set startup --per-minute 120 --per-day 3000',
-    );
+  const plans = new Command('plans').description('plans and their limits');
   plans
     .command('list')
     .description('list plans in order of their names')
     .option('--json', 'print a JSON array, for a program')
-    .addHelpText('after', '\nExample:\n  animal-store plans list')
     .action(list);
   withActor(plans.command('set'))
     .description('set the limits of a plan, and create the plan if it does not exist')

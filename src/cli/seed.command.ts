@@ -26,7 +26,6 @@ const TRANSACTION = { timeout: 120_000, maxWait: 10_000 };
 export function seedCommand(): Command {
   return withActor(new Command('seed'))
     .description("create the plans and the first administrator's key (ADMIN_API_KEY), and apply SEED_FILE")
-    .addHelpText('after', '\nExample:\n  animal-store seed')
     .action((options: ActorOptions) => withServices((services) => seed(services, actorOf(options))));
 }
 

@@ -43,11 +43,6 @@ export function usageCommand(): Command {
         .default('day'),
     )
     .option('--json', 'print a JSON array, for a program')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  animal-store usage --days 30\n' +
-        '  animal-store usage 019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11 --days 1 --period hour',
-    )
     .action(async (id: string | undefined, { json, days, period }: UsageOptions) => {
       await withServices(async (services) => {
         const service = services.get(UsageService);

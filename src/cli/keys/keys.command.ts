@@ -11,11 +11,7 @@ import { unbanCommand } from './unban.command.js';
 export function keysCommand(): Command {
   return new Command('keys')
     .description('API keys')
-    .addHelpText(
-      'after',
-      '\nAn <id> is the id of a key or its ending, as tables on a terminal show it.' +
-        '\n\nExamples:\n  animal-store keys issue --name "Ann\'s shop" --plan pro\n  animal-store keys list --banned',
-    )
+    .addHelpText('after', '\nAn <id> is the id of a key or its ending, as tables on a terminal show it.')
     .addCommand(issueCommand())
     .addCommand(listCommand())
     .addCommand(showCommand())

@@ -43,11 +43,6 @@ export function listCommand(): Command {
     .addOption(new Option('--state <state>', 'only keys in this state').choices(KEY_STATES))
     .option('--banned', 'only keys that are banned now')
     .option('--json', 'print a JSON array, for a program')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  animal-store keys list --plan free\n  animal-store keys list --search shop --state rotating\n' +
-        '  animal-store keys list --banned --json',
-    )
     .action(async ({ json, ...filters }: ListOptions) => {
       await withServices(async (services) => {
         const keys = services.get(KeyService);

@@ -13,7 +13,6 @@ export function revokeCommand(): Command {
     .argument('<id>', 'id of the key')
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'print one JSON object, for a program')
-    .addHelpText('after', '\nExample:\n  animal-store keys revoke 019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11')
     .action(async (id: string, options: Format & ActorOptions & { yes?: true }) => {
       await withServices(async (services) => {
         const keys = services.get(KeyService);

@@ -31,10 +31,6 @@ export function rotateCommand(): Command {
       instantArgument,
     )
     .option('--json', 'print one JSON object, for a program')
-    .addHelpText(
-      'after',
-      '\nExample:\n  animal-store keys rotate 019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11 --overlap 24h',
-    )
     .action(async (id: string, options: RotateOptions) => {
       await withServices(async (services) => {
         const keys = services.get(KeyService);

@@ -11,7 +11,6 @@ export function unbanCommand(): Command {
     .description('end the ban of a key immediately')
     .argument('<id>', 'id of the key')
     .option('--json', 'print one JSON object, for a program')
-    .addHelpText('after', '\nExample:\n  animal-store keys unban 019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11')
     .action(async (id: string, options: Format & ActorOptions) => {
       await withServices(async (services) => {
         const keyId = await keyIdOf(services, id);
