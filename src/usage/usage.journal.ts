@@ -9,10 +9,8 @@ const APPEND = loadSql(import.meta.url, 'journal-usage');
 const AGGREGATE = loadSql(import.meta.url, 'aggregate-usage');
 /** The maximum delay between the end of a minute and its aggregation, by whichever replica runs first. */
 const INTERVAL_MS = 5000;
-/** The maximum entries of one statement. If each has another key, a slow server takes two of the statement's 3.5 seconds. */
-const MAX_ENTRIES = 25_000;
-/** After a slower statement, the next one takes half as many entries. */
-const SLOW_MS = 1500;
+/** The maximum entries of one statement. If each has another key, a slow server takes one of the statement's 3.5 seconds. */
+const MAX_ENTRIES = 10_000;
 
 /** The columns of a batch, in the order of the parameters of `journal-usage.sql`. */
 const COLUMNS = ['keyId', 'quotaId', 'minute', 'operation', 'deprecated', ...COUNTS, 'lastAtMs'] as const;
@@ -32,7 +30,6 @@ export interface UsageBatch {
  */
 @Injectable()
 export class UsageJournal extends PeriodicDatabaseTask {
-  private maxEntries = MAX_ENTRIES;
   /** Concurrent callers share the next aggregation, so that they leave connections to requests. */
   private readonly aggregations = new Batcher<void, void>(
     async (callers) => {
@@ -78,15 +75,9 @@ export class UsageJournal extends PeriodicDatabaseTask {
    * @throws the database's error.
    */
   async aggregateSome(until: 'now' | 'this minute' = 'now'): Promise<boolean> {
-    const values = [this.maxEntries, this.clock.storeOffsetMs, until === 'now'];
-    const startMs = performance.now();
-    try {
-      const [row] = await this.queries.run<[more: boolean]>(AGGREGATE, values);
-      return row?.[0] ?? false;
-    } finally {
-      const slow = performance.now() - startMs > SLOW_MS;
-      this.maxEntries = Math.min(Math.ceil(this.maxEntries * (slow ? 0.5 : 1.25)), MAX_ENTRIES);
-    }
+    const values = [MAX_ENTRIES, this.clock.storeOffsetMs, until === 'now'];
+    const [row] = await this.queries.run<[more: boolean]>(AGGREGATE, values);
+    return row?.[0] ?? false;
   }
 }
 
