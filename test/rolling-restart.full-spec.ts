@@ -6,6 +6,7 @@ import { freePort } from './support/free-port.js';
 import { type Haproxy, hasHaproxy, startHaproxy } from './support/haproxy.js';
 import { issueKey } from './support/keys.js';
 import { type Ended, ServiceProcess } from './support/service-process.js';
+import { aggregateUsage } from './support/usage.js';
 
 const REPLICAS = 3;
 const CONNECTIONS = 20;
@@ -124,6 +125,7 @@ async function runClient(url: string, key: string, results: Results, isOver: () 
     });
 
     it('record every request as usage', async () => {
+      await aggregateUsage(database.url);
       const [row] = await database.query<{ requests: number }>(
         "SELECT sum(succeeded)::int AS requests FROM usage WHERE period = 'minute'",
       );

@@ -16,6 +16,7 @@ import { startOwnPostgres } from './support/own-postgres.js';
 import { parseResponse } from './support/raw-http.js';
 import { run, type ServiceProcess } from './support/service-process.js';
 import { ServiceProcesses } from './support/service-processes.js';
+import { aggregateUsage } from './support/usage.js';
 
 const UNLIMITED = { plan: 'enterprise', perMinute: 1_000_000, perDay: 10_000_000 } as const;
 /** The time that a process takes to exit. */
@@ -57,6 +58,7 @@ describe('a service that receives a signal', () => {
       expect(ms).toBeGreaterThan(2_000);
       expect(ms).toBeLessThan(2_000 + 5 * EXIT_MS);
       expect(stdout).toContain(`Animal Store ends (${signal})`);
+      await aggregateUsage(database.url);
       expect(
         await database.query('SELECT sum(succeeded)::int AS served FROM usage WHERE period = $$minute$$'),
       ).toEqual([{ served: 1 }]);
@@ -192,6 +194,7 @@ describe('a service that shuts down, after seven tenths of SHUTDOWN_GRACE', () =
     expect(stdout).not.toMatch(/"level":"(warn|error)"/);
     expect(await used()).toBe(2);
     expect(await database.query('SELECT 1 FROM pets')).toEqual([]);
+    await aggregateUsage(database.url);
     expect(
       await database.query('SELECT sum(succeeded)::int AS served FROM usage WHERE period = $$minute$$'),
     ).toEqual([{ served: 1 }]);

@@ -6,6 +6,7 @@ import { send } from './support/http.js';
 import { issueKey } from './support/keys.js';
 import { run, type ServiceProcess } from './support/service-process.js';
 import { ServiceProcesses } from './support/service-processes.js';
+import { aggregateUsage } from './support/usage.js';
 
 const LOAD_MS = 5000;
 /** Concurrent clients of each process. */
@@ -135,6 +136,7 @@ describe('two replicas over one database, under load,', () => {
     await Promise.all([killed.stop(), other.stop()]);
     await replicas[1]?.kill('SIGTERM');
 
+    await aggregateUsage(database.url);
     const counts = await stored('minute');
     expect(await stored('hour')).toEqual(counts);
     expect(await stored('day')).toEqual(counts);

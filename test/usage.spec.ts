@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import pg from 'pg';
@@ -23,6 +22,7 @@ import { issueKey } from './support/keys.js';
 import { expectLocksWaitedFor } from './support/locks.js';
 import { fakeIntervals } from './support/intervals.js';
 import { sendRaw } from './support/raw-http.js';
+import { aggregateUsage } from './support/usage.js';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
@@ -33,11 +33,6 @@ const HALF_PAST = new Date('2027-03-05T12:34:30.000Z');
 const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
 const NEW_PET = { name: 'Rex', categoryId: 7 };
 const ALL = { since: new Date(0), limit: 1000 };
-
-const WITHOUT_JOURNAL = readFileSync(
-  new URL('./support/record-without-journal.sql', import.meta.url),
-  'utf8',
-);
 
 const WRITTEN_AGAIN = 'Usage is written again; requests dropped meanwhile: 0';
 
@@ -54,13 +49,6 @@ const legacy = (operation: string, some: Partial<typeof NONE>) => ({
 });
 
 type Hold = Awaited<ReturnType<typeof hold>>;
-
-/** Adds the batches in the journal to the usage table, as every read does first. */
-async function aggregate(database: TestDatabase): Promise<void> {
-  const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
-  await new UsageJournal(new QueryRunner(prisma), new TestClock()).aggregate();
-  await prisma.onApplicationShutdown();
-}
 
 describe('UsageRecorder', () => {
   let store: TestApplication;
@@ -267,7 +255,10 @@ describe('UsageRecorder, at shutdown', () => {
   });
   afterEach(() => database.drop());
 
-  const stored = () => database.query("SELECT succeeded::int FROM usage WHERE period = 'minute'");
+  async function stored() {
+    await aggregateUsage(database.url);
+    return database.query("SELECT succeeded::int FROM usage WHERE period = 'minute'");
+  }
 
   it('writes what is not written yet', async () => {
     for (let sent = 0; sent < 5; sent += 1) {
@@ -332,7 +323,7 @@ describe('UsageRecorder, while the database is away', () => {
 
   /** Returns the number of stored requests, and expects the same number for each period. */
   async function stored(): Promise<number> {
-    await aggregate(database);
+    await aggregateUsage(database.url);
     const rows = await database.query<{ sum: number }>(
       'SELECT sum(succeeded + client_errors + server_errors)::int AS sum FROM usage GROUP BY period',
     );
@@ -528,23 +519,6 @@ describe('usage of several replicas', () => {
     await journal.append({ recorderId, number: 3, entries: [one] });
     await journal.aggregate();
     expect(await rowsOf([one])).toEqual(each(1, 4));
-  });
-
-  it('adds everything once when a replica of the release without a journal writes beside replicas that aggregate', async () => {
-    const older = new pg.Client({ connectionString: database.url });
-    await older.connect();
-    const entries = Array.from({ length: 200 }, () => entry({}));
-    const ids = [randomUUID(), randomUUID()] as const;
-    const others = [open(), open()] as const;
-    for (let number = 1; number <= 15; number += 1) {
-      await journal.append({ recorderId: ids[0], number, entries });
-      await Promise.all([
-        older.query(WITHOUT_JOURNAL, [ids[1], number, JSON.stringify(entries.toReversed()), 0]),
-        ...others.map((other) => other.journal.aggregate()),
-      ]);
-    }
-    await older.end();
-    expect(await rowsOf(entries)).toEqual(each(200, 30));
   });
 
   describe('UsageJournal', () => {

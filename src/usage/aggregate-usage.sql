@@ -9,7 +9,7 @@
 -- batches in the same order: it waits at the first of them, and finds them deleted. Every batch that was journaled before an
 -- aggregation began is therefore in the rows when it ends.
 --
--- Rows are written in the order of their primary key, as in the releases before the journal, so that concurrent writers do not deadlock.
+-- Rows are written in the order of their primary key, so that concurrent aggregations do not deadlock.
 WITH queue AS MATERIALIZED (
   SELECT
     recorder_id,

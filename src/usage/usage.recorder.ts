@@ -59,11 +59,6 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
     const lost = this.queued.reduce((sum, { requests }) => sum + requests, this.recentlyDropped);
     if (lost > 0) {
       this.logger.error(`The usage of ${lost} requests could not be written before the end`);
-    } else if (this.appendedBatches > 0) {
-      // A release without a journal does not read it.
-      await this.journal
-        .aggregateSome()
-        .catch((error) => this.logger.warn(`Usage stays in the journal for now: ${databaseReason(error)}`));
     }
   }
 
