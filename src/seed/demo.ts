@@ -22,15 +22,11 @@ const DEMO_KEY_INPUTS = {
   admin: { name: 'demo administrator', plan: 'business', role: 'admin' },
 } satisfies Record<string, CreateKeyInput>;
 
-export type DemoKeys = Record<keyof typeof DEMO_KEY_INPUTS, string>;
+type DemoKeyName = keyof typeof DEMO_KEY_INPUTS;
 
-const DemoKeys = z.object({
-  free: z.string(),
-  pro: z.string(),
-  business: z.string(),
-  enterprise: z.string(),
-  admin: z.string(),
-});
+export type DemoKeys = Record<DemoKeyName, string>;
+
+const DemoKeys = z.record(z.enum(Object.keys(DEMO_KEY_INPUTS) as DemoKeyName[]), z.string());
 
 const NAMES = (
   'Biscuit Clover Domino Ember Fern Ginger Hazel Indigo Juniper Kiwi Luna Maple ' +
@@ -51,7 +47,7 @@ export async function seedDemo(
   await seedPlans(prisma);
   const demoKeys = await storedKeys(path.join(DATA_DIR, 'demo-keys.json'), APP_ENV);
   for (const [name, input] of Object.entries(DEMO_KEY_INPUTS)) {
-    const key = demoKeys[name as keyof DemoKeys];
+    const key = demoKeys[name as DemoKeyName];
     if (!(await keys.exists(key))) {
       await keys.issue(input, TERMINAL, key);
     }
