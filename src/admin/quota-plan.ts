@@ -3,7 +3,7 @@ import { ApiError } from '../errors/api-error.js';
 import type { Limits } from './limits.schema.js';
 import { isPlanName } from '../rate-limit/rules/plan-name.js';
 
-/** The plan and the own limits that a quota gets. */
+/** The plan and the own limits, both or none, that a quota gets. */
 export interface QuotaPlan {
   plan: string;
   perMinute?: Limits['perMinute'] | undefined;
@@ -13,19 +13,13 @@ export interface QuotaPlan {
 /**
  * Returns the columns of a quota on this plan.
  *
- * @throws ApiError `invalid_request` if there is no such plan, if neither the plan nor the input has limits, or if the input has one
- *   limit without the other.
+ * @throws ApiError `invalid_request` if there is no such plan, or if neither the plan nor the input has limits.
  */
 export async function quotaColumns(database: Database, input: QuotaPlan) {
-  const { plan: name } = input;
-  const perMinute = input.perMinute ?? null;
-  const perDay = input.perDay ?? null;
+  const { plan: name, perMinute = null, perDay = null } = input;
   const plan = isPlanName(name) ? await database.plan.findUnique({ where: { name } }) : null;
   if (plan === null) {
     throw new ApiError('invalid_request', await noSuchPlanMessage(database, name));
-  }
-  if ((perMinute === null) !== (perDay === null)) {
-    throw new ApiError('invalid_request', 'Give both limits, per minute and per day, or neither.');
   }
   if (plan.perMinute === null && perMinute === null) {
     const message = `Plan "${name}" has no limits of its own; give those per minute and per day.`;
