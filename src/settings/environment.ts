@@ -6,78 +6,76 @@ import { parseDuration } from './duration.js';
 import { parseRedisAddresses } from './redis-address.js';
 import { resolveSecretFiles } from './secret-files.js';
 
-/** The number of proxies in front of this service, or their networks. */
-const trustProxy = z.string().transform((text, context) => {
-  if (/^\d+$/.test(text)) {
-    return Number(text);
-  }
-  const networks = text.split(',').map((network) => network.trim());
-  for (const network of networks) {
-    const [address = '', prefix, ...rest] = network.split('/');
-    const bits = isIP(address) === 6 ? 128 : 32;
-    const prefixIsGood = prefix === undefined || (/^\d+$/.test(prefix) && Number(prefix) <= bits);
-    if (isIP(address) === 0 || !prefixIsGood || rest.length > 0) {
-      context.addIssue({
-        code: 'custom',
-        message: `must be a number of proxies or a comma-separated list of networks, not "${text}"`,
-      });
+/** A setting whose text `parse` converts; null is reported as the fault. */
+const parsedBy = <Value>(parse: (text: string) => Value | null, fault: (text: string) => string) =>
+  z.string().transform((text, context) => {
+    const value = parse(text);
+    if (value === null) {
+      context.addIssue({ code: 'custom', message: fault(text) });
       return z.NEVER;
     }
-  }
-  return networks;
-});
+    return value;
+  });
+
+const partsOf = (text: string) => text.split(',').map((part) => part.trim());
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix = '0', ...rest] = text.split('/');
+  const bits = isIP(address) === 6 ? 128 : 32;
+  return isIP(address) !== 0 && /^\d+$/.test(prefix) && Number(prefix) <= bits && rest.length === 0;
+}
+
+/** The number of proxies in front of this service, or their networks. */
+const trustProxy = parsedBy(
+  (text) => {
+    if (/^\d+$/.test(text)) {
+      return Number(text);
+    }
+    const networks = partsOf(text);
+    return networks.every(isNetwork) ? networks : null;
+  },
+  (text) => `must be a number of proxies or a comma-separated list of networks, not "${text}"`,
+);
 
 const MAX_BAN_MS = 365 * 86_400_000;
 
 /** The durations of successive bans, in milliseconds; an empty text turns bans off. */
-const banDurations = z.string().transform((text, context) => {
-  if (text.trim() === '') {
-    return [];
-  }
-  const durationsMs = text.split(',').map((duration) => parseDuration(duration.trim()) ?? 0);
-  if (!durationsMs.every((ms) => ms > 0 && ms <= MAX_BAN_MS)) {
-    context.addIssue({
-      code: 'custom',
-      message: `must be empty or a comma-separated list of durations from 1s to 365d such as 1m,5m,1h,24h, not "${text}"`,
-    });
-    return z.NEVER;
-  }
-  return durationsMs;
-});
+const banDurations = parsedBy(
+  (text) => {
+    const durationsMs =
+      text.trim() === '' ? [] : partsOf(text).map((duration) => parseDuration(duration) ?? 0);
+    return durationsMs.every((ms) => ms > 0 && ms <= MAX_BAN_MS) ? durationsMs : null;
+  },
+  (text) =>
+    `must be empty or a comma-separated list of durations from 1s to 365d such as 1m,5m,1h,24h, not "${text}"`,
+);
 
 const MAX_SHUTDOWN_MS = 3_600_000;
 
 /** A duration of the shutdown, in milliseconds. */
 const shutdownDuration = (fromMs: number) =>
-  z.string().transform((text, context) => {
-    const durationMs = parseDuration(text);
-    if (durationMs === null || durationMs < fromMs || durationMs > MAX_SHUTDOWN_MS) {
-      context.addIssue({
-        code: 'custom',
-        message: `must be a duration from ${fromMs / 1000}s to 1h such as 10s, not "${text}"`,
-      });
-      return z.NEVER;
-    }
-    return durationMs;
-  });
+  parsedBy(
+    (text) => {
+      const durationMs = parseDuration(text);
+      return durationMs !== null && durationMs >= fromMs && durationMs <= MAX_SHUTDOWN_MS ? durationMs : null;
+    },
+    (text) => `must be a duration from ${fromMs / 1000}s to 1h such as 10s, not "${text}"`,
+  );
 
 /** The time for load balancers to notice that a replica is no longer ready. */
 const PRODUCTION_DELAY_MS = 5_000;
 
+const isOrigin = (text: string) =>
+  /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+
 /** The origins (RFC 6454) whose pages may read responses in a browser, or `*`. */
-const origins = z.string().transform((text, context) => {
-  const given = text.split(',').map((origin) => origin.trim());
-  const isOrigin = (origin: string) =>
-    /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin;
-  if (text !== '*' && !given.every(isOrigin)) {
-    context.addIssue({
-      code: 'custom',
-      message: `must be * or a comma-separated list of origins such as https://shop.example, not "${text}"`,
-    });
-    return z.NEVER;
-  }
-  return given;
-});
+const origins = parsedBy(
+  (text) => {
+    const given = partsOf(text);
+    return text === '*' || given.every(isOrigin) ? given : null;
+  },
+  (text) => `must be * or a comma-separated list of origins such as https://shop.example, not "${text}"`,
+);
 
 const baseUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
@@ -110,18 +108,11 @@ const postgresUrl = z
   });
 
 /** The Redis server, or nodes of the Cluster, of the counter store. Messages omit it, as it may contain a password. */
-const redisAddresses = z.string().transform((text, context) => {
-  const addresses = parseRedisAddresses(text);
-  if (addresses === null) {
-    context.addIssue({
-      code: 'custom',
-      message:
-        'must be a redis:// or rediss:// address, or those of several nodes of one Cluster with commas between',
-    });
-    return z.NEVER;
-  }
-  return addresses;
-});
+const redisAddresses = parsedBy(
+  parseRedisAddresses,
+  () =>
+    'must be a redis:// or rediss:// address, or those of several nodes of one Cluster with commas between',
+);
 
 /** The collector of spans. Messages omit it, as it may contain a password. */
 const collectorUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' });
