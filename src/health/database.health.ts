@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import pg from 'pg';
 import { databaseReason, isDatabaseUnavailable } from '../database/availability.js';
 import { HOW_TO_MIGRATE, pendingMigrations } from '../database/migrations.js';
 import { loadSql, QueryRunner } from '../database/query-runner.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { withinDeadline } from '../rate-limit/rules/deadline.js';
+import type { Health } from './health.schema.js';
 
 /** Includes the wait for a connection. Probes commonly time out after one or two seconds. */
 const DEADLINE_MS = 1500;
@@ -28,6 +28,9 @@ const PRIVILEGES: Record<string, string> = {
 };
 const SEQUENCES = ['audit_entries_id_seq', 'orders_id_seq', 'pets_id_seq'];
 
+/** The migrations are absent while their state is unknown. */
+export type DatabaseParts = Pick<Health['parts'], 'database' | 'migrations'>;
+
 /** The state of a database that responds. */
 interface Findings {
   /** Sentences that state what the database's administrator has to change. */
@@ -45,7 +48,6 @@ export class DatabaseHealth {
   private inFlight: Promise<Findings> | null = null;
 
   constructor(
-    private readonly indicators: HealthIndicatorService,
     private readonly queries: QueryRunner,
     @Inject(ENVIRONMENT)
     { COUNTER_STORE, DIRECT_DATABASE_URL }: Pick<Environment, 'COUNTER_STORE' | 'DIRECT_DATABASE_URL'>,
@@ -58,25 +60,28 @@ export class DatabaseHealth {
     }
   }
 
-  /** Returns the parts `database` and, if its state is known, `migrations`. */
-  async check(): Promise<HealthIndicatorResult> {
-    const database = this.indicators.check('database');
-    const migrations = this.indicators.check('migrations');
+  async check(): Promise<DatabaseParts> {
+    const database = { status: 'up' } as const;
     try {
       const { faults, pending } = await withinDeadline(this.findings(), DEADLINE_MS);
       if (faults.length > 0) {
-        return database.down(faults.join('; '));
+        return { database: { status: 'down', message: faults.join('; ') } };
       }
       if (pending.length === 0) {
-        return { ...database.up(), ...migrations.up({ pending }) };
+        return { database, migrations: { status: 'up', pending } };
       }
       const message = `the database lacks the migrations ${pending.join(', ')}; ${HOW_TO_MIGRATE}`;
-      return { ...database.up(), ...migrations.down({ pending, message }) };
+      return { database, migrations: { status: 'down', pending, message } };
     } catch (error) {
       const reason = databaseReason(error);
       return isDatabaseUnavailable(error)
-        ? database.down(`the database cannot be used (check DATABASE_URL): ${reason}`)
-        : { ...database.up(), ...migrations.down(reason) };
+        ? {
+            database: {
+              status: 'down',
+              message: `the database cannot be used (check DATABASE_URL): ${reason}`,
+            },
+          }
+        : { database, migrations: { status: 'down', message: reason } };
     }
   }
 

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { TerminusModule } from '@nestjs/terminus';
 import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
 import { CounterStoreHealth } from './counter-store.health.js';
 import { DatabaseHealth } from './database.health.js';
@@ -8,8 +7,7 @@ import { ProbeController } from './probe.controller.js';
 import { Readiness } from './readiness.js';
 
 @Module({
-  // `Readiness` logs what is down.
-  imports: [TerminusModule.forRoot({ logger: false }), RateLimitModule],
+  imports: [RateLimitModule],
   controllers: [ProbeController, HealthController],
   providers: [DatabaseHealth, CounterStoreHealth, Readiness],
 })
