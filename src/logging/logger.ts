@@ -1,11 +1,23 @@
 import type { LoggerService } from '@nestjs/common';
 import { type Logger, pino, stdTimeFunctions } from 'pino';
 import type { Environment } from '../settings/environment.js';
-import { TERMINAL_FORMAT } from './terminal-format.js';
 
 /** Lines are gathered until they are this many bytes, or this old: a write for each would be a good part of a request's cost. */
 const GATHERED_BYTES = 4096;
 const GATHERED_MS = 100;
+
+/** Options of `pino-pretty`: one line for each request, for a person. A condition drops its text where there is no such field. */
+export const TERMINAL_FORMAT = {
+  translateTime: 'SYS:HH:MM:ss.l',
+  singleLine: true,
+  messageFormat:
+    '{msg} {if method}{method} {path} {status} in {ms} ms{end} {if decision}{decision}{end} ' +
+    '{if limit}{remaining} of {limit} a {window} left{end} {if plan}plan {plan}{end} {if keyId}key {keyId}{end}',
+  // The message has the first ten already.
+  ignore:
+    'method,path,status,ms,decision,window,limit,remaining,plan,keyId,' +
+    'requestId,operation,quotaId,address,userAgent,trace_id,span_id',
+};
 
 /** What JSON leaves as it is, though a terminal obeys it or shows by it a text in another order: C1 controls, line ends, directions. */
 const OBEYED = /[\u0080-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
