@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import {
   Inject,
   Injectable,
@@ -8,16 +6,13 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
+import { type FastifyInstance, type FastifyReply, fastify as createFastify } from 'fastify';
 import type { Registry } from 'prom-client';
 import { ApiError } from '../errors/api-error.js';
+import { targetPath } from '../http/request-path.js';
 import { inTurn } from '../server/pipelining.js';
 import { RefusedConnections } from '../server/refused-connections.js';
-import {
-  leaveNothingToNode,
-  NODE_OPTIONS,
-  requestId,
-  STANDSTILL_TIMEOUT_MS,
-} from '../server/server-options.js';
+import { leaveBodiesUnread, leaveNothingToNode, serverOptions } from '../server/server-options.js';
 import { UnsentResponses } from '../server/unsent-responses.js';
 import { ENVIRONMENT, type Environment, InvalidEnvironmentError } from '../settings/environment.js';
 import { ServiceMetrics } from './service-metrics.js';
@@ -35,18 +30,19 @@ const FAILED = new ApiError('internal_error', 'The metrics could not be read.');
 @Injectable()
 export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(MetricsServer.name);
-  private server: Server | null = null;
+  private server: FastifyInstance | null = null;
 
   constructor(
     private readonly metrics: ServiceMetrics,
     private readonly refusedConnections: RefusedConnections,
     private readonly unsentResponses: UnsentResponses,
-    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'HOST' | 'METRICS_PORT'>,
+    @Inject(ENVIRONMENT)
+    private readonly environment: Pick<Environment, 'HOST' | 'METRICS_PORT' | 'TRUST_PROXY'>,
   ) {}
 
   /** The port it listens on; null without METRICS_PORT. */
   get port(): number | null {
-    return (this.server?.address() as AddressInfo | null)?.port ?? null;
+    return (this.server?.server.address() as AddressInfo | null)?.port ?? null;
   }
 
   /** @throws InvalidEnvironmentError when METRICS_PORT cannot be listened on. */
@@ -55,9 +51,9 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     if (METRICS_PORT === undefined) {
       return;
     }
-    const server = this.createServer(await this.metrics.registry()).listen(METRICS_PORT, HOST);
+    const server = this.createServer(await this.metrics.registry());
     try {
-      await once(server, 'listening');
+      await server.listen({ port: METRICS_PORT, host: HOST });
     } catch (cause) {
       const reason = (cause as Error).message;
       throw new InvalidEnvironmentError(`METRICS_PORT ${METRICS_PORT} cannot be listened on: ${reason}`, {
@@ -68,48 +64,38 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   async onApplicationShutdown(): Promise<void> {
-    if (this.server !== null) {
-      const closed = once(this.server, 'close');
-      this.server.close();
-      this.server.closeAllConnections();
-      await closed;
-    }
+    await this.server?.close();
   }
 
-  private createServer(registry: Registry): Server {
-    const { refusedConnections } = this;
-    const server = createServer(NODE_OPTIONS, (_request, response) =>
-      inTurn(response, () => void this.respond(registry, response)),
+  private createServer(registry: Registry): FastifyInstance {
+    const fastify = createFastify({
+      ...serverOptions(this.environment),
+      clientErrorHandler: (error, socket) => this.refusedConnections.respondTo(error, socket),
+      forceCloseConnections: true,
+    });
+    leaveNothingToNode(fastify.server);
+    leaveBodiesUnread(fastify);
+    this.refusedConnections.watch(fastify.server);
+    this.unsentResponses.watch(fastify.server);
+    fastify.addHook('onRequest', (request, reply, done) => {
+      reply.header('X-Request-Id', request.id);
+      inTurn(reply.raw, done);
+    });
+    fastify.get('/metrics', async (_request, reply) =>
+      // Not a string, as Node keeps two copies of one that is unsent.
+      reply.type(registry.contentType).send(Buffer.from(await registry.metrics())),
     );
-    server.on('clientError', (error, socket) => refusedConnections.respondTo(error, socket as Socket));
-    server.setTimeout(STANDSTILL_TIMEOUT_MS);
-    leaveNothingToNode(server);
-    refusedConnections.watch(server);
-    this.unsentResponses.watch(server);
-    return server;
-  }
-
-  /** Never rejects. */
-  private async respond(registry: Registry, response: ServerResponse): Promise<void> {
-    const { method = '', url = '' } = response.req;
-    response.setHeader('X-Request-Id', requestId(response.req));
-    if (url.split('?', 1)[0] !== '/metrics') {
-      sendError(response, NOT_FOUND);
-    } else if (!['GET', 'HEAD'].includes(method)) {
-      sendError(response, NOT_ALLOWED);
-    } else {
-      try {
-        // Not a string, as Node keeps two copies of one that is unsent.
-        const page = Buffer.from(await registry.metrics());
-        response.writeHead(200, { 'Content-Type': registry.contentType }).end(page);
-      } catch (error) {
-        this.logger.error(error);
-        sendError(response, FAILED);
-      }
-    }
+    fastify.setNotFoundHandler(({ url }, reply) =>
+      sendError(reply, targetPath(url) === '/metrics' ? NOT_ALLOWED : NOT_FOUND),
+    );
+    fastify.setErrorHandler((error, _request, reply) => {
+      this.logger.error(error);
+      return sendError(reply, FAILED);
+    });
+    return fastify;
   }
 }
 
-function sendError(response: ServerResponse, { status, headers, body }: ApiError): void {
-  response.writeHead(status, { ...headers, 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+function sendError(reply: FastifyReply, { status, headers, body }: ApiError): FastifyReply {
+  return reply.status(status).headers(headers).send(body);
 }
