@@ -1,4 +1,4 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { ApiError } from '../errors/api-error.js';
@@ -23,7 +23,6 @@ interface Slot {
   bucketKey?: string;
 }
 
-const REPORT_INTERVAL_MS = 1000;
 /** How long after two buckets have competed for slots each gets no more than its share. */
 const SHARED_MS = 10_000;
 /** Created once, as an overloaded server has no time for stack traces. */
@@ -64,8 +63,6 @@ class OperationLoad {
   readonly slots = new InFlight<Slot>();
   /** Requests denied since the start. */
   shed = 0;
-  /** When the overload was last logged. */
-  reportedAtMs = -Infinity;
   /** The bucket of the last request that found most slots taken, and when. */
   lastBucketKey: string | null = null;
   lastShortAtMs = -Infinity;
@@ -82,7 +79,6 @@ class OperationLoad {
  */
 @Injectable()
 export class ConcurrencyLimit {
-  private readonly logger = new Logger(ConcurrencyLimit.name);
   private readonly byOperation = new Map<string, OperationLoad>();
   private readonly maxSlots: number;
   private readonly maxShare: number;
@@ -108,7 +104,6 @@ export class ConcurrencyLimit {
     if (!this.hasSlotFor(load, slot)) {
       load.shed += 1;
       request.isShed = true;
-      this.report(load);
       return OVERLOADED;
     }
     request.slot = slot;
@@ -161,17 +156,6 @@ export class ConcurrencyLimit {
       this.byOperation.set(operation, load);
     }
     return load;
-  }
-
-  private report(load: OperationLoad): void {
-    const nowMs = performance.now();
-    if (nowMs - load.reportedAtMs >= REPORT_INTERVAL_MS) {
-      load.reportedAtMs = nowMs;
-      const { operation, slots, shed } = load;
-      this.logger.warn(
-        `Overloaded: ${slots.length} requests of ${operation} are in flight; ${shed} were denied so far`,
-      );
-    }
   }
 }
 

@@ -9,7 +9,6 @@ const ENOUGH_BYTES = 0.75 * MAX_UNSENT_BYTES;
 /** Bytes that every client is taken to have read in the second before, so that a new one is not the slowest. */
 const HEAD_START_BYTES = 64 * 1024;
 const HEAD_START_MS = 1000;
-const REPORT_INTERVAL_MS = 1000;
 
 /** A complete response that the operating system has not accepted whole. */
 interface UnsentResponse {
@@ -42,7 +41,6 @@ export class UnsentResponses {
   /** Responses whose body is shared by all clients. */
   private readonly shared = new WeakSet<ServerResponse>();
   private bytes = 0;
-  private reportedAtMs = -Infinity;
 
   /** Counts the responses of a server from now on. */
   watch(server: Server): void {
@@ -116,12 +114,9 @@ export class UnsentResponses {
       socket.resetAndDestroy();
       this.closedConnections += 1;
     }
-    if (nowMs - this.reportedAtMs >= REPORT_INTERVAL_MS) {
-      this.reportedAtMs = nowMs;
-      this.logger.warn(
-        `Clients read too slowly: ${MAX_UNSENT_BYTES} bytes of responses were unsent. Connections closed so far: ${this.closedConnections}`,
-      );
-    }
+    this.logger.warn(
+      `Clients read too slowly: ${MAX_UNSENT_BYTES} bytes of responses were unsent. Connections closed so far: ${this.closedConnections}`,
+    );
   }
 }
 
