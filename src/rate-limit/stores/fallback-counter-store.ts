@@ -1,10 +1,9 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock, ServerClock } from '../../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
-import type { BreakerState } from '../rules/breaker.js';
 import { CounterStore, CounterStoreError, type UnreportedUsage, wasNotCounted } from './counter-store.js';
 import { LocalCounterStore } from './local-counter-store.js';
-import { type Outage, OutageMonitor } from './outage-monitor.js';
+import { type BreakerState, type Outage, OutageMonitor } from './outage-monitor.js';
 import type { RateLimitDecision, RateLimitRequest } from '../rules/rate-limit-decision.js';
 import { UsageReporter } from './usage-reporter.js';
 import { isFarAhead, msToStart } from '../rules/windows.js';
@@ -52,7 +51,7 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
 
   /** `open` while the shared store is away, `half-open` until it is certain that it counts again. */
   get breakerState(): BreakerState {
-    return this.monitor.breaker.state;
+    return this.monitor.breakerState;
   }
 
   /**
@@ -93,7 +92,7 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
 
   /** Returns null when the store responds, which is checked unless it is known to be away. Never rejects. */
   async outage(): Promise<Outage | null> {
-    if (this.monitor.breaker.state !== 'open') {
+    if (this.breakerState !== 'open') {
       try {
         await this.shared.reconcile([]);
         return null;
@@ -122,13 +121,12 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
    * @throws CounterStoreError for a conflict: the store is there, and others count in it at this moment.
    */
   private async query(kind: 'consume' | 'peek', request: RateLimitRequest): Promise<RateLimitDecision> {
-    const { breaker } = this.monitor;
     let isSent = false;
     try {
-      while (this.reporter.unreported !== null && breaker.state !== 'open') {
+      while (this.reporter.unreported !== null && this.breakerState !== 'open') {
         await this.reporter.report();
       }
-      if (breaker.state === 'open') {
+      if (this.breakerState === 'open') {
         return this.decideLocally(kind, request, true);
       }
       isSent = true;
@@ -197,7 +195,7 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
   }
 
   private throwWhileAway(): void {
-    if (this.monitor.breaker.state === 'open') {
+    if (this.breakerState === 'open') {
       throw this.monitor.outage?.error;
     }
   }

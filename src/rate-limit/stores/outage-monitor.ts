@@ -1,10 +1,14 @@
 import type { Logger } from '@nestjs/common';
 import { PeriodicTask } from '../../database/periodic-task.js';
 import type { Clock } from '../../settings/clock.js';
-import { Breaker } from '../rules/breaker.js';
 import { CounterStoreError } from './counter-store.js';
 
 const PROBE_INTERVAL_MS = 500;
+const FAILURES_IN_A_ROW = 3;
+
+/** Every state of a breaker. Open, no query is sent. Half-open, the result of the next query closes it or opens it again. */
+export const BREAKER_STATES = ['closed', 'open', 'half-open'] as const;
+export type BreakerState = (typeof BREAKER_STATES)[number];
 
 /** Since when queries to the shared store have failed, and the last error. */
 export interface Outage {
@@ -17,9 +21,11 @@ export interface Outage {
  * half-open: a store that is out of memory or read-only, or has a locked row, responds and does not count.
  */
 export class OutageMonitor {
-  readonly breaker = new Breaker();
+  /** Changed by the methods alone. */
+  breakerState: BreakerState = 'closed';
   /** Null once a request was counted after the last failure. */
   outage: Outage | null = null;
+  private failuresInARow = 0;
   /** The queries whose failure is recorded: each of their requests fails with an error of its own. */
   private readonly failedQueries = new WeakSet<object>();
   private prober: PeriodicTask | null = null;
@@ -39,24 +45,28 @@ export class OutageMonitor {
       return;
     }
     this.failedQueries.add(query);
+    this.failuresInARow += 1;
     this.outage = { since: this.outage?.since ?? new Date(this.clock.now()), error };
-    if (this.breaker.failed(kind === 'noConnection')) {
+    if (this.breakerState === 'closed') {
+      if (kind !== 'noConnection' && this.failuresInARow < FAILURES_IN_A_ROW) {
+        this.logger.debug(`A query to the counter store failed: ${message}`);
+        return;
+      }
       this.logger.warn(`The counter store is away, so this replica counts by itself: ${message}`);
-    } else if (this.breaker.state !== 'open') {
-      this.logger.debug(`A query to the counter store failed: ${message}`);
     }
-    if (this.breaker.state === 'open') {
-      this.startProbing();
-    }
+    this.breakerState = 'open';
+    this.prober ??= this.startProbing();
   }
 
   /** Records that a request was counted. While open that changes nothing: its query was sent before. */
   succeeded(): void {
-    if (this.breaker.state === 'open') {
+    if (this.breakerState === 'open') {
       return;
     }
+    this.failuresInARow = 0;
     this.outage = null;
-    if (this.breaker.succeeded()) {
+    if (this.breakerState === 'half-open') {
+      this.breakerState = 'closed';
       this.logger.warn('The counter store is back, and has counted what this replica allowed meanwhile');
     }
   }
@@ -65,23 +75,20 @@ export class OutageMonitor {
     void this.prober?.stop();
   }
 
-  private startProbing(): void {
-    if (this.prober !== null) {
-      return;
-    }
+  private startProbing(): PeriodicTask {
     const prober = new PeriodicTask(
       PROBE_INTERVAL_MS,
       async () => {
         await this.probe();
         void prober.stop();
         this.prober = null;
-        this.breaker.halfOpen();
+        this.breakerState = 'half-open';
         return false;
       },
       (error) => this.failed(error),
     );
     prober.start();
-    this.prober = prober;
+    return prober;
   }
 }
 
