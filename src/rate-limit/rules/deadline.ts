@@ -8,25 +8,22 @@ export class DeadlineError extends Error {
 /**
  * Waits for a result, at most until the deadline.
  *
- * The time passes in three timers, one after the other: a process that was stopped loses one of them, however long it was stopped.
- * After the last, the sockets are read once more, as the result may lie there already.
+ * The time passes in three steps: a process that was stopped loses one of them, however long it was stopped. After the last, the sockets
+ * are read once more, as the result may lie there already.
  *
  * @throws DeadlineError after the deadline; else as the promise does.
  */
 export function withinDeadline<T>(result: Promise<T>, deadlineMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    let timer: NodeJS.Timeout;
-    const wait = (step: number) => {
-      timer = setTimeout(() => {
-        if (step < STEPS) {
-          wait(step + 1);
-        } else {
-          // Timers are run before sockets are read, and immediates after.
-          setImmediate(() => reject(new DeadlineError(`There was no response within ${deadlineMs} ms`)));
-        }
-      }, deadlineMs / STEPS);
-    };
-    wait(1);
-    result.then(resolve, reject).finally(() => clearTimeout(timer));
+    let stepsLeft = STEPS;
+    const timer = setInterval(() => {
+      stepsLeft -= 1;
+      if (stepsLeft === 0) {
+        clearInterval(timer);
+        // Timers are run before sockets are read, and immediates after.
+        setImmediate(() => reject(new DeadlineError(`There was no response within ${deadlineMs} ms`)));
+      }
+    }, deadlineMs / STEPS);
+    result.then(resolve, reject).finally(() => clearInterval(timer));
   });
 }
