@@ -123,7 +123,7 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
   private async query(kind: 'consume' | 'peek', request: RateLimitRequest): Promise<RateLimitDecision> {
     let isSent = false;
     try {
-      while (this.reporter.unreported !== null && this.breakerState !== 'open') {
+      while (!this.reporter.isDone && this.breakerState !== 'open') {
         await this.reporter.report();
       }
       if (this.breakerState === 'open') {

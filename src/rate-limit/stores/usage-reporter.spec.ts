@@ -1,21 +1,29 @@
 import type { RateLimitRequest } from '../rules/rate-limit-decision.js';
-import { UnreportedUsageLog } from './unreported-usage-log.js';
+import type { CounterStore } from './counter-store.js';
+import { UsageReporter } from './usage-reporter.js';
 
 const noonMs = Date.UTC(2027, 2, 5, 12);
 const noon = noonMs / 60_000;
 const day = Date.UTC(2027, 2, 5) / 86_400_000;
 const request: RateLimitRequest = { bucketKey: 'quota:1', perMinute: 60, perDay: 1000 };
 
-function allowedAt(...timesMs: number[]): UnreportedUsageLog {
-  const log = new UnreportedUsageLog(3);
+function allowedAt(...timesMs: number[]): UsageReporter {
+  const reporter = new UsageReporter({} as CounterStore, 3);
   for (const nowMs of timesMs) {
     const banStatus = { refusalsUntilBan: null, ban: null };
-    log.add(request, { allowed: true, windows: [], nowMs, clockMs: nowMs, ...banStatus, degraded: true });
+    reporter.add(request, {
+      allowed: true,
+      windows: [],
+      nowMs,
+      clockMs: nowMs,
+      ...banStatus,
+      degraded: true,
+    });
   }
-  return log;
+  return reporter;
 }
 
-describe('UnreportedUsageLog', () => {
+describe('UsageReporter', () => {
   it('adds up usage within a minute and a day', () => {
     expect(allowedAt(noonMs, noonMs + 59_999).next(9)).toEqual([
       { ...request, minute: noon, minuteUsed: 2, day, dayUsed: 2 },
@@ -35,25 +43,27 @@ describe('UnreportedUsageLog', () => {
   });
 
   it('restores usage that could not be reported, and adds it to its own windows', () => {
-    const log = allowedAt(noonMs, noonMs);
-    const unreported = log.next(9);
-    expect(log.size).toBe(0);
-    log.restore(unreported);
-    log.restore(allowedAt(noonMs + 60_000).next(9));
-    log.restore(unreported);
-    expect(log.next(9)).toEqual([{ ...request, minute: noon + 1, minuteUsed: 1, day, dayUsed: 5 }]);
+    const reporter = allowedAt(noonMs, noonMs);
+    const unreported = reporter.next(9);
+    expect(reporter.size).toBe(0);
+    reporter.restore(unreported);
+    reporter.restore(allowedAt(noonMs + 60_000).next(9));
+    reporter.restore(unreported);
+    expect(reporter.next(9)).toEqual([{ ...request, minute: noon + 1, minuteUsed: 1, day, dayUsed: 5 }]);
   });
 
   it('returns usage in parts', () => {
-    const log = allowedAt(noonMs);
-    log.restore([{ ...request, bucketKey: 'quota:2', minute: noon, minuteUsed: 1, day, dayUsed: 1 }]);
-    expect([log.next(1), log.next(1), log.next(1)].map(({ length }) => length)).toEqual([1, 1, 0]);
+    const reporter = allowedAt(noonMs);
+    reporter.restore([{ ...request, bucketKey: 'quota:2', minute: noon, minuteUsed: 1, day, dayUsed: 1 }]);
+    expect([reporter.next(1), reporter.next(1), reporter.next(1)].map(({ length }) => length)).toEqual([
+      1, 1, 0,
+    ]);
   });
 
   it('drops usage of addresses first, which leaves room for quotas', () => {
-    const log = allowedAt(noonMs);
+    const reporter = allowedAt(noonMs);
     for (let address = 0; address < 9; address += 1) {
-      log.restore([
+      reporter.restore([
         {
           bucketKey: `address:${address}`,
           perMinute: 300,
@@ -65,7 +75,7 @@ describe('UnreportedUsageLog', () => {
         },
       ]);
     }
-    expect(log.size).toBe(4);
-    expect(log.next(1)).toMatchObject([{ bucketKey: 'quota:1' }]);
+    expect(reporter.size).toBe(4);
+    expect(reporter.next(1)).toMatchObject([{ bucketKey: 'quota:1' }]);
   });
 });
