@@ -36,7 +36,7 @@ export class CounterStoreError extends Error {
     override readonly cause: unknown,
   ) {
     const { code, where } = (cause ?? {}) as { code?: unknown; where?: string };
-    // PostgreSQL names there the row that is locked.
+    // Of a row that is locked, PostgreSQL's `where` names the place.
     super(
       where === undefined ? databaseReason(cause) : `${databaseReason(cause)} (${where.split('\n', 1)[0]})`,
     );
@@ -83,7 +83,7 @@ export abstract class CounterStore {
    *
    * @param usage each bucket once.
    * @throws CounterStoreError when the store is away. Then nothing was added, or the outcome is unknown, by its kind; a
-   *   PartialReconcileError has an error for each.
+   *   PartialReconcileError lists what was surely not added.
    */
   abstract reconcile(usage: UnreportedUsage[]): Promise<void>;
 

@@ -24,7 +24,7 @@ const AHEAD_LOG_INTERVAL_MS = 60_000;
 @Injectable()
 export class FallbackCounterStore extends CounterStore implements OnApplicationShutdown {
   private readonly logger = new Logger(FallbackCounterStore.name);
-  private readonly time: ServerClock;
+  private readonly serverClock: ServerClock;
   private readonly monitor: OutageMonitor;
   private readonly local: LocalCounterStore;
   private readonly reporter: UsageReporter;
@@ -39,9 +39,9 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
     private readonly clock: Clock,
   ) {
     super();
-    this.time = new ServerClock(clock);
+    this.serverClock = new ServerClock(clock);
     this.monitor = new OutageMonitor(this.logger, clock, () => this.probe());
-    this.local = new LocalCounterStore(() => this.time.now(), environment.BAN_DURATIONS);
+    this.local = new LocalCounterStore(() => this.serverClock.now(), environment.BAN_DURATIONS);
     this.reporter = new UsageReporter(shared);
   }
 
@@ -160,7 +160,7 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
     if (this.monitor.outage !== null) {
       this.monitor.succeeded();
     }
-    this.time.observe(decision.clockMs);
+    this.serverClock.observe(decision.clockMs);
     this.local.learn(request, decision);
     if (decision.nowMs > decision.clockMs) {
       this.warnOfWindowAhead(request, decision);

@@ -172,7 +172,7 @@ export class RedisConnection {
     client.on('error', (error) => (fault = error));
     client.on('node error', (error) => (fault = error));
     client.once('close', () => this.replace(client, fault));
-    // A master of a Cluster. To one that is not connected, ioredis would queue calls, and not tell whether it sent them.
+    // ioredis would queue calls to a master of a Cluster that is not connected, and not report whether it sent them.
     client.on('-node', ({ options }: Redis) => options.readOnly || this.replace(client, fault));
     this.client = client;
     if (this.logged.size > 0) {

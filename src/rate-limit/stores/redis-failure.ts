@@ -34,7 +34,7 @@ function unusable(cause: unknown): Error {
   return new Error(`Redis cannot be used: ${databaseReason(cause)}`, { cause });
 }
 
-/** What the server has not surely rejected, nor ioredis kept, may have been counted. */
+/** A call may have been counted unless the server rejected it or ioredis did not send it. */
 function kindOf(error: Error): FailureKind {
   if (isReply(error)) {
     return WRONG_TYPE.test(error.message) ? 'wrongType' : 'failed';
