@@ -17,6 +17,8 @@ const MAX_UNREPORTED_BUCKETS = 50_000;
  * been added is never reported again, so that nothing counts twice.
  */
 export class UsageReporter {
+  /** Whether nothing is unreported, nor being reported. */
+  isDone = true;
   private readonly unreported: BucketCache<UnreportedUsage>;
   private reporting: Promise<void> | null = null;
 
@@ -28,11 +30,6 @@ export class UsageReporter {
     this.unreported = new BucketCache(maxBuckets);
   }
 
-  /** Whether all usage is reported. */
-  get isDone(): boolean {
-    return this.size === 0 && this.reporting === null;
-  }
-
   /** The number of buckets with unreported usage. */
   get size(): number {
     return this.unreported.quotas.size + this.unreported.addresses.size;
@@ -41,6 +38,7 @@ export class UsageReporter {
   /** Adds one request that was allowed. */
   add({ bucketKey, perMinute, perDay }: RateLimitRequest, { nowMs }: RateLimitDecision): void {
     const [minute, day] = [minuteOf(nowMs), dayOf(nowMs)];
+    this.isDone = false;
     this.restore([{ bucketKey, perMinute, perDay, minute, minuteUsed: 1, day, dayUsed: 1 }]);
   }
 
@@ -52,6 +50,7 @@ export class UsageReporter {
   report(): Promise<void> {
     this.reporting ??= this.reportAll().finally(() => {
       this.reporting = null;
+      this.isDone = this.size === 0;
     });
     return this.reporting;
   }
