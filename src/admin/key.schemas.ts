@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { instant } from '../schemas/instant.js';
-import { sentAs } from '../schemas/json-schema.js';
 import { cursorParameter, limitParameter, once } from '../schemas/pagination.js';
 import { dateTime, plainText, uuid } from '../schemas/text-schemas.js';
 import { bothOrNone, ownLimits } from './limits.schema.js';
@@ -164,14 +163,12 @@ export const KeyQuery = z.object({
     .meta({ description: 'Only keys on this plan.', maxLength: PLAN_NAME_MAX_LENGTH }),
   search: keySearch.optional(),
   state: z.enum(KEY_STATES, once(STATE_FAULT)).optional().meta({ description: 'Only keys in this state.' }),
-  banned: sentAs(
-    z.boolean(),
-    z
-      .enum(['true', 'false'], once('must be true or false'))
-      .transform((value) => value === 'true')
-      .optional()
-      .meta({ description: 'Only keys whose quota is banned now (`true`) or is not (`false`).' }),
-  ),
+  banned: z
+    .enum(['true', 'false'], once('must be true or false'))
+    .transform((value) => value === 'true')
+    .pipe(z.boolean())
+    .optional()
+    .meta({ description: 'Only keys whose quota is banned now (`true`) or is not (`false`).' }),
   /** The page begins after this id. */
   cursor: cursorParameter((position) => (isKeyId(position) ? position : null)),
 });

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { countParameter, cursorParameter, limitParameter, once } from '../schemas/pagination.js';
-import { sentAs } from '../schemas/json-schema.js';
 import { dateTime, plainText, uuid } from '../schemas/text-schemas.js';
 import { PERIODS } from '../usage/rules/periods.js';
 import type { DeprecatedCallsPosition, UsagePosition } from '../usage/usage.repository.js';
@@ -56,13 +55,10 @@ export const UsageQuery = z.object({
     DAYS_DEFAULT,
     'Number of UTC days, today included. Minutes are kept for 48 hours, hours for 35 days, days for 400.',
   ),
-  period: sentAs(
-    z.enum(PERIODS).default(PERIOD_DEFAULT),
-    z
-      .enum(PERIODS, once(`must be one of ${PERIODS.join(', ')}`))
-      .default(PERIOD_DEFAULT)
-      .meta({ description: 'The UTC period by which requests are grouped.' }),
-  ),
+  period: z
+    .enum(PERIODS, once(`must be one of ${PERIODS.join(', ')}`))
+    .prefault(PERIOD_DEFAULT)
+    .meta({ description: 'The UTC period by which requests are grouped.', default: PERIOD_DEFAULT }),
   /** The page begins after this entry. */
   cursor: cursorParameter(readUsagePosition),
 });

@@ -90,7 +90,9 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): object {
   if (id !== undefined) {
     return { $ref: `#/$defs/${id}` };
   }
-  const { $defs: _defs, ...own } = jsonSchema(schema, io);
+  // The other objects are queries. Parameters arrive as text, and are documented as what they become; none is required.
+  const { $defs: _defs, ...own } =
+    schema instanceof z.ZodObject ? jsonSchema(schema.partial(), 'output') : jsonSchema(schema, io);
   return own;
 }
 

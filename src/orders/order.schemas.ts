@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { instant } from '../schemas/instant.js';
 import { int64, parseInt64 } from '../schemas/int64.js';
-import { sentAs } from '../schemas/json-schema.js';
 import { cursorParameter, limitParameter, once } from '../schemas/pagination.js';
 import { positiveInt32 } from '../schemas/positive-int32.js';
 import { dateTime } from '../schemas/text-schemas.js';
@@ -59,13 +58,11 @@ export type Order = z.infer<typeof Order>;
 
 export const OrderQuery = z.object({
   limit: limitParameter('Maximum number of orders returned.'),
-  status: sentAs(
-    OrderStatus,
-    z
-      .enum(STATUSES, once(STATUS_FAULT))
-      .optional()
-      .meta({ description: 'Returns only orders with this status.' }),
-  ),
+  status: z
+    .string(once(STATUS_FAULT))
+    .pipe(OrderStatus)
+    .optional()
+    .meta({ description: 'Returns only orders with this status.' }),
   /** The page begins after this identifier. */
   cursor: cursorParameter(parseInt64),
 });

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { int64, parseInt64 } from '../schemas/int64.js';
-import { sentAs } from '../schemas/json-schema.js';
 import { cursorParameter, limitParameter, once } from '../schemas/pagination.js';
 
 const STATUSES = ['available', 'pending', 'sold'] as const;
@@ -51,13 +50,11 @@ export type Pet = z.infer<typeof Pet>;
 
 export const PetQuery = z.object({
   limit: limitParameter('Maximum number of animals returned.'),
-  status: sentAs(
-    PetStatus,
-    z
-      .enum(STATUSES, once(STATUS_FAULT))
-      .optional()
-      .meta({ description: 'Returns only animals with this status.' }),
-  ),
+  status: z
+    .string(once(STATUS_FAULT))
+    .pipe(PetStatus)
+    .optional()
+    .meta({ description: 'Returns only animals with this status.' }),
   /** The identifier after which the page begins. */
   cursor: cursorParameter(parseInt64),
 });

@@ -1,13 +1,5 @@
 import { z } from 'zod';
 
-const sentSchemas = new WeakMap<z.ZodType, z.ZodType>();
-
-/** Documents `schema`, which reads the text of a query parameter, as `sent`. */
-export function sentAs<Schema extends z.ZodType>(sent: z.ZodType, schema: Schema): Schema {
-  sentSchemas.set(schema, sent);
-  return schema;
-}
-
 /** JSON Schema, draft 2020-12, which is that of OpenAPI 3.1. */
 export type JsonSchema = Record<string, unknown>;
 
@@ -39,10 +31,7 @@ const OPTIONS = {
 
 /** Returns the JSON Schema of a zod schema; a bigint is an int64. Schemas with an `id` are in its `$defs`. */
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-  const { $schema: _schema, ...converted } = z.toJSONSchema(io === 'input' ? asSent(schema) : schema, {
-    ...OPTIONS,
-    io,
-  });
+  const { $schema: _schema, ...converted } = z.toJSONSchema(schema, { ...OPTIONS, io });
   return converted;
 }
 
@@ -54,18 +43,5 @@ export function namedJsonSchemas(pathOf: (id: string) => string): Record<string,
       // By name, as the order of declaration is that of the imports.
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
       .map(([id, { $schema: _schema, $id: _id, ...converted }]) => [id, converted]),
-  );
-}
-
-function asSent(schema: z.ZodType): z.ZodType {
-  return schema instanceof z.ZodObject ? z.object(fieldsAsSent(schema.shape)) : schema;
-}
-
-function fieldsAsSent(shape: Record<string, z.ZodType>): Record<string, z.ZodType> {
-  return Object.fromEntries(
-    Object.entries(shape).map(([name, field]) => {
-      const sent = sentSchemas.get(field);
-      return [name, sent === undefined ? field : sent.optional().meta(field.meta() ?? {})];
-    }),
   );
 }

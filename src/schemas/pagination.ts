@@ -1,6 +1,5 @@
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
-import { sentAs } from './json-schema.js';
 
 const CHECKSUM_BYTES = 4;
 const LIMIT_MAX = 100;
@@ -52,16 +51,13 @@ export const once = (fault: string) => ({
 /** Returns the schema of a query parameter that is an integer from 1 to `max`. */
 export function countParameter(max: number, byDefault: number, description: string) {
   const fault = `must be an integer from 1 to ${max}`;
-  return sentAs(
-    z.int32().min(1).max(max).default(byDefault),
-    z
-      .string(once(fault))
-      .regex(/^[1-9]\d{0,9}$/, fault)
-      .transform(Number)
-      .refine((value) => value <= max, fault)
-      .default(byDefault)
-      .meta({ description }),
-  );
+  return z
+    .string(once(fault))
+    .regex(/^[1-9]\d{0,8}$/, fault)
+    .transform(Number)
+    .pipe(z.int32().min(1).max(max, fault))
+    .prefault(String(byDefault))
+    .meta({ description, default: byDefault });
 }
 
 /** Returns the schema of the query parameter `limit`, the maximum number of entries of a page. */
@@ -91,5 +87,6 @@ export function cursorParameter<Position>(read: (position: string) => Position |
     .meta({
       description: 'Where the page begins, as the `Link` header of the page before gives it. Opaque.',
       maxLength: CURSOR_MAX_LENGTH,
+      type: 'string',
     });
 }
