@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { positiveInt32 } from '../schemas/positive-int32.js';
+import { int32 } from '../schemas/int32.js';
 
 /** Requests per UTC minute and UTC day: the limits of a plan, or those of a quota that override its plan's. */
 export const Limits = z.object({
-  perMinute: positiveInt32('Requests per UTC minute.'),
-  perDay: positiveInt32('Requests per UTC day.'),
+  perMinute: int32('Requests per UTC minute.'),
+  perDay: int32('Requests per UTC day.'),
 });
 export type Limits = z.infer<typeof Limits>;
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { instant } from '../schemas/instant.js';
+import { int32 } from '../schemas/int32.js';
 import { int64, parseInt64 } from '../schemas/int64.js';
 import { cursorParameter, limitParameter, once } from '../schemas/pagination.js';
-import { positiveInt32 } from '../schemas/positive-int32.js';
 import { dateTime } from '../schemas/text-schemas.js';
 
 const STATUSES = ['placed', 'approved', 'delivered'] as const;
@@ -20,7 +20,7 @@ const SHIP_DATE = { description: 'Requested time of shipment.', format: 'date-ti
 /** The body of a request that places an order. Unknown fields are ignored. */
 export const NewOrder = z
   .object(
-    { petId, quantity: positiveInt32(QUANTITY), shipDate: instant.optional().meta(SHIP_DATE) },
+    { petId, quantity: int32(QUANTITY), shipDate: instant.optional().meta(SHIP_DATE) },
     { error: 'the body must be a JSON object' },
   )
   .meta({

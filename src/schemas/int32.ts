@@ -1,0 +1,13 @@
+import { z } from 'zod';
+
+const MAX = 2_147_483_647;
+
+/** Returns the schema of an int32 of a JSON body, positive by default. Integers of a body are bigints. */
+export function int32(description: string, minimum = 1, maximum = MAX) {
+  const fault = `must be an integer from ${minimum} to ${maximum}, written as digits`;
+  return z
+    .bigint({ error: ({ input }) => (input === undefined ? 'is required' : fault) })
+    .refine((value) => value >= minimum && value <= maximum, fault)
+    .transform(Number)
+    .meta({ description, format: 'int32', minimum, maximum });
+}
