@@ -2,18 +2,20 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 
 type Components = Record<string, Record<string, object>>;
 
+const REFERENCE = /"\$ref":"#\/components\/(\w+)\/([^"]+)"/g;
+
 /** Returns the components that the paths refer to, directly or through another component. */
 export function referencedComponents<All extends Components>(
   paths: OpenAPIObject['paths'],
   components: All,
 ): All {
-  const referenced = new Set<string>();
+  const referenced = new Set<object>();
   const follow = (value: unknown): void => {
-    for (const reference of referencesIn(value)) {
-      if (!referenced.has(reference)) {
-        referenced.add(reference);
-        const [kind = '', name = ''] = reference.split('/').slice(2);
-        follow(components[kind]?.[name]);
+    for (const [, kind = '', name = ''] of JSON.stringify(value).matchAll(REFERENCE)) {
+      const component = components[kind]?.[name];
+      if (component !== undefined && !referenced.has(component)) {
+        referenced.add(component);
+        follow(component);
       }
     }
   };
@@ -21,18 +23,7 @@ export function referencedComponents<All extends Components>(
   return Object.fromEntries(
     Object.entries(components).map(([kind, all]) => [
       kind,
-      Object.fromEntries(
-        Object.entries(all).filter(([name]) => referenced.has(`#/components/${kind}/${name}`)),
-      ),
+      Object.fromEntries(Object.entries(all).filter(([, component]) => referenced.has(component))),
     ]),
   ) as All;
-}
-
-function referencesIn(value: unknown): string[] {
-  if (typeof value !== 'object' || value === null) {
-    return [];
-  }
-  return Object.entries(value).flatMap(([key, inner]: [string, unknown]) =>
-    key === '$ref' && typeof inner === 'string' ? [inner] : referencesIn(inner),
-  );
 }
