@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { readEnvironment } from '../src/settings/environment.js';
-import { deprecationsText } from '../src/openapi/deprecations.js';
 import { startApplication, type TestApplication } from './support/application.js';
 import { RATE_LIMIT_HEADERS } from './support/expectations.js';
 import { type HttpResponse, send } from './support/http.js';
@@ -57,10 +56,6 @@ describe('the OpenAPI documents', () => {
       }
     }
     expect(unstable).toEqual({ listOrders: 'beta', createOrder: 'experimental' });
-  });
-
-  it('match docs/deprecations.md (if not: npm run documents)', async () => {
-    expect(await readFile('docs/deprecations.md', 'utf8')).toBe(deprecationsText(Object.values(documents)));
   });
 
   it('describe the public interface in openapi.json, relative to both environments', () => {

@@ -98,6 +98,15 @@ describeInBrowser('the reference page, in a browser', () => {
     ]);
   });
 
+  it('explains a deprecation in the section that its Link header leads to', async () => {
+    await page.goTo(`${store.url}/docs?deprecation#/pets/getPet`);
+    const description = '#operations-pets-getPet .opblock-description';
+    await appears(description);
+    expect(await shown(description)).toContain(
+      'Removed on 5 December 2030. Use GET /pets with the filter status instead.',
+    );
+  });
+
   it('filters operations by the words of their method, path, summary and name', async () => {
     await page.evaluate(`(() => {
       const input = document.querySelector('.operation-filter-input');

@@ -4,7 +4,6 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { AppModule } from '../app.module.js';
 import { Clock } from '../settings/clock.js';
 import { readEnvironment } from '../settings/environment.js';
-import { deprecationsText } from '../openapi/deprecations.js';
 import { createDocuments, documentText } from '../openapi/document.js';
 
 /** `npm run documents`: generates the documents from the routes' declarations and the default settings, without a database. */
@@ -14,11 +13,9 @@ const app = await NestFactory.create(AppModule.register(environment, new Clock()
   abortOnError: false,
 });
 const { store, administration } = createDocuments(app, environment);
-const texts = {
-  'openapi.json': documentText(store),
-  'admin-openapi.json': documentText(administration),
-  'docs/deprecations.md': deprecationsText([store, administration]),
-};
-for (const [path, text] of Object.entries(texts)) {
-  await writeFile(new URL(`../../${path}`, import.meta.url), text);
+for (const [file, document] of Object.entries({
+  'openapi.json': store,
+  'admin-openapi.json': administration,
+})) {
+  await writeFile(new URL(`../../${file}`, import.meta.url), documentText(document));
 }
