@@ -62,7 +62,7 @@ export async function createApplication(
   return app;
 }
 
-/** Records the method of each route for `Allow`, except for unlisted routes and experimental ones that are disabled. */
+/** Records the method of each route for `Allow`, except for disabled experimental routes and for `/`, which exists for browsers only. */
 function recordMethods(
   fastify: FastifyInstance,
   allowedMethods: AllowedMethods,
@@ -70,7 +70,7 @@ function recordMethods(
 ): void {
   fastify.addHook('onRoute', ({ method, url, config }) => {
     const isOffered = config?.stability !== 'experimental' || EXPERIMENTAL;
-    if (isOffered && config?.unlisted !== true) {
+    if (isOffered && url !== '/') {
       allowedMethods.add(method, url);
     }
   });

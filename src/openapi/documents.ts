@@ -5,12 +5,12 @@ import type { Environment } from '../settings/environment.js';
 import { UnsentResponses } from '../server/unsent-responses.js';
 import { DocumentRateLimit } from '../rate-limit/document-rate-limit.js';
 import { createDocuments, documentText } from './document.js';
-import { redirectBrowsers } from './root-redirect.js';
 import { referenceDocument } from './reference-document.js';
 import { referencePages } from './reference-page.js';
 import { serveStaticDocument, type StaticDocument } from './static-document.js';
 
 const REFERENCE = '/docs';
+const ACCEPTS_HTML = /\btext\/html\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i;
 
 /** Serves the OpenAPI documents, and at `/docs` the reference pages. Redirects browsers from `/` to `/docs`. */
 export function serveDocuments(app: NestFastifyApplication, environment: Environment): void {
@@ -36,7 +36,14 @@ export function serveDocuments(app: NestFastifyApplication, environment: Environ
   };
   const fastify = app.getHttpAdapter().getInstance();
   documents.forEach((each) => serveStaticDocument(fastify, { onRequest }, each));
-  redirectBrowsers(fastify, { onRequest }, REFERENCE);
+  fastify.get('/', { onRequest }, (request, reply) => {
+    reply.header('Vary', [reply.getHeader('Vary'), 'Accept'].filter(Boolean).join(', '));
+    if (ACCEPTS_HTML.test(request.headers.accept ?? '')) {
+      return reply.redirect(REFERENCE);
+    }
+    reply.callNotFound();
+    return reply;
+  });
 }
 
 function documentAt(path: string, document: OpenAPIObject): StaticDocument {
