@@ -1,14 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { ExternalContextCreator } from '@nestjs/core';
-import { SkipThrottle } from '@nestjs/throttler';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
-import { Public } from '../auth/public.decorator.js';
 import { ApiError } from './api-error.js';
 import { AllowedMethods } from '../http/allowed-methods.js';
 import { isAdministrative, isProtected, targetPath } from '../http/request-path.js';
 
-/** Handles requests without a route, after the global guards. Requests to protected paths are therefore counted before 404 or 405. */
+/** Handles requests without a route. Those to protected paths pass the global guards first, and so are counted before 404 or 405. */
 @Injectable()
 export class NotFoundHandler {
   constructor(
@@ -18,21 +16,14 @@ export class NotFoundHandler {
 
   /** Fastify calls the handler if its router finds no route, and NestJS if a parameter is empty, as in `/v1/pets/`. */
   addTo(fastify: FastifyInstance): void {
-    const underPublic = this.guarded('underPublic');
     const underV1 = this.guarded('underV1');
     const underAdmin = this.guarded('underAdmin');
     fastify.setNotFoundHandler((request, reply) => {
       if (!isProtected(request)) {
-        return underPublic(request, reply);
+        throw request.ambiguity ?? this.errorOf(request);
       }
       return isAdministrative(request) ? underAdmin(request, reply) : underV1(request, reply);
     });
-  }
-
-  @Public()
-  @SkipThrottle()
-  underPublic(request: FastifyRequest): never {
-    throw this.errorOf(request);
   }
 
   underV1(request: FastifyRequest): never {
@@ -45,7 +36,7 @@ export class NotFoundHandler {
   }
 
   private guarded(
-    name: 'underPublic' | 'underV1' | 'underAdmin',
+    name: 'underV1' | 'underAdmin',
   ): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
     const options = { guards: true, interceptors: false, filters: false };
     const handler = this[name] as (...args: unknown[]) => unknown;
