@@ -53,10 +53,6 @@ function ambiguous(message: string): ApiError {
 
 /** Returns whether a text is one host, with or without a port. */
 export function isAuthority(text: string): boolean {
-  const match = AUTHORITY.exec(text);
-  if (match === null) {
-    return false;
-  }
-  const [, address, port = ''] = match;
-  return (address === undefined || isIPv6(address)) && Number(port) <= PORT_MAX;
+  const [authority, address, port = ''] = AUTHORITY.exec(text) ?? [];
+  return authority !== undefined && (address === undefined || isIPv6(address)) && Number(port) <= PORT_MAX;
 }
