@@ -1,12 +1,12 @@
 import type { INestApplication } from '@nestjs/common';
-import { type OpenAPIObject, type OperationObject, SwaggerModule } from '@nestjs/swagger';
+import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { z } from 'zod';
 import type { Environment } from '../settings/environment.js';
 import { jsonSchema, namedJsonSchemas } from '../schemas/json-schema.js';
 import { about, type About, aboutAdministration, securitySchemes } from './about.js';
 import { referencedComponents } from './components.js';
 import { headers } from './headers.js';
-import { completeOperation } from './operation.js';
+import { completeOperation, mapOperations } from './operation.js';
 import { withRequestExample } from './request-example.js';
 
 const PREFIX = '/v1';
@@ -102,17 +102,8 @@ function withoutPrefix(paths: Paths): Paths {
 }
 
 function pathsUnder(prefix: string, paths: Paths, schemas: Schemas): Paths {
-  return Object.fromEntries(
-    Object.entries(paths)
-      .filter(([path]) => path.startsWith(`${prefix}/`))
-      .map(([path, operations]) => [
-        path,
-        Object.fromEntries(
-          Object.entries(operations).map(([method, operation]: [string, OperationObject]) => [
-            method,
-            withRequestExample(completeOperation(operation, method), schemas),
-          ]),
-        ),
-      ]),
+  const selected = Object.entries(paths).filter(([path]) => path.startsWith(`${prefix}/`));
+  return mapOperations(Object.fromEntries(selected), (operation, method) =>
+    withRequestExample(completeOperation(operation, method), schemas),
   );
 }

@@ -1,4 +1,4 @@
-import type { OperationObject, ResponsesObject } from '@nestjs/swagger';
+import type { OpenAPIObject, OperationObject, ResponsesObject } from '@nestjs/swagger';
 import { errorResponses } from './error-responses.js';
 import { type HeaderKey, joinHeaders, referToHeaders } from './headers.js';
 import { stabilityOf, stabilityText } from './stability.js';
@@ -22,8 +22,32 @@ const OF_UNSTABLE: readonly HeaderKey[] = ['X-Stability'];
 
 /** Headers of every response of every operation to a valid key. */
 export const SHARED_HEADERS = [...OF_EVERY_RESPONSE, ...OF_VALID_KEY];
-/** Headers of every response of an operation that is deprecated or not stable. */
-export const LIFECYCLE_HEADERS = [...OF_DEPRECATED, ...OF_UNSTABLE];
+
+/** Returns the paths with what `change` returns of each operation. */
+export function mapOperations(
+  paths: OpenAPIObject['paths'],
+  change: (operation: OperationObject, method: string) => OperationObject,
+): OpenAPIObject['paths'] {
+  return Object.fromEntries(
+    Object.entries(paths).map(([path, item]) => [
+      path,
+      Object.fromEntries(
+        Object.entries(item).map(([method, operation]: [string, OperationObject]) => [
+          method,
+          change(operation, method),
+        ]),
+      ),
+    ]),
+  );
+}
+
+/** Returns the headers of every response of an operation because it is deprecated or not stable. */
+export function lifecycleHeaders(operation: OperationObject): HeaderKey[] {
+  return [
+    ...(operation.deprecated ? OF_DEPRECATED : []),
+    ...(stabilityOf(operation) === 'stable' ? [] : OF_UNSTABLE),
+  ];
+}
 
 /** Returns the operation with its stability in the description, and with error responses and shared headers. */
 export function completeOperation(operation: OperationObject, method: string): OperationObject {
@@ -49,7 +73,6 @@ function sharedHeaders(operation: OperationObject, status: string): HeaderKey[] 
   return [
     ...OF_EVERY_RESPONSE,
     ...(status === NO_VALID_KEY_STATUS ? [] : OF_VALID_KEY),
-    ...(operation.deprecated ? OF_DEPRECATED : []),
-    ...(stabilityOf(operation) === 'stable' ? [] : OF_UNSTABLE),
+    ...lifecycleHeaders(operation),
   ];
 }

@@ -1,6 +1,6 @@
 import type { HeadersObject, OpenAPIObject, OperationObject, ResponsesObject } from '@nestjs/swagger';
 import { type HeaderKey, headers, headerName } from './headers.js';
-import { LIFECYCLE_HEADERS, SHARED_HEADERS } from './operation.js';
+import { lifecycleHeaders, mapOperations, SHARED_HEADERS } from './operation.js';
 
 /** The header of every error response. */
 const ERROR_HEADER: HeaderKey = 'NoStore';
@@ -17,17 +17,7 @@ export function referenceDocument(document: OpenAPIObject, here: string): OpenAP
     ...document,
     info: { ...info, description: [info.description, headersOfAll()].join('\n\n') },
     servers: [{ url: here, description: 'This server' }, ...servers],
-    paths: Object.fromEntries(
-      Object.entries(paths).map(([path, item]) => [
-        path,
-        Object.fromEntries(
-          Object.entries(item).map(([method, operation]: [string, OperationObject]) => [
-            method,
-            withOwnHeaders(operation),
-          ]),
-        ),
-      ]),
-    ),
+    paths: mapOperations(paths, withOwnHeaders),
   };
 }
 
@@ -41,11 +31,7 @@ function headersOfAll(): string {
 
 /** Moves headers that all responses of the operation share from the responses to its description. */
 function withOwnHeaders(operation: OperationObject): OperationObject {
-  const lifecycle = LIFECYCLE_HEADERS.filter((key) =>
-    Object.values(operation.responses).every(
-      (response) => response !== undefined && 'headers' in response && refersTo(response.headers, key),
-    ),
-  );
+  const lifecycle = lifecycleHeaders(operation);
   const shared = [...SHARED_HEADERS, ...lifecycle];
   const responses: ResponsesObject = Object.fromEntries(
     Object.entries(operation.responses).map(([status, response]) => [
@@ -58,20 +44,9 @@ function withOwnHeaders(operation: OperationObject): OperationObject {
           },
     ]),
   );
-  const description =
-    lifecycle.length === 0
-      ? operation.description
-      : [
-          operation.description ?? '',
-          '**Headers of every response of this operation.**',
-          listOf(lifecycle),
-        ].join('\n\n');
-  return { ...operation, ...(description !== undefined && { description }), responses };
-}
-
-function refersTo(listed: HeadersObject = {}, key: HeaderKey): boolean {
-  const header = listed[headerName(key)];
-  return header !== undefined && (!('$ref' in header) || header.$ref === referenceTo(key));
+  const ofOperation =
+    lifecycle.length === 0 ? [] : ['**Headers of every response of this operation.**', listOf(lifecycle)];
+  return { ...operation, description: [operation.description, ...ofOperation].join('\n\n'), responses };
 }
 
 function without(listed: HeadersObject = {}, keys: readonly HeaderKey[]): HeadersObject {
