@@ -1,5 +1,8 @@
 import pg from 'pg';
 import { type Administration, startAdministration } from './support/administration.js';
+import { startApplication } from './support/application.js';
+import { createDatabase } from './support/database.js';
+import { until } from './support/eventually.js';
 import { expectError } from './support/expectations.js';
 import { send } from './support/http.js';
 
@@ -89,5 +92,55 @@ describe('administration of large and damaged tables', () => {
       expectError(response, 503, 'service_unavailable');
     }
     expect((await admin.send(`POST /admin/keys/${id}/revoke`)).json).toMatchObject({ state: 'revoked' });
+  });
+});
+
+describe('reports of usage, with 84,000 rows of hours', () => {
+  const KEYS = 100;
+  const DAY_MS = 86_400_000;
+
+  it('read hardly more rows than they sum', async () => {
+    const database = await createDatabase();
+    await database.query(
+      `INSERT INTO usage (key_id, quota_id, period, starts_at, operation, deprecated,
+         succeeded, redirected, client_errors, server_errors, refusals, last_at)
+       SELECT key_id, key_id, 'hour', starts_at, 'listPets', false, 1, 0, 0, 0, 0, starts_at
+       FROM generate_series(date_trunc('hour', now()) - interval '839 hours', now(), '1 hour') AS starts_at,
+         (SELECT gen_random_uuid() AS key_id FROM generate_series(1, $1::int)) AS keys`,
+      [KEYS],
+    );
+    await database.query('VACUUM ANALYZE usage');
+    const reader = await startApplication({ database });
+    const { key, id } = await reader.issue({ plan: 'business', role: 'admin' });
+    const read = async () => {
+      const [counters] = await database.query<{ scanned: number; read: number }>(
+        `SELECT t.seq_tup_read::int AS scanned, sum(i.idx_tup_read)::int AS read
+         FROM pg_stat_user_tables t JOIN pg_stat_user_indexes i USING (relid) WHERE t.relname = 'usage' GROUP BY 1`,
+      );
+      return counters ?? { scanned: NaN, read: NaN };
+    };
+    const before = await read();
+    const [row] = await database.query<{ used: string }>('SELECT key_id AS used FROM usage LIMIT 1');
+    const yesterday = new Date(Date.now() - DAY_MS).toISOString();
+    for (const path of [
+      '/admin/usage/totals?period=hour',
+      `/admin/usage/totals?period=hour&key=${row?.used}`,
+      `/admin/usage/keys?period=hour&since=${yesterday}`,
+      `/admin/usage/operations?period=hour&key=${row?.used}&since=${yesterday}`,
+      `/admin/usage/operations?period=hour&key=${id}`,
+    ]) {
+      expect([path, (await send(`${reader.url}${path}`, { key })).status]).toEqual([path, 200]);
+    }
+    await reader.close();
+    // PostgreSQL updates its statistics of a connection when the connection ends.
+    const connections = `SELECT FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name LIKE 'animal-store%'`;
+    await until(async () => (await database.query(connections)).length === 0);
+    const after = await read();
+    // One row of the test itself, and 21 hours and a day of all keys.
+    expect(after.scanned - before.scanned).toBeLessThanOrEqual(1);
+    expect(after.read - before.read).toBeGreaterThan(KEYS * (21 + 23));
+    expect(after.read - before.read).toBeLessThan(KEYS * 50);
+    await database.drop();
   });
 });

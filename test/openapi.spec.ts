@@ -88,6 +88,9 @@ describe('the OpenAPI documents', () => {
       '/admin/usage',
       '/admin/keys/{id}/usage',
       '/admin/deprecations',
+      '/admin/usage/totals',
+      '/admin/usage/keys',
+      '/admin/usage/operations',
       '/admin/audit',
       '/admin/health',
     ]);
@@ -118,6 +121,9 @@ describe('the OpenAPI documents', () => {
       listUsage: '200 400 401 403 429 500 503',
       listUsageOfKey: '200 400 401 403 404 429 500 503',
       listDeprecatedCalls: '200 400 401 403 429 500 503',
+      listUsageTotals: '200 400 401 403 429 500 503',
+      listTopKeys: '200 400 401 403 429 500 503',
+      listUsageByOperation: '200 400 401 403 429 500 503',
       listAudit: '200 400 401 403 429 500 503',
       getHealth: '200 401 403 429 500 503',
     });

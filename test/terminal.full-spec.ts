@@ -247,6 +247,79 @@ describe('animal-store usage', () => {
     expect(head?.slice(0, 5)).toEqual(['FROM', 'NAME', 'KEY', 'OPERATION', 'REQUESTS']);
     expect(row?.slice(1, 10)).toEqual(["Ann's shop", id, 'listPets', '7', '5', '0', '2', '0', '1']);
   });
+
+  describe('its reports', () => {
+    let id: string;
+
+    beforeAll(async () => {
+      await database.query('DELETE FROM usage');
+      const ann = await json('keys', 'issue', '--name', 'Ann', '--plan', 'free');
+      const bob = await json('keys', 'issue', '--name', 'Bob', '--plan', 'free');
+      ({ id } = ann);
+      await database.query(
+        `INSERT INTO usage (key_id, quota_id, period, starts_at, operation, deprecated,
+           succeeded, redirected, client_errors, server_errors, refusals, last_at)
+         VALUES ($1, $2, 'day', '2027-03-05', 'listPets', false, 5, 0, 2, 0, 1, '2027-03-05T12:00Z'),
+           ($1, $2, 'day', '2027-03-04', 'getPet', true, 1, 0, 0, 0, 0, '2027-03-04T12:00Z'),
+           ($3, $4, 'day', '2027-03-05', 'listPets', false, 9, 0, 0, 0, 0, '2027-03-05T12:00Z')`,
+        [id, ann.quotaId, bob.id, bob.quotaId],
+      );
+    });
+
+    it('show the totals of each period, newest first, of all keys or one', async () => {
+      expect(rows(await outputOf('usage', 'totals'))).toEqual([
+        ['FROM', 'REQUESTS', '2XX', '3XX', '4XX', '5XX', 'REFUSED'],
+        ['2027-03-05T00:00:00.000Z', '16', '14', '0', '2', '0', '1'],
+        ['2027-03-04T00:00:00.000Z', '1', '1', '0', '0', '0', '0'],
+      ]);
+      expect(await json('usage', 'totals', '--limit', '1', '--key', id.slice(-8))).toEqual([
+        {
+          startsAt: '2027-03-05T00:00:00.000Z',
+          requests: 7,
+          refusals: 1,
+          statuses: { '2xx': 5, '3xx': 0, '4xx': 2, '5xx': 0 },
+        },
+      ]);
+      expect(await outputOf('usage', 'totals', '--period', 'hour')).toBe('None.\n');
+    });
+
+    it('show the keys with the most requests, by name', async () => {
+      const [head, ...keys] = rows(await outputOf('usage', 'top'));
+      expect(head?.slice(0, 3)).toEqual(['NAME', 'KEY', 'REQUESTS']);
+      expect(keys.map(([name, , requests]) => [name, requests])).toEqual([
+        ['Bob', '9'],
+        ['Ann', '8'],
+      ]);
+      const range = ['--since', '2027-03-04T00:00:00Z', '--until', '2027-03-05T00:00:00Z'];
+      expect(await json('usage', 'top', ...range)).toMatchObject([
+        { keyId: id, keyName: 'Ann', requests: 1 },
+      ]);
+      expect(await json('usage', 'top', '--limit', '1')).toMatchObject([{ keyName: 'Bob' }]);
+    });
+
+    it('show the requests for each operation', async () => {
+      expect(rows(await outputOf('usage', 'operations')).map((row) => row.slice(0, 3))).toEqual([
+        ['OPERATION', 'DEPRECATED', 'REQUESTS'],
+        ['listPets', 'false', '16'],
+        ['getPet', 'true', '1'],
+      ]);
+      expect(await json('usage', 'operations', '--key', id, '--since', '2027-03-05T00:00:00Z')).toMatchObject(
+        [{ operation: 'listPets', requests: 7 }],
+      );
+    });
+
+    it('fail for an unknown key and a range that is none', async () => {
+      const unknown = await admin('usage', 'operations', '--key', 'nobody');
+      expectFailure(unknown, 'There is no key with the id "nobody".');
+      const range = ['--since', '2027-03-05T00:00:00Z', '--until', '2027-03-05T00:00:00Z'];
+      expectFailure(
+        await admin('usage', 'top', ...range),
+        'The request is invalid: since must be before until.',
+      );
+      expect(await admin('usage', 'totals', '--since', 'yesterday')).toMatchObject({ code: 2 });
+      expect(await admin('usage', 'top', '--limit', '101')).toMatchObject({ code: 2 });
+    });
+  });
 });
 
 describe('the id of a key', () => {

@@ -10,11 +10,14 @@ import type {
   IssuedKey,
   Key,
   KeyInput,
+  KeyUsage,
+  OperationUsage,
   Plan,
   PlanChange,
   PlanLimits,
   Rotation,
   Usage,
+  UsageTotals,
 } from './resources.js';
 
 type QueryOf<Operation extends keyof operations> = NonNullable<operations[Operation]['parameters']['query']>;
@@ -25,6 +28,12 @@ export type KeyQuery = QueryOf<'listKeys'>;
 export type PlanQuery = QueryOf<'listPlans'>;
 /** Which usage, and which page of it. */
 export type UsageQuery = QueryOf<'listUsage'>;
+/** The period and range of totals, and which page of them. */
+export type UsageTotalsQuery = QueryOf<'listUsageTotals'>;
+/** The period and range in which keys are compared, and how many are listed. */
+export type TopKeysQuery = QueryOf<'listTopKeys'>;
+/** The period and range in which operations are compared. */
+export type OperationUsageQuery = QueryOf<'listUsageByOperation'>;
 /** Which page of the audit log. */
 export type AuditQuery = QueryOf<'listAudit'>;
 /** Which page of the calls of deprecated operations. */
@@ -173,6 +182,29 @@ export class UsageReports {
       options,
       (client, sending) => client.GET('/admin/usage', { params: { query }, ...sending }),
       (cursor) => this.list({ ...query, cursor }, options),
+    );
+  }
+
+  /** Lists a page of the totals of all keys or one by period, newest first. `for await` walks over this page and all after it. */
+  totals(query: UsageTotalsQuery = {}, options: CallOptions = {}): PagePromise<UsageTotals> {
+    return this.connection.list(
+      options,
+      (client, sending) => client.GET('/admin/usage/totals', { params: { query }, ...sending }),
+      (cursor) => this.totals({ ...query, cursor }, options),
+    );
+  }
+
+  /** Lists the keys with the most requests, most first. */
+  topKeys(query: TopKeysQuery = {}, options: CallOptions = {}): ApiPromise<KeyUsage[]> {
+    return this.connection.call(options, (client, sending) =>
+      client.GET('/admin/usage/keys', { params: { query }, ...sending }),
+    );
+  }
+
+  /** Lists the requests for each operation, most first. */
+  operations(query: OperationUsageQuery = {}, options: CallOptions = {}): ApiPromise<OperationUsage[]> {
+    return this.connection.call(options, (client, sending) =>
+      client.GET('/admin/usage/operations', { params: { query }, ...sending }),
     );
   }
 }

@@ -6,10 +6,13 @@ export {
   type Deprecations,
   type KeyQuery,
   type Keys,
+  type OperationUsageQuery,
   type PlanQuery,
   type Plans,
+  type TopKeysQuery,
   type UsageQuery,
   type UsageReports,
+  type UsageTotalsQuery,
 } from './admin.js';
 export {
   AnimalStore,
@@ -45,8 +48,10 @@ export type {
   IssuedKey,
   Key,
   KeyInput,
+  KeyUsage,
   NewOrder,
   NewPet,
+  OperationUsage,
   Order,
   OrderStatus,
   Pet,
@@ -58,5 +63,6 @@ export type {
   RateLimitStatus,
   Rotation,
   Usage,
+  UsageTotals,
 } from './resources.js';
 export type { Budget } from './retry.js';

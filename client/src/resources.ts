@@ -20,6 +20,8 @@ export type OrderStatus = Schemas['OrderStatus'];
 export type RateLimitStatus = Schemas['RateLimitStanding'];
 /** @deprecated Use `RateLimitStatus`. */
 export type RateLimitStanding = RateLimitStatus;
+/** Requests in a period. */
+export type UsageTotals = AdminSchemas['UsageTotals'];
 
 /** An API key, without the key itself. */
 export type Key = AdminSchemas['Key'];
@@ -37,6 +39,10 @@ export type Plan = AdminSchemas['Plan'];
 export type PlanLimits = AdminSchemas['PlanLimits'];
 /** Requests of a key for an operation in a period. */
 export type Usage = AdminSchemas['Usage'];
+/** Requests of a key in a range of time. */
+export type KeyUsage = AdminSchemas['KeyUsage'];
+/** Requests for an operation in a range of time. */
+export type OperationUsage = AdminSchemas['OperationUsage'];
 /** Requests of a key for a deprecated operation. */
 export type DeprecatedCalls = AdminSchemas['DeprecatedCalls'];
 /** An audit event. */

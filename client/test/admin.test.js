@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { AnimalStore, ConflictError, ConnectionError, PermissionDeniedError } from 'animal-store-client';
-import { baseUrl, connect, errorOf, errorResponse, everyOneOf, recordingFetch } from './support/store.js';
+import {
+  baseUrl,
+  connect,
+  errorOf,
+  errorResponse,
+  everyOneOf,
+  issueKey,
+  recordingFetch,
+} from './support/store.js';
 
 const administrator = (options) =>
   new AnimalStore({ baseUrl, apiKey: process.env.ANIMAL_STORE_ADMIN_KEY, ...options });
@@ -113,6 +121,25 @@ describe('admin.usage, admin.deprecations and admin.audit', () => {
   });
 });
 
+describe('admin.usage', () => {
+  it('reports the requests of a key by period and by operation, and the keys with the most', async () => {
+    const { key, id } = await issueKey();
+    const store = new AnimalStore({ baseUrl, apiKey: key });
+    await store.listPets({ limit: 1 });
+    await store.listPets({ limit: 1 });
+    const range = { period: 'minute', since: new Date(Date.now() - 3_600_000).toISOString(), key: id };
+    let totals = [];
+    while (totals.reduce((sum, { requests }) => sum + requests, 0) < 2) {
+      totals = await everyOneOf(admin.usage.totals({ ...range, limit: 1 }));
+    }
+    assert.ok(totals.every(({ statuses, requests }) => statuses['2xx'] === requests));
+    const [operation, ...others] = await admin.usage.operations(range);
+    assert.deepEqual([operation.operation, operation.requests, others], ['listPets', 2, []]);
+    const [first, second] = await admin.usage.topKeys({ limit: 2 });
+    assert.ok(first.requests >= second.requests);
+  });
+});
+
 describe('admin.health', () => {
   it('returns the health of the replica', async () => {
     const { ready, parts } = await admin.health();
@@ -145,6 +172,9 @@ describe('admin', () => {
       () => plans.get('{plan}'),
       () => plans.set('{plan}', {}),
       () => usage.list(),
+      () => usage.totals(),
+      () => usage.topKeys(),
+      () => usage.operations(),
       () => deprecations.list(),
       () => audit.list(),
       () => unserved.health(),

@@ -1,13 +1,15 @@
 import { Module } from '@nestjs/common';
+import { UsageModule } from '../usage/usage.module.js';
 import { AdminServicesModule } from './admin-services.module.js';
 import { AuditController } from './audit.controller.js';
 import { KeysController } from './keys.controller.js';
 import { PlansController } from './plans.controller.js';
+import { UsageReportsController } from './usage-reports.controller.js';
 import { UsageController } from './usage.controller.js';
 
 /** The controllers of administration. */
 @Module({
-  imports: [AdminServicesModule],
-  controllers: [KeysController, PlansController, UsageController, AuditController],
+  imports: [AdminServicesModule, UsageModule],
+  controllers: [KeysController, PlansController, UsageController, UsageReportsController, AuditController],
 })
 export class AdminModule {}

@@ -1,23 +1,19 @@
 import { z } from 'zod';
-import { countParameter, cursorParameter, limitParameter, once } from '../schemas/pagination.js';
+import { countParameter, cursorParameter, limitParameter } from '../schemas/pagination.js';
 import { dateTime, plainText, uuid } from '../schemas/text-schemas.js';
-import { PERIODS } from '../usage/rules/periods.js';
 import type { DeprecatedCallsPosition, UsagePosition } from '../usage/usage.repository.js';
+import { count, countFields, OPERATION_MAX_LENGTH, periodParameter } from '../usage/usage-totals.schemas.js';
 import { isKeyId, NAME_MAX_LENGTH as KEY_NAME_MAX_LENGTH } from './key.schemas.js';
 
 export const DAYS_MAX = 400;
 export const DAYS_DEFAULT = 7;
-const PERIOD_DEFAULT = 'day';
 const SEPARATOR = '|';
-const OPERATION_MAX_LENGTH = 64;
 
 const keyIdPart = z.string().refine(isKeyId);
 const operationPart = z.string().regex(/^\w+$/);
 /** The parts of a cursor's text, which a client may have forged. */
 const usagePositionParts = z.tuple([z.iso.datetime(), keyIdPart, operationPart, z.enum(['true', 'false'])]);
 const callsPositionParts = z.tuple([operationPart, keyIdPart]);
-
-const count = (description: string) => z.int().min(0).meta({ description });
 
 /** The requests of one key for one operation in one UTC minute, hour or day. */
 export const Usage = z
@@ -30,16 +26,7 @@ export const Usage = z
       OPERATION_MAX_LENGTH,
     ),
     deprecated: z.boolean().meta({ description: 'Whether the operation was deprecated then.' }),
-    requests: count('All requests, whatever their status.'),
-    refusals: count('Requests that got 429.'),
-    statuses: z
-      .object({
-        '2xx': count('Requests that succeeded.'),
-        '3xx': count('Requests that got a redirect or 304.'),
-        '4xx': count('Requests that got a client error, refusals included.'),
-        '5xx': count('Requests that got a server error.'),
-      })
-      .meta({ description: 'Requests by status class.' }),
+    ...countFields,
     lastAt: dateTime('Time of the last request.'),
   })
   .meta({
@@ -55,10 +42,7 @@ export const UsageQuery = z.object({
     DAYS_DEFAULT,
     'Number of UTC days, today included. Minutes are kept for 48 hours, hours for 35 days, days for 400.',
   ),
-  period: z
-    .enum(PERIODS, once(`must be one of ${PERIODS.join(', ')}`))
-    .prefault(PERIOD_DEFAULT)
-    .meta({ description: 'The UTC period by which requests are grouped.', default: PERIOD_DEFAULT }),
+  period: periodParameter,
   /** The page begins after this entry. */
   cursor: cursorParameter(readUsagePosition),
 });

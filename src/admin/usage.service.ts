@@ -7,6 +7,7 @@ import {
   type UsagePosition,
   UsageRepository,
 } from '../usage/usage.repository.js';
+import { countFieldsOf } from '../usage/usage-totals.schemas.js';
 import { KeyService } from './key.service.js';
 import type { DeprecatedCalls, Usage } from './usage.schemas.js';
 
@@ -56,11 +57,14 @@ export class UsageService {
 }
 
 function viewOf(recorded: Recorded): Usage {
-  const { startsAt, lastAt, succeeded, redirected, clientErrors, serverErrors, ...rest } = recorded;
+  const { startsAt, lastAt, keyId, quotaId, operation, deprecated, ...counts } = recorded;
   return {
-    ...rest,
     startsAt: startsAt.toISOString(),
+    keyId,
+    quotaId,
+    operation,
+    deprecated,
+    ...countFieldsOf(counts),
     lastAt: lastAt.toISOString(),
-    statuses: { '2xx': succeeded, '3xx': redirected, '4xx': clientErrors, '5xx': serverErrors },
   };
 }

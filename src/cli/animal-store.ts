@@ -21,6 +21,8 @@ export async function runAnimalStore(args: string[]): Promise<void> {
         '  npm run -s admin -- keys issue --name "Ann\'s shop" --plan pro\n' +
         '\nExit codes: 0 success, 1 failure (the reason is on standard error), 2 wrong usage.',
     )
+    // Otherwise an option after two commands would be read as that of the first.
+    .enablePositionalOptions()
     .addCommand(keysCommand())
     .addCommand(plansCommand())
     .addCommand(usageCommand())

@@ -10,6 +10,7 @@ import { keyTexts } from './keys/key-texts.js';
 import type { Column } from './output/fit-columns.js';
 import { instantCell, printJson, printTable } from './output/print.js';
 import { withServices } from './services.js';
+import { operationsCommand, topCommand, totalsCommand } from './usage-reports.command.js';
 
 interface UsageOptions {
   days: number;
@@ -31,10 +32,14 @@ const COLUMNS: Column[] = [
   { head: 'last', rank: 5 },
 ];
 
-/** `usage` */
+/** `usage`, and its reports `usage totals`, `usage top` and `usage operations` */
 export function usageCommand(): Command {
   return new Command('usage')
     .description('list the usage of keys, newest first; requests appear within a second')
+    .enablePositionalOptions()
+    .addCommand(totalsCommand())
+    .addCommand(topCommand())
+    .addCommand(operationsCommand())
     .argument('[id]', 'id of a key; without it, all keys')
     .option('--days <n>', 'number of UTC days, today included', countArgument(DAYS_MAX), DAYS_DEFAULT)
     .addOption(

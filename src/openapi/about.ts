@@ -82,7 +82,7 @@ export const aboutAdministration = {
     { name: 'plans', description: 'Plans and their limits.' },
     {
       name: 'usage',
-      description: 'Requests per key and operation, and the callers of deprecated operations.',
+      description: 'Requests by time, key and operation, and the callers of deprecated operations.',
     },
     { name: 'audit', description: 'The actions of administrators.' },
     { name: 'health', description: 'Whether a replica is ready for requests, and the state of its parts.' },
