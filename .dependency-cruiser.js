@@ -4,7 +4,7 @@
  */
 const path = [['auth'], ['rate-limit'], ['deprecation'], ['pets', 'orders'], ['idempotency'], ['database']];
 const modules = path.flat();
-const beyond = ['health', 'openapi', 'admin', 'seed', 'cli'];
+const beyond = ['health', 'openapi', 'account', 'admin', 'seed', 'cli'];
 
 /** What every module may import: it imports nothing but itself. */
 const LEAVES =
@@ -71,9 +71,20 @@ export default {
       severity: 'error',
       from: { path: '^src/admin/' },
       to: {
-        path: '^src/(auth|rate-limit|deprecation|idempotency|pets|orders|health|seed|cli)/',
+        path: '^src/(auth|rate-limit|deprecation|idempotency|pets|orders|account|health|seed|cli)/',
         pathNot:
           '\\.decorator\\.ts$|^src/auth/rules/api-key\\.ts$|^src/rate-limit/(stores/counter-store|rules/(bucket-key|plan-name)|rate-limit\\.module)\\.ts$',
+      },
+    },
+    {
+      name: 'account-is-beside-the-path',
+      comment: 'Of the request path it imports what plans are called, and which operations are deprecated.',
+      severity: 'error',
+      from: { path: '^src/account/' },
+      to: {
+        path: '^src/(auth|rate-limit|deprecation|idempotency|pets|orders|health|admin|seed|cli)/',
+        pathNot:
+          '\\.decorator\\.ts$|^src/rate-limit/rules/plan-name\\.ts$|^src/deprecation/deprecated-operations\\.ts$',
       },
     },
     {

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
+import { AccountModule } from './account/account.module.js';
 import { AdminModule } from './admin/admin.module.js';
 import { ErrorFilter } from './errors/error.filter.js';
 import { AppHooks } from './app.hooks.js';
@@ -34,6 +35,7 @@ import { UsageModule } from './usage/usage.module.js';
     IdempotencyModule,
     PetsModule,
     OrdersModule,
+    AccountModule,
     AdminModule,
     UsageModule,
     HealthModule,

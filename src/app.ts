@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { AppHooks } from './app.hooks.js';
 import { AppModule } from './app.module.js';
 import { NotFoundHandler } from './errors/not-found.handler.js';
+import { DeprecatedOperations } from './deprecation/deprecated-operations.js';
 import { Clock } from './settings/clock.js';
 import type { Environment } from './settings/environment.js';
 import { AllowedMethods } from './http/allowed-methods.js';
@@ -51,6 +52,7 @@ export async function createApplication(
   await app.get(AppHooks).addTo(fastify);
   app.get(NotFoundHandler).addTo(fastify);
   recordMethods(fastify, app.get(AllowedMethods), environment);
+  fastify.addHook('onRoute', (route) => app.get(DeprecatedOperations).addRoute(route));
   serveDocuments(app, environment);
   try {
     await app.init();

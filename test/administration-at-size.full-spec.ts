@@ -128,6 +128,7 @@ describe('reports of usage, with 84,000 rows of hours', () => {
       `/admin/usage/keys?period=hour&since=${yesterday}`,
       `/admin/usage/operations?period=hour&key=${row?.used}&since=${yesterday}`,
       `/admin/usage/operations?period=hour&key=${id}`,
+      '/v1/usage?period=hour',
     ]) {
       expect([path, (await send(`${reader.url}${path}`, { key })).status]).toEqual([path, 200]);
     }

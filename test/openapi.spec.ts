@@ -55,7 +55,13 @@ describe('the OpenAPI documents', () => {
         unstable[operationId] = stability;
       }
     }
-    expect(unstable).toEqual({ listOrders: 'beta', createOrder: 'experimental' });
+    expect(unstable).toEqual({
+      listOrders: 'beta',
+      createOrder: 'experimental',
+      getOwnKey: 'beta',
+      listOwnUsage: 'beta',
+      listOwnDeprecatedCalls: 'beta',
+    });
   });
 
   it('describe the public interface in openapi.json, relative to both environments', () => {
@@ -68,8 +74,11 @@ describe('the OpenAPI documents', () => {
       '/pets',
       '/pets/{petId}',
       '/store/orders',
+      '/key',
+      '/usage',
+      '/deprecations',
     ]);
-    expect(tagsOf(documents.store)).toEqual(['pets', 'store', 'limits']);
+    expect(tagsOf(documents.store)).toEqual(['pets', 'store', 'limits', 'account']);
   });
 
   it('describe administration in admin-openapi.json, outside the version path', () => {
@@ -108,6 +117,9 @@ describe('the OpenAPI documents', () => {
       listOrders: '200 304 400 401 429 500 503',
       createOrder: '201 400 401 404 409 413 415 422 429 500 503',
       getRateLimit: '200 401 429 500 503',
+      getOwnKey: '200 401 429 500 503',
+      listOwnUsage: '200 400 401 429 500 503',
+      listOwnDeprecatedCalls: '200 401 429 500 503',
       listKeys: '200 400 401 403 429 500 503',
       issueKey: '201 400 401 403 413 415 429 500 503',
       getKey: '200 401 403 404 429 500 503',
@@ -146,7 +158,7 @@ describe('the OpenAPI documents', () => {
             ...(['429', '503'].includes(status) ? ['Retry-After'] : []),
             ...(Number(status) >= 400 ? ['Cache-Control'] : []),
             ...(operationId === 'getPet' ? ['Deprecation', 'Sunset', 'Link'] : []),
-            ...(operationId.endsWith('Orders') || operationId === 'createOrder' ? ['X-Stability'] : []),
+            ...(/Order|Own/.test(operationId) ? ['X-Stability'] : []),
           ]),
         );
         expect('X-Api-Key-Expires' in headers).toBe(status !== '401');

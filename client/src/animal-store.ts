@@ -10,7 +10,16 @@ import type { PagePromise } from './page-promise.js';
 import { everyItem } from './pages.js';
 import { pacerOf } from './pacer-registry.js';
 import { type Platform, platformOf } from './platform.js';
-import type { NewOrder, NewPet, Order, Pet, RateLimitStatus } from './resources.js';
+import type {
+  NewOrder,
+  NewPet,
+  Order,
+  OwnDeprecatedCalls,
+  OwnKey,
+  Pet,
+  RateLimitStatus,
+  UsageTotals,
+} from './resources.js';
 import { type Budget, budgetOf } from './retry.js';
 import type { operations, paths } from './schema.js';
 
@@ -18,6 +27,8 @@ import type { operations, paths } from './schema.js';
 export type PetQuery = NonNullable<operations['listPets']['parameters']['query']>;
 /** Which orders, and which page of them. */
 export type OrderQuery = NonNullable<operations['listOrders']['parameters']['query']>;
+/** The period of your usage, and which page of it. */
+export type OwnUsageQuery = NonNullable<operations['listOwnUsage']['parameters']['query']>;
 
 /** Options of a client. */
 export interface AnimalStoreOptions extends Partial<Platform>, Hooks {
@@ -160,6 +171,35 @@ export class AnimalStore {
     return this.connection.call(options, (client, sending) => client.GET('/rate-limit', sending), {
       counted: false,
     });
+  }
+
+  /** Gets the key of this client: its name, plan, limits and expiry, and its successor while it is rotated. Beta. */
+  getOwnKey(options: CallOptions = {}): ApiPromise<OwnKey> {
+    return this.connection.call(options, (client, sending) => client.GET('/key', sending));
+  }
+
+  /** Lists a page of the usage of your quota by UTC minute, hour or day, newest first. Beta. */
+  listOwnUsage(query: OwnUsageQuery = {}, options: CallOptions = {}): PagePromise<UsageTotals> {
+    return this.connection.list(
+      options,
+      (client, sending) => client.GET('/usage', { params: { query }, ...sending }),
+      (cursor) => this.listOwnUsage({ ...query, cursor }, options),
+    );
+  }
+
+  /** Walks over all that usage, newest first, by the largest pages. Beta. */
+  ownUsage(
+    query: OwnUsageQuery = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<UsageTotals, void, undefined> {
+    return everyItem((from) =>
+      this.listOwnUsage({ ...query, limit: query.limit ?? LARGEST_PAGE, ...from }, options),
+    );
+  }
+
+  /** Lists the deprecated operations that keys of your quota called in the last 400 days. Beta. */
+  listOwnDeprecatedCalls(options: CallOptions = {}): ApiPromise<OwnDeprecatedCalls[]> {
+    return this.connection.call(options, (client, sending) => client.GET('/deprecations', sending));
   }
 }
 

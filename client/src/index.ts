@@ -19,6 +19,7 @@ export {
   type AnimalStoreOptions,
   type CreateOptions,
   type OrderQuery,
+  type OwnUsageQuery,
   type PetQuery,
 } from './animal-store.js';
 export type { ApiPromise, ApiResponse } from './api-promise.js';
@@ -54,6 +55,8 @@ export type {
   OperationUsage,
   Order,
   OrderStatus,
+  OwnDeprecatedCalls,
+  OwnKey,
   Pet,
   PetStatus,
   Plan,

@@ -20,8 +20,12 @@ export type OrderStatus = Schemas['OrderStatus'];
 export type RateLimitStatus = Schemas['RateLimitStanding'];
 /** @deprecated Use `RateLimitStatus`. */
 export type RateLimitStanding = RateLimitStatus;
+/** The key of a client, as its holder may see it. */
+export type OwnKey = Schemas['OwnKey'];
 /** Requests in a period. */
-export type UsageTotals = AdminSchemas['UsageTotals'];
+export type UsageTotals = Schemas['UsageTotals'];
+/** Calls of a deprecated operation by the keys of a quota. */
+export type OwnDeprecatedCalls = Schemas['OwnDeprecatedCalls'];
 
 /** An API key, without the key itself. */
 export type Key = AdminSchemas['Key'];

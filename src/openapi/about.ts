@@ -54,7 +54,7 @@ export const about = {
       PLANS,
       RETRIES,
       REVALIDATION,
-      `${LISTS} Entries are oldest first.`,
+      `${LISTS} Entries are oldest first, those of usage newest first.`,
       ERRORS,
       INTEGERS,
     ].join('\n\n'),
@@ -64,6 +64,7 @@ export const about = {
     { name: 'pets', description: 'The animals that the store offers.' },
     { name: 'store', description: 'Orders of animals.' },
     { name: 'limits', description: 'The rate-limit status of a key.' },
+    { name: 'account', description: 'Your own key: its plan, usage and deprecated calls.' },
   ],
   security: SECURITY,
 } satisfies About;

@@ -21,7 +21,7 @@ const REQUESTS = Prisma.sql`sum(succeeded + redirected + client_errors + server_
 
 type Counts = Record<Count, number>;
 
-/** Selects usage of one period: what started in the range, of all keys or of one. */
+/** Selects usage of one period: what started in the range, of all keys, of one key, or of all keys of a quota. */
 export interface UsageSelection {
   period: Period;
   /** Only periods that started then or later. */
@@ -30,6 +30,8 @@ export interface UsageSelection {
   until?: Date | undefined;
   /** The UUID of a key. */
   keyId?: string | undefined;
+  /** The UUID of a quota. */
+  quotaId?: string | undefined;
 }
 
 /** Selects a page of totals: `limit` periods, newest first, before the one that starts at `before`. */
@@ -52,6 +54,13 @@ export interface OperationUsage extends CountFields {
   operation: string;
   deprecated: boolean;
   lastAt: string;
+}
+
+/** The calls of a quota's keys to an operation that was deprecated at the time. */
+export interface QuotaDeprecatedCalls {
+  operation: string;
+  requests: number;
+  lastAt: Date;
 }
 
 /** Sums usage by period, key or operation. A read includes everything that was journaled before it. */
@@ -152,6 +161,21 @@ export class UsageReportRepository {
     }));
   }
 
+  /**
+   * Returns the calls of a quota's keys to these operations while they were deprecated, in all days that are kept, by operation.
+   *
+   * @throws the database's error.
+   */
+  async deprecatedCallsOf(quotaId: string, operations: string[]): Promise<QuotaDeprecatedCalls[]> {
+    await this.journal.aggregate();
+    return this.prisma.$queryRaw<QuotaDeprecatedCalls[]>`
+      SELECT operation, ${REQUESTS}::float8 AS requests, max(last_at) AS "lastAt"
+      FROM usage
+      WHERE period = 'day' AND deprecated AND operation = ANY (${operations}) AND ${isOfQuota(quotaId)}
+      GROUP BY operation
+      ORDER BY operation`;
+  }
+
   private async read<Row>(
     selection: UsageSelection,
     statement: (selected: Prisma.Sql) => Prisma.Sql,
@@ -166,9 +190,15 @@ export class UsageReportRepository {
 }
 
 /** Returns the condition of the selected rows, which is a range of the primary key or of the index by time. */
-function isSelected({ period, since, until, keyId }: UsageSelection): Prisma.Sql {
+function isSelected({ period, since, until, keyId, quotaId }: UsageSelection): Prisma.Sql {
   return Prisma.sql`period = ${period}::usage_period
     ${since === undefined ? Prisma.empty : Prisma.sql`AND starts_at >= ${since}`}
     ${until === undefined ? Prisma.empty : Prisma.sql`AND starts_at < ${until}`}
-    ${keyId === undefined ? Prisma.empty : Prisma.sql`AND key_id = ${keyId}::uuid`}`;
+    ${keyId === undefined ? Prisma.empty : Prisma.sql`AND key_id = ${keyId}::uuid`}
+    ${quotaId === undefined ? Prisma.empty : Prisma.sql`AND ${isOfQuota(quotaId)}`}`;
+}
+
+/** Returns the condition of the rows of a quota. The primary key begins with the key, and no index with the quota. */
+function isOfQuota(quotaId: string): Prisma.Sql {
+  return Prisma.sql`key_id = ANY (ARRAY(SELECT id FROM api_keys WHERE quota_id = ${quotaId}::uuid))`;
 }

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { describe, it } from 'node:test';
+import { AnimalStore } from 'animal-store-client';
+import {
+  baseUrl,
+  connect,
+  errorOf,
+  errorResponse,
+  everyOneOf,
+  issueKey,
+  recordingFetch,
+} from './support/store.js';
+
+describe('getOwnKey', () => {
+  it('returns the key of the client, and its successor once it is rotated', async () => {
+    const { key, id, prefix, perMinute, perDay } = await issueKey();
+    const store = new AnimalStore({ baseUrl, apiKey: key });
+    const own = await store.getOwnKey();
+    assert.deepEqual([own.id, own.prefix, own.perMinute, own.perDay], [id, prefix, perMinute, perDay]);
+    assert.deepEqual([own.state, own.successor], ['active', null]);
+    const { admin } = new AnimalStore({ baseUrl, apiKey: process.env.ANIMAL_STORE_ADMIN_KEY });
+    const { prefix: next, lastFour } = await admin.keys.rotate(id);
+    const rotated = await store.getOwnKey();
+    assert.equal(rotated.state, 'rotating');
+    assert.deepEqual([rotated.successor.prefix, rotated.successor.lastFour], [next, lastFour]);
+  });
+});
+
+describe('ownUsage', () => {
+  it('walks over all pages of the usage of the quota, newest first', async () => {
+    const store = await connect({ warn: () => {} });
+    await store.listPets({ limit: 1 });
+    let usage = [];
+    while (usage.length === 0) {
+      usage = await everyOneOf(store.ownUsage({ period: 'minute', limit: 1 }));
+    }
+    assert.ok(usage.every(({ requests, statuses }) => requests === statuses['2xx']));
+    const { items, nextCursor } = await store.listOwnUsage();
+    assert.deepEqual([items.length >= 1, nextCursor], [true, null]);
+  });
+
+  it('has the largest limit by default', async () => {
+    const { fetch, requests } = recordingFetch();
+    await everyOneOf((await connect({ fetch })).ownUsage());
+    assert.equal(new URL(requests[0].url).searchParams.get('limit'), '100');
+  });
+});
+
+describe('listOwnDeprecatedCalls', () => {
+  it('returns the calls with what replaces the operation', async () => {
+    const store = await connect({ warn: () => {} });
+    assert.deepEqual(await store.listOwnDeprecatedCalls(), []);
+    await errorOf(store.getPet(9_007_199_254_740_993n));
+    let calls = [];
+    while (calls.length === 0) {
+      calls = await store.listOwnDeprecatedCalls();
+    }
+    const [{ operation, path, successor, requests }] = calls;
+    assert.deepEqual([operation, path, requests], ['getPet', '/v1/pets/{petId}', 1]);
+    assert.equal(successor, '/v1/pets?status=available');
+  });
+});
+
+describe('AnimalStore', () => {
+  it('has a method for every operation of the document', async () => {
+    const { paths } = JSON.parse(await readFile(new URL('../../openapi.json', import.meta.url), 'utf8'));
+    const documented = Object.entries(paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method} /v1${path}`),
+    );
+    const { fetch, requests } = recordingFetch(() => errorResponse(404, 'not_found'));
+    const store = await connect({ fetch, warn: () => {} });
+    for (const call of [
+      () => store.listPets(),
+      () => store.createPet({}),
+      () => store.getPet(1),
+      () => store.listOrders(),
+      () => store.createOrder({}),
+      () => store.getRateLimit(),
+      () => store.getOwnKey(),
+      () => store.listOwnUsage(),
+      () => store.listOwnDeprecatedCalls(),
+    ]) {
+      await errorOf(call());
+    }
+    const called = requests.map(
+      ({ method, url }) =>
+        `${method.toLowerCase()} ${new URL(url).pathname.replace('/pets/1', '/pets/{petId}')}`,
+    );
+    assert.deepEqual(called.toSorted(), documented.toSorted());
+  });
+});

@@ -1,0 +1,93 @@
+import { Controller, Get, Query, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
+import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
+import { Stability } from '../deprecation/stability.decorator.js';
+import type { Principal } from '../http/principal.js';
+import { Responses } from '../openapi/responses.decorator.js';
+import { pageLinks, pageOf } from '../schemas/pagination.js';
+import { type QuotaDeprecatedCalls, UsageReportRepository } from '../usage/usage-report.repository.js';
+import { UsageTotals } from '../usage/usage-totals.schemas.js';
+import { AllOwnDeprecatedCalls, type OwnDeprecatedCalls, OwnKey, OwnUsageQuery } from './account.schemas.js';
+import { OwnKeyRepository } from './own-key.repository.js';
+
+@ApiTags('account')
+@Controller('/v1')
+export class AccountController {
+  constructor(
+    private readonly keys: OwnKeyRepository,
+    private readonly reports: UsageReportRepository,
+    private readonly deprecated: DeprecatedOperations,
+  ) {}
+
+  @Get('key')
+  @Stability('beta')
+  @ApiOperation({
+    summary: 'Get your key',
+    description:
+      'Returns the key of the request, its plan and limits, and its successor, if it is being rotated. Both keys then work until this one expires.',
+  })
+  @Responses({ status: 200, schema: OwnKey, description: 'The key of the request.' })
+  getOwnKey(@CurrentPrincipal() principal: Principal): Promise<OwnKey> {
+    return this.keys.find(principal);
+  }
+
+  @Get('usage')
+  @Stability('beta')
+  @ApiOperation({
+    summary: 'List your usage',
+    description:
+      'Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that had any, newest first. ' +
+      'Minutes are kept for 48 hours, hours for 35 days, days for 400. Requests appear within a second.',
+  })
+  @Responses({
+    status: 200,
+    schema: pageOf(UsageTotals),
+    description: 'A page of usage.',
+    headers: ['PageLinks'],
+  })
+  async listOwnUsage(
+    @Query({ schema: OwnUsageQuery }) { limit, period, cursor }: OwnUsageQuery,
+    @CurrentPrincipal() { quota }: Principal,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<UsageTotals[]> {
+    const { totals, more } = await this.reports.totals({ quotaId: quota.id, period, limit, before: cursor });
+    const lastPosition = more ? (totals.at(-1)?.startsAt ?? null) : null;
+    reply.header('Link', pageLinks('/v1/usage', { limit, period }, lastPosition));
+    return totals;
+  }
+
+  @Get('deprecations')
+  @Stability('beta')
+  @ApiOperation({
+    summary: 'List your deprecated calls',
+    description:
+      'Returns the deprecated operations that keys of your quota called in the last 400 days, by operation. Calls appear within a second.',
+  })
+  @Responses({ status: 200, schema: AllOwnDeprecatedCalls, description: 'The deprecated operations.' })
+  async listOwnDeprecatedCalls(@CurrentPrincipal() { quota }: Principal): Promise<OwnDeprecatedCalls[]> {
+    const calls = await this.reports.deprecatedCallsOf(quota.id, this.deprecated.names);
+    return calls.flatMap((each) => this.view(each));
+  }
+
+  private view({ operation, requests, lastAt }: QuotaDeprecatedCalls): OwnDeprecatedCalls[] {
+    const declared = this.deprecated.find(operation);
+    if (declared === undefined) {
+      return [];
+    }
+    const { method, path, since, removal, replacement } = declared;
+    return [
+      {
+        operation,
+        method,
+        path,
+        deprecatedAt: since.toISOString(),
+        removedAt: removal.toISOString(),
+        successor: replacement,
+        requests,
+        lastAt: lastAt.toISOString(),
+      },
+    ];
+  }
+}

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
+import { limitParameter } from '../schemas/pagination.js';
+import { dateTime, plainText, uuid } from '../schemas/text-schemas.js';
+import { count, OPERATION_MAX_LENGTH, periodParameter, totalsCursor } from '../usage/usage-totals.schemas.js';
+
+const NAME_MAX_LENGTH = 255;
+const KEY_MAX_LENGTH = 64;
+const PATH_MAX_LENGTH = 1024;
+const DEPRECATED_CALLS_MAX = 100;
+
+const hints = {
+  prefix: plainText('First characters of the key.', KEY_MAX_LENGTH),
+  lastFour: plainText('Last four characters of the key.', 4),
+};
+
+/** The key of the request, as its holder may see it. */
+export const OwnKey = z
+  .object({
+    id: uuid('Identifier of the key.'),
+    name: plainText('Name of the key.', NAME_MAX_LENGTH),
+    role: z
+      .enum(['client', 'admin'])
+      .meta({ description: 'Role of the key. An `admin` key may also use the administration.' }),
+    state: z.enum(['active', 'rotating']).meta({
+      description:
+        'Current state of the key. A `rotating` key has a successor, and is valid until it expires.',
+    }),
+    ...hints,
+    plan: plainText('The plan that the quota of the key is on.', PLAN_NAME_MAX_LENGTH),
+    perMinute: z.int32().min(1).meta({ description: 'Effective limit of requests per UTC minute.' }),
+    perDay: z.int32().min(1).meta({ description: 'Effective limit of requests per UTC day.' }),
+    ownLimits: z
+      .boolean()
+      .meta({ description: "Whether these limits are the quota's own instead of the plan's." }),
+    createdAt: dateTime('When the key was issued.'),
+    expiresAt: dateTime('When the key expires; null if it never does.').nullable(),
+    successor: z
+      .object({
+        ...hints,
+        createdAt: dateTime('When the successor was issued.'),
+        expiresAt: dateTime('When the successor expires; null if it never does.').nullable(),
+      })
+      .nullable()
+      .meta({ description: 'The key that replaces this one; null if there is none.' }),
+  })
+  .meta({
+    id: 'OwnKey',
+    description: 'The API key of the request, without the key itself.',
+    examples: [
+      {
+        id: '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11',
+        name: "Ann's shop",
+        role: 'client',
+        state: 'rotating',
+        prefix: 'ask_live_4fTq',
+        lastFour: 'x7Ab',
+        plan: 'pro',
+        perMinute: 300,
+        perDay: 10_000,
+        ownLimits: false,
+        createdAt: '2026-11-21T08:30:00.000Z',
+        expiresAt: '2026-12-02T08:30:00.000Z',
+        successor: {
+          prefix: 'ask_live_9mZc',
+          lastFour: 'q0Lw',
+          createdAt: '2026-12-01T08:30:00.000Z',
+          expiresAt: null,
+        },
+      },
+    ],
+  });
+export type OwnKey = z.infer<typeof OwnKey>;
+
+export const OwnUsageQuery = z.object({
+  limit: limitParameter('Maximum number of entries returned.'),
+  period: periodParameter,
+  cursor: totalsCursor,
+});
+export type OwnUsageQuery = z.infer<typeof OwnUsageQuery>;
+
+/** The calls of a quota's keys to a deprecated operation. */
+export const OwnDeprecatedCalls = z
+  .object({
+    operation: plainText('The `operationId` of the deprecated operation.', OPERATION_MAX_LENGTH),
+    method: plainText('Its method.', 16),
+    path: plainText('Its path.', PATH_MAX_LENGTH),
+    deprecatedAt: dateTime('When it was deprecated.'),
+    removedAt: dateTime('From this time, it returns 410.'),
+    successor: plainText('Path and query of what to call instead, by the same method.', PATH_MAX_LENGTH),
+    requests: count('Number of calls in the last 400 days.'),
+    lastAt: dateTime('Time of the last call.'),
+  })
+  .meta({
+    id: 'OwnDeprecatedCalls',
+    description: 'A deprecated operation that keys of your quota have called.',
+    examples: [
+      {
+        operation: 'getPet',
+        method: 'GET',
+        path: '/v1/pets/{petId}',
+        deprecatedAt: '2025-12-05T00:00:00.000Z',
+        removedAt: '2030-12-05T00:00:00.000Z',
+        successor: '/v1/pets?status=available',
+        requests: 12,
+        lastAt: '2026-11-21T08:30:00.000Z',
+      },
+    ],
+  });
+export type OwnDeprecatedCalls = z.infer<typeof OwnDeprecatedCalls>;
+
+/** There are fewer deprecated operations at a time. */
+export const AllOwnDeprecatedCalls = OwnDeprecatedCalls.array().max(DEPRECATED_CALLS_MAX);

@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import type { RouteOptions } from 'fastify';
+import type { Deprecation } from './rules/lifecycle.js';
+
+/** A deprecated operation as its route declares it. */
+export interface DeprecatedOperation extends Deprecation {
+  operation: string;
+  method: string;
+  /** The path in the form of the OpenAPI document, such as `/v1/pets/{petId}`. */
+  path: string;
+}
+
+/** The deprecated operations of all routes. */
+@Injectable()
+export class DeprecatedOperations {
+  private readonly byName = new Map<string, DeprecatedOperation>();
+
+  get names(): string[] {
+    return [...this.byName.keys()];
+  }
+
+  /** Adds the operation of a route if it is deprecated. */
+  addRoute({ method, url, config }: Pick<RouteOptions, 'method' | 'url' | 'config'>): void {
+    const { operation, deprecation } = config ?? {};
+    // Fastify adds a route for HEAD, with the same operation, to each route for GET.
+    const name = [method].flat().find((each) => each !== 'HEAD');
+    if (operation !== undefined && deprecation !== undefined && name !== undefined) {
+      const path = url.replaceAll(/:(\w+)/g, '{$1}');
+      this.byName.set(operation, { operation, method: name, path, ...deprecation });
+    }
+  }
+
+  find(operation: string): DeprecatedOperation | undefined {
+    return this.byName.get(operation);
+  }
+}
