@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { DebianPostgres, describeOnDebianPostgres } from './support/debian-postgres.js';
 import { expectPromisesKept, type Readiness } from './support/fault-promises.js';
-import { publishFaults } from './support/fault-table.js';
 import { type Course, type Fault, suffer } from './support/faults.js';
 import { OperatedService } from './support/operated-service.js';
 import { hasVolumes, Volume } from './support/volume.js';
@@ -18,7 +17,6 @@ const WRITE_UNTIL_IT_ENDS = `
   while pg_ctl status; do sleep 0.1; done`;
 
 (hasVolumes() ? describeOnDebianPostgres : describe.skip)('a service under load', () => {
-  const courses: Course[] = [];
   let server: DebianPostgres;
   let service: OperatedService;
   let url: string;
@@ -46,15 +44,12 @@ const WRITE_UNTIL_IT_ENDS = `
     url = await service.startReady();
   });
   afterAll(async () => {
-    const version = await server.shell('postgres --version');
     await service.stop();
     await Promise.all([data.remove(), log.remove()]);
-    await publishFaults('disks', courses, version.trim());
   });
 
   async function runFault(fault: Fault, readiness: Readiness): Promise<Course> {
     const course = await suffer(url, service.key, fault);
-    courses.push(course);
     await expectPromisesKept(service, course, readiness);
     return course;
   }
@@ -62,7 +57,6 @@ const WRITE_UNTIL_IT_ENDS = `
   it('serves reads and rejects writes while the disk of the data is full', async () => {
     const course = await runFault(
       {
-        name: 'The disk of its data is full for 3 s',
         happen: async () => {
           await data.fill();
           await expect(service.query(TAKE_ALL_PAGES)).rejects.toThrow('No space left on device');
@@ -80,7 +74,6 @@ const WRITE_UNTIL_IT_ENDS = `
   it('recovers after the disk of the log was full and PostgreSQL ended', async () => {
     const course = await runFault(
       {
-        name: 'The disk of its log is full, so PostgreSQL ends; it has space and is restarted after 2 s',
         happen: async () => {
           await log.fill();
           await server.shell(WRITE_UNTIL_IT_ENDS, { URL: server.url() });

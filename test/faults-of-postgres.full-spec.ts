@@ -2,7 +2,6 @@ import { Crowd } from './support/crowd.js';
 import { DebianPostgres, describeOnDebianPostgres } from './support/debian-postgres.js';
 import { eventually } from './support/eventually.js';
 import { expectPromisesKept, type Readiness } from './support/fault-promises.js';
-import { publishFaults } from './support/fault-table.js';
 import { type Course, type Fault, suffer } from './support/faults.js';
 import { hold } from './support/holding.js';
 import { OperatedService } from './support/operated-service.js';
@@ -13,7 +12,6 @@ const MAX_CONNECTIONS = 40;
 const RESERVED = 3;
 
 describeOnDebianPostgres('a service under load', () => {
-  const courses: Course[] = [];
   let server: DebianPostgres;
   let service: OperatedService;
   let url: string;
@@ -25,27 +23,19 @@ describeOnDebianPostgres('a service under load', () => {
     url = await service.startReady();
   });
   afterAll(async () => {
-    const version = await server.shell('postgres --version');
     await service.stop();
-    await publishFaults('postgres', courses, version.trim());
   });
 
   /** Runs a fault, and checks what holds for every fault. */
   async function runFault(fault: Fault, readiness: Readiness, at = url): Promise<Course> {
     const course = await suffer(at, service.key, fault);
-    courses.push(course);
     await expectPromisesKept(service, course, readiness);
     return course;
   }
 
   it('recovers when PostgreSQL is stopped and restarted', async () => {
     const course = await runFault(
-      {
-        name: 'PostgreSQL is stopped for 2 s',
-        happen: () => server.stop(),
-        lastsMs: 2000,
-        end: () => server.start(),
-      },
+      { happen: () => server.stop(), lastsMs: 2000, end: () => server.start() },
       'not ready',
     );
     expect(course.failedResponses).not.toEqual([]);
@@ -53,12 +43,7 @@ describeOnDebianPostgres('a service under load', () => {
 
   it('recovers when all processes of PostgreSQL are killed (kill -9)', async () => {
     const course = await runFault(
-      {
-        name: 'PostgreSQL is killed, and started again after 1 s',
-        happen: () => server.kill(),
-        lastsMs: 1000,
-        end: () => server.start(),
-      },
+      { happen: () => server.kill(), lastsMs: 1000, end: () => server.start() },
       'not ready',
     );
     expect(course.failedResponses).not.toEqual([]);
@@ -67,7 +52,6 @@ describeOnDebianPostgres('a service under load', () => {
   it('recovers when the kernel kills one process of PostgreSQL, as when memory is short', async () => {
     await runFault(
       {
-        name: 'One process of PostgreSQL is killed: it ends all others, and recovers',
         happen: async () => {
           const [backend] = await service.query<{ pid: number }>(
             "SELECT pid FROM pg_stat_activity WHERE application_name = 'animal-store' LIMIT 1",
@@ -83,12 +67,7 @@ describeOnDebianPostgres('a service under load', () => {
 
   it('recovers when PostgreSQL hangs (SIGSTOP) and continues', async () => {
     const course = await runFault(
-      {
-        name: 'PostgreSQL is frozen for 9 s',
-        happen: () => server.freeze(),
-        lastsMs: 9000,
-        end: async () => server.goOn(),
-      },
+      { happen: () => server.freeze(), lastsMs: 9000, end: async () => server.goOn() },
       'not ready',
     );
     expect(course.failedResponses).not.toEqual([]);
@@ -96,12 +75,7 @@ describeOnDebianPostgres('a service under load', () => {
 
   it('fails no request when PostgreSQL hangs (SIGSTOP) for less than the timeout of a query', async () => {
     const course = await runFault(
-      {
-        name: 'PostgreSQL is frozen for 1 s',
-        happen: () => server.freeze(),
-        lastsMs: 1000,
-        end: async () => server.goOn(),
-      },
+      { happen: () => server.freeze(), lastsMs: 1000, end: async () => server.goOn() },
       'either',
     );
     expect(course.failedResponses).toEqual([]);
@@ -110,12 +84,7 @@ describeOnDebianPostgres('a service under load', () => {
   it('continues with its connections when no others are left', async () => {
     const crowd = new Crowd(service.databaseUrl);
     const course = await runFault(
-      {
-        name: 'Others take all connections that are left, for 2 s',
-        happen: () => crowd.fill(),
-        lastsMs: 2000,
-        end: () => crowd.leave(),
-      },
+      { happen: () => crowd.fill(), lastsMs: 2000, end: () => crowd.leave() },
       'ready',
     );
     expect(course.failedResponses).toEqual([]);
@@ -125,7 +94,6 @@ describeOnDebianPostgres('a service under load', () => {
     const crowd = new Crowd(service.databaseUrl);
     const course = await runFault(
       {
-        name: 'Others take all connections, those of the service too, for 2 s',
         happen: async () => {
           while (crowd.size < MAX_CONNECTIONS - RESERVED) {
             await query(
@@ -150,7 +118,6 @@ describeOnDebianPostgres('a service under load', () => {
     let lock: Awaited<ReturnType<typeof hold>>;
     const course = await runFault(
       {
-        name: `The table ${table} is locked for ${lastsMs / 1000} s`,
         happen: async () => {
           lock = await hold(server.url('animal_store'), `LOCK TABLE ${table}`);
         },
@@ -167,15 +134,7 @@ describeOnDebianPostgres('a service under load', () => {
     await server.stop();
     const late = await service.start();
     await late.process.waitForOutput(/Not ready: the database cannot be used/);
-    const course = await runFault(
-      {
-        name: 'PostgreSQL is not there when the service starts, and comes after a second',
-        lastsMs: 1000,
-        end: () => server.start(),
-      },
-      'not ready',
-      late.url,
-    );
+    const course = await runFault({ lastsMs: 1000, end: () => server.start() }, 'not ready', late.url);
     expect(course.failedResponses).not.toEqual([]);
   });
 });

@@ -5,7 +5,6 @@ import {
   expectNothingLost,
   expectTruthfulHealth,
 } from './support/fault-promises.js';
-import { publishFaults } from './support/fault-table.js';
 import { type Course, suffer } from './support/faults.js';
 import { issueKey } from './support/keys.js';
 import { ServiceProcesses } from './support/service-processes.js';
@@ -31,22 +30,16 @@ describe('two replicas under load, of which one is killed (kill -9)', () => {
     await Promise.all([first.ready(), second.ready()]);
     [killed, other] = await Promise.all([
       suffer(await first.listening(), key, {
-        name: 'A replica is killed, and started again after 1 s: its own clients',
         happen: () => first.kill('SIGKILL'),
         lastsMs: 1000,
         end: () => startOn(port).ready(),
       }),
-      suffer(await second.listening(), key, {
-        name: 'The same: the clients of the other replica',
-        lastsMs: 3000,
-        end: async () => {},
-      }),
+      suffer(await second.listening(), key, { lastsMs: 3000, end: async () => {} }),
     ]);
   });
   afterAll(async () => {
     await replicas.end('SIGTERM');
     await database.drop();
-    await publishFaults('replicas', [killed, other], 'the embedded PostgreSQL');
   });
 
   const startOn = (port: number) => replicas.start({ PORT: String(port) });

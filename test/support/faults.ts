@@ -9,8 +9,6 @@ const CALM_MS = 1000;
 const AFTER_MS = 3000;
 
 export interface Fault {
-  /** As the table names it. */
-  name: string;
   /** Causes the fault, and returns once it has happened. Default: it has happened before the load begins. */
   happen?(): Promise<unknown>;
   lastsMs: number;
@@ -28,13 +26,7 @@ interface Times {
 
 /** What clients and a load balancer saw of a service during a fault. */
 export class Course {
-  /** The number of animals that were acknowledged but are missing; null until it is known. */
-  lost: number | null = null;
-  /** The number of successful requests that were not counted; null until it is known. */
-  uncounted: number | null = null;
-
   constructor(
-    readonly name: string,
     private readonly times: Times,
     readonly load: Load,
     readonly health: HealthWatch,
@@ -105,6 +97,17 @@ export class Course {
     return this.concerned.filter((seen) => seen.kind === kind && !isServed(seen));
   }
 
+  /** What docs/reliability.md reports. */
+  get figures(): string {
+    const { served, countedLocally, failedResponses, withoutResponse, longestMs } = this;
+    const { unreadyMs, readyAgainMs, servedAgainMs, countedAgainMs, load } = this;
+    const counts = { served, countedLocally, failed: failedResponses.length, withoutResponse };
+    const times = { longestMs, unreadyMs, readyAgainMs, servedAgainMs, countedAgainMs };
+    return JSON.stringify({ ...counts, ...times, acknowledged: load.acknowledged.size }, (_name, value) =>
+      typeof value === 'number' ? Math.round(value) : value,
+    );
+  }
+
   private get concerned(): Seen[] {
     return this.load.seen.filter(({ endedMs }) => endedMs >= this.times.beganMs);
   }
@@ -116,7 +119,7 @@ export class Course {
 
 const isDegraded = ({ response }: Seen) => response?.headers.get('x-ratelimit-degraded') === 'true';
 
-/** Causes a fault of a service under constant load, ends it, and returns what was seen. */
+/** Causes a fault of a service under constant load, ends it, prints the figures, and returns what was seen. */
 export async function suffer(url: string, key: string, fault: Fault): Promise<Course> {
   const load = new Load(url, key);
   const health = new HealthWatch(url);
@@ -137,5 +140,7 @@ export async function suffer(url: string, key: string, fault: Fault): Promise<Co
   } finally {
     await Promise.all([load.stop(), health.stop()]);
   }
-  return new Course(fault.name, times, load, health);
+  const course = new Course(times, load, health);
+  process.stdout.write(`${expect.getState().currentTestName ?? ''} ${course.figures}\n`);
+  return course;
 }
