@@ -1,6 +1,6 @@
 import quick from './jest.config.js';
 
-/** The image and the Compose file. Builds the Dockerfile, so it needs root on Debian and what `.ci/run` installs there. */
+/** The image, and the services of the Compose file in it. Builds the Dockerfile, so it needs root on Debian and what `.ci/run` installs there. */
 export default {
   ...quick,
   testMatch: ['<rootDir>/test/image/**/*.image-spec.ts'],

@@ -24,8 +24,8 @@ export function hasCaddy(): boolean {
   return isThere;
 }
 
-/** Starts the load balancer of the Compose file in front of one replica, which has an address instead of a name. */
-export async function startCaddy(replicaUrl: string): Promise<Caddy> {
+/** Starts the load balancer of the Compose file in front of replicas, which have addresses instead of a name. */
+export async function startCaddy(...replicaUrls: string[]): Promise<Caddy> {
   const port = await freePort();
   const folder = await mkdtemp(path.join(tmpdir(), 'caddy-'));
   const file = path.join(folder, 'Caddyfile');
@@ -34,7 +34,7 @@ export async function startCaddy(replicaUrl: string): Promise<Caddy> {
     file,
     configuration
       .replace(':3000 {', `:${port} {\n\tbind 127.0.0.1`)
-      .replace(/dynamic a api 3000 \{[^}]*\}/, `to ${new URL(replicaUrl).host}`),
+      .replace(/dynamic a api 3000 \{[^}]*\}/, `to ${replicaUrls.map((url) => new URL(url).host).join(' ')}`),
   );
   const child = spawn(PROGRAM, ['run', '--config', file, '--adapter', 'caddyfile'], { stdio: 'ignore' });
   const ended = once(child, 'exit');

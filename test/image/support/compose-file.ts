@@ -3,36 +3,18 @@ import { parse } from 'yaml';
 
 type Variables = Record<string, string | undefined>;
 
-interface HealthCheck {
-  test: string[];
-}
-
-interface Dependency {
-  condition: 'service_started' | 'service_healthy' | 'service_completed_successfully';
-  required?: boolean;
-}
-
 /** What we read of a service of a Compose file. */
 export interface Service {
-  image: string;
-  build?: string;
   command?: string[];
   environment?: Record<string, string | number | null>;
-  read_only?: boolean;
-  tmpfs?: string[];
-  healthcheck?: HealthCheck;
-  profiles?: string[];
+  healthcheck?: { test: string[] };
   deploy?: { replicas?: number };
-  depends_on?: Record<string, Dependency>;
-  configs?: { source: string; target: string }[];
   secrets?: string[];
-  ports?: string[];
   stop_grace_period?: string;
 }
 
 export interface ComposeFile {
   services: Record<string, Service>;
-  configs?: Record<string, { file: string }>;
   secrets?: Record<string, { file: string }>;
 }
 
