@@ -14,7 +14,7 @@ async function run(script: string, ...args: string[]): Promise<string> {
   return stdout;
 }
 
-describe('a client generated from the OpenAPI documents', () => {
+describe('a client that @hey-api/openapi-ts generates from the OpenAPI documents', () => {
   let store: TestApplication;
   let key: string;
 
@@ -22,7 +22,7 @@ describe('a client generated from the OpenAPI documents', () => {
     store = await startApplication();
     ({ key } = await store.issue({ plan: 'business', role: 'admin' }));
     await run('install.mjs');
-    await run('generate.mjs', store.url);
+    await run('generate.mjs');
   });
   afterAll(() => store.close());
 
@@ -30,20 +30,16 @@ describe('a client generated from the OpenAPI documents', () => {
     expect(await run(COMPILER, '--project', FOLDER)).toBe('');
   });
 
-  it.each(['openapi-typescript', 'hey-api', 'orval'])(
-    'calls one operation of each tag: %s',
-    async (generator) => {
-      const statuses = JSON.parse(await run('call.cjs', generator, store.url, key)) as unknown;
-      expect(statuses).toEqual({
-        pets: 200,
-        store: 200,
-        limits: 200,
-        keys: 201,
-        plans: 200,
-        usage: 200,
-        audit: 200,
-        health: 200,
-      });
-    },
-  );
+  it('calls one operation of each tag', async () => {
+    expect(JSON.parse(await run('.generated/js/call.js', store.url, key))).toEqual({
+      pets: 200,
+      store: 200,
+      limits: 200,
+      keys: 201,
+      plans: 200,
+      usage: 200,
+      audit: 200,
+      health: 200,
+    });
+  });
 });

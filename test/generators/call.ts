@@ -1,10 +1,12 @@
-import { getHealth, getPlan, issueKey, listAudit, listUsage } from '../.generated/hey-api/admin-openapi';
-import { createClient as createAdministrationClient } from '../.generated/hey-api/admin-openapi/client';
-import { getRateLimit, listOrders, listPets } from '../.generated/hey-api/openapi';
-import { createClient as createStoreClient } from '../.generated/hey-api/openapi/client';
+import { getHealth, getPlan, issueKey, listAudit, listUsage } from './.generated/admin-openapi';
+import { createClient as createAdministrationClient } from './.generated/admin-openapi/client';
+import { getRateLimit, listOrders, listPets } from './.generated/openapi';
+import { createClient as createStoreClient } from './.generated/openapi/client';
 
-/** Calls one operation of each tag, by the clients of @hey-api/openapi-ts; returns their statuses by tag. */
-export async function callEachTag(address: string, key: string): Promise<Record<string, number | undefined>> {
+declare const process: { argv: string[]; stdout: { write(text: string): void } };
+
+/** Calls one operation of each tag, by the generated clients; returns their statuses by tag. */
+async function callEachTag(address: string, key: string): Promise<Record<string, number | undefined>> {
   const store = createStoreClient({ baseUrl: `${address}/v1`, auth: key });
   const administration = createAdministrationClient({ baseUrl: address, auth: key });
   const pets = await listPets({ client: store, query: { limit: 1 } });
@@ -27,3 +29,6 @@ export async function callEachTag(address: string, key: string): Promise<Record<
     health: health.response?.status,
   };
 }
+
+const [, , address = '', key = ''] = process.argv;
+void callEachTag(address, key).then((statuses) => process.stdout.write(JSON.stringify(statuses)));
