@@ -9,10 +9,8 @@ import { staleness } from './support/staleness.js';
 import { until } from './support/eventually.js';
 
 const PROMISE_MS = 1000;
-const ROUNDS = 20;
-/** Each round waits for the connection to come back. */
-const FROZEN_ROUNDS = 5;
-const LIMITS = { perMinute: 1_000_000, perDay: 1_000_000 };
+const ROUNDS = 5;
+const UNLIMITED = { plan: 'enterprise', perMinute: 1_000_000, perDay: 1_000_000 } as const;
 
 describe('two replicas with separate connections for changes of keys', () => {
   let database: TestDatabase;
@@ -30,7 +28,7 @@ describe('two replicas with separate connections for changes of keys', () => {
       HOST: '127.0.0.1',
       LOG_LEVEL: 'warn',
     };
-    replicas = [new ServiceProcess('main.js', settings), new ServiceProcess('main.js', settings)];
+    replicas = [1, 2].map(() => new ServiceProcess('main.js', settings));
     urls = await Promise.all(replicas.map((replica) => replica.listening()));
   });
   afterAll(async () => {
@@ -41,7 +39,7 @@ describe('two replicas with separate connections for changes of keys', () => {
 
   /** Issues a key, and uses it at all replicas for longer than they take to receive changes again. */
   async function useNewKey(): Promise<IssuedKey> {
-    const issued = await issueKey(database, { plan: 'enterprise', ...LIMITS });
+    const issued = await issueKey(database, UNLIMITED);
     const end = performance.now() + 500 + Math.random() * 300;
     while (performance.now() < end) {
       const responses = await Promise.all(urls.map((url) => send(`${url}/v1/pets`, { key: issued.key })));
@@ -59,26 +57,10 @@ describe('two replicas with separate connections for changes of keys', () => {
     return ended.map(({ staleMs }) => staleMs);
   }
 
-  function expectKept(what: string, measuredMs: number[]): void {
-    const sorted = measuredMs.toSorted((a, b) => a - b).map(Math.round);
-    process.stdout.write(
-      `Staleness ${what}: median ${sorted[sorted.length >> 1]} ms, worst ${sorted.at(-1)} ms of ${sorted.length}\n`,
-    );
-    expect(Math.max(...measuredMs)).toBeLessThan(PROMISE_MS);
-  }
-
-  it(`apply a revocation within a second, ${ROUNDS} times`, async () => {
-    const measuredMs: number[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) {
-      measuredMs.push(...(await stalenessOfRevocation(await useNewKey())));
-    }
-    expectKept('of a revocation', measuredMs);
-  });
-
   it('apply a revocation within a second while these connections are frozen', async () => {
     const timesRestored = () => replicas.map(({ stdout }) => stdout.split('received again').length - 1);
     const measuredMs: number[] = [];
-    for (let round = 1; round <= FROZEN_ROUNDS; round += 1) {
+    for (let round = 1; round <= ROUNDS; round += 1) {
       const issued = await useNewKey();
       const before = timesRestored();
       proxy.hang();
@@ -89,14 +71,14 @@ describe('two replicas with separate connections for changes of keys', () => {
       // A slow machine may have lost and restored them once more before.
       await until(() => timesRestored().every((times, replica) => times > (before[replica] ?? 0)));
     }
-    expectKept('while frozen', measuredMs);
+    expect(Math.max(...measuredMs)).toBeLessThan(PROMISE_MS);
     // Otherwise no replica had a cached key, and the test measured nothing.
     expect(Math.max(...measuredMs)).toBeGreaterThan(200);
   });
 
   it('reject a revoked key when a process continues that was stopped during the revocation', async () => {
     const [sleeper] = replicas as [ServiceProcess];
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
       const issued = await useNewKey();
       process.kill(sleeper.pid, 'SIGSTOP');
       try {
