@@ -1,12 +1,18 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Crowd } from './support/crowd.js';
 import { DebianPostgres, describeOnDebianPostgres } from './support/debian-postgres.js';
 import { eventually } from './support/eventually.js';
 import { expectPromisesKept, type Readiness } from './support/fault-promises.js';
 import { type Course, type Fault, suffer } from './support/faults.js';
 import { hold } from './support/holding.js';
+import { send } from './support/http.js';
+import { issueKey } from './support/keys.js';
 import { OperatedService } from './support/operated-service.js';
 import { query } from './support/scratch-database.js';
 
+const MINUTE_MS = 60_000;
+/** More than it takes to ban a key: with this much of a minute left, that happens within the minute. */
+const BURST_MS = 15_000;
 const MAX_CONNECTIONS = 40;
 /** Of these, the connections that PostgreSQL reserves for superusers. */
 const RESERVED = 3;
@@ -32,6 +38,28 @@ describeOnDebianPostgres('a service under load', () => {
     await expectPromisesKept(service, course, readiness);
     return course;
   }
+
+  it.each([
+    ['minute', { perMinute: 20, perDay: 1000 }, 20],
+    ['day', { perMinute: 20, perDay: 15 }, 15],
+  ])(
+    'counts exactly and bans on a PostgreSQL older than the embedded one: by the %s',
+    async (_window, limits, room) => {
+      const { key } = await issueKey({ url: service.databaseUrl }, { plan: 'enterprise', ...limits });
+      // This process uses the real clock, so enough of this minute must be left.
+      const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS);
+      await pause(leftMs < BURST_MS ? leftMs : 0);
+      const responses = await Promise.all(
+        Array.from({ length: 60 }, () => send(`${url}/v1/pets?limit=1`, { key })),
+      );
+      const countOf = (code?: string) => responses.filter(({ json }) => json.code === code).length;
+      expect([undefined, 'rate_limit_exceeded', 'api_key_banned'].map(countOf)).toEqual([
+        room,
+        limits.perMinute - 1,
+        61 - room - limits.perMinute,
+      ]);
+    },
+  );
 
   it('recovers when PostgreSQL is stopped and restarted', async () => {
     const course = await runFault(
