@@ -89,46 +89,6 @@ describeWithRedis('a Cluster of three masters', () => {
     );
   });
 
-  it('receives the scripts again when a master has lost them', async () => {
-    const store = await open(all());
-    const requests = quotas(30, 20);
-    await Promise.all(requests.map((request) => store.consume(request)));
-    await Promise.all(cluster.masters.map(({ operator }) => operator.script('FLUSH')));
-    const decisions = await Promise.all(
-      requests.flatMap((request) => [store.consume(request), store.consume(request)]),
-    );
-    expect(decisions.map(remaining)).toEqual(
-      requests.flatMap(() => [
-        [18, 998],
-        [17, 997],
-      ]),
-    );
-  });
-
-  it('is followed when a slot has moved to another master', async () => {
-    const store = await open(all());
-    const request = { bucketKey: 'quota:moved', perMinute: 20, perDay: 1000 };
-    await store.consume(request);
-    const key = `animal-store:staging:{${request.bucketKey}}`;
-    const probe = cluster.masters[0] as RedisServer;
-    const slot = Number(await probe.operator.call('CLUSTER', 'KEYSLOT', key));
-    const sizes = await keysOnEach();
-    const from = cluster.masters[sizes.indexOf(1)] as RedisServer;
-    const to = cluster.masters[sizes.indexOf(0)] as RedisServer;
-    const [fromId, toId] = await Promise.all(
-      [from, to].map(async ({ operator }) => String(await operator.call('CLUSTER', 'MYID'))),
-    );
-    await to.operator.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId as string);
-    await from.operator.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId as string);
-    expect(remaining(await store.consume(request))).toEqual([18, 998]);
-    await from.operator.migrate('127.0.0.1', to.port, key, 0, 1000);
-    expect(remaining(await store.consume(request))).toEqual([17, 997]);
-    for (const { operator } of [to, from]) {
-      await operator.call('CLUSTER', 'SETSLOT', slot, 'NODE', toId as string);
-    }
-    expect(remaining(await store.consume(request))).toEqual([16, 996]);
-  });
-
   it('keeps counting while one master is away, and uses it again once it is back', async () => {
     const store = await open(all());
     const requests = quotas(30, 1000);
