@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Connections } from '../src/server/connections.js';
 import { startApplication } from './support/application.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
+import { DebianPostgres, describeOnDebianPostgres } from './support/debian-postgres.js';
 import { eventually, until } from './support/eventually.js';
 import { expectNoRateLimitHeaders, expectRateLimitHeaders } from './support/expectations.js';
 import { freePort } from './support/free-port.js';
@@ -12,7 +13,6 @@ import { hold } from './support/holding.js';
 import { send } from './support/http.js';
 import { issueKey } from './support/keys.js';
 import { expectLocksWaitedFor } from './support/locks.js';
-import { startOwnPostgres } from './support/own-postgres.js';
 import { parseResponse } from './support/raw-http.js';
 import { run, type ServiceProcess } from './support/service-process.js';
 import { ServiceProcesses } from './support/service-processes.js';
@@ -270,15 +270,16 @@ describe('a service that shuts down, after seven tenths of SHUTDOWN_GRACE', () =
   });
 });
 
-describe('a service whose database hangs', () => {
+describeOnDebianPostgres('a service whose database hangs', () => {
   it('exits within SHUTDOWN_GRACE, whatever is in flight', async () => {
-    const postgres = await startOwnPostgres();
+    const postgres = await DebianPostgres.create();
     try {
-      const settings = { DATABASE_URL: postgres.url, APP_ENV: 'staging' };
+      await postgres.start();
+      const settings = { DATABASE_URL: postgres.url(), APP_ENV: 'staging' };
       const service = services.start({ ...settings, NODE_ENV: '', SHUTDOWN_GRACE: '4s' });
       const url = await service.listening();
       await run('cli/seed.js', settings);
-      const { key } = await issueKey({ ...database, url: postgres.url }, UNLIMITED);
+      const { key } = await issueKey({ url: postgres.url() }, UNLIMITED);
       expect((await send(`${url}/v1/pets`, { key })).status).toBe(200);
       await postgres.freeze();
       const outcomes = Promise.allSettled(
@@ -292,7 +293,7 @@ describe('a service whose database hangs', () => {
       expect(stdout).toMatch(/cut off|Cut off/);
       await outcomes;
     } finally {
-      await postgres.stop();
+      await postgres.remove();
     }
   });
 });
