@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { type Caddy, hasCaddy, startCaddy } from './support/caddy.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { until } from './support/eventually.js';
@@ -67,12 +68,12 @@ class SlowReader {
   bytesRead = 0;
   readonly closed: Promise<unknown>;
 
-  constructor(url: string, localAddress: string, text: string, intervalMs: number, bytes?: number) {
+  constructor(url: string, localAddress: string, request: string, intervalMs: number, bytes?: number) {
     const { hostname, port } = new URL(url);
     const socket = connect({ host: hostname, port: Number(port), localAddress }).pause();
     this.closed = new Promise((resolve) => socket.once('close', resolve));
     socket.on('error', () => {});
-    socket.write(text);
+    socket.write(request);
     const reading = setInterval(() => {
       this.bytesRead += (socket.read(bytes) as Buffer | null)?.length ?? 0;
       if (bytes !== undefined) {
@@ -165,6 +166,52 @@ it('a replica stays below 350 MB while 150 clients without a key send bodies in 
   const peak = await peakMemoryBytes(pid);
   process.stdout.write(`Bodies in chunks of one byte: ${Math.round(peak / 1e6)} MB\n`);
   expect(peak).toBeLessThan(MAX_MEMORY_BYTES);
+});
+
+const livez = (headers = '') => `GET /livez HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
+const postX = (header: string, body: string) => `POST /x HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n${body}`;
+/** Its response is larger than the buffers of both ends of a connection. */
+const UNREAD = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n';
+
+it.each([
+  ['100 of short requests', 100, livez()],
+  ['3,000 of long headers', 3000, livez(`X: ${'x'.repeat(15 * 1024)}\r\n`)],
+  ['300 of many headers', 300, livez('a:\r\n'.repeat(3800))],
+  ['3,000 of a body', 3000, postX('Content-Length: 60000', 'x'.repeat(60_000))],
+  ['300 of a body in tiny chunks', 300, postX('Transfer-Encoding: chunked', '1\r\nx\r\n'.repeat(10_000))],
+])(
+  'a replica stays below 350 MB while clients pipeline 64 KiB each and read nothing: %s',
+  async (name, clients, pipelined) => {
+    const { url, pid } = await start();
+    const sent = UNREAD + pipelined.repeat(Math.floor((64 * 1024 - UNREAD.length) / pipelined.length));
+    for (let opened = 0; opened < clients; opened += clients / 20) {
+      await silent.open(url, clients / 20, sent);
+      expect(await send(`${url}/v1/pets?limit=1`, { key })).toMatchObject({ status: 200 });
+    }
+    const peak = await peakMemoryBytes(pid);
+    process.stdout.write(`${name}: ${Math.round(peak / 1e6)} MB\n`);
+    expect(peak).toBeLessThan(MAX_MEMORY_BYTES);
+  },
+);
+
+it('a client that pipelines is served while others read nothing and fill the memory for waiting requests', async () => {
+  const { url } = await start();
+  // Ever smaller, so that in the end there is no memory left for any.
+  for (const [clients, requests] of [
+    [10, 2000],
+    [10, 200],
+    [20, 20],
+    [20, 1],
+  ] as const) {
+    await silent.open(url, clients, UNREAD + livez().repeat(requests));
+  }
+  const last = 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+  for (let client = 0; client < 20; client += 1) {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write(livez().repeat(3) + last);
+    const received = await text(socket);
+    expect(received.match(/HTTP\/1.1 \d+/g)).toEqual([...Array(3).fill('HTTP/1.1 200'), 'HTTP/1.1 401']);
+  }
 });
 
 it('a replica with 10,000 connections closes the oldest unused one for each new one', async () => {
