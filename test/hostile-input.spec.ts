@@ -98,9 +98,6 @@ describe('prototype pollution', () => {
 describe('an oversized request', () => {
   it.each([
     ['16 KiB of headers', () => head('GET /v1/pets', `X-Long: ${'x'.repeat(16 * KIB)}`)],
-    ['a path of 16 KiB', () => head(`GET /v1/${'x'.repeat(16 * KIB)}`)],
-    ['a query of 16 KiB', () => head(`GET /v1/pets?a=${'x'.repeat(16 * KIB)}`)],
-    ['a key of 16 KiB', () => head('GET /v1/pets').replace(key, 'x'.repeat(16 * KIB))],
     ['a flood of small headers', () => head('GET /v1/pets', ...Array.from({ length: 10_000 }, () => 'a:b'))],
     [
       'trailers of 16 KiB',

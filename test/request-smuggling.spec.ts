@@ -52,36 +52,20 @@ describe('a body with an ambiguous end is rejected, and nothing behind it is rea
     ['chunks and a length', [`${TE}: chunked`, 'Content-Length: 5']],
     ['two lengths', ['Content-Length: 5', 'Content-Length: 0']],
     ['the same length twice', ['Content-Length: 5', 'Content-Length: 5']],
-    ['a list of lengths', ['Content-Length: 5, 5']],
-    ['a length with a sign', ['Content-Length: +5']],
-    ['a negative length', ['Content-Length: -1']],
-    ['a length in hexadecimal', ['Content-Length: 0x5']],
-    ['a length beyond all integers', ['Content-Length: 99999999999999999999999']],
-    ['an empty length', ['Content-Length: ']],
-    ['a space before the colon of the length', ['Content-Length : 5']],
     ['a coding that is almost chunked', [`${TE}: xchunked`]],
-    ['a coding with a control character', [`${TE}: \x0bchunked`]],
-    ['a coding in quotes', [`${TE}: "chunked"`]],
     ['chunked before another coding', [`${TE}: chunked, identity`]],
     ['two codings', [`${TE}: chunked`, `${TE}: identity`]],
     ['the coding identity', [`${TE}: identity`]],
     ['a space before the colon of the coding', [`${TE} : chunked`]],
     ['a coding on a line that is folded', [`${TE}:\r\n chunked`]],
-    ['a header that is folded', ['X-A: b\r\n c', 'Content-Length: 5']],
     ['a header line that ends in LF alone', [`X-A: b\nX-B: c`, 'Content-Length: 5']],
     ['a header with a CR within', ['X-A: b\rX-B: c', 'Content-Length: 5']],
-    ['a header with a NUL', ['X-A: b\0c', 'Content-Length: 5']],
-    ['a header without a name', [': b', 'Content-Length: 5']],
-    ['a header whose name has a space', ['X A: b', 'Content-Length: 5']],
   ])('%s', async (_name, headers) => {
     expectOneError(await sendRaw(store.url, head('POST /v1/pets', ...headers), '0\r\n\r\n', hidden));
     expect(await animals('smuggled')).toBe(0);
   });
 
   it.each([
-    ['a negative size', `-1\r\n${PET}\r\n0\r\n\r\n`],
-    ['a size with 0x', `0x1d\r\n${PET}\r\n0\r\n\r\n`],
-    ['a size beyond all integers', `ffffffffffffffffff\r\n${PET}\r\n0\r\n\r\n`],
     ['a size that is too small', `5\r\n${PET}\r\n0\r\n\r\n`],
     ['lines that end in LF alone', `1d\n${PET}\n0\n\n`],
     ['an extension with an LF', `1d;a\nb\r\n${PET}\r\n0\r\n\r\n`],
