@@ -40,6 +40,7 @@ const find = async ({ id }: { id: string }): Promise<Key> =>
   (await sendAsAdmin(`GET /admin/keys/${id}`)).json;
 const rotate = ({ id }: { id: string }, body?: unknown) => sendAsAdmin(`POST /admin/keys/${id}/rotate`, body);
 const revoke = ({ id }: { id: string }) => sendAsAdmin(`POST /admin/keys/${id}/revoke`);
+const label = ({ id }: { id: string }, body: unknown) => sendAsAdmin(`PUT /admin/keys/${id}/label`, body);
 const unban = ({ id }: { id: string }) => sendAsAdmin(`POST /admin/keys/${id}/unban`);
 
 const unchanged = (work: () => Promise<HttpResponse>) => changingNothing(admin.store.database, work);
@@ -88,6 +89,7 @@ describe('POST /admin/keys', () => {
       id: expect.stringMatching(UUID),
       key: expect.stringMatching(/^ask_test_[0-9A-Za-z]{38}$/),
       name: "Ann's shop",
+      note: null,
       role: 'client',
       state: 'active',
       prefix: 'ask_test_',
@@ -157,6 +159,14 @@ describe('POST /admin/keys', () => {
     expect((await find({ id })).name).toBe(name);
   });
 
+  it('stores a note as given, up to 1000 characters', async () => {
+    for (const note of ['Calls at night: "ann@example.org"', '🐕'.repeat(1000)]) {
+      const key = await issue({ note });
+      expect(key.note).toBe(note);
+      expect((await find(key)).note).toBe(note);
+    }
+  });
+
   it('ignores unknown fields: nobody can choose the key, its id or its quota', async () => {
     const chosen = {
       id: UNKNOWN_ID,
@@ -210,6 +220,10 @@ describe('POST /admin/keys', () => {
         '\ud800',
         'safe\u202Egnp.exe',
       ].map((name) => [input({ name }), 'name must be text without control characters']),
+      [input({ note: null }), 'note must be a string'],
+      [input({ note: ' ' }), 'note must not be blank'],
+      [input({ note: 'x'.repeat(1001) }), 'note must have at most 1000 characters'],
+      [input({ note: 'a\nb' }), 'note must be text without control characters'],
       [input({ plan: null }), 'plan must be a string'],
       [input({ plan: 1 }), 'plan must be a string'],
       ...[
@@ -297,6 +311,7 @@ describe('GET /admin/keys/{id}', () => {
       await rotate(key),
       await revoke(key),
       await unban(key),
+      await label(key, { name: 'x' }),
     ]) {
       expectError(response, 404, 'not_found', `There is no key with the id "${decodeURIComponent(id)}".`);
       expectRateLimitHeaders(response);
@@ -476,10 +491,17 @@ describe('GET /admin/keys', () => {
 });
 
 describe('POST /admin/keys/{id}/rotate', () => {
-  it('returns 201 with a successor of the same name, role and quota, whose key is shown only this once', async () => {
+  it('returns 201 with a successor of the same name, note, role and quota, whose key is shown only this once', async () => {
     const now = inFuture(0);
     admin.store.clock.stopAt(now);
-    const old = await issue({ name: 'warehouse', role: 'admin', plan: 'pro', perMinute: 9, perDay: 90 });
+    const old = await issue({
+      name: 'warehouse',
+      note: 'by the gate',
+      role: 'admin',
+      plan: 'pro',
+      perMinute: 9,
+      perDay: 90,
+    });
     const response = await rotate(old);
     expect(response.status).toBe(201);
     expect(response.json).toEqual({
@@ -733,6 +755,43 @@ describe('PATCH /admin/keys/{id}', () => {
   ])('returns 400 and changes nothing for an invalid body: %s', async (body, message) => {
     const key = await issue();
     expectError(await unchanged(() => change(key, body)), 400, 'invalid_request', message);
+  });
+});
+
+describe('PUT /admin/keys/{id}/label', () => {
+  it('returns 200 with the key, its new name and its new note', async () => {
+    const key = await issue({ name: 'Ann', note: 'first' });
+    const response = await label(key, { name: 'Bob', note: 'second', role: 'admin', plan: 'pro' });
+    expect(response.status).toBe(200);
+    expect(response.json).toEqual({ ...shown(key), name: 'Bob', note: 'second' });
+    expectRateLimitHeaders(response);
+    expect(await find(key)).toMatchObject({ name: 'Bob', note: 'second' });
+  });
+
+  it('removes the note when none is given', async () => {
+    const key = await issue({ name: 'Ann', note: 'first' });
+    expect((await label(key, { name: 'Ann' })).json).toEqual({ ...shown(key), note: null });
+  });
+
+  it('labels a revoked key too, and leaves its successor as it is', async () => {
+    const key = await issue({ name: 'Ann' });
+    const successor = (await rotate(key)).json;
+    await revoke(key);
+    expect((await label(key, { name: 'old' })).json).toMatchObject({ name: 'old', state: 'revoked' });
+    expect((await find(successor)).name).toBe('Ann');
+  });
+
+  it.each([
+    ['{}', 'name is required'],
+    ['{"name":"x","note":null}', 'note must be a string'],
+    ['{"name":" ","note":""}', 'name must not be blank; note must not be blank'],
+    ['{"name":"x","note":"a\\u0000b"}', 'note must be text without control characters'],
+    [JSON.stringify({ name: 'x', note: 'x'.repeat(1001) }), 'note must have at most 1000 characters'],
+    ['[]', 'the body must be a JSON object'],
+  ])('returns 400 and changes nothing for an invalid body: %s', async (body, faults) => {
+    const key = await issue();
+    const response = await unchanged(() => label(key, body));
+    expectError(response, 400, 'invalid_request', `The request is invalid: ${faults}.`);
   });
 });
 

@@ -145,6 +145,29 @@ describe('the audit log', () => {
     ]);
   });
 
+  it('records the state before and after: a key is issued with a note, and labeled', async () => {
+    const entries = await entriesOf(async () => {
+      const key = await issue({ name: 'Ann', note: 'first' });
+      await sendAsAdmin(`PUT /admin/keys/${key.id}/label`, { name: 'Ann', note: 'second' });
+      await sendAsAdmin(`PUT /admin/keys/${key.id}/label`, { name: 'Bob' });
+    });
+    expect(entries.map(({ after }) => after)).toMatchObject([{ name: 'Ann', note: 'first' }, {}, {}]);
+    expect(entries.slice(1)).toEqual([
+      by({
+        action: 'key.labeled',
+        subject: String(entries[0]?.subject),
+        before: { name: 'Ann', note: 'first' },
+        after: { name: 'Ann', note: 'second' },
+      }),
+      by({
+        action: 'key.labeled',
+        subject: String(entries[0]?.subject),
+        before: { name: 'Ann', note: 'second' },
+        after: { name: 'Bob', note: null },
+      }),
+    ]);
+  });
+
   it('records the state before and after: a plan is created and changed', async () => {
     const entries = await entriesOf(async () => {
       await setPlan('made', 5, 50);
@@ -189,6 +212,11 @@ describe('the audit log of a request that changes nothing', () => {
     ['a ban is lifted when there is none', () => act(key, 'unban'), 200],
     ['a key is moved to the plan that it is on', () => change(key, { plan: 'free' }), 200],
     [
+      'a key gets the label that it has',
+      () => sendAsAdmin(`PUT /admin/keys/${key.id}/label`, { name: key.name }),
+      200,
+    ],
+    [
       'a client sends a request of administrators',
       () => send(`${admin.store.url}/admin/keys/${key.id}/revoke`, { method: 'POST', key: client.key }),
       403,
@@ -219,6 +247,7 @@ describe('an action whose audit entry cannot be written', () => {
     ['revoke a key', (key) => act(key, 'revoke')],
     ['lift a ban', (key) => act(key, 'unban')],
     ['change the plan of a key', (key) => change(key, { plan: 'pro' })],
+    ['label a key', (key) => sendAsAdmin(`PUT /admin/keys/${key.id}/label`, { name: 'other' })],
     ['create a plan', () => setPlan('never', 1, 1)],
     ['change a plan', () => setPlan('free', 1, 1)],
   ])('returns 500 and changes nothing: %s', async (_what, attempt) => {

@@ -89,6 +89,7 @@ describe('the OpenAPI documents', () => {
     expect(Object.keys(documents.administration.paths)).toEqual([
       '/admin/keys',
       '/admin/keys/{id}',
+      '/admin/keys/{id}/label',
       '/admin/keys/{id}/rotate',
       '/admin/keys/{id}/revoke',
       '/admin/keys/{id}/unban',
@@ -124,6 +125,7 @@ describe('the OpenAPI documents', () => {
       issueKey: '201 400 401 403 413 415 429 500 503',
       getKey: '200 401 403 404 429 500 503',
       changePlan: '200 400 401 403 404 413 415 429 500 503',
+      labelKey: '200 400 401 403 404 413 415 429 500 503',
       rotateKey: '201 400 401 403 404 409 413 415 429 500 503',
       revokeKey: '200 400 401 403 404 413 415 429 500 503',
       unbanKey: '200 400 401 403 404 413 415 429 500 503',

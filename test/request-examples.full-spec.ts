@@ -55,6 +55,7 @@ describe('the example of a request body', () => {
       'createOrder',
       'issueKey',
       'changePlan',
+      'labelKey',
       'rotateKey',
       'setPlan',
     ]);

@@ -140,6 +140,21 @@ describe('the commands of keys', () => {
   });
 });
 
+describe('animal-store keys label', () => {
+  it('sets the name and the note, keeps what is not given, and removes the note', async () => {
+    const { id } = await issue('--plan', 'free', '--note', 'first');
+    expect(await json('keys', 'show', id)).toMatchObject({ name: 'test', note: 'first' });
+    expect(await json('keys', 'label', id, '--name', 'Ann')).toMatchObject({ name: 'Ann', note: 'first' });
+    expect(await outputOf('keys', 'label', id, '--note', 'second')).toMatch(/^note +second$/m);
+    expect(await json('keys', 'label', id, '--no-note')).toMatchObject({ name: 'Ann', note: null });
+    expect(
+      rows(await outputOf('audit', '--limit', '1'))
+        .at(-1)
+        ?.at(-1),
+    ).toBe(`labeled key "Ann" (${id}): "Ann" without a note instead of "Ann" with the note "second"`);
+  });
+});
+
 describe('the commands of plans', () => {
   it('list plans by name, create and change them', async () => {
     expect(await json('plans', 'set', 'a-startup', '--per-minute', '120', '--per-day', '3000')).toEqual({
@@ -541,6 +556,7 @@ describe('a command', () => {
     [`keys plan ${NOBODY} pro --per-day 5`, '--per-minute and --per-day go together'],
     ['plans set free --per-minute 5', "required option '--per-day <n>' not specified"],
     ['audit --limit 0', NUMBER],
+    [`keys label ${NOBODY}`, 'give --name, --note or --no-note'],
   ])('exits with code 2 and the reason when it is called as %j', async (command, fault) => {
     const { code, stdout, stderr } = await admin(...command.split(' '));
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

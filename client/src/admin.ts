@@ -12,6 +12,7 @@ import type {
   KeyInput,
   KeyUsage,
   OperationUsage,
+  KeyLabel,
   Plan,
   PlanChange,
   PlanLimits,
@@ -104,6 +105,13 @@ export class Keys {
   changePlan(id: string, change: PlanChange, options: CallOptions = {}): ApiPromise<Key> {
     return this.connection.call(options, (client, sending) =>
       client.PATCH('/admin/keys/{id}', { params: { path: { id } }, body: change, ...sending }),
+    );
+  }
+
+  /** Sets the name of a key and the note on it; without a note, none is left. */
+  label(id: string, label: KeyLabel, options: CallOptions = {}): ApiPromise<Key> {
+    return this.connection.call(options, (client, sending) =>
+      client.PUT('/admin/keys/{id}/label', { params: { path: { id } }, body: label, ...sending }),
     );
   }
 

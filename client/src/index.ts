@@ -50,6 +50,7 @@ export type {
   Key,
   KeyInput,
   KeyUsage,
+  KeyLabel,
   NewOrder,
   NewPet,
   OperationUsage,

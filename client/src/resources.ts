@@ -33,6 +33,8 @@ export type Key = AdminSchemas['Key'];
 export type IssuedKey = AdminSchemas['IssuedKey'];
 /** A key to issue. */
 export type KeyInput = AdminSchemas['KeyOrder'];
+/** The name of a key, and the note of administrators on it. */
+export type KeyLabel = AdminSchemas['KeyLabel'];
 /** The plan, and limits of its own, for the quota of a key. */
 export type PlanChange = AdminSchemas['PlanChange'];
 /** How a key is rotated. */

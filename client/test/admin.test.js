@@ -17,13 +17,15 @@ const administrator = (options) =>
 const { admin } = administrator();
 
 describe('admin.keys', () => {
-  it('issues, gets, changes, rotates, unbans and revokes a key', async () => {
+  it('issues, gets, changes, labels, rotates, unbans and revokes a key', async () => {
     const issued = await admin.keys.issue({ name: 'admin test', plan: 'free' });
     assert.match(issued.key, /^ask_test_/);
     const { key: _key, ...shown } = issued;
     assert.deepEqual(await admin.keys.get(issued.id), shown);
     const changed = await admin.keys.changePlan(issued.id, { plan: 'pro' });
     assert.deepEqual([changed.plan, changed.perMinute], ['pro', 300]);
+    const labeled = await admin.keys.label(issued.id, { name: 'labeled', note: 'calls at night' });
+    assert.deepEqual([labeled.name, labeled.note], ['labeled', 'calls at night']);
     const successor = await admin.keys.rotate(issued.id, { overlapSeconds: 60 });
     assert.equal(successor.predecessorId, issued.id);
     assert.ok((await errorOf(admin.keys.rotate(issued.id))) instanceof ConflictError);
@@ -164,6 +166,7 @@ describe('admin', () => {
       () => keys.get('{id}'),
       () => keys.issue({}),
       () => keys.changePlan('{id}', {}),
+      () => keys.label('{id}', {}),
       () => keys.rotate('{id}'),
       () => keys.revoke('{id}'),
       () => keys.unban('{id}'),

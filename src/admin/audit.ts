@@ -14,6 +14,7 @@ export type Action =
   | 'key.issued'
   | 'key.rotated'
   | 'key.revoked'
+  | 'key.labeled'
   | 'key.expiry_changed'
   | 'key.plan_changed'
   | 'key.unbanned'

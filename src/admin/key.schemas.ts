@@ -7,6 +7,7 @@ import { bothOrNone, ownLimits } from './limits.schema.js';
 import { isPlanName, PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 
 export const NAME_MAX_LENGTH = 255;
+const NOTE_MAX_LENGTH = 1000;
 const KEY_MAX_LENGTH = 64;
 /** In characters. The `Link` header of a page has them twice, encoded. */
 const SEARCH_MAX_LENGTH = 64;
@@ -27,14 +28,15 @@ const BIDI_CONTROL = /\p{Bidi_Control}/u;
 const givenText = (error = 'must be a string') =>
   z.string({ error: ({ input }) => (input === undefined ? 'is required' : error) });
 
-export const keyName = givenText()
-  .refine((name) => name.trim() !== '', 'must not be blank')
-  .refine(
-    (name) => Array.from(name).length <= NAME_MAX_LENGTH,
-    `must have at most ${NAME_MAX_LENGTH} characters`,
-  )
-  .refine(isPlainText, TEXT_FAULT)
-  .meta({ description: 'Name of the key.', minLength: 1, maxLength: NAME_MAX_LENGTH });
+const givenLine = (description: string, maxLength: number) =>
+  givenText()
+    .refine((text) => text.trim() !== '', 'must not be blank')
+    .refine((text) => Array.from(text).length <= maxLength, `must have at most ${maxLength} characters`)
+    .refine(isPlainText, TEXT_FAULT)
+    .meta({ description, minLength: 1, maxLength });
+
+export const keyName = givenLine('Name of the key.', NAME_MAX_LENGTH);
+export const keyNote = givenLine('Note of administrators on the key. Clients never see it.', NOTE_MAX_LENGTH);
 const planName = givenText().meta({ description: 'Name of the plan.', maxLength: PLAN_NAME_MAX_LENGTH });
 const KeyRole = z
   .enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` })
@@ -49,6 +51,7 @@ export const CreateKeyInput = z
   .object(
     {
       name: keyName,
+      note: keyNote.optional(),
       plan: planName,
       ...ownLimits,
       role: KeyRole.optional(),
@@ -96,6 +99,14 @@ export const RotateKeyInput = z
   });
 export type RotateKeyInput = z.infer<typeof RotateKeyInput>;
 
+export const LabelKeyInput = z.object({ name: keyName, note: keyNote.optional() }, BODY_FAULT).meta({
+  id: 'KeyLabel',
+  description:
+    'The name of a key, and the note of administrators on it. Without `note`, the note is removed.',
+  examples: [{ name: "Ann's shop", note: 'Calls at night. Contact: ann@example.org' }],
+});
+export type LabelKeyInput = z.infer<typeof LabelKeyInput>;
+
 const effectiveLimit = (description: string) => z.int32().min(1).nullable().meta({ description });
 
 /** A key in responses to administrators, without the key itself. */
@@ -103,6 +114,7 @@ export const Key = z
   .object({
     id: uuid('Identifier of the key.'),
     name: z.string().meta(keyName.meta() ?? {}),
+    note: plainText('Note of administrators on the key; null if there is none.', NOTE_MAX_LENGTH).nullable(),
     role: KeyRole,
     state: z.enum(KEY_STATES).meta({
       description:

@@ -15,6 +15,7 @@ import {
   type CreateKeyInput,
   type IssuedKey,
   type Key,
+  type LabelKeyInput,
   OVERLAP_MAX_SECONDS,
 } from './key.schemas.js';
 import { KEY_RELATIONS, type KeyRecord, keyView, planFields, stateOf } from './key.view.js';
@@ -59,15 +60,15 @@ export class KeyService {
    *   the past.
    */
   async issue(input: CreateKeyInput, actor: Actor, key = this.newKey()): Promise<IssuedKey> {
-    const { name, role = 'client', expiresAt = null } = input;
+    const { name, note = null, role = 'client', expiresAt = null } = input;
     this.requireFuture(expiresAt);
     const record = await inTransaction(this.database, async (transaction) => {
       const quota = await quotaColumns(transaction, input);
       const issued = await transaction.apiKey.create({
-        data: { name, role, expiresAt, ...storedFields(key), quota: { create: quota } },
+        data: { name, note, role, expiresAt, ...storedFields(key), quota: { create: quota } },
         include: KEY_RELATIONS,
       });
-      const after = { name, role, ...planFields(issued), expiresAt };
+      const after = { name, ...(note !== null && { note }), role, ...planFields(issued), expiresAt };
       await recordAuditEvent(transaction, keyEvent(actor, 'key.issued', issued, null, after));
       return issued;
     });
@@ -112,10 +113,10 @@ export class KeyService {
       const expiresAt = options.expiresAt ?? old.expiresAt;
       const overlapEnd = new Date(this.clock.now() + overlapMs);
       const endsAt = old.expiresAt !== null && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
-      const { name, role, quotaId } = old;
+      const { name, note, role, quotaId } = old;
       await transaction.apiKey.update({ where: { id }, data: { expiresAt: endsAt } });
       const created = await transaction.apiKey.create({
-        data: { name, role, quotaId, expiresAt, predecessorId: id, ...storedFields(key) },
+        data: { name, note, role, quotaId, expiresAt, predecessorId: id, ...storedFields(key) },
         include: KEY_RELATIONS,
       });
       const before = { expiresAt: old.expiresAt, successorId: null };
@@ -140,6 +141,27 @@ export class KeyService {
       const revoked = await transaction.apiKey.update({ where: { id }, data, include: KEY_RELATIONS });
       await recordAuditEvent(transaction, keyEvent(actor, 'key.revoked', old, { revokedAt: null }, data));
       return revoked;
+    });
+  }
+
+  /**
+   * Sets the name and the note of a key; without a note, none is left.
+   *
+   * @throws ApiError `not_found`.
+   */
+  async label(id: string, input: LabelKeyInput, actor: Actor): Promise<Key> {
+    const { name, note = null } = input;
+    return this.change(id, async (transaction, old) => {
+      const [before, after] = [
+        { name: old.name, note: old.note },
+        { name, note },
+      ];
+      if (before.name === after.name && before.note === after.note) {
+        return old;
+      }
+      const changed = await transaction.apiKey.update({ where: { id }, data: after, include: KEY_RELATIONS });
+      await recordAuditEvent(transaction, keyEvent(actor, 'key.labeled', old, before, after));
+      return changed;
     });
   }
 

@@ -35,10 +35,11 @@ export function stateOf(
 
 /** Returns a key as it is shown to administrators at `nowMs`. */
 export function keyView(record: KeyRecord, bannedUntil: Date | null, nowMs: number): Key {
-  const { id, name, role, prefix, lastFour, quotaId, predecessorId, successor } = record;
+  const { id, name, note, role, prefix, lastFour, quotaId, predecessorId, successor } = record;
   return {
     id,
     name,
+    note,
     role,
     state: stateOf(record, nowMs),
     prefix,

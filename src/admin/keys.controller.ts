@@ -8,6 +8,7 @@ import {
   Param,
   Patch,
   Post,
+  Put,
   Query,
   Res,
 } from '@nestjs/common';
@@ -20,7 +21,15 @@ import { pageLinks, pageOf } from '../schemas/pagination.js';
 import { Responses } from '../openapi/responses.decorator.js';
 import type { Principal } from '../http/principal.js';
 import { KeyId } from './key-id.decorator.js';
-import { IssuedKey, Key, CreateKeyInput, KeyQuery, ChangePlanInput, RotateKeyInput } from './key.schemas.js';
+import {
+  ChangePlanInput,
+  CreateKeyInput,
+  IssuedKey,
+  Key,
+  KeyQuery,
+  LabelKeyInput,
+  RotateKeyInput,
+} from './key.schemas.js';
 import { KeyService } from './key.service.js';
 
 const PATH = '/admin/keys';
@@ -96,6 +105,22 @@ export class KeysController {
     @CurrentPrincipal() { keyId: actor }: Principal,
   ): Promise<Key> {
     return this.keys.changePlan(id, input, actor);
+  }
+
+  @Put(':id/label')
+  @KeyId()
+  @Stability('stable')
+  @ApiOperation({
+    summary: 'Label a key',
+    description: 'Sets the name of the key and the note of administrators on it.',
+  })
+  @Responses({ status: 200, schema: Key, description: 'The changed key.' })
+  labelKey(
+    @Param('id') id: string,
+    @Body({ schema: LabelKeyInput }) input: LabelKeyInput,
+    @CurrentPrincipal() { keyId: actor }: Principal,
+  ): Promise<Key> {
+    return this.keys.label(id, input, actor);
   }
 
   @Post(':id/rotate')

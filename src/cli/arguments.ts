@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
-import { keyName, keySearch } from '../admin/key.schemas.js';
+import { keyName, keyNote, keySearch } from '../admin/key.schemas.js';
 import { parseDuration } from '../settings/duration.js';
 import { instant } from '../schemas/instant.js';
 
@@ -11,6 +11,10 @@ export const EXIT_USAGE = 2;
 
 export function nameArgument(text: string): string {
   return checked(keyName, text);
+}
+
+export function noteArgument(text: string): string {
+  return checked(keyNote, text);
 }
 
 export function searchArgument(text: string): string {

@@ -38,6 +38,12 @@ describe('auditText', () => {
     ],
     ['key.revoked', { revokedAt: instant }, { revokedAt: null }, 'revoked key "Ann"'],
     [
+      'key.labeled',
+      { name: 'Ann', note: 'calls at night' },
+      { name: 'Bob', note: null },
+      'labeled key "Ann": "Ann" with the note "calls at night" instead of "Bob" without a note',
+    ],
+    [
       'key.expiry_changed',
       { expiresAt: instant },
       { expiresAt: null },

@@ -15,6 +15,7 @@ const SENTENCES: Record<Action, Sentence> = {
   'key.rotated': (on, after, _before, keyText) =>
     `rotated ${on}: its successor is ${keyText(textOf(after['successorId']))}, and it expires ${textOf(after['expiresAt'])}`,
   'key.revoked': (on) => `revoked ${on}`,
+  'key.labeled': (on, after, before) => `labeled ${on}: ${labelOf(after)} instead of ${labelOf(before)}`,
   'key.expiry_changed': (on, after, before) =>
     `changed when ${on} expires: ${textOf(after['expiresAt'])} instead of ${textOf(before['expiresAt'])}`,
   'key.plan_changed': (on, after, before) => `moved ${on} from ${planOf(before)} to ${planOf(after)}`,
@@ -54,6 +55,10 @@ function keyIdOf(subject: string): string | null {
 function planOf(fields: Fields): string {
   const own = fields['ownLimits'] === true ? 'its own ' : '';
   return `plan ${textOf(fields['plan'])} (${own}${limitsOf(fields)})`;
+}
+
+function labelOf({ name, note }: Fields): string {
+  return `"${textOf(name)}" ${typeof note === 'string' ? `with the note "${note}"` : 'without a note'}`;
 }
 
 function limitsOf(fields: Fields): string {

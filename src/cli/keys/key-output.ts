@@ -35,6 +35,7 @@ function fieldsOf(key: Key) {
   return {
     id: key.id,
     name: key.name,
+    ...(key.note !== null && { note: key.note }),
     role: key.role,
     plan: `${key.plan}, ${limitsText(key)}${key.ownLimits ? ' (its own)' : ''}`,
     state: key.state,

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { issueCommand } from './issue.command.js';
+import { labelCommand } from './label.command.js';
 import { listCommand } from './list.command.js';
 import { planCommand } from './plan.command.js';
 import { revokeCommand } from './revoke.command.js';
@@ -15,6 +16,7 @@ export function keysCommand(): Command {
     .addCommand(issueCommand())
     .addCommand(listCommand())
     .addCommand(showCommand())
+    .addCommand(labelCommand())
     .addCommand(rotateCommand())
     .addCommand(revokeCommand())
     .addCommand(planCommand())
