@@ -36,6 +36,12 @@ const remaining = ({ headers }: HttpResponse) => Number(headers.get('x-ratelimit
 const inFuture = (milliseconds: number) => new Date(admin.store.clock.now() + milliseconds);
 /** An issued key as it is returned later: without the key itself. */
 const shown = ({ key: _key, ...rest }: IssuedKey): Key => rest;
+/** An issued key that was not used, as it is listed. */
+const listed = (key: IssuedKey) => ({
+  ...shown(key),
+  lastUsedAt: null,
+  requestsByHour: Array<number>(24).fill(0),
+});
 const find = async ({ id }: { id: string }): Promise<Key> =>
   (await sendAsAdmin(`GET /admin/keys/${id}`)).json;
 const rotate = ({ id }: { id: string }, body?: unknown) => sendAsAdmin(`POST /admin/keys/${id}/rotate`, body);
@@ -112,7 +118,7 @@ describe('POST /admin/keys', () => {
     expectRateLimitHeaders(response);
 
     const read = await sendAsAdmin(`GET ${response.headers.get('location')}`);
-    expect([read.status, read.json]).toEqual([200, shown(response.json)]);
+    expect([read.status, read.json]).toEqual([200, listed(response.json)]);
     const used = await use(response.json.key);
     expect([used.status, used.headers.get('x-ratelimit-limit'), remaining(used)]).toEqual([200, '300', 299]);
   });
@@ -342,7 +348,7 @@ describe('GET /admin/keys', () => {
     const keys = await issueMany(3, { plan: 'listed' });
     const response = await sendAsAdmin('GET /admin/keys?plan=listed&limit=3');
     expect(response.status).toBe(200);
-    expect(response.json).toEqual(keys.map(shown));
+    expect(response.json).toEqual(keys.map(listed));
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
     // A last page that is full has no next page.
     expect(linksOf(response)).toEqual({ first: '/admin/keys?limit=3&plan=listed' });
@@ -519,12 +525,12 @@ describe('POST /admin/keys/{id}/rotate', () => {
     expect(response.headers.get('cache-control')).toBe('no-store');
     expectRateLimitHeaders(response);
     expect(await find(old)).toEqual({
-      ...shown(old),
+      ...listed(old),
       state: 'rotating',
       expiresAt: new Date(now.getTime() + DAY_MS).toISOString(),
       successorId: response.json.id,
     });
-    expect(await find(response.json)).toEqual(shown(response.json));
+    expect(await find(response.json)).toEqual(listed(response.json));
   });
 
   it('counts both keys in the same windows', async () => {

@@ -5,6 +5,7 @@ import { createDatabase } from './support/database.js';
 import { until } from './support/eventually.js';
 import { expectError } from './support/expectations.js';
 import { send } from './support/http.js';
+import { linksOf } from './support/links.js';
 
 const ROWS = 40_000;
 
@@ -54,6 +55,48 @@ describe('administration of large and damaged tables', () => {
     );
     expect(connections).toEqual([{ reads_bans: true }]);
   });
+
+  it.each([
+    ...['created', '-created', 'name', 'lastUsed', 'expires'].map((sort) => `sort=${sort}`),
+    'unusedSince=2026-01-01T00:00:00Z',
+    'expiresBefore=2999-01-01T00:00:00Z',
+  ])('returns two pages of 100,000 keys within two seconds each: %s', async (query) => {
+    const [stored] = await admin.store.database.query<{ count: number }>(
+      "SELECT count(*)::int FROM api_keys WHERE name LIKE 'many %'",
+    );
+    if (stored?.count === 0) {
+      await addManyKeys();
+    }
+    let target: string | undefined = `/admin/keys?limit=100&search=many&${query}`;
+    for (let page = 1; page <= 2; page += 1) {
+      const startMs = performance.now();
+      const response = await admin.send(`GET ${target}`);
+      const takenMs = performance.now() - startMs;
+      expect([response.status, response.json.length]).toEqual([200, 100]);
+      expect(takenMs).toBeLessThan(2000);
+      target = linksOf(response)['next'];
+    }
+  });
+
+  /** Adds 100,000 keys, of which four of five are used on each of three days. */
+  async function addManyKeys(): Promise<void> {
+    const query = (statement: string) => admin.store.database.query(statement);
+    await query(
+      "INSERT INTO quotas (id, plan) SELECT md5('q' || n)::uuid, 'free' FROM generate_series(1, 100000) n",
+    );
+    await query(
+      `INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four, expires_at, created_at)
+       SELECT md5(n::text)::uuid, md5('q' || n)::uuid, 'many ' || md5('n' || n), sha256(n::text::bytea), 'ask_test_', '0000',
+         timestamptz '2990-01-01' + n * interval '1 hour', '2025-01-01'
+       FROM generate_series(1, 100000) n`,
+    );
+    await query(
+      `INSERT INTO usage SELECT md5(n::text)::uuid, md5('q' || n)::uuid, 'day', day, 'listPets', false, 1, 0, 0, 0, 0,
+         day + n * interval '0.8 s'
+       FROM generate_series(1, 80000) n, generate_series(timestamptz '2026-03-01', '2026-03-03', '1 day') day`,
+    );
+    await query('VACUUM ANALYZE');
+  }
 
   it('returns and repairs a quota that was left without limits by SQL', async () => {
     const { id, key, quotaId } = await admin.issue();

@@ -12,6 +12,8 @@ import { animalStore } from './support/terminal.js';
 
 const DAY_MS = 86_400_000;
 const NOBODY = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
+/** The usage of a key without requests. */
+const UNUSED = { lastUsedAt: null, requestsByHour: Array<number>(24).fill(0) };
 /** The actor in the audit. */
 const TERMINAL = `terminal:${userInfo().username}`;
 /** The migration that is applied once more. */
@@ -65,7 +67,7 @@ describe('the commands of keys', () => {
       expiresAt: '2998-12-31T23:00:00.000Z',
     });
     const { key, ...shown } = issued;
-    expect(await json('keys', 'show', issued.id)).toEqual(shown);
+    expect(await json('keys', 'show', issued.id)).toEqual({ ...shown, ...UNUSED });
     expect(await database.query('SELECT id FROM api_keys WHERE hash = $1', [hashApiKey(key)])).toEqual([
       { id: issued.id },
     ]);
@@ -91,7 +93,7 @@ describe('the commands of keys', () => {
     const until = new Date(Date.now() + DAY_MS);
     await ban(database, keys[1], until);
     await ban(database, other, until);
-    const [first, second] = keys.map(({ key: _key, ...shown }) => shown);
+    const [first, second] = keys.map(({ key: _key, ...shown }) => ({ ...shown, ...UNUSED }));
     const banned = { ...second, bannedUntil: until.toISOString() };
 
     expect(await json('keys', 'list', '--plan', 'listed')).toEqual([first, banned]);
@@ -103,13 +105,19 @@ describe('the commands of keys', () => {
     expect(await json('keys', 'list', '--search', first.lastFour, '--state', 'active')).toContainEqual(first);
     expect(await json('keys', 'list', '--search', 'no such name')).toEqual([]);
     expect(await json('keys', 'list', '--plan', 'listed', '--state', 'revoked')).toEqual([]);
+    expect(await json('keys', 'list', '--plan', 'listed', '--sort', '-created')).toEqual([banned, first]);
+    expect(await json('keys', 'list', '--quota', second.quotaId)).toEqual([banned]);
+    expect(await json('keys', 'list', '--unused-since', '2020-01-01T00:00:00Z')).toEqual([]);
+    expect(
+      await json('keys', 'list', '--plan', 'listed', '--expires-before', '2999-01-01T00:00:00Z'),
+    ).toEqual([]);
     expect(await outputOf('keys', 'list', '--plan', 'nothing-is-on-it')).toBe('None.\n');
 
     const table = await outputOf('keys', 'list', '--plan', 'listed');
     const row = ({ id, role, lastFour }: Record<string, string>, bannedUntil: string) =>
-      `test  ${id}  ask_live_…${lastFour}  ${role}  listed  1  2  active  -  ${bannedUntil}`;
+      `test  ${id}  ask_live_…${lastFour}  ${role}  listed  1  2  active  -  ${bannedUntil}  -`;
     expect(rows(table).map((cells) => cells.join('  '))).toEqual([
-      'NAME  ID  KEY  ROLE  PLAN  PER MINUTE  PER DAY  STATE  EXPIRES  BANNED UNTIL',
+      'NAME  ID  KEY  ROLE  PLAN  PER MINUTE  PER DAY  STATE  EXPIRES  BANNED UNTIL  LAST USED',
       row(first, '-'),
       row(second, until.toISOString()),
     ]);
@@ -556,6 +564,8 @@ describe('a command', () => {
     [`keys plan ${NOBODY} pro --per-day 5`, '--per-minute and --per-day go together'],
     ['plans set free --per-minute 5', "required option '--per-day <n>' not specified"],
     ['audit --limit 0', NUMBER],
+    ['keys list --sort age', 'Allowed choices are created, -created, name, lastUsed, expires'],
+    ['keys list --quota x', 'It must be a UUID'],
     [`keys label ${NOBODY}`, 'give --name, --note or --no-note'],
   ])('exits with code 2 and the reason when it is called as %j', async (command, fault) => {
     const { code, stdout, stderr } = await admin(...command.split(' '));

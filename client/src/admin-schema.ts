@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * List keys
-         * @description Returns one page of the keys, oldest first.
+         * @description Returns one page of the keys with their usage, oldest first unless `sort` has another order.
          *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
@@ -41,7 +41,7 @@ export interface paths {
         };
         /**
          * Get a key
-         * @description Returns everything about a key except the key itself.
+         * @description Returns everything about a key, and its usage, except the key itself.
          *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */
@@ -688,6 +688,8 @@ export interface components {
         };
         /** @description The requests of one key in a range of time. */
         KeyUsage: {
+        /** @description An API key with its usage, without the key itself. */
+        KeyWithUsage: {
             /**
              * Format: uuid
              * @description Identifier of the key.
@@ -782,6 +784,50 @@ export interface components {
              * @description Time of the last request.
              */
             lastAt: string;
+            id: string;
+            /** @description Name of the key. */
+            name: string;
+            note: string | null;
+            /**
+             * @description Role of the key. An `admin` key may also use the administration.
+             * @enum {string}
+             */
+            role: "client" | "admin";
+            /**
+             * @description Current state of the key. A `rotating` key is valid until the overlap with its successor ends.
+             * @enum {string}
+             */
+            state: "active" | "rotating" | "expired" | "revoked";
+            /** @description First characters of the key. */
+            prefix: string;
+            /** @description Last four characters of the key. */
+            lastFour: string;
+            /**
+             * Format: uuid
+             * @description Identifier of its quota. A key and its successor share one.
+             */
+            quotaId: string;
+            /** @description Name of the plan. */
+            plan: string;
+            /** @description Effective limit of requests per UTC minute; null if the quota was left without one by direct SQL. */
+            perMinute: number | null;
+            /** @description Effective limit of requests per UTC day; null if the quota was left without one by direct SQL. */
+            perDay: number | null;
+            /** @description Whether these limits are the quota's own instead of the plan's. */
+            ownLimits: boolean;
+            bannedUntil: string | null;
+            /**
+             * Format: date-time
+             * @description When the key was issued.
+             */
+            createdAt: string;
+            expiresAt: string | null;
+            revokedAt: string | null;
+            predecessorId: string | null;
+            successorId: string | null;
+            lastUsedAt: string | null;
+            /** @description Requests in each of the last 24 UTC hours, oldest first. The last hour is the current one. */
+            requestsByHour: number[];
         };
         /** @description A plan and its limits. */
         Plan: {
@@ -1047,12 +1093,20 @@ export interface operations {
                 limit?: number;
                 /** @description Only keys on this plan. */
                 plan?: string;
+                /** @description Only keys of this quota. */
+                quota?: string;
                 /** @description Only keys whose name contains this text, ignoring case, or whose id or key ends with it. */
                 search?: string;
                 /** @description Only keys in this state. */
                 state?: "active" | "rotating" | "expired" | "revoked";
                 /** @description Only keys whose quota is banned now (`true`) or is not (`false`). */
                 banned?: boolean;
+                /** @description Only keys that are valid now and expire before this time. */
+                expiresBefore?: string;
+                /** @description Only valid keys that were issued before this time and have sent no request since. Requests are kept for 400 days. */
+                unusedSince?: string;
+                /** @description The order: `created` is oldest first, `-created` newest first, `name` by name, `lastUsed` by the last request, most recent first, and `expires` soonest first. Keys that were never used, or never expire, are last. */
+                sort?: "created" | "-created" | "name" | "lastUsed" | "expires";
                 /** @description Where the page begins, as the `Link` header of the page before gives it. Opaque. */
                 cursor?: string;
             };
@@ -1077,7 +1131,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Key"][];
+                    "application/json": components["schemas"]["KeyWithUsage"][];
                 };
             };
             /** @description A query parameter is invalid. The message names every invalid parameter. */
@@ -1404,7 +1458,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Key"];
+                    "application/json": components["schemas"]["KeyWithUsage"];
                 };
             };
             /** @description The API key is missing or invalid. */

@@ -13,6 +13,7 @@ import type {
   KeyUsage,
   OperationUsage,
   KeyLabel,
+  KeyWithUsage,
   Plan,
   PlanChange,
   PlanLimits,
@@ -73,8 +74,8 @@ export class Keys {
   /** @internal */
   constructor(private readonly connection: AdminConnection) {}
 
-  /** Lists a page of the keys, oldest first. `for await` walks over this page and all after it. */
-  list(query: KeyQuery = {}, options: CallOptions = {}): PagePromise<Key> {
+  /** Lists a page of the keys with their usage, oldest first unless `sort` has another order. `for await` walks over this page and all after it. */
+  list(query: KeyQuery = {}, options: CallOptions = {}): PagePromise<KeyWithUsage> {
     return this.connection.list(
       options,
       (client, sending) => client.GET('/admin/keys', { params: { query }, ...sending }),
@@ -82,8 +83,8 @@ export class Keys {
     );
   }
 
-  /** Gets a key, without the key itself. */
-  get(id: string, options: CallOptions = {}): ApiPromise<Key> {
+  /** Gets a key with its usage, without the key itself. */
+  get(id: string, options: CallOptions = {}): ApiPromise<KeyWithUsage> {
     return this.connection.call(options, (client, sending) =>
       client.GET('/admin/keys/{id}', { params: { path: { id } }, ...sending }),
     );

@@ -51,6 +51,7 @@ export type {
   KeyInput,
   KeyUsage,
   KeyLabel,
+  KeyWithUsage,
   NewOrder,
   NewPet,
   OperationUsage,

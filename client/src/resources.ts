@@ -29,6 +29,8 @@ export type OwnDeprecatedCalls = Schemas['OwnDeprecatedCalls'];
 
 /** An API key, without the key itself. */
 export type Key = AdminSchemas['Key'];
+/** A key with its last request and its requests in the last 24 hours. */
+export type KeyWithUsage = AdminSchemas['KeyWithUsage'];
 /** A key that was just issued, with the key itself. */
 export type IssuedKey = AdminSchemas['IssuedKey'];
 /** A key to issue. */

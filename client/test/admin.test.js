@@ -21,7 +21,8 @@ describe('admin.keys', () => {
     const issued = await admin.keys.issue({ name: 'admin test', plan: 'free' });
     assert.match(issued.key, /^ask_test_/);
     const { key: _key, ...shown } = issued;
-    assert.deepEqual(await admin.keys.get(issued.id), shown);
+    const unused = { lastUsedAt: null, requestsByHour: Array(24).fill(0) };
+    assert.deepEqual(await admin.keys.get(issued.id), { ...shown, ...unused });
     const changed = await admin.keys.changePlan(issued.id, { plan: 'pro' });
     assert.deepEqual([changed.plan, changed.perMinute], ['pro', 300]);
     const labeled = await admin.keys.label(issued.id, { name: 'labeled', note: 'calls at night' });
@@ -56,6 +57,30 @@ describe('admin.keys', () => {
       items.map((key) => key.id),
       [id],
     );
+  });
+
+  it('lists keys in each order, page after page, and by quota, expiry and last use', async () => {
+    const name = 'sorted by the client';
+    const { id, quotaId } = await admin.keys.issue({ name, plan: 'free', expiresAt: '2999-01-01T00:00:00Z' });
+    const { id: newest } = await admin.keys.issue({ name, plan: 'free' });
+    for (const [sort, ids] of [
+      ['-created', [newest, id]],
+      ['name', [id, newest]],
+      ['lastUsed', [newest, id]],
+      ['expires', [id, newest]],
+    ]) {
+      const found = await everyOneOf(admin.keys.list({ limit: 1, search: name, sort }));
+      assert.deepEqual([sort, found.map((key) => key.id)], [sort, ids]);
+    }
+    for (const filter of [{ quota: quotaId }, { search: name, expiresBefore: '2999-01-02T00:00:00Z' }]) {
+      const { items } = await admin.keys.list(filter);
+      assert.deepEqual(
+        items.map((key) => key.id),
+        [id],
+      );
+    }
+    const { items } = await admin.keys.list({ unusedSince: '2020-01-01T00:00:00Z' });
+    assert.deepEqual(items, []);
   });
 
   it('lists the usage of a key', async () => {

@@ -31,6 +31,17 @@ export interface AuditEvent {
   after: Prisma.InputJsonObject;
 }
 
+/** Returns the event of an action on a key. */
+export function keyEvent(
+  actor: Actor,
+  action: Action,
+  { id }: { id: string },
+  before: AuditEvent['before'],
+  after: AuditEvent['after'],
+): AuditEvent {
+  return { actor, action, subject: `key:${id}`, before, after };
+}
+
 /** Records an event in the transaction of its change, so that neither is stored without the other. */
 export async function recordAuditEvent(
   transaction: Prisma.TransactionClient,

@@ -1,25 +1,21 @@
 import { z } from 'zod';
 import { instant } from '../schemas/instant.js';
 import { int32 } from '../schemas/int32.js';
-import { cursorParameter, limitParameter, once } from '../schemas/pagination.js';
 import { dateTime, plainText, uuid } from '../schemas/text-schemas.js';
 import { bothOrNone, ownLimits } from './limits.schema.js';
-import { isPlanName, PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
+import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 
 export const NAME_MAX_LENGTH = 255;
 const NOTE_MAX_LENGTH = 1000;
 const KEY_MAX_LENGTH = 64;
-/** In characters. The `Link` header of a page has them twice, encoded. */
-const SEARCH_MAX_LENGTH = 64;
+/** UTC hours whose requests are shown with a key, the current one included. */
+export const HOURS_SHOWN = 24;
 const ROLES = ['client', 'admin'] as const;
 export const KEY_STATES = ['active', 'rotating', 'expired', 'revoked'] as const;
 export type KeyState = (typeof KEY_STATES)[number];
-const STATE_FAULT = `must be one of ${KEY_STATES.join(', ')}`;
-const SEARCH_FAULT = `must have 1 to ${SEARCH_MAX_LENGTH} characters`;
 /** One year, the maximum time for which a key and its successor both work. */
 export const OVERLAP_MAX_SECONDS = 31_536_000;
-const PLAN_FAULT = 'must be the name of a plan';
-const TEXT_FAULT = 'must be text without control characters';
+export const TEXT_FAULT = 'must be text without control characters';
 const BODY_FAULT = { error: 'the body must be a JSON object' };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Characters that change the direction of text, so that a name can be displayed as another. */
@@ -143,41 +139,26 @@ export const Key = z
   .meta({ id: 'Key', description: 'An API key, without the key itself.' });
 export type Key = z.infer<typeof Key>;
 
+/** A key with its usage, in responses that list or get keys. */
+export const KeyWithUsage = z
+  .object({
+    ...Key.shape,
+    lastUsedAt: dateTime(
+      'Time of the last request; null if there is none in the last 400 days. Requests appear within a second.',
+    ).nullable(),
+    requestsByHour: z.int().min(0).array().length(HOURS_SHOWN).meta({
+      description:
+        'Requests in each of the last 24 UTC hours, oldest first. The last hour is the current one.',
+    }),
+  })
+  .meta({ id: 'KeyWithUsage', description: 'An API key with its usage, without the key itself.' });
+export type KeyWithUsage = z.infer<typeof KeyWithUsage>;
+
 /** A new key in the response that issues it, the only one with the key itself. */
 export const IssuedKey = z
   .object({ ...Key.shape, key: plainText('The key. It is not shown again.', KEY_MAX_LENGTH) })
   .meta({ id: 'IssuedKey', description: 'A new API key.' });
 export type IssuedKey = z.infer<typeof IssuedKey>;
-
-export const keySearch = z
-  .string(once(SEARCH_FAULT))
-  .refine((text) => text !== '' && Array.from(text).length <= SEARCH_MAX_LENGTH, SEARCH_FAULT)
-  .refine(isPlainText, TEXT_FAULT)
-  .meta({
-    description: 'Only keys whose name contains this text, ignoring case, or whose id or key ends with it.',
-    minLength: 1,
-    maxLength: SEARCH_MAX_LENGTH,
-  });
-
-export const KeyQuery = z.object({
-  limit: limitParameter('Maximum number of keys returned.'),
-  plan: z
-    .string(once(PLAN_FAULT))
-    .refine(isPlanName, PLAN_FAULT)
-    .optional()
-    .meta({ description: 'Only keys on this plan.', maxLength: PLAN_NAME_MAX_LENGTH }),
-  search: keySearch.optional(),
-  state: z.enum(KEY_STATES, once(STATE_FAULT)).optional().meta({ description: 'Only keys in this state.' }),
-  banned: z
-    .enum(['true', 'false'], once('must be true or false'))
-    .transform((value) => value === 'true')
-    .pipe(z.boolean())
-    .optional()
-    .meta({ description: 'Only keys whose quota is banned now (`true`) or is not (`false`).' }),
-  /** The page begins after this id. */
-  cursor: cursorParameter((position) => (isKeyId(position) ? position : null)),
-});
-export type KeyQuery = z.infer<typeof KeyQuery>;
 
 /** Returns whether a text is a UUID, and so may be the id of a key. */
 export function isKeyId(value: string): boolean {
@@ -185,6 +166,6 @@ export function isKeyId(value: string): boolean {
 }
 
 /** Returns whether a text has no control characters, and none that change the direction of text. */
-function isPlainText(text: string): boolean {
+export function isPlainText(text: string): boolean {
   return text.isWellFormed() && !/\p{Cc}/u.test(text) && !BIDI_CONTROL.test(text);
 }

@@ -7,9 +7,9 @@ import { PrismaService } from '../database/prisma.service.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { ApiError } from '../errors/api-error.js';
 import { CounterStore } from '../rate-limit/stores/counter-store.js';
-import { quotaIdOf, quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
-import { type Actor, type AuditEvent, recordAuditEvent } from './audit.js';
-import { findKey, findKeys, lockKey, type PageOfKeys, storedFields } from './key.repository.js';
+import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
+import { type Actor, keyEvent, recordAuditEvent } from './audit.js';
+import { findKey, lockKey, storedFields } from './key.repository.js';
 import {
   type ChangePlanInput,
   type CreateKeyInput,
@@ -35,7 +35,7 @@ export interface RotationOptions {
 }
 
 /**
- * Issues, lists, changes and revokes API keys. Each change and its audit event are one transaction. Bans that a response reports are
+ * Issues, changes and revokes API keys. Each change and its audit event are one transaction. Bans that a response reports are
  * read before the change, so that a failed read leaves nothing changed.
  */
 @Injectable()
@@ -85,15 +85,6 @@ export class KeyService {
   /** @throws ApiError `not_found`. */
   async find(id: string): Promise<Key> {
     return this.view(await findKey(this.database, id), await this.counters.bans());
-  }
-
-  /** Returns one page of the keys, and whether more follow. */
-  async page(selection: PageOfKeys): Promise<{ keys: Key[]; more: boolean }> {
-    const bans = await this.counters.bans();
-    const bannedQuotas = [...bans.keys()].flatMap((bucketKey) => quotaIdOf(bucketKey) ?? []);
-    const records = await findKeys(this.database, selection, bannedQuotas, this.clock.now());
-    const keys = records.slice(0, selection.limit).map((record) => this.view(record, bans));
-    return { keys, more: records.length > selection.limit };
   }
 
   /**
@@ -256,14 +247,4 @@ export class KeyService {
       throw new ApiError('conflict', message);
     }
   }
-}
-
-function keyEvent(
-  actor: Actor,
-  action: AuditEvent['action'],
-  { id }: KeyRecord,
-  before: AuditEvent['before'],
-  after: AuditEvent['after'],
-): AuditEvent {
-  return { actor, action, subject: `key:${id}`, before, after };
 }

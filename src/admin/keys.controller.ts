@@ -26,10 +26,12 @@ import {
   CreateKeyInput,
   IssuedKey,
   Key,
-  KeyQuery,
+  KeyWithUsage,
   LabelKeyInput,
   RotateKeyInput,
 } from './key.schemas.js';
+import { KeyListing } from './key-listing.service.js';
+import { keyPositionText, KeyQuery } from './key-query.schemas.js';
 import { KeyService } from './key.service.js';
 
 const PATH = '/admin/keys';
@@ -43,18 +45,30 @@ const UnusedBody = createParamDecorator(
 @AdministratorsOnly()
 @Controller(PATH)
 export class KeysController {
-  constructor(private readonly keys: KeyService) {}
+  constructor(
+    private readonly keys: KeyService,
+    private readonly listing: KeyListing,
+  ) {}
 
   @Get()
   @Stability('stable')
-  @ApiOperation({ summary: 'List keys', description: 'Returns one page of the keys, oldest first.' })
-  @Responses({ status: 200, schema: pageOf(Key), description: 'A page of keys.', headers: ['PageLinks'] })
+  @ApiOperation({
+    summary: 'List keys',
+    description:
+      'Returns one page of the keys with their usage, oldest first unless `sort` has another order.',
+  })
+  @Responses({
+    status: 200,
+    schema: pageOf(KeyWithUsage),
+    description: 'A page of keys.',
+    headers: ['PageLinks'],
+  })
   async listKeys(
     @Query({ schema: KeyQuery }) { limit, cursor, ...filters }: KeyQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Key[]> {
-    const { keys, more } = await this.keys.page({ ...filters, limit, after: cursor });
-    reply.header('Link', pageLinks(PATH, { limit, ...filters }, more ? (keys.at(-1)?.id ?? null) : null));
+  ): Promise<KeyWithUsage[]> {
+    const { keys, next } = await this.listing.page({ ...filters, limit, after: cursor });
+    reply.header('Link', pageLinks(PATH, { limit, ...filters }, next && keyPositionText(next)));
     return keys;
   }
 
@@ -84,11 +98,11 @@ export class KeysController {
   @Stability('stable')
   @ApiOperation({
     summary: 'Get a key',
-    description: 'Returns everything about a key except the key itself.',
+    description: 'Returns everything about a key, and its usage, except the key itself.',
   })
-  @Responses({ status: 200, schema: Key, description: 'The key.' })
-  getKey(@Param('id') id: string): Promise<Key> {
-    return this.keys.find(id);
+  @Responses({ status: 200, schema: KeyWithUsage, description: 'The key.' })
+  getKey(@Param('id') id: string): Promise<KeyWithUsage> {
+    return this.listing.find(id);
   }
 
   @Patch(':id')

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
-import { keyName, keyNote, keySearch } from '../admin/key.schemas.js';
+import { isKeyId, keyName, keyNote } from '../admin/key.schemas.js';
+import { keySearch } from '../admin/key-query.schemas.js';
 import { parseDuration } from '../settings/duration.js';
 import { instant } from '../schemas/instant.js';
 
@@ -19,6 +20,13 @@ export function noteArgument(text: string): string {
 
 export function searchArgument(text: string): string {
   return checked(keySearch, text);
+}
+
+export function uuidArgument(text: string): string {
+  if (!isKeyId(text)) {
+    throw new InvalidArgumentError('It must be a UUID.');
+  }
+  return text;
 }
 
 /** Returns a parser of whole numbers from 1 to `max`. */

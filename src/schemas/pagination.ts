@@ -29,11 +29,11 @@ export function decodeCursor(cursor: string): string | null {
  */
 export function pageLinks(
   path: string,
-  filters: Record<string, string | number | boolean | undefined>,
+  filters: Record<string, string | number | boolean | Date | undefined>,
   lastPosition: string | null,
 ): string {
   const given = Object.entries(filters).flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, String(value)]],
+    value === undefined ? [] : [[name, value instanceof Date ? value.toISOString() : String(value)]],
   );
   const first = `<${path}?${new URLSearchParams(given).toString()}>; rel="first"`;
   if (lastPosition === null) {
@@ -71,7 +71,10 @@ export const pageOf = <Entry extends z.ZodType>(entry: Entry) => entry.array().m
  *
  * @param read returns the list's own position of the cursor's text, or null when it is none of this list.
  */
-export function cursorParameter<Position>(read: (position: string) => Position | null) {
+export function cursorParameter<Position>(
+  read: (position: string) => Position | null,
+  maxLength = CURSOR_MAX_LENGTH,
+) {
   return z
     .string(once(CURSOR_FAULT))
     .transform((cursor, context) => {
@@ -86,7 +89,7 @@ export function cursorParameter<Position>(read: (position: string) => Position |
     .optional()
     .meta({
       description: 'Where the page begins, as the `Link` header of the page before gives it. Opaque.',
-      maxLength: CURSOR_MAX_LENGTH,
+      maxLength,
       type: 'string',
     });
 }

@@ -7,6 +7,6 @@ import { UsageRepository } from './usage.repository.js';
 
 @Module({
   providers: [UsageJournal, UsageRepository, UsageReportRepository, UsageRecorder, UsageCleanup],
-  exports: [UsageRepository, UsageReportRepository, UsageRecorder],
+  exports: [UsageJournal, UsageRepository, UsageReportRepository, UsageRecorder],
 })
 export class UsageModule {}

@@ -1,4 +1,4 @@
-import type { IssuedKey, Key } from '../../admin/key.schemas.js';
+import type { IssuedKey, Key, KeyWithUsage } from '../../admin/key.schemas.js';
 import { limitsText } from '../limits-text.js';
 import { printFields, printJson, printLines } from '../output/print.js';
 
@@ -8,7 +8,7 @@ export interface Format {
 }
 
 /** Prints a key without the key itself. */
-export function printKey(key: Key, { json }: Format): void {
+export function printKey(key: Key | KeyWithUsage, { json }: Format): void {
   if (json) {
     printJson(key);
   } else {
@@ -31,7 +31,7 @@ export function keyText({ id, name }: Key): string {
   return `key "${name}" (${id})`;
 }
 
-function fieldsOf(key: Key) {
+function fieldsOf(key: Key | KeyWithUsage) {
   return {
     id: key.id,
     name: key.name,
@@ -43,6 +43,7 @@ function fieldsOf(key: Key) {
     quota: key.quotaId,
     issued: key.createdAt,
     expires: key.expiresAt ?? 'never',
+    ...('lastUsedAt' in key && { 'last used': key.lastUsedAt ?? 'never' }),
     ...(key.revokedAt !== null && { revoked: key.revokedAt }),
     ...(key.bannedUntil !== null && { 'banned until': key.bannedUntil }),
     ...(key.predecessorId !== null && { succeeds: key.predecessorId }),

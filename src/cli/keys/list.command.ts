@@ -1,8 +1,9 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { Command, Option } from 'commander';
-import { KEY_STATES, type Key, type KeyState } from '../../admin/key.schemas.js';
-import { KeyService } from '../../admin/key.service.js';
-import { searchArgument } from '../arguments.js';
+import { KEY_STATES, type KeyState, type KeyWithUsage } from '../../admin/key.schemas.js';
+import { KeyListing } from '../../admin/key-listing.service.js';
+import { KEY_SORTS, type KeyPosition, type KeySort } from '../../admin/key-query.schemas.js';
+import { instantArgument, searchArgument, uuidArgument } from '../arguments.js';
 import { everyPage } from '../every-page.js';
 import type { Column } from '../output/fit-columns.js';
 import { instantCell, printJson, printTable } from '../output/print.js';
@@ -12,9 +13,13 @@ import type { Format } from './key-output.js';
 
 interface ListOptions extends Format {
   plan?: string;
+  quota?: string;
   search?: string;
   state?: KeyState;
   banned?: true;
+  expiresBefore?: Date;
+  unusedSince?: Date;
+  sort: KeySort;
 }
 
 const COLUMNS: Column[] = [
@@ -28,13 +33,15 @@ const COLUMNS: Column[] = [
   { head: 'state' },
   { head: 'expires', rank: 3 },
   { head: 'banned until', rank: 4 },
+  { head: 'last used', rank: 7 },
 ];
 
 /** `keys list` */
 export function listCommand(): Command {
   return new Command('list')
-    .description('list keys, oldest first')
+    .description('list keys with their usage')
     .option('--plan <plan>', 'only keys on this plan')
+    .option('--quota <id>', 'only keys of this quota', uuidArgument)
     .option(
       '--search <text>',
       'only keys whose name contains this text, ignoring case, or whose id or key ends with it',
@@ -42,13 +49,26 @@ export function listCommand(): Command {
     )
     .addOption(new Option('--state <state>', 'only keys in this state').choices(KEY_STATES))
     .option('--banned', 'only keys that are banned now')
+    .option('--expires-before <instant>', 'only valid keys that expire before then', instantArgument)
+    .option(
+      '--unused-since <instant>',
+      'only valid keys that were issued before then and sent no request since',
+      instantArgument,
+    )
+    .addOption(
+      new Option('--sort <order>', 'oldest, newest, by name, by last use, or by expiry first')
+        .choices(KEY_SORTS)
+        .default('created'),
+    )
     .option('--json', 'print a JSON array, for a program')
     .action(async ({ json, ...filters }: ListOptions) => {
       await withServices(async (services) => {
-        const keys = services.get(KeyService);
-        const all = await everyPage<Key>(async (limit, last) => {
-          const page = await keys.page({ ...filters, limit, after: last?.id });
-          return { entries: page.keys, more: page.more };
+        const listing = services.get(KeyListing);
+        let after: KeyPosition | undefined;
+        const all = await everyPage<KeyWithUsage>(async (limit) => {
+          const { keys, next } = await listing.page({ ...filters, limit, after });
+          after = next ?? undefined;
+          return { entries: keys, more: next !== null };
         });
         if (json) {
           printJson(all);
@@ -59,7 +79,7 @@ export function listCommand(): Command {
     });
 }
 
-async function printKeys(services: INestApplicationContext, keys: Key[]): Promise<void> {
+async function printKeys(services: INestApplicationContext, keys: KeyWithUsage[]): Promise<void> {
   const idText = await idTexts(
     services,
     keys.map(({ id }) => id),
@@ -77,6 +97,7 @@ async function printKeys(services: INestApplicationContext, keys: Key[]): Promis
       key.state,
       instantCell(key.expiresAt),
       instantCell(key.bannedUntil),
+      instantCell(key.lastUsedAt),
     ]),
   );
 }

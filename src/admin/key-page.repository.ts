@@ -1,0 +1,150 @@
+import { Prisma } from '../database/generated/client.js';
+import type { Database } from '../database/in-transaction.js';
+import type { KeyState } from './key.schemas.js';
+import type { KeyPosition, KeySort } from './key-query.schemas.js';
+import { KEY_RELATIONS, type KeyRecord } from './key.view.js';
+
+const DAY_MS = 86_400_000;
+
+/** Selects a page of keys: `limit` keys in the order `sort`, after the position `after`. */
+export interface PageOfKeys {
+  limit: number;
+  /** Default: `created`, oldest first. */
+  sort?: KeySort | undefined;
+  /** A position in the same order. */
+  after?: KeyPosition | undefined;
+  plan?: string | undefined;
+  quota?: string | undefined;
+  banned?: boolean | undefined;
+  state?: KeyState | undefined;
+  /** Only keys whose name contains this text, ignoring case, or whose id or key ends with it. */
+  search?: string | undefined;
+  /** Only keys that are valid now and expire before this time. */
+  expiresBefore?: Date | undefined;
+  /** Only valid keys that were issued before this time and have sent no request since. */
+  unusedSince?: Date | undefined;
+}
+
+/** An order of keys: the value that they are sorted by, and the condition of those after a position. */
+interface Order {
+  value: Prisma.Sql;
+  by: Prisma.Sql;
+  isAfter: (position: KeyPosition) => Prisma.Sql;
+}
+
+/** The time of the last request of the key `k`: the latest of its last day, whose rows are the first of the primary key, read backwards. */
+export const LAST_USED = Prisma.sql`(
+  SELECT max(of_day.last_at) FROM (
+    SELECT last_at FROM usage
+    WHERE key_id = k.id AND period = 'day'
+    ORDER BY starts_at DESC FETCH FIRST 1 ROW WITH TIES
+  ) of_day
+)`;
+
+const NONE = Prisma.sql`NULL::text`;
+const EXPIRY = Prisma.sql`coalesce(k.expires_at, 'infinity')`;
+const LAST = Prisma.sql`coalesce(used.last_at, '-infinity')`;
+
+const ORDERS: Record<KeySort, Order> = {
+  created: { value: NONE, by: Prisma.sql`k.id`, isAfter: ({ id }) => Prisma.sql`k.id > ${id}::uuid` },
+  '-created': { value: NONE, by: Prisma.sql`k.id DESC`, isAfter: ({ id }) => Prisma.sql`k.id < ${id}::uuid` },
+  name: {
+    value: Prisma.sql`k.name`,
+    by: Prisma.sql`k.name, k.id`,
+    isAfter: ({ id, value }) => Prisma.sql`(k.name, k.id) > (${value ?? ''}, ${id}::uuid)`,
+  },
+  lastUsed: {
+    value: Prisma.sql`used.last_at`,
+    by: Prisma.sql`${LAST} DESC, k.id DESC`,
+    isAfter: ({ id, value }) =>
+      Prisma.sql`(${LAST}, k.id) < (${value ?? '-infinity'}::timestamptz, ${id}::uuid)`,
+  },
+  expires: {
+    value: Prisma.sql`k.expires_at`,
+    by: Prisma.sql`${EXPIRY}, k.id`,
+    isAfter: ({ id, value }) =>
+      Prisma.sql`(${EXPIRY}, k.id) > (${value ?? 'infinity'}::timestamptz, ${id}::uuid)`,
+  },
+};
+
+/** Returns the keys of a page at `nowMs`, and the position after which the next page begins, or null on the last page. */
+export async function findKeys(
+  database: Database,
+  page: PageOfKeys,
+  bannedQuotas: string[],
+  nowMs: number,
+): Promise<{ records: KeyRecord[]; next: KeyPosition | null }> {
+  const { limit, sort = 'created', after } = page;
+  const { value, by, isAfter } = ORDERS[sort];
+  const rows = await database.$queryRaw<{ id: string; value: string | Date | null }[]>`
+    SELECT k.id, ${value} AS value
+    FROM api_keys k JOIN quotas q ON q.id = k.quota_id
+    ${sort === 'lastUsed' ? Prisma.sql`CROSS JOIN LATERAL (SELECT ${LAST_USED} AS last_at) used` : Prisma.empty}
+    WHERE ${after === undefined ? Prisma.sql`true` : isAfter(after)} ${filters(page, bannedQuotas, nowMs)}
+    ORDER BY ${by}
+    LIMIT ${limit + 1}`;
+  const ids = rows.slice(0, limit).map(({ id }) => id);
+  const records = await database.apiKey.findMany({ where: { id: { in: ids } }, include: KEY_RELATIONS });
+  const byId = new Map(records.map((record) => [record.id, record]));
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  return {
+    // A key that was deleted by hand meanwhile is left out.
+    records: ids.flatMap((id) => byId.get(id) ?? []),
+    next: last === undefined ? null : { sort, id: last.id, value: textOf(last.value) },
+  };
+}
+
+function textOf(value: string | Date | null): string | null {
+  return value instanceof Date ? value.toISOString() : value;
+}
+
+/** Returns the conditions of a page on the key `k` and its quota `q`, each after AND. */
+function filters(
+  { plan, quota, banned, state, search, expiresBefore, unusedSince }: PageOfKeys,
+  bannedQuotas: string[],
+  nowMs: number,
+): Prisma.Sql {
+  const conditions: (Prisma.Sql | false)[] = [
+    plan !== undefined && Prisma.sql`q.plan = ${plan}`,
+    quota !== undefined && Prisma.sql`k.quota_id = ${quota}::uuid`,
+    // One array, since there may be more banned quotas than a statement may have parameters.
+    banned !== undefined && Prisma.sql`(k.quota_id = ANY (${bannedQuotas}::uuid[])) = ${banned}`,
+    state !== undefined && Prisma.sql`${stateAt(nowMs)} = ${state}`,
+    search !== undefined && matches(search),
+    expiresBefore !== undefined && Prisma.sql`${isValidAt(nowMs)} AND k.expires_at < ${expiresBefore}`,
+    unusedSince !== undefined && Prisma.sql`${isValidAt(nowMs)} AND ${isUnusedSince(unusedSince)}`,
+  ];
+  const given = conditions.filter((condition) => condition !== false);
+  return given.length === 0 ? Prisma.empty : Prisma.sql`AND ${Prisma.join(given, ' AND ')}`;
+}
+
+function isValidAt(nowMs: number): Prisma.Sql {
+  return Prisma.sql`k.revoked_at IS NULL AND coalesce(k.expires_at > ${new Date(nowMs)}, true)`;
+}
+
+function isUnusedSince(since: Date): Prisma.Sql {
+  const day = new Date(Math.floor(since.getTime() / DAY_MS) * DAY_MS);
+  return Prisma.sql`k.created_at < ${since} AND NOT EXISTS (
+    SELECT FROM usage since
+    WHERE since.key_id = k.id AND since.period = 'day' AND since.starts_at >= ${day} AND since.last_at >= ${since}
+  )`;
+}
+
+/** Returns the SQL of `stateOf` for the key `k` at `nowMs`. */
+function stateAt(nowMs: number): Prisma.Sql {
+  return Prisma.sql`CASE
+    WHEN k.revoked_at IS NOT NULL THEN 'revoked'
+    WHEN k.expires_at <= ${new Date(nowMs)} THEN 'expired'
+    WHEN EXISTS (SELECT FROM api_keys successor WHERE successor.predecessor_id = k.id) THEN 'rotating'
+    ELSE 'active'
+  END`;
+}
+
+/** Returns the condition that the key `k` matches a search. */
+function matches(search: string): Prisma.Sql {
+  return Prisma.sql`(
+    strpos(lower(k.name), lower(${search})) > 0
+    OR right(k.id::text, ${search.length}::int) = lower(${search})
+    OR right(k.last_four, ${search.length}::int) = ${search}
+  )`;
+}

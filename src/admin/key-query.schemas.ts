@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { PLAN_NAME_MAX_LENGTH, isPlanName } from '../rate-limit/rules/plan-name.js';
+import { instant, instantParameter } from '../schemas/instant.js';
+import { cursorParameter, limitParameter, once } from '../schemas/pagination.js';
+import { isKeyId, isPlainText, KEY_STATES, TEXT_FAULT } from './key.schemas.js';
+
+/** In characters. The `Link` header of a page has them twice, encoded. */
+const SEARCH_MAX_LENGTH = 64;
+/** Of a cursor with the longest name. */
+const CURSOR_MAX_LENGTH = 1536;
+const STATE_FAULT = `must be one of ${KEY_STATES.join(', ')}`;
+const SEARCH_FAULT = `must have 1 to ${SEARCH_MAX_LENGTH} characters`;
+const PLAN_FAULT = 'must be the name of a plan';
+const SORT_DEFAULT = 'created';
+export const KEY_SORTS = [SORT_DEFAULT, '-created', 'name', 'lastUsed', 'expires'] as const;
+export type KeySort = (typeof KEY_SORTS)[number];
+const SORT_FAULT = `must be one of ${KEY_SORTS.join(', ')}`;
+const SEPARATOR = '|';
+
+/** The position of a key in an order. */
+export interface KeyPosition {
+  sort: KeySort;
+  id: string;
+  /** The name, or the instant, by which the key is sorted; null for no instant, and in the orders by `id` alone. */
+  value: string | null;
+}
+
+/** The values of a cursor's text, which a client may have forged. */
+const SORTED_VALUES: Record<KeySort, z.ZodType> = {
+  created: z.never(),
+  '-created': z.literal(''),
+  name: z.string().refine((name) => !name.includes('\0')),
+  lastUsed: z.literal('').or(instant),
+  expires: z.literal('').or(instant),
+};
+
+/** Returns the position as the text of a cursor: that of the default order is the id alone. */
+export function keyPositionText({ sort, id, value }: KeyPosition): string {
+  return sort === SORT_DEFAULT ? id : [sort, id, value ?? ''].join(SEPARATOR);
+}
+
+function readKeyPosition(text: string): KeyPosition | null {
+  if (isKeyId(text)) {
+    return { sort: SORT_DEFAULT, id: text, value: null };
+  }
+  const [given, id = '', ...values] = text.split(SEPARATOR);
+  const value = values.join(SEPARATOR);
+  const sort = KEY_SORTS.find((each) => each === given);
+  return sort !== undefined && isKeyId(id) && SORTED_VALUES[sort].safeParse(value).success
+    ? { sort, id, value: value === '' ? null : value }
+    : null;
+}
+
+export const keySearch = z
+  .string(once(SEARCH_FAULT))
+  .refine((text) => text !== '' && Array.from(text).length <= SEARCH_MAX_LENGTH, SEARCH_FAULT)
+  .refine(isPlainText, TEXT_FAULT)
+  .meta({
+    description: 'Only keys whose name contains this text, ignoring case, or whose id or key ends with it.',
+    minLength: 1,
+    maxLength: SEARCH_MAX_LENGTH,
+  });
+
+/** Returns the schema of a query parameter that is a UUID. */
+export const uuidParameter = (description: string) =>
+  z
+    .string(once('must be a UUID'))
+    .refine(isKeyId, 'must be a UUID')
+    .optional()
+    .meta({ description, format: 'uuid', maxLength: 36 });
+
+export const KeyQuery = z
+  .object({
+    limit: limitParameter('Maximum number of keys returned.'),
+    plan: z
+      .string(once(PLAN_FAULT))
+      .refine(isPlanName, PLAN_FAULT)
+      .optional()
+      .meta({ description: 'Only keys on this plan.', maxLength: PLAN_NAME_MAX_LENGTH }),
+    quota: uuidParameter('Only keys of this quota.'),
+    search: keySearch.optional(),
+    state: z.enum(KEY_STATES, once(STATE_FAULT)).optional().meta({ description: 'Only keys in this state.' }),
+    banned: z
+      .enum(['true', 'false'], once('must be true or false'))
+      .transform((value) => value === 'true')
+      .pipe(z.boolean())
+      .optional()
+      .meta({ description: 'Only keys whose quota is banned now (`true`) or is not (`false`).' }),
+    expiresBefore: instantParameter('Only keys that are valid now and expire before this time.'),
+    unusedSince: instantParameter(
+      'Only valid keys that were issued before this time and have sent no request since. Requests are kept for 400 days.',
+    ),
+    sort: z
+      .enum(KEY_SORTS, once(SORT_FAULT))
+      .optional()
+      .meta({
+        description:
+          'The order: `created` is oldest first, `-created` newest first, `name` by name, `lastUsed` by the last request, most ' +
+          'recent first, and `expires` soonest first. Keys that were never used, or never expire, are last.',
+        default: SORT_DEFAULT,
+      }),
+    /** The page begins after this key. */
+    cursor: cursorParameter(readKeyPosition, CURSOR_MAX_LENGTH),
+  })
+  .superRefine(({ sort = SORT_DEFAULT, cursor }, context) => {
+    if (cursor !== undefined && cursor.sort !== sort) {
+      const message = `belongs to the sort order ${cursor.sort}: follow the Link header of the page before`;
+      context.addIssue({ code: 'custom', path: ['cursor'], message });
+    }
+  });
+export type KeyQuery = z.infer<typeof KeyQuery>;
