@@ -47,6 +47,7 @@ const find = async ({ id }: { id: string }): Promise<Key> =>
 const rotate = ({ id }: { id: string }, body?: unknown) => sendAsAdmin(`POST /admin/keys/${id}/rotate`, body);
 const revoke = ({ id }: { id: string }) => sendAsAdmin(`POST /admin/keys/${id}/revoke`);
 const label = ({ id }: { id: string }, body: unknown) => sendAsAdmin(`PUT /admin/keys/${id}/label`, body);
+const rateLimit = ({ id }: { id: string }) => sendAsAdmin(`GET /admin/keys/${id}/rate-limit`);
 const unban = ({ id }: { id: string }) => sendAsAdmin(`POST /admin/keys/${id}/unban`);
 
 const unchanged = (work: () => Promise<HttpResponse>) => changingNothing(admin.store.database, work);
@@ -318,6 +319,7 @@ describe('GET /admin/keys/{id}', () => {
       await revoke(key),
       await unban(key),
       await label(key, { name: 'x' }),
+      await rateLimit(key),
     ]) {
       expectError(response, 404, 'not_found', `There is no key with the id "${decodeURIComponent(id)}".`);
       expectRateLimitHeaders(response);
@@ -761,6 +763,66 @@ describe('PATCH /admin/keys/{id}', () => {
   ])('returns 400 and changes nothing for an invalid body: %s', async (body, message) => {
     const key = await issue();
     expectError(await unchanged(() => change(key, body)), 400, 'invalid_request', message);
+  });
+});
+
+describe('GET /admin/keys/{id}/rate-limit', () => {
+  it('returns 200 with the status that the key gets, and counts nothing', async () => {
+    const key = await issue({ plan: 'pro' });
+    admin.store.clock.travelToMinuteStart();
+    await use(key.key);
+    const response = await rateLimit(key);
+    expect(response.status).toBe(200);
+    expectRateLimitHeaders(response);
+    expect(response.json).toEqual((await send(`${admin.store.url}/v1/rate-limit`, { key: key.key })).json);
+    expect((await rateLimit(key)).json).toMatchObject({
+      plan: 'pro',
+      windows: [
+        { name: 'minute', limit: 300, remaining: 299 },
+        { name: 'day', limit: 10_000, remaining: 9999 },
+      ],
+      refusalsUntilBan: 300,
+      bannedUntil: null,
+    });
+  });
+
+  it('returns the status of the quota for a revoked key, its successor, and a banned one', async () => {
+    const key = await issue({ plan: 'pro', perMinute: 5, perDay: 50 });
+    const successor = (await rotate(key)).json;
+    await use(successor.key);
+    await revoke(key);
+    const { json } = await rateLimit(key);
+    expect(json.windows).toMatchObject([
+      { limit: 5, remaining: 4 },
+      { limit: 50, remaining: 49 },
+    ]);
+    expect((await rateLimit(successor)).json).toEqual(json);
+    const until = inFuture(HOUR_MS);
+    await ban(admin.store.database, key, until);
+    expect((await rateLimit(key)).json).toMatchObject({
+      bannedUntil: until.toISOString(),
+      refusalsUntilBan: 0,
+    });
+  });
+
+  it('returns no windows for a quota that was left without limits by SQL', async () => {
+    const key = await issue();
+    await admin.store.database.query("UPDATE quotas SET plan = 'enterprise' WHERE id = $1", [key.quotaId]);
+    expect((await rateLimit(key)).json).toEqual({
+      plan: 'enterprise',
+      windows: [],
+      refusalsUntilBan: null,
+      bannedUntil: null,
+    });
+  });
+
+  it('returns 503 while the counter store is away, as it would be the count of this replica alone', async () => {
+    const key = await issue();
+    const counters = admin.store.app.get(CounterStore);
+    const known = await counters.peek({ bucketKey: 'quota:x', perMinute: 1, perDay: 1 });
+    const peek = jest.spyOn(counters, 'peek').mockResolvedValue({ ...known, degraded: true });
+    expectError(await rateLimit(key), 503, 'service_unavailable');
+    peek.mockRestore();
   });
 });
 

@@ -334,6 +334,62 @@ describe('GET /admin/audit', () => {
     expect((await newest()).id).toBe('9007199254740993');
   });
 
+  describe('with filters', () => {
+    const get = async (query: string): Promise<AuditEntry[]> => {
+      const { status, json } = await sendAsAdmin(`GET /admin/audit?limit=100&${query}`);
+      expect(status).toBe(200);
+      return json;
+    };
+
+    it('returns the entries of an actor, of an action, and on a key', async () => {
+      const other = await issue({ role: 'admin' });
+      const key = await issue();
+      await act(key, 'rotate');
+      await send(`${admin.store.url}/admin/keys/${key.id}/revoke`, { method: 'POST', key: other.key });
+      const actionsOf = (entries: AuditEntry[]) => entries.map(({ action }) => action);
+      expect(actionsOf(await get(`actor=${other.id}`))).toEqual(['key.revoked']);
+      expect(await get(`actor=${other.id.slice(1)}`)).toEqual([]);
+      expect(actionsOf(await get(`key=${key.id.toUpperCase()}`))).toEqual([
+        'key.revoked',
+        'key.rotated',
+        'key.issued',
+      ]);
+      expect(actionsOf(await get(`key=${key.id}&action=key.rotated`))).toEqual(['key.rotated']);
+      expect(await get(`key=${key.id}&action=key.rotated&actor=terminal`)).toEqual([]);
+      expect(new Set(actionsOf(await get('action=plan.created')))).toEqual(new Set(['plan.created']));
+    });
+
+    it('returns the entries since a time, that included, and before another, that excluded', async () => {
+      await admin.store.database.query(
+        `INSERT INTO audit_entries (at, actor, action, subject, after)
+         SELECT timestamptz '2001-01-01' + n * interval '1 ms', 'timed', 'x', 'x', '{}' FROM generate_series(1, 4) n`,
+      );
+      const at = (ms: number) => `2001-01-01T00:00:00.00${ms}Z`;
+      const times = async (query: string) => (await get(`actor=timed&${query}`)).map((entry) => entry.at);
+      expect(await times(`since=${at(2)}&until=${at(4)}`)).toEqual([at(3), at(2)]);
+      expect(await times(`since=${at(4)}`)).toEqual([at(4)]);
+      expect(await times(`until=${at(1)}`)).toEqual([]);
+      expect(await times('since=2001-01-01T01:00:00.003%2B01:00')).toEqual([at(4), at(3)]);
+    });
+
+    it('keeps the filters in the links from page to page', async () => {
+      const key = await issue();
+      for (const plan of ['pro', 'free', 'pro']) {
+        await change(key, { plan });
+      }
+      const query = `actor=${admin.administrator.id}&action=key.plan_changed&key=${key.id}&since=2001-01-01T00:00:00Z&until=2999-01-01T00:00:00Z`;
+      const first = `/admin/audit?limit=1&${query.replaceAll('00Z', '00.000Z')}`;
+      const response = await sendAsAdmin(`GET /admin/audit?limit=1&${query}`);
+      expect(decodeURIComponent(linksOf(response).first ?? '')).toBe(first);
+      const pages = await readPages<AuditEntry>((target) => sendAsAdmin(`GET ${target}`), first);
+      expect(pages.map((page) => page.map(({ after }) => after['plan']))).toEqual([
+        ['pro'],
+        ['free'],
+        ['pro'],
+      ]);
+    });
+  });
+
   describe('with an invalid parameter', () => {
     const LIMIT = 'limit must be an integer from 1 to 100';
     const CURSOR = 'cursor is not one that this service gave: follow the Link header of the page before';
@@ -345,10 +401,27 @@ describe('GET /admin/audit', () => {
         CURSOR,
       ]),
       ['limit=1&limit=1', 'limit must be given once'],
+      ...['', 'x'.repeat(256)].map((actor) => [`actor=${actor}`, 'actor must have 1 to 255 characters']),
+      ['actor=a%00', 'actor must be text without control characters'],
+      ...['', 'key', 'key.revoked%00'].map((action) => [
+        `action=${action}`,
+        expect.stringMatching(
+          /^The request is invalid: action must be one of key\.issued, .*plan\.changed\.$/,
+        ),
+      ]),
+      ...['', 'x', `key:${UNKNOWN_ID}`].map((key) => [`key=${key}`, 'key must be a UUID']),
+      ...['since', 'until'].map((name) => [
+        `${name}=yesterday`,
+        `${name} must be a date-time with its offset, such as 2027-01-01T00:00:00Z`,
+      ]),
+      ...['actor=x', 'action=key.issued', `key=${UNKNOWN_ID}`, 'since=2027-01-01T00:00:00Z', 'until=x'].map(
+        (given) => [`${given}&${given}`, `${given.split('=')[0]} must be given once`],
+      ),
       ['limit=0&cursor=x', `${LIMIT}; ${CURSOR}`],
     ])('returns 400 that names the parameter: %s', async (query, faults) => {
       const response = await sendAsAdmin(`GET /admin/audit?${query}`);
-      expectError(response, 400, 'invalid_request', `The request is invalid: ${faults}.`);
+      const message = typeof faults === 'string' ? `The request is invalid: ${faults}.` : faults;
+      expectError(response, 400, 'invalid_request', message);
     });
   });
 });

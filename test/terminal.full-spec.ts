@@ -148,6 +148,19 @@ describe('the commands of keys', () => {
   });
 });
 
+describe('animal-store keys rate-limit', () => {
+  it('shows the windows and the ban of a key', async () => {
+    const { id } = await issue('--plan', 'pro');
+    expect(await json('keys', 'rate-limit', id)).toMatchObject({
+      plan: 'pro',
+      windows: [{ remaining: 300 }, { remaining: 10_000 }],
+    });
+    const table = await outputOf('keys', 'rate-limit', id);
+    expect(table).toMatch(/^this minute +300 of 300 requests remain until \S+:00\.000Z$/m);
+    expect(table).toMatch(/^banned until +-$/m);
+  });
+});
+
 describe('animal-store keys label', () => {
   it('sets the name and the note, keeps what is not given, and removes the note', async () => {
     const { id } = await issue('--plan', 'free', '--note', 'first');
@@ -213,6 +226,11 @@ describe('animal-store audit', () => {
       userInfo().username,
       'created plan audited: 1 a minute, 2 a day',
     ]);
+    const filters = ['--action', 'plan.changed', '--actor', TERMINAL, '--since', shown.at(-1).at];
+    expect(await json('audit', ...filters)).toEqual([shown.at(-1)]);
+    expect(await json('audit', ...filters, '--until', shown.at(-1).at)).toEqual([]);
+    const { id } = await issue('--plan', 'free');
+    expect(await json('audit', '--key', id.slice(-8))).toMatchObject([{ subject: `key:${id}` }]);
     const [stored] = await database.query<{ count: number }>('SELECT count(*)::int FROM audit_entries');
     expect(await json('audit', '--limit', '2147483647')).toHaveLength(stored?.count ?? NaN);
   });
@@ -564,6 +582,8 @@ describe('a command', () => {
     [`keys plan ${NOBODY} pro --per-day 5`, '--per-minute and --per-day go together'],
     ['plans set free --per-minute 5', "required option '--per-day <n>' not specified"],
     ['audit --limit 0', NUMBER],
+    ['audit --action key.lost', 'Allowed choices are key.issued'],
+    ['audit --since yesterday', 'It must be a date-time'],
     ['keys list --sort age', 'Allowed choices are created, -created, name, lastUsed, expires'],
     ['keys list --quota x', 'It must be a UUID'],
     [`keys label ${NOBODY}`, 'give --name, --note or --no-note'],

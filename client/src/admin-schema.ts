@@ -148,6 +148,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/keys/{id}/rate-limit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the rate-limit status of a key
+         * @description Returns the windows of the key's quota and its ban, if any, also if the key is no longer valid. It takes nothing from the windows.
+         *
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
+         */
+        get: operations["getKeyRateLimit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/plans": {
         parameters: {
             query?: never;
@@ -878,6 +900,58 @@ export interface components {
              * @description Requests per UTC day.
              */
             perDay: number;
+        };
+        /**
+         * @description The rate-limit status of a key.
+         * @example {
+         *       "plan": "free",
+         *       "windows": [
+         *         {
+         *           "name": "minute",
+         *           "limit": 60,
+         *           "remaining": 59,
+         *           "reset": 1795240620
+         *         },
+         *         {
+         *           "name": "day",
+         *           "limit": 1000,
+         *           "remaining": 959,
+         *           "reset": 1795305600
+         *         }
+         *       ],
+         *       "refusalsUntilBan": 60,
+         *       "bannedUntil": null
+         *     }
+         */
+        RateLimitStanding: {
+            /** @description The plan that the quota of the key is on. */
+            plan: string;
+            /** @description The windows in force. A request needs room in both. */
+            windows: {
+                /**
+                 * @description The UTC minute or the UTC day.
+                 * @enum {string}
+                 */
+                name: "minute" | "day";
+                /**
+                 * Format: int32
+                 * @description Requests allowed in this window.
+                 */
+                limit: number;
+                /**
+                 * Format: int32
+                 * @description Those that remain.
+                 */
+                remaining: number;
+                /**
+                 * Format: int64
+                 * @description Unix time, in seconds, at which this window ends.
+                 */
+                reset: number;
+            }[];
+            /** @description How many refusals within this minute it takes to be banned; 0 while banned, null if bans are off. */
+            refusalsUntilBan: number | null;
+            bannedUntil: string | null;
         };
         /**
          * @description Options for the rotation of a key.
@@ -2598,6 +2672,147 @@ export interface operations {
             };
         };
     };
+    getKeyRateLimit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Identifier of the key. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rate-limit status of the key. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RateLimitStanding"];
+                };
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The API key is valid, but its role is not `admin`. */
+            403: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no resource with this identifier. */
+            404: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
+            429: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An internal error of the service. */
+            500: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
+            503: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listPlans: {
         parameters: {
             query?: {
@@ -4036,6 +4251,16 @@ export interface operations {
             query?: {
                 /** @description Maximum number of entries returned. */
                 limit?: number;
+                /** @description Only entries of exactly this actor. */
+                actor?: string;
+                /** @description Only entries of this action. */
+                action?: "key.issued" | "key.rotated" | "key.revoked" | "key.labeled" | "key.expiry_changed" | "key.plan_changed" | "key.unbanned" | "plan.created" | "plan.changed";
+                /** @description Only entries on the key with this identifier. */
+                key?: string;
+                /** @description Only entries of this time or later. */
+                since?: string;
+                /** @description Only entries before this time. */
+                until?: string;
                 /** @description Where the page begins, as the `Link` header of the page before gives it. Opaque. */
                 cursor?: string;
             };

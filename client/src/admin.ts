@@ -17,6 +17,7 @@ import type {
   Plan,
   PlanChange,
   PlanLimits,
+  RateLimitStatus,
   Rotation,
   Usage,
   UsageTotals,
@@ -137,6 +138,13 @@ export class Keys {
   unban(id: string, options: CallOptions = {}): ApiPromise<Key> {
     return this.connection.call(options, (client, sending) =>
       client.POST('/admin/keys/{id}/unban', { params: { path: { id } }, ...sending }),
+    );
+  }
+
+  /** Gets the rate-limit status of the quota of a key. Takes nothing from its windows. */
+  rateLimit(id: string, options: CallOptions = {}): ApiPromise<RateLimitStatus> {
+    return this.connection.call(options, (client, sending) =>
+      client.GET('/admin/keys/{id}/rate-limit', { params: { path: { id } }, ...sending }),
     );
   }
 

@@ -30,6 +30,14 @@ describe('admin.keys', () => {
     const successor = await admin.keys.rotate(issued.id, { overlapSeconds: 60 });
     assert.equal(successor.predecessorId, issued.id);
     assert.ok((await errorOf(admin.keys.rotate(issued.id))) instanceof ConflictError);
+    const { windows } = await admin.keys.rateLimit(issued.id);
+    assert.deepEqual(
+      windows.map(({ limit, remaining }) => [limit, remaining]),
+      [
+        [300, 300],
+        [10_000, 10_000],
+      ],
+    );
     assert.equal((await admin.keys.unban(issued.id)).bannedUntil, null);
     assert.equal((await admin.keys.revoke(successor.id)).state, 'revoked');
   });
@@ -143,6 +151,9 @@ describe('admin.usage, admin.deprecations and admin.audit', () => {
       items.some(({ action }) => action.includes('key')),
       JSON.stringify(items[0]),
     );
+    const issued = items.find(({ after }) => after.name === 'audited');
+    const ofKey = await admin.audit.list({ key: issued.subject.slice('key:'.length), action: 'key.issued' });
+    assert.deepEqual(ofKey.items, [issued]);
     assert.ok(Array.isArray((await admin.usage.list({ period: 'minute', days: 1 })).items));
     assert.ok(Array.isArray((await admin.deprecations.list()).items));
   });
@@ -195,6 +206,7 @@ describe('admin', () => {
       () => keys.rotate('{id}'),
       () => keys.revoke('{id}'),
       () => keys.unban('{id}'),
+      () => keys.rateLimit('{id}'),
       () => keys.usage('{id}'),
       () => plans.list(),
       () => plans.get('{plan}'),

@@ -29,11 +29,12 @@ export class AuditController {
     headers: ['PageLinks'],
   })
   async listAudit(
-    @Query({ schema: AuditQuery }) { limit, cursor }: AuditQuery,
+    @Query({ schema: AuditQuery }) { limit, cursor, ...filters }: AuditQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AuditEntry[]> {
-    const { entries, more } = await this.audit.page(limit, cursor);
-    reply.header('Link', pageLinks(PATH, { limit }, more ? (entries.at(-1)?.id ?? null) : null));
+    const { entries, more } = await this.audit.page({ ...filters, limit, before: cursor });
+    const last = more ? (entries.at(-1)?.id ?? null) : null;
+    reply.header('Link', pageLinks(PATH, { limit, ...filters }, last));
     return entries;
   }
 }

@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { parseInt64 } from '../schemas/int64.js';
-import { cursorParameter, limitParameter } from '../schemas/pagination.js';
+import { instantParameter } from '../schemas/instant.js';
+import { cursorParameter, limitParameter, once } from '../schemas/pagination.js';
 import { dateTime, plainText } from '../schemas/text-schemas.js';
+import { ACTIONS } from './audit.js';
+import { isPlainText, TEXT_FAULT } from './key.schemas.js';
+import { uuidParameter } from './key-query.schemas.js';
+
+const ACTOR_MAX_LENGTH = 255;
+const ACTOR_FAULT = `must have 1 to ${ACTOR_MAX_LENGTH} characters`;
 
 const fields = z.record(z.string().max(64), z.unknown());
 
@@ -11,7 +18,7 @@ export const AuditEntry = z
     at: dateTime('The time of the action.'),
     actor: plainText(
       "Who acted: the id of an administrator's key; `terminal:NAME` for a person at the terminal; or `terminal` for the service itself.",
-      255,
+      ACTOR_MAX_LENGTH,
     ),
     action: plainText('The action.', 64),
     subject: plainText('What the action changed: `key:ID` or `plan:NAME`.', 128),
@@ -37,8 +44,26 @@ export const AuditEntry = z
   });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
+export const auditActor = z
+  .string(once(ACTOR_FAULT))
+  .refine((text) => text !== '' && Array.from(text).length <= ACTOR_MAX_LENGTH, ACTOR_FAULT)
+  .refine(isPlainText, TEXT_FAULT)
+  .meta({
+    description: 'Only entries of exactly this actor.',
+    minLength: 1,
+    maxLength: ACTOR_MAX_LENGTH,
+  });
+
 export const AuditQuery = z.object({
   limit: limitParameter('Maximum number of entries returned.'),
+  actor: auditActor.optional(),
+  action: z
+    .enum(ACTIONS, once(`must be one of ${ACTIONS.join(', ')}`))
+    .optional()
+    .meta({ description: 'Only entries of this action.' }),
+  key: uuidParameter('Only entries on the key with this identifier.'),
+  since: instantParameter('Only entries of this time or later.'),
+  until: instantParameter('Only entries before this time.'),
   /** The page begins before this id. */
   cursor: cursorParameter(parseInt64),
 });

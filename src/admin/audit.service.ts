@@ -1,16 +1,37 @@
 import { Injectable } from '@nestjs/common';
 import { PrismaService } from '../database/prisma.service.js';
+import type { Action } from './audit.js';
 import type { AuditEntry } from './audit.schemas.js';
+
+/** Selects a page of audit entries: `limit` entries, newest first, before the id `before`. */
+export interface AuditPageInput {
+  limit: number;
+  before?: bigint | undefined;
+  actor?: string | undefined;
+  action?: Action | undefined;
+  /** The id of a key: only entries on it. */
+  key?: string | undefined;
+  since?: Date | undefined;
+  /** Only entries before this time. */
+  until?: Date | undefined;
+}
 
 /** Lists the actions of administrators. */
 @Injectable()
 export class AuditService {
   constructor(private readonly prisma: PrismaService) {}
 
-  /** Returns one page, newest first, of the entries before the id `before`, and whether more follow. */
-  async page(limit: number, before?: bigint): Promise<{ entries: AuditEntry[]; more: boolean }> {
+  /** Returns one page, newest first, and whether more entries follow. */
+  async page(input: AuditPageInput): Promise<{ entries: AuditEntry[]; more: boolean }> {
+    const { limit, before, actor, action, key, since, until } = input;
     const rows = await this.prisma.auditEntry.findMany({
-      ...(before !== undefined && { where: { id: { lt: before } } }),
+      where: {
+        ...(before !== undefined && { id: { lt: before } }),
+        ...(actor !== undefined && { actor }),
+        ...(action !== undefined && { action }),
+        ...(key !== undefined && { subject: `key:${key.toLowerCase()}` }),
+        at: { ...(since && { gte: since }), ...(until && { lt: until }) },
+      },
       orderBy: { id: 'desc' },
       take: limit + 1,
     });

@@ -10,16 +10,18 @@ export function terminalActor(name: string): Actor {
 }
 
 /** The actions that are recorded. */
-export type Action =
-  | 'key.issued'
-  | 'key.rotated'
-  | 'key.revoked'
-  | 'key.labeled'
-  | 'key.expiry_changed'
-  | 'key.plan_changed'
-  | 'key.unbanned'
-  | 'plan.created'
-  | 'plan.changed';
+export const ACTIONS = [
+  'key.issued',
+  'key.rotated',
+  'key.revoked',
+  'key.labeled',
+  'key.expiry_changed',
+  'key.plan_changed',
+  'key.unbanned',
+  'plan.created',
+  'plan.changed',
+] as const;
+export type Action = (typeof ACTIONS)[number];
 
 /** An action, its actor, and the fields it changed. The fields never contain keys or hashes. */
 export interface AuditEvent {

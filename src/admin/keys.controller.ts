@@ -20,6 +20,7 @@ import { Stability } from '../deprecation/stability.decorator.js';
 import { pageLinks, pageOf } from '../schemas/pagination.js';
 import { Responses } from '../openapi/responses.decorator.js';
 import type { Principal } from '../http/principal.js';
+import { RateLimitStatus } from '../rate-limit/rate-limit-status.schema.js';
 import { KeyId } from './key-id.decorator.js';
 import {
   ChangePlanInput,
@@ -32,6 +33,7 @@ import {
 } from './key.schemas.js';
 import { KeyListing } from './key-listing.service.js';
 import { keyPositionText, KeyQuery } from './key-query.schemas.js';
+import { KeyRateLimit } from './key-rate-limit.service.js';
 import { KeyService } from './key.service.js';
 
 const PATH = '/admin/keys';
@@ -48,6 +50,7 @@ export class KeysController {
   constructor(
     private readonly keys: KeyService,
     private readonly listing: KeyListing,
+    private readonly rateLimits: KeyRateLimit,
   ) {}
 
   @Get()
@@ -191,6 +194,19 @@ export class KeysController {
     @CurrentPrincipal() { keyId: actor }: Principal,
   ): Promise<Key> {
     return this.keys.unban(id, actor);
+  }
+
+  @Get(':id/rate-limit')
+  @KeyId()
+  @Stability('stable')
+  @ApiOperation({
+    summary: 'Get the rate-limit status of a key',
+    description:
+      "Returns the windows of the key's quota and its ban, if any, also if the key is no longer valid. It takes nothing from the windows.",
+  })
+  @Responses({ status: 200, schema: RateLimitStatus, description: 'The rate-limit status of the key.' })
+  getKeyRateLimit(@Param('id') id: string): Promise<RateLimitStatus> {
+    return this.rateLimits.statusOf(id);
   }
 }
 

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
+import { auditActor } from '../admin/audit.schemas.js';
 import { isKeyId, keyName, keyNote } from '../admin/key.schemas.js';
 import { keySearch } from '../admin/key-query.schemas.js';
 import { parseDuration } from '../settings/duration.js';
@@ -20,6 +21,10 @@ export function noteArgument(text: string): string {
 
 export function searchArgument(text: string): string {
   return checked(keySearch, text);
+}
+
+export function actorArgument(text: string): string {
+  return checked(auditActor, text);
 }
 
 export function uuidArgument(text: string): string {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { dateTime, plainText } from '../schemas/text-schemas.js';
 import { PLAN_NAME_MAX_LENGTH } from './rules/plan-name.js';
+import type { RateLimitDecision } from './rules/rate-limit-decision.js';
 
 /** The rate-limit status of a quota. */
 export const RateLimitStatus = z
@@ -39,3 +40,21 @@ export const RateLimitStatus = z
     ],
   });
 export type RateLimitStatus = z.infer<typeof RateLimitStatus>;
+
+/** Returns the rate-limit status of a quota on this plan, as a decision reports it. */
+export function rateLimitStatus(
+  plan: string,
+  { windows, refusalsUntilBan, ban }: Pick<RateLimitDecision, 'windows' | 'refusalsUntilBan' | 'ban'>,
+): RateLimitStatus {
+  return {
+    plan,
+    windows: windows.map(({ name, limit, remaining, resetSeconds }) => ({
+      name,
+      limit,
+      remaining,
+      reset: resetSeconds,
+    })),
+    refusalsUntilBan,
+    bannedUntil: ban === null ? null : new Date(ban.untilMs).toISOString(),
+  };
+}

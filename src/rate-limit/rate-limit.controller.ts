@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { requirePrincipal } from '../http/principal.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { Responses } from '../openapi/responses.decorator.js';
-import { RateLimitStatus } from './rate-limit-status.schema.js';
+import { RateLimitStatus, rateLimitStatus } from './rate-limit-status.schema.js';
 import { StatusRoute } from './status-route.decorator.js';
 
 const REQUESTS_PER_MINUTE = 60;
@@ -28,17 +28,6 @@ export class RateLimitController {
     if (decision === null) {
       throw new Error('A request for the rate-limit status must be counted first');
     }
-    const { windows, refusalsUntilBan, ban } = decision;
-    return {
-      plan: quota.plan,
-      windows: windows.map(({ name, limit, remaining, resetSeconds }) => ({
-        name,
-        limit,
-        remaining,
-        reset: resetSeconds,
-      })),
-      refusalsUntilBan,
-      bannedUntil: ban === null ? null : new Date(ban.untilMs).toISOString(),
-    };
+    return rateLimitStatus(quota.plan, decision);
   }
 }

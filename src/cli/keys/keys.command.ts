@@ -3,6 +3,7 @@ import { issueCommand } from './issue.command.js';
 import { labelCommand } from './label.command.js';
 import { listCommand } from './list.command.js';
 import { planCommand } from './plan.command.js';
+import { rateLimitCommand } from './rate-limit.command.js';
 import { revokeCommand } from './revoke.command.js';
 import { rotateCommand } from './rotate.command.js';
 import { showCommand } from './show.command.js';
@@ -20,5 +21,6 @@ export function keysCommand(): Command {
     .addCommand(rotateCommand())
     .addCommand(revokeCommand())
     .addCommand(planCommand())
-    .addCommand(unbanCommand());
+    .addCommand(unbanCommand())
+    .addCommand(rateLimitCommand());
 }
