@@ -4,7 +4,7 @@
  */
 const path = [['auth'], ['rate-limit'], ['deprecation'], ['pets', 'orders'], ['idempotency'], ['database']];
 const modules = path.flat();
-const beyond = ['health', 'openapi', 'account', 'admin', 'seed', 'cli'];
+const beyond = ['health', 'openapi', 'account', 'admin', 'replicas', 'seed', 'cli'];
 
 /** What every module may import: it imports nothing but itself. */
 const LEAVES =

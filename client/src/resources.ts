@@ -55,5 +55,7 @@ export type OperationUsage = AdminSchemas['OperationUsage'];
 export type DeprecatedCalls = AdminSchemas['DeprecatedCalls'];
 /** An audit event. */
 export type AuditEntry = AdminSchemas['AuditEntry'];
+/** A process of the service. */
+export type Replica = AdminSchemas['Replica'];
 /** The health of a replica. */
 export type Health = AdminSchemas['Health'];

@@ -54,6 +54,11 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
     return this.monitor.breakerState;
   }
 
+  /** Since when this replica counts by itself, or null while it counts in the shared store. */
+  get countsLocallySince(): Date | null {
+    return this.monitor.breaker.state === 'open' ? (this.monitor.outage?.since ?? null) : null;
+  }
+
   /**
    * Never rejects because the store is away.
    *
