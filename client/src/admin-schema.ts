@@ -732,8 +732,6 @@ export interface components {
         };
         /** @description The requests of one key in a range of time. */
         KeyUsage: {
-        /** @description An API key with its usage, without the key itself. */
-        KeyWithUsage: {
             /**
              * Format: uuid
              * @description Identifier of the key.
@@ -784,50 +782,12 @@ export interface components {
              */
             lastAt: string;
         };
-        /** @description The requests for one operation in a range of time. */
-        OperationUsage: {
-            /** @description The `operationId` of the operation; `none` for requests that matched no operation. */
-            operation: string;
-            /** @description Whether the operation was deprecated then. */
-            deprecated: boolean;
+        /** @description An API key with its usage, without the key itself. */
+        KeyWithUsage: {
             /**
-             * Format: int64
-             * @description All requests, whatever their status.
+             * Format: uuid
+             * @description Identifier of the key.
              */
-            requests: number;
-            /**
-             * Format: int64
-             * @description Requests that got 429.
-             */
-            refusals: number;
-            /** @description Requests by status class. */
-            statuses: {
-                /**
-                 * Format: int64
-                 * @description Requests that succeeded.
-                 */
-                "2xx": number;
-                /**
-                 * Format: int64
-                 * @description Requests that got a redirect or 304.
-                 */
-                "3xx": number;
-                /**
-                 * Format: int64
-                 * @description Requests that got a client error, refusals included.
-                 */
-                "4xx": number;
-                /**
-                 * Format: int64
-                 * @description Requests that got a server error.
-                 */
-                "5xx": number;
-            };
-            /**
-             * Format: date-time
-             * @description Time of the last request.
-             */
-            lastAt: string;
             id: string;
             /** @description Name of the key. */
             name: string;
@@ -872,6 +832,51 @@ export interface components {
             lastUsedAt: string | null;
             /** @description Requests in each of the last 24 UTC hours, oldest first. The last hour is the current one. */
             requestsByHour: number[];
+        };
+        /** @description The requests for one operation in a range of time. */
+        OperationUsage: {
+            /** @description The `operationId` of the operation; `none` for requests that matched no operation. */
+            operation: string;
+            /** @description Whether the operation was deprecated then. */
+            deprecated: boolean;
+            /**
+             * Format: int64
+             * @description All requests, whatever their status.
+             */
+            requests: number;
+            /**
+             * Format: int64
+             * @description Requests that got 429.
+             */
+            refusals: number;
+            /** @description Requests by status class. */
+            statuses: {
+                /**
+                 * Format: int64
+                 * @description Requests that succeeded.
+                 */
+                "2xx": number;
+                /**
+                 * Format: int64
+                 * @description Requests that got a redirect or 304.
+                 */
+                "3xx": number;
+                /**
+                 * Format: int64
+                 * @description Requests that got a client error, refusals included.
+                 */
+                "4xx": number;
+                /**
+                 * Format: int64
+                 * @description Requests that got a server error.
+                 */
+                "5xx": number;
+            };
+            /**
+             * Format: date-time
+             * @description Time of the last request.
+             */
+            lastAt: string;
         };
         /** @description A plan and its limits. */
         Plan: {

@@ -92,7 +92,9 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): object {
   }
   // The other objects are queries. Parameters arrive as text, and are documented as what they become; none is required.
   const { $defs: _defs, ...own } =
-    schema instanceof z.ZodObject ? jsonSchema(schema.partial(), 'output') : jsonSchema(schema, io);
+    schema instanceof z.ZodObject
+      ? jsonSchema(z.object(schema.shape).partial(), 'output')
+      : jsonSchema(schema, io);
   return own;
 }
 

@@ -56,7 +56,7 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
 
   /** Since when this replica counts by itself, or null while it counts in the shared store. */
   get countsLocallySince(): Date | null {
-    return this.monitor.breaker.state === 'open' ? (this.monitor.outage?.since ?? null) : null;
+    return this.monitor.breakerState === 'open' ? (this.monitor.outage?.since ?? null) : null;
   }
 
   /**
