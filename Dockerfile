@@ -2,10 +2,13 @@
 FROM node:26.10.0-trixie-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY console/package.json console/
 RUN npm ci --ignore-scripts
 COPY nest-cli.json tsconfig.json tsconfig.build.json prisma.config.ts ./
 COPY prisma prisma
 COPY src src
+COPY client/src client/src
+COPY console console
 RUN npm run build && chmod +x dist/cli/admin.js
 # The rest serves, migrates and seeds. Prisma's client works without its CLI, and `animal-store migrate` needs only the schema engine.
 # Of the client's query compilers, one for each database in several forms, the service loads one. It needs no types or source maps of
@@ -14,7 +17,7 @@ RUN npm prune --omit=dev --omit=optional --omit=peer --ignore-scripts \
     && find node_modules/@prisma/client/runtime -name 'query_compiler_*' \
       ! -name 'query_compiler_fast_bg.postgresql.mjs' ! -name 'query_compiler_fast_bg.postgresql.wasm-base64.mjs' -delete \
     && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete \
-    && find node_modules -type d -empty -delete
+    && find node_modules -type d -empty -delete && rm node_modules/animal-store-console
 
 FROM node:26.10.0-trixie-slim
 # With an arena for each thread, the C library would keep up to 60 MB more of freed buffers.
@@ -25,6 +28,7 @@ COPY prisma/*.mjs prisma/
 COPY prisma/migrations prisma/migrations
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
+COPY --from=build /app/console/dist console/dist
 # `animal-store migrate`, `animal-store seed`, and administration.
 RUN ln -s /app/dist/cli/admin.js /usr/local/bin/animal-store
 USER node

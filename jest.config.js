@@ -1,6 +1,10 @@
 /** The quick tests: rules beside their code, and promises of the running service. `npm run test:full` has the rest. */
 export default {
-  testMatch: ['<rootDir>/src/**/*.spec.ts', '<rootDir>/test/**/*.spec.ts'],
+  testMatch: [
+    '<rootDir>/src/**/*.spec.ts',
+    '<rootDir>/console/src/**/*.spec.ts',
+    '<rootDir>/test/**/*.spec.ts',
+  ],
   globalSetup: './test/support/global-setup.mjs',
   globalTeardown: './test/support/global-teardown.mjs',
   testEnvironment: 'node',

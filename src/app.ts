@@ -14,6 +14,8 @@ import { leaveBodiesUnread, leaveNothingToNode, serverOptions } from './server/s
 import { UnsentResponses } from './server/unsent-responses.js';
 import { createLogger, nestLogger } from './logging/logger.js';
 import { RequestLog } from './logging/request-log.js';
+import { serveConsole } from './console/console.js';
+import { documentHooks } from './openapi/document-hooks.js';
 import { serveDocuments } from './openapi/documents.js';
 
 /** NestJS on Fastify, with `NotFoundHandler` instead of NestJS's own handler. */
@@ -53,7 +55,9 @@ export async function createApplication(
   app.get(NotFoundHandler).addTo(fastify);
   recordMethods(fastify, app.get(AllowedMethods), environment);
   fastify.addHook('onRoute', (route) => app.get(DeprecatedOperations).addRoute(route));
-  serveDocuments(app, environment);
+  const hooks = documentHooks(app);
+  serveDocuments(app, environment, hooks);
+  serveConsole(fastify, hooks);
   try {
     await app.init();
   } catch (error) {

@@ -22,7 +22,16 @@ const change = async (file: string, added: string) => writeFile(file, (await rea
 
 /** Copies what the build reads. */
 async function copyProject(): Promise<void> {
-  const sources = ['package.json', 'package-lock.json', 'prisma', 'prisma.config.ts', 'src', 'dev'];
+  const sources = [
+    'package.json',
+    'package-lock.json',
+    'prisma',
+    'prisma.config.ts',
+    'src',
+    'dev',
+    'client/src',
+    'console',
+  ];
   const settings = ['nest-cli.json', 'tsconfig.json', 'tsconfig.build.json'];
   for (const name of [...sources, ...settings]) {
     await cp(path.join(ROOT, name), at(name), { recursive: true });
@@ -53,7 +62,7 @@ function runScript(args: string[], cwd: string) {
 }
 
 describe('npm run build', () => {
-  /** Returns how many of the two steps ran: Prisma's client, and the service. */
+  /** Returns how many of the three steps ran: Prisma's client, the service, and the console. */
   async function build(): Promise<string | undefined> {
     // As in CI; otherwise wireit restores a deleted `dist` from its cache.
     const env = { ...process.env, WIREIT_CACHE: 'none' };
@@ -64,7 +73,7 @@ describe('npm run build', () => {
   beforeEach(copyProject);
 
   it('builds only what has changed', async () => {
-    expect(await build()).toBe('2');
+    expect(await build()).toBe('3');
     expect(await build()).toBe('0');
 
     await change(at('src', 'pets', 'pages-of-pets.sql'), '-- changed\n');
@@ -79,6 +88,9 @@ describe('npm run build', () => {
 
     await change(at('prisma', 'schema.prisma'), '// changed\n');
     expect(await build()).toBe('2');
+
+    await change(at('console', 'src', 'theme.css'), '/* changed */\n');
+    expect(await build()).toBe('1');
   });
 });
 

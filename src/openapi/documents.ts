@@ -1,9 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { onRequestHookHandler } from 'fastify';
+import type { RouteShorthandOptions } from 'fastify';
 import type { Environment } from '../settings/environment.js';
-import { UnsentResponses } from '../server/unsent-responses.js';
-import { DocumentRateLimit } from '../rate-limit/document-rate-limit.js';
 import { createDocuments, documentText } from './document.js';
 import { referenceDocument } from './reference-document.js';
 import { referencePages } from './reference-page.js';
@@ -13,7 +11,11 @@ const REFERENCE = '/docs';
 const ACCEPTS_HTML = /\btext\/html\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i;
 
 /** Serves the OpenAPI documents, and at `/docs` the reference pages. Redirects browsers from `/` to `/docs`. */
-export function serveDocuments(app: NestFastifyApplication, environment: Environment): void {
+export function serveDocuments(
+  app: NestFastifyApplication,
+  environment: Environment,
+  hooks: Pick<RouteShorthandOptions, 'onRequest'>,
+): void {
   const { store, administration } = createDocuments(app, environment);
   const documents = [
     documentAt('/openapi.json', store),
@@ -28,15 +30,9 @@ export function serveDocuments(app: NestFastifyApplication, environment: Environ
       },
     ]),
   ];
-  const rateLimit = app.get(DocumentRateLimit);
-  const unsentResponses = app.get(UnsentResponses);
-  const onRequest: onRequestHookHandler = (request, reply, done) => {
-    unsentResponses.leaveOut(reply.raw);
-    done(request.ambiguity ?? rateLimit.check(request) ?? undefined);
-  };
   const fastify = app.getHttpAdapter().getInstance();
-  documents.forEach((each) => serveStaticDocument(fastify, { onRequest }, each));
-  fastify.get('/', { onRequest }, (request, reply) => {
+  documents.forEach((each) => serveStaticDocument(fastify, hooks, each));
+  fastify.get('/', hooks, (request, reply) => {
     reply.header('Vary', [reply.getHeader('Vary'), 'Accept'].filter(Boolean).join(', '));
     if (ACCEPTS_HTML.test(request.headers.accept ?? '')) {
       return reply.redirect(REFERENCE);

@@ -10,6 +10,8 @@ export interface StaticDocument {
   path: string;
   type: string;
   content: Buffer;
+  /** The content compressed by Brotli already; null if that is not worth it. */
+  brotli?: Buffer | null;
   headers?: Record<string, string>;
 }
 
@@ -33,14 +35,17 @@ const CODINGS = Object.keys(compress) as Coding[];
 export function serveStaticDocument(
   fastify: FastifyInstance,
   hooks: Pick<RouteShorthandOptions, 'onRequest'>,
-  { path, type, content, headers = {} }: StaticDocument,
+  { path, type, content, brotli, headers = {} }: StaticDocument,
 ): void {
   const digest = hash('sha1', content, 'base64url');
   const coded = new Map<Coding, Promise<Buffer>>();
+  if (brotli) {
+    coded.set('br', Promise.resolve(brotli));
+  }
   fastify.get(path, hooks, async (request, reply) => {
-    const coding = codingFor(request.headers['accept-encoding']);
+    const coding = brotli === null ? 'identity' : codingFor(request.headers['accept-encoding']);
     const tag = `"${digest}-${coding}"`;
-    reply.headers(headers).headers({ ETag: tag, 'Cache-Control': 'public, max-age=0' });
+    reply.headers({ ETag: tag, 'Cache-Control': 'public, max-age=0', ...headers });
     reply.header('Vary', [reply.getHeader('Vary'), 'Accept-Encoding'].filter(Boolean).join(', '));
     if (namesTag(request.headers['if-none-match'] ?? '', tag)) {
       return reply.status(304).send();

@@ -4,6 +4,7 @@ import type { DemoKeys } from './demo.js';
 export function welcome(address: string, keys: DemoKeys): string {
   return `
 Animal Store listens on ${address}, with a PostgreSQL of its own.
+  console     ${address}/console
   reference   ${address}/docs
   health      ${address}/readyz
 

@@ -68,6 +68,7 @@ describe('the image', () => {
 
   it('has only the files that serving and migrating need', async () => {
     expect((await command('ls', '-A', path.join(image.root, 'app'))).split('\n')).toEqual([
+      'console',
       'dist',
       'node_modules',
       'package.json',

@@ -1,0 +1,139 @@
+import '@mantine/charts/styles.css';
+import { BarChart } from '@mantine/charts';
+import { Group, Paper, Stack, Text } from '@mantine/core';
+import { ReferenceArea } from 'recharts';
+import { useState } from 'react';
+import { compactText, numberText } from '../format/number';
+import { OUTCOMES } from './outcomes';
+import type { Bar } from './periods';
+
+const HEIGHT = 260;
+const SERIES = OUTCOMES.map(({ name, label, color }) => ({ name, label, color }));
+
+export interface OutcomeChartProps {
+  /** What the chart shows, for readers who do not see it. */
+  label: string;
+  bars: Bar[];
+  /** The limit of one period, drawn as a line where it is near the bars. */
+  limit?: number | null;
+  /** Called with the first and the last bar after dragging over the chart. */
+  onSelect?: (first: Bar, last: Bar) => void;
+}
+
+/** Bars of requests by outcome. Loaded only when it is needed, as the chart library is large. */
+export default function OutcomeChart({ label, bars, limit = null, onSelect }: OutcomeChartProps) {
+  const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
+  const highest = Math.max(...bars.map(sumOf));
+  const isLimitNear = limit !== null && limit <= highest * LIMIT_IN_SIGHT;
+  const end = () => {
+    if (drag !== null && onSelect !== undefined) {
+      const first = bars[Math.min(drag.from, drag.to)];
+      const last = bars[Math.max(drag.from, drag.to)];
+      if (first !== undefined && last !== undefined && first !== last) {
+        onSelect(first, last);
+      }
+    }
+    setDrag(null);
+  };
+  return (
+    <figure aria-label={label} style={{ margin: 0 }}>
+      <BarChart
+        h={HEIGHT}
+        data={bars}
+        dataKey="label"
+        type="stacked"
+        series={SERIES}
+        withLegend
+        legendProps={{ verticalAlign: 'bottom' }}
+        gridAxis="x"
+        tickLine="none"
+        strokeDasharray="0"
+        valueFormatter={compactText}
+        xAxisProps={{ minTickGap: 28 }}
+        yAxisProps={{ allowDecimals: false, width: 44 }}
+        barProps={{ isAnimationActive: false, radius: 1 }}
+        maxBarWidth={28}
+        referenceLines={
+          isLimitNear
+            ? [{ y: limit, label: `Limit ${numberText(limit)}`, color: 'gray.6', ifOverflow: 'extendDomain' }]
+            : []
+        }
+        tooltipAnimationDuration={0}
+        tooltipProps={{
+          content: ({ payload }) => <BarTooltip bar={payload[0]?.payload as Bar | undefined} />,
+        }}
+        barChartProps={
+          onSelect === undefined
+            ? {}
+            : {
+                onMouseDown: ({ activeTooltipIndex }) => setDrag(rangeAt(activeTooltipIndex)),
+                onMouseMove: ({ activeTooltipIndex }) =>
+                  drag !== null && setDrag({ ...drag, to: rangeAt(activeTooltipIndex)?.to ?? drag.to }),
+                onMouseUp: end,
+                onMouseLeave: () => setDrag(null),
+                style: { cursor: 'crosshair', userSelect: 'none' },
+              }
+        }
+      >
+        {drag !== null && (
+          <ReferenceArea
+            x1={bars[drag.from]?.label ?? ''}
+            x2={bars[drag.to]?.label ?? ''}
+            fill="var(--mantine-color-forest-5)"
+            fillOpacity={0.18}
+          />
+        )}
+      </BarChart>
+      {limit !== null && !isLimitNear && (
+        <Text size="xs" c="dimmed" mt="xs">
+          The limit of {numberText(limit)} is far above this chart.
+        </Text>
+      )}
+    </figure>
+  );
+}
+
+/** A line higher than so many times the highest bar would flatten the bars. */
+const LIMIT_IN_SIGHT = 4;
+
+function sumOf(bar: Bar): number {
+  return OUTCOMES.reduce((sum, { name }) => sum + bar[name], 0);
+}
+
+function rangeAt(index: unknown): { from: number; to: number } | null {
+  const position = Number(index);
+  return index === undefined || index === null || Number.isNaN(position)
+    ? null
+    : { from: position, to: position };
+}
+
+function BarTooltip({ bar }: { bar: Bar | undefined }) {
+  if (bar === undefined) {
+    return null;
+  }
+  return (
+    <Paper p="sm" withBorder shadow="md" radius="md">
+      <Text size="sm" fw={600} mb={4}>
+        {bar.title}
+      </Text>
+      <Stack gap={2}>
+        {OUTCOMES.filter(({ name }) => bar[name] > 0).map(({ name, label, color }) => (
+          <Group key={name} gap="xs" justify="space-between" wrap="nowrap">
+            <Group gap={6} wrap="nowrap">
+              <span style={{ width: 8, height: 8, borderRadius: 2, background: color }} />
+              <Text size="sm">{label}</Text>
+            </Group>
+            <Text size="sm" fw={600}>
+              {numberText(bar[name])}
+            </Text>
+          </Group>
+        ))}
+        {sumOf(bar) === 0 && (
+          <Text size="sm" c="dimmed">
+            No requests
+          </Text>
+        )}
+      </Stack>
+    </Paper>
+  );
+}

@@ -1,0 +1,24 @@
+import type { UsageTotals } from 'animal-store-client';
+
+/** The outcomes of requests, from the bottom of a bar to its top. The colours differ in lightness too. */
+export const OUTCOMES = [
+  { name: 'succeeded', label: 'Succeeded', color: '#2b9a6c' },
+  { name: 'redirected', label: 'Not modified', color: '#7d8c99' },
+  { name: 'rejected', label: 'Client error', color: '#c27c0e' },
+  { name: 'refused', label: 'Over the limit (429)', color: '#7048e8' },
+  { name: 'failed', label: 'Server error', color: '#d6336c' },
+] as const;
+
+export type Outcome = (typeof OUTCOMES)[number]['name'];
+export type Outcomes = Record<Outcome, number>;
+
+/** Returns the requests of an entry by outcome. The service counts refusals among the client errors too. */
+export function outcomesOf({ refusals, statuses }: Pick<UsageTotals, 'refusals' | 'statuses'>): Outcomes {
+  return {
+    succeeded: statuses['2xx'],
+    redirected: statuses['3xx'],
+    rejected: statuses['4xx'] - refusals,
+    refused: refusals,
+    failed: statuses['5xx'],
+  };
+}

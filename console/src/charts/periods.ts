@@ -1,0 +1,47 @@
+import type { UsageTotals } from 'animal-store-client';
+import { type Outcomes, outcomesOf } from './outcomes';
+
+export type Period = 'minute' | 'hour' | 'day';
+
+export const PERIOD_MS: Record<Period, number> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
+
+const time = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const dateAndTime = new Intl.DateTimeFormat(undefined, {
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+});
+// The day of the service is the day in UTC.
+const date = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
+
+/** A bar of a chart: the requests of one period by outcome. */
+export interface Bar extends Outcomes {
+  startMs: number;
+  /** The start for the axis, in the reader's zone; a day is one of UTC. */
+  label: string;
+  /** The start in full. */
+  title: string;
+}
+
+const NONE: Pick<UsageTotals, 'refusals' | 'statuses'> = {
+  refusals: 0,
+  statuses: { '2xx': 0, '3xx': 0, '4xx': 0, '5xx': 0 },
+};
+
+/** Returns a bar for each period from `fromMs` to before `untilMs`, also for those without requests. */
+export function barsOf(totals: UsageTotals[], period: Period, fromMs: number, untilMs: number): Bar[] {
+  const byStart = new Map(totals.map((each) => [Date.parse(each.startsAt), each]));
+  const length = PERIOD_MS[period];
+  const first = Math.floor(fromMs / length);
+  const count = Math.ceil(untilMs / length) - first;
+  return Array.from({ length: count }, (_, index) => {
+    const startMs = (first + index) * length;
+    return {
+      startMs,
+      label: (period === 'day' ? date : time).format(startMs),
+      title: period === 'day' ? `${date.format(startMs)} (UTC)` : dateAndTime.format(startMs),
+      ...outcomesOf(byStart.get(startMs) ?? NONE),
+    };
+  });
+}

@@ -1,0 +1,32 @@
+import { ActionIcon, Group, SegmentedControl, Tooltip } from '@mantine/core';
+import { IconRefresh } from '@tabler/icons-react';
+import type { Period } from './periods';
+import { RANGES } from './ranges';
+
+const CHOICES = Object.values(RANGES).map(({ period, label }) => ({ value: period, label }));
+
+interface RangeSelectProps {
+  period: Period;
+  onChange: (period: Period) => void;
+  isLoading: boolean;
+  onReload: () => unknown;
+}
+
+/** Chooses the range of a chart, and loads it again. */
+export function RangeSelect({ period, onChange, isLoading, onReload }: RangeSelectProps) {
+  return (
+    <Group gap="xs">
+      <SegmentedControl size="xs" aria-label="Range" data={CHOICES} value={period} onChange={onChange} />
+      <Tooltip label="Load again; this counts as a request">
+        <ActionIcon
+          variant="default"
+          aria-label="Load again"
+          loading={isLoading}
+          onClick={() => void onReload()}
+        >
+          <IconRefresh size={16} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+    </Group>
+  );
+}

@@ -1,0 +1,51 @@
+import { Alert, Text } from '@mantine/core';
+import { IconAlertTriangle, IconClockPause } from '@tabler/icons-react';
+import { BannedError, ConnectionError, RateLimitError } from 'animal-store-client';
+import { useState } from 'react';
+import { Countdown } from './countdown';
+import { messageOf } from './error-message';
+
+interface FormErrorProps {
+  error: Error;
+  /** What did not happen, such as "The animal was not added". */
+  title: string;
+  /** What to do when no response arrived; by default, to send it again. */
+  noResponse?: string;
+}
+
+const SEND_AGAIN = 'It may have been done all the same. Send it again: it is done only once.';
+
+/** Says in a form why sending it failed. What is wrong with a field stands beside the field instead. */
+export function FormError({ error, title, noResponse = SEND_AGAIN }: FormErrorProps) {
+  if (error instanceof RateLimitError) {
+    return <LimitNotice error={error} title={title} />;
+  }
+  return error instanceof ConnectionError ? (
+    <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title="No response" role="alert">
+      {noResponse}
+    </Alert>
+  ) : (
+    <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title={title} role="alert">
+      {messageOf(error)}
+    </Alert>
+  );
+}
+
+function LimitNotice({ error, title }: { error: RateLimitError; title: string }) {
+  const [untilMs] = useState(() => Date.now() + (error.retryAfterMs ?? 60_000));
+  const [isOver, setOver] = useState(false);
+  return (
+    <Alert color="orange" icon={<IconClockPause aria-hidden />} title={title} role="status">
+      <Text size="sm">
+        {error instanceof BannedError ? 'This key is banned. ' : 'The rate limit is reached. '}
+        {isOver ? (
+          'You can send it again now.'
+        ) : (
+          <>
+            You can send it again in <Countdown untilMs={untilMs} onEnd={() => setOver(true)} />.
+          </>
+        )}
+      </Text>
+    </Alert>
+  );
+}

@@ -1,0 +1,66 @@
+import { NativeSelect, Stack, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+
+const ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+const DAY_MS = 86_400_000;
+/** The browser would also take years of six digits, which no date-time has. */
+const LATEST = '9999-12-31T23:59';
+
+/** The values of the fields; `expires` is a number of days, `at` for the time in `expiresAt`, or empty. */
+export interface ExpiryValues {
+  expires: string;
+  expiresAt: string;
+}
+
+interface ExpiryFieldsProps<Values extends ExpiryValues> {
+  form: UseFormReturnType<Values>;
+  values: ExpiryValues;
+  label: string;
+  /** What an empty choice means, such as "Never". */
+  none: string;
+}
+
+/** Asks when a key expires: after some days, or at a time in the reader's zone. */
+export function ExpiryFields<Values extends ExpiryValues>(props: ExpiryFieldsProps<Values>) {
+  const { form, values, label, none } = props;
+  return (
+    <Stack gap="xs">
+      <NativeSelect
+        key={form.key('expires')}
+        {...form.getInputProps('expires')}
+        label={label}
+        data={[
+          { value: '', label: none },
+          { value: '30', label: 'In 30 days' },
+          { value: '90', label: 'In 90 days' },
+          { value: '365', label: 'In a year' },
+          { value: 'at', label: 'At a time…' },
+        ]}
+      />
+      {values.expires === 'at' && (
+        <TextInput
+          key={form.key('expiresAt')}
+          {...form.getInputProps('expiresAt')}
+          type="datetime-local"
+          max={LATEST}
+          label="Time of expiry"
+          description={`In your time zone (${ZONE})`}
+        />
+      )}
+    </Stack>
+  );
+}
+
+/** Returns what is wrong with the fields, if anything, that the service could not say. */
+export function expiryFault({ expires, expiresAt }: ExpiryValues): { expiresAt?: string } {
+  return expires === 'at' && expiresAt === '' ? { expiresAt: 'Complete the date and time' } : {};
+}
+
+/** Returns the field of a request; none for an empty choice. */
+export function expiryOf({ expires, expiresAt }: ExpiryValues): { expiresAt?: string } {
+  if (expires === '') {
+    return {};
+  }
+  const at = expires === 'at' ? new Date(expiresAt) : new Date(Date.now() + Number(expires) * DAY_MS);
+  return { expiresAt: at.toISOString() };
+}

@@ -1,0 +1,27 @@
+/** What the service found wrong: by field, and the whole message where it names another fault too. */
+export interface Faults<Field extends string> {
+  fields: Partial<Record<Field, string>>;
+  rest: string | null;
+}
+
+/** Splits the message of a 400, such as "The request is invalid: name is required; categoryId is required.", by field. */
+export function faultsOf<Field extends string>(message: string, names: readonly Field[]): Faults<Field> {
+  const faults = message.replace(/^The request is invalid: /, '').replace(/\.$/, '');
+  const fields: Faults<Field>['fields'] = {};
+  let rest: string | null = null;
+  // A fault may have a semicolon of its own, so a fault begins with the name of a field.
+  for (const fault of faults.split(new RegExp(`; (?=(?:${names.join('|')}) )`))) {
+    const name = names.find((each) => fault.startsWith(`${each} `));
+    if (name === undefined) {
+      rest = message;
+    } else {
+      const text = fault.slice(name.length + 1);
+      fields[name] = fields[name] === undefined ? capitalized(text) : `${fields[name]}; ${text}`;
+    }
+  }
+  return { fields, rest };
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

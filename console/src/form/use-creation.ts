@@ -1,0 +1,73 @@
+import { useForm } from '@mantine/form';
+import { useMutation } from '@tanstack/react-query';
+import { ValidationError } from 'animal-store-client';
+import { useRef } from 'react';
+import { faultsOf } from './field-faults';
+
+interface CreationOptions<Values, Created> {
+  /** Also names the fields, as the messages of the service do. */
+  initialValues: Values;
+  /** Returns what is wrong with a field that the browser does not let out, if anything. */
+  validate?: (values: Values) => Partial<Record<keyof Values, string>>;
+  create: (values: Values, idempotencyKey: string) => Promise<Created>;
+  onCreated: (created: Created) => void;
+  /** Called with the values as they are typed. */
+  onValuesChange?: (values: Values) => void;
+}
+
+/** A form that creates something once: sending the same values again after a failure repeats the same request. */
+export function useCreation<Values extends Record<string, string>, Created>(
+  options: CreationOptions<Values, Created>,
+) {
+  const { initialValues, validate, create, onCreated, onValuesChange } = options;
+  const form = useForm<Values>({
+    mode: 'uncontrolled',
+    initialValues,
+    ...(validate && { validate }),
+    ...(onValuesChange && { onValuesChange }),
+  });
+  const attempt = useRef({ content: '', idempotencyKey: '' });
+  const showErrors = (errors: Partial<Record<string, string>>) => {
+    form.setErrors(errors);
+    const first = Object.keys(initialValues).find((name) => errors[name] !== undefined);
+    form.getInputNode(first ?? '')?.focus();
+  };
+  const creation = useMutation({
+    mutationFn: (values: Values) => {
+      const content = JSON.stringify(values);
+      if (attempt.current.content !== content) {
+        attempt.current = { content, idempotencyKey: crypto.randomUUID() };
+      }
+      return create(values, attempt.current.idempotencyKey);
+    },
+    onSuccess: (created) => {
+      attempt.current = { content: '', idempotencyKey: '' };
+      form.reset();
+      onCreated(created);
+    },
+    onError: (error) => {
+      if (error instanceof ValidationError) {
+        showErrors(faultsOf(error.message, Object.keys(initialValues)).fields);
+      }
+    },
+  });
+  const { error, isPending } = creation;
+  const isBesideFields =
+    error instanceof ValidationError && faultsOf(error.message, Object.keys(initialValues)).rest === null;
+  return {
+    form,
+    isPending,
+    /** The failure, unless all of it stands beside the fields. */
+    error: isBesideFields ? null : error,
+    submit: form.onSubmit((values) => {
+      if (!isPending) {
+        creation.mutate(values);
+      }
+    }),
+    /** Forgets a failure, but not what was typed. */
+    clearErrors: () => {
+      form.clearErrors();
+      creation.reset();
+    },
+  };
+}

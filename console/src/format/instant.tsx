@@ -1,0 +1,37 @@
+import { Text, Tooltip } from '@mantine/core';
+
+const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const localDate = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+
+interface InstantProps {
+  /** An ISO 8601 date-time, or null. */
+  at: string | null | undefined;
+  /** What stands in the place of no time. */
+  none?: string;
+  /** Leaves the time of day to the tooltip. */
+  dateOnly?: boolean;
+}
+
+/** Shows a time in the reader's zone, and in UTC on hover and focus. */
+export function Instant({ at, none = 'Never', dateOnly = false }: InstantProps) {
+  if (at === null || at === undefined) {
+    return (
+      <Text component="span" inherit c="dimmed">
+        {none}
+      </Text>
+    );
+  }
+  const date = new Date(at);
+  return (
+    <Tooltip label={utcText(date)}>
+      <time dateTime={at} tabIndex={0}>
+        {(dateOnly ? localDate : local).format(date)}
+      </time>
+    </Tooltip>
+  );
+}
+
+/** Returns a time in UTC to the second, such as "2026-11-23 08:30:00 UTC". */
+export function utcText(date: Date): string {
+  return `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}

@@ -1,0 +1,49 @@
+import { Text, Tooltip } from '@mantine/core';
+import { useEffect, useState } from 'react';
+import { utcText } from './instant';
+
+const MINUTE_MS = 60_000;
+const UNITS = [
+  ['day', 1440],
+  ['hour', 60],
+  ['minute', 1],
+] as const;
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'always', style: 'short' });
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
+/** Shows how long ago a time was, to the minute, and the time itself on hover and focus. */
+export function RelativeInstant({ at, none = 'Never' }: { at: string | null; none?: string }) {
+  const nowMs = useMinutes();
+  if (at === null) {
+    return (
+      <Text component="span" inherit c="dimmed">
+        {none}
+      </Text>
+    );
+  }
+  const date = new Date(at);
+  return (
+    <Tooltip label={`${exact.format(date)} (${utcText(date)})`}>
+      <time dateTime={at} tabIndex={0}>
+        {agoText(nowMs - date.getTime())}
+      </time>
+    </Tooltip>
+  );
+}
+
+/** Returns a time ago as its largest unit, such as "5 min ago". */
+function agoText(ms: number): string {
+  const minutes = Math.floor(ms / MINUTE_MS);
+  const found = UNITS.find(([, length]) => minutes >= length);
+  return found === undefined ? 'Just now' : relative.format(-Math.floor(minutes / found[1]), found[0]);
+}
+
+/** Returns the time now, again each minute. */
+function useMinutes(): number {
+  const [nowMs, setNowMs] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), MINUTE_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return nowMs;
+}

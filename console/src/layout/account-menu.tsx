@@ -1,0 +1,65 @@
+import {
+  Avatar,
+  Group,
+  Menu,
+  Text,
+  UnstyledButton,
+  useMantineColorScheme,
+  VisuallyHidden,
+} from '@mantine/core';
+import { IconChevronRight, IconDeviceDesktop, IconLogout, IconMoon, IconSun } from '@tabler/icons-react';
+import { useOwnKey } from '../session/own-key';
+import { useSession } from '../session/session';
+
+const SCHEMES = [
+  { value: 'auto', label: 'As the system', icon: IconDeviceDesktop },
+  { value: 'light', label: 'Light', icon: IconSun },
+  { value: 'dark', label: 'Dark', icon: IconMoon },
+] as const;
+
+/** Who is signed in, the colour scheme, and the way out. */
+export function AccountMenu() {
+  const { apiKey, signOut } = useSession();
+  const { data: key } = useOwnKey();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const ending = `…${apiKey?.slice(-4) ?? ''}`;
+  return (
+    <Menu position="top-start" width="target">
+      <Menu.Target>
+        <UnstyledButton w="100%" p="xs">
+          <VisuallyHidden>Account: </VisuallyHidden>
+          <Group gap="sm" wrap="nowrap">
+            <Avatar radius="md" size={36} color="forest" aria-hidden name={key?.name ?? ''} />
+            <div style={{ flex: 1, minWidth: 0 }}>
+              <Text size="sm" fw={600} truncate>
+                {key?.name ?? 'API key'}
+              </Text>
+              <Text size="xs" c="dimmed" truncate>
+                {key === undefined ? ending : `${key.plan} · ${ending}`}
+              </Text>
+            </div>
+            <IconChevronRight size={16} aria-hidden />
+          </Group>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>Colours</Menu.Label>
+        {SCHEMES.map(({ value, label, icon: Icon }) => (
+          <Menu.Item
+            key={value}
+            leftSection={<Icon size={16} aria-hidden />}
+            onClick={() => setColorScheme(value)}
+            aria-current={colorScheme === value}
+            fw={colorScheme === value ? 600 : undefined}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={signOut}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

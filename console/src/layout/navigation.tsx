@@ -1,0 +1,74 @@
+import { Badge, NavLink, Stack, Text } from '@mantine/core';
+import {
+  IconActivity,
+  IconHistory,
+  IconKey,
+  IconLayoutDashboard,
+  IconPaw,
+  IconReceipt,
+  IconStack2,
+  IconTerminal2,
+} from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { useOwnKey } from '../session/own-key';
+
+interface Destination {
+  to: string;
+  label: string;
+  icon: typeof IconKey;
+  /** How stable its operations are, where they are not stable. */
+  badge?: string;
+}
+
+const STORE: Destination[] = [
+  { to: '/', label: 'Overview', icon: IconLayoutDashboard },
+  { to: '/animals', label: 'Animals', icon: IconPaw },
+  { to: '/orders', label: 'Orders', icon: IconReceipt, badge: 'Beta' },
+  { to: '/try', label: 'Try it', icon: IconTerminal2 },
+];
+
+const ADMINISTRATION: Destination[] = [
+  { to: '/admin', label: 'Traffic', icon: IconActivity },
+  { to: '/admin/keys', label: 'Keys', icon: IconKey },
+  { to: '/admin/plans', label: 'Plans', icon: IconStack2 },
+  { to: '/admin/audit', label: 'Audit', icon: IconHistory },
+];
+
+/** The pages of the signed-in key: its own, and those of an administrator. */
+export function Navigation() {
+  const { data: key } = useOwnKey();
+  return (
+    <Stack gap="lg">
+      <Destinations label="Your key" destinations={STORE} />
+      {key?.role === 'admin' && <Destinations label="Administration" destinations={ADMINISTRATION} />}
+    </Stack>
+  );
+}
+
+function Destinations({ label, destinations }: { label: string; destinations: Destination[] }) {
+  return (
+    <nav aria-label={label}>
+      <Text size="xs" fw={600} c="dimmed" px="xs" pb={6}>
+        {label}
+      </Text>
+      {destinations.map(({ to, label: name, icon: Icon, badge }) => (
+        <NavLink
+          key={to}
+          renderRoot={(props) => (
+            <Link to={to} activeOptions={{ exact: to === '/' || to === '/admin' }} {...props} />
+          )}
+          className="destination"
+          label={name}
+          leftSection={<Icon size={18} stroke={1.6} aria-hidden />}
+          rightSection={
+            badge !== undefined && (
+              <Badge size="xs" variant="light">
+                {badge}
+              </Badge>
+            )
+          }
+        />
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,38 @@
+import { Group, Stack, Text, Title } from '@mantine/core';
+import { type ReactNode, useEffect } from 'react';
+
+const MAX_WIDTH = 1200;
+
+interface PageProps {
+  title: string;
+  /** What stands beside the title, such as how stable the page's operations are. */
+  badge?: ReactNode;
+  description?: ReactNode;
+  /** The buttons of the whole page. */
+  actions?: ReactNode;
+  children: ReactNode;
+}
+
+/** A page with its heading, which is also the title of the tab. */
+export function Page({ title, badge, description, actions, children }: PageProps) {
+  useEffect(() => {
+    document.title = `${title} · Animal Store`;
+  }, [title]);
+  return (
+    <Stack gap="xl" maw={MAX_WIDTH} mx="auto">
+      <Group justify="space-between" align="flex-end" gap="md">
+        <Stack gap={2}>
+          <Group gap="sm">
+            <Title order={1} style={{ overflowWrap: 'anywhere' }}>
+              <bdi>{title}</bdi>
+            </Title>
+            {badge}
+          </Group>
+          {description !== undefined && <Text c="dimmed">{description}</Text>}
+        </Stack>
+        {actions !== undefined && <Group gap="sm">{actions}</Group>}
+      </Group>
+      {children}
+    </Stack>
+  );
+}

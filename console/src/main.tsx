@@ -1,0 +1,35 @@
+import '@fontsource-variable/inter/wght.css';
+import './mantine.css';
+import '@mantine/notifications/styles.css';
+import './theme.css';
+import { MantineProvider } from '@mantine/core';
+import { Notifications } from '@mantine/notifications';
+import { setNonce } from 'get-nonce';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Console } from './console';
+import { SessionProvider } from './session/session';
+import { theme } from './theme';
+
+/** Returns the nonce of this response, which the content security policy wants on styles added later. */
+function styleNonce(): string {
+  return document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
+}
+
+// Dialogs lock the scrolling of the page by a style, with the nonce of this package.
+setNonce(styleNonce());
+
+const root = document.getElementById('root');
+if (root === null) {
+  throw new Error('The page has no element "root"');
+}
+createRoot(root).render(
+  <StrictMode>
+    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={styleNonce}>
+      <Notifications position="bottom-right" />
+      <SessionProvider>
+        <Console />
+      </SessionProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

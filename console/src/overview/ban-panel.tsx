@@ -1,0 +1,40 @@
+import { Stack, Text } from '@mantine/core';
+import { Countdown } from '../feedback/countdown';
+import { countText, numberText } from '../format/number';
+import { Instant } from '../format/instant';
+import { Panel } from '../layout/panel';
+import type { RateLimitNow } from './rate-limit-query';
+
+/** Shows the ban of the key, or how many refusals are left before one. */
+export function BanPanel({ status, onEnd }: { status: RateLimitNow; onEnd: () => void }) {
+  const { bannedUntil, refusalsUntilBan, clockOffsetMs } = status;
+  if (bannedUntil !== null) {
+    return (
+      <Panel title="Banned">
+        <Stack gap="sm">
+          <Text fz={34} lh={1.1} fw={650} c="red">
+            <Countdown untilMs={Date.parse(bannedUntil) + clockOffsetMs} onEnd={onEnd} />
+          </Text>
+          <Text size="sm" c="dimmed">
+            Every request is refused until <Instant at={bannedUntil} />. Requests meanwhile do not lengthen
+            the ban; an administrator can lift it.
+          </Text>
+        </Stack>
+      </Panel>
+    );
+  }
+  return (
+    <Panel title="Refusals before a ban">
+      <Stack gap="sm">
+        <Text fz={34} lh={1.1} fw={650}>
+          {refusalsUntilBan === null ? 'No bans' : numberText(refusalsUntilBan)}
+        </Text>
+        <Text size="sm" c="dimmed">
+          {refusalsUntilBan === null
+            ? 'This service refuses requests over the limit, but bans no key.'
+            : `A key that gets ${countText(refusalsUntilBan, 'more refusal')} (429) within this minute is banned for a while.`}
+        </Text>
+      </Stack>
+    </Panel>
+  );
+}

@@ -1,0 +1,64 @@
+import { Anchor, Code, Divider, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { IconCircleCheck } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import type { OwnDeprecatedCalls } from 'animal-store-client';
+import { EmptyState } from '../feedback/empty-state';
+import { ErrorNotice } from '../feedback/error-notice';
+import { Instant } from '../format/instant';
+import { countText } from '../format/number';
+import { Panel } from '../layout/panel';
+import { useStore } from '../session/session';
+
+/** Lists the deprecated operations that the key still calls, with what replaces them and when they go. */
+export function DeprecationsPanel() {
+  const store = useStore();
+  const { data, error, errorUpdatedAt, refetch } = useQuery({
+    queryKey: ['own-deprecated-calls'],
+    queryFn: ({ signal }) => store.listOwnDeprecatedCalls({ signal }),
+    staleTime: Infinity,
+  });
+  return (
+    <Panel title="Deprecated operations in use">
+      {error !== null ? (
+        <ErrorNotice key={errorUpdatedAt} error={error} retry={refetch} />
+      ) : data === undefined ? (
+        <Skeleton height={120} radius="md" />
+      ) : data.length === 0 ? (
+        <EmptyState icon={IconCircleCheck} title="None">
+          No request of the last 400 days used an operation that will be removed.
+        </EmptyState>
+      ) : (
+        <Stack gap="md">
+          {data.map((calls, index) => (
+            <Stack key={calls.operation} gap="md">
+              {index > 0 && <Divider />}
+              <DeprecatedOperation calls={calls} />
+            </Stack>
+          ))}
+        </Stack>
+      )}
+    </Panel>
+  );
+}
+
+function DeprecatedOperation({ calls }: { calls: OwnDeprecatedCalls }) {
+  const { method, path, removedAt, successor, requests, lastAt } = calls;
+  return (
+    <Stack gap={6}>
+      <Group gap="xs">
+        <Code fz="sm">
+          {method} {path}
+        </Code>
+      </Group>
+      <Text size="sm">
+        Removed on <Instant at={removedAt} dateOnly />. Use <Code>{successor}</Code> instead.
+      </Text>
+      <Text size="sm" c="dimmed">
+        {countText(requests, 'request')}, the last one <Instant at={lastAt} />.{' '}
+        <Anchor href="/docs" inherit>
+          Read about it
+        </Anchor>
+      </Text>
+    </Stack>
+  );
+}

@@ -1,0 +1,39 @@
+import { SimpleGrid, Skeleton } from '@mantine/core';
+import { BanPanel } from './ban-panel';
+import type { RateLimitNow } from './rate-limit-query';
+import { WindowGauge } from './window-gauge';
+
+const TITLES = { minute: 'This minute', day: 'Today (UTC)' };
+const GAUGE_HEIGHT = 172;
+
+interface LimitGaugesProps {
+  /** Undefined while it loads. */
+  status: RateLimitNow | undefined;
+  /** Called when a window or a ban ends. */
+  onEnd: () => void;
+}
+
+/** Shows both windows of a quota, and its ban or how far it is from one. */
+export function LimitGauges({ status, onEnd }: LimitGaugesProps) {
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="lg">
+      {status === undefined ? (
+        ['minute', 'day', 'ban'].map((each) => <Skeleton key={each} height={GAUGE_HEIGHT} radius="lg" />)
+      ) : (
+        <>
+          {status.windows.map(({ name, limit, remaining, reset }) => (
+            <WindowGauge
+              key={name}
+              title={TITLES[name]}
+              limit={limit}
+              remaining={remaining}
+              resetMs={reset * 1000 + status.clockOffsetMs}
+              onReset={onEnd}
+            />
+          ))}
+          <BanPanel status={status} onEnd={onEnd} />
+        </>
+      )}
+    </SimpleGrid>
+  );
+}

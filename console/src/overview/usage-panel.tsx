@@ -1,0 +1,54 @@
+import { Skeleton } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Period } from '../charts/periods';
+import { RangeChart } from '../charts/range-chart';
+import { RangeSelect } from '../charts/range-select';
+import { RANGES } from '../charts/ranges';
+import { ErrorNotice } from '../feedback/error-notice';
+import { Panel } from '../layout/panel';
+import { useOwnKey } from '../session/own-key';
+import { useStore } from '../session/session';
+import { pollIntervalMs } from './poll-interval';
+
+/** Shows the requests of the key's quota by outcome, beside the limit of the plan where the period has one. */
+export function UsagePanel() {
+  const store = useStore();
+  const { data: key } = useOwnKey();
+  const [period, setPeriod] = useState<Period>('minute');
+  const usage = useQuery({
+    queryKey: ['own-usage', period],
+    queryFn: async ({ signal }) => {
+      const { items } = await store.listOwnUsage({ period, limit: 100 }, { signal });
+      return { totals: items, untilMs: Date.now(), shown: period };
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: pollIntervalMs(key?.perDay),
+  });
+  return (
+    <Panel
+      title="Requests"
+      description="By outcome, of this key and the keys it shares its limits with"
+      actions={
+        <RangeSelect
+          period={period}
+          onChange={setPeriod}
+          isLoading={usage.isFetching}
+          onReload={usage.refetch}
+        />
+      }
+    >
+      {usage.error !== null ? (
+        <ErrorNotice key={usage.errorUpdatedAt} error={usage.error} retry={() => usage.refetch()} />
+      ) : usage.data === undefined ? (
+        <Skeleton height={296} radius="md" />
+      ) : (
+        <RangeChart
+          {...usage.data}
+          range={RANGES[usage.data.shown]}
+          limit={{ minute: key?.perMinute, hour: null, day: key?.perDay }[usage.data.shown] ?? null}
+        />
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,94 @@
+import { AnimalStore, AuthenticationError } from 'animal-store-client';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
+
+/** `sessionStorage` ends with the tab, and no other tab reads it. */
+const STORAGE_KEY = 'animal-store-api-key';
+const TIMEOUT_MS = 15_000;
+
+/** The API key in use, if any, and why the last one is no longer. */
+interface Session {
+  store: AnimalStore | null;
+  apiKey: string | null;
+  /** Why the console signed out by itself. */
+  endedBecause: string | null;
+  signIn: (apiKey: string) => void;
+  signOut: () => void;
+}
+
+const SessionContext = createContext<Session | null>(null);
+
+/** Returns a client for this key. It sends each request once: the pages say when a limit is reached, instead of waiting. */
+export function storeFor(apiKey: string): AnimalStore {
+  return new AnimalStore({
+    baseUrl: `${window.location.origin}/v1`,
+    apiKey,
+    budget: { attempts: 1, totalMs: TIMEOUT_MS, attemptMs: TIMEOUT_MS },
+    warn: () => undefined,
+  });
+}
+
+/** Keeps the API key for the pages, and the responses to it, which go when it goes. */
+export function SessionProvider({ children }: { children: ReactNode }) {
+  const [apiKey, setApiKey] = useState(() => sessionStorage.getItem(STORAGE_KEY));
+  const [endedBecause, setEndedBecause] = useState<string | null>(null);
+  const end = useCallback((reason: string | null) => {
+    sessionStorage.removeItem(STORAGE_KEY);
+    setApiKey(null);
+    setEndedBecause(reason);
+  }, []);
+  const queryClient = useMemo(() => queryClientFor(apiKey, end), [apiKey, end]);
+  const session = useMemo<Session>(
+    () => ({
+      apiKey,
+      store: apiKey === null ? null : storeFor(apiKey),
+      endedBecause,
+      signIn: (next) => {
+        sessionStorage.setItem(STORAGE_KEY, next);
+        setEndedBecause(null);
+        setApiKey(next);
+      },
+      signOut: () => end(null),
+    }),
+    [apiKey, endedBecause, end],
+  );
+  return (
+    <SessionContext value={session}>
+      <QueryClientProvider client={queryClient}>{children}</QueryClientProvider>
+    </SessionContext>
+  );
+}
+
+export function useSession(): Session {
+  const session = useContext(SessionContext);
+  if (session === null) {
+    throw new Error('useSession needs a SessionProvider');
+  }
+  return session;
+}
+
+/** Returns the client of the signed-in key. */
+export function useStore(): AnimalStore {
+  const { store } = useSession();
+  if (store === null) {
+    throw new Error('useStore needs a signed-in key');
+  }
+  return store;
+}
+
+/** Each key has a cache of its own, so that no page shows the responses to another. */
+function queryClientFor(apiKey: string | null, end: (reason: string) => void): QueryClient {
+  const onError = (error: Error) => {
+    if (apiKey !== null && error instanceof AuthenticationError) {
+      end(`The key ending in ${apiKey.slice(-4)} is no longer valid: ${error.message}`);
+    }
+  };
+  return new QueryClient({
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
+    defaultOptions: {
+      // Every request counts against the key, so nothing is sent again without a reason.
+      queries: { retry: false, staleTime: 30_000, refetchOnWindowFocus: false },
+    },
+  });
+}

@@ -1,0 +1,117 @@
+import { Button, Group, Skeleton, Table, Text } from '@mantine/core';
+import { type ColumnDef, type RowData, tableFeatures, useTable } from '@tanstack/react-table';
+import type { ReactNode } from 'react';
+import { ErrorNotice } from '../feedback/error-notice';
+import type { CursorPages } from './use-cursor-pages';
+
+const features = tableFeatures({});
+
+/** A column: its `header`, and a `cell` that shows `row.original`. */
+export type Column<Item extends RowData> = ColumnDef<typeof features, Item>;
+
+interface DataTableProps<Item extends RowData> {
+  /** Names the table for readers of the screen. */
+  label: string;
+  columns: Column<Item>[];
+  pages: CursorPages<Item>;
+  /** What stands in the place of no rows. */
+  empty: ReactNode;
+  /** Opens a row. The first column must have a button or link that does the same for the keyboard. */
+  onRowClick?: (item: Item) => void;
+  minWidth?: number;
+}
+
+/** A table of one page of a list, with the buttons to the next and the previous page. */
+export function DataTable<Item extends RowData>(props: DataTableProps<Item>) {
+  const { label, columns, pages, empty, onRowClick, minWidth = 640 } = props;
+  const { query, items } = pages;
+  const table = useTable({ features, columns, data: items });
+  if (query.error !== null && query.data === undefined) {
+    return <ErrorNotice key={query.errorUpdatedAt} error={query.error} retry={() => query.refetch()} />;
+  }
+  // The list shown before, while another one loads, says nothing of that one where it is empty.
+  const isLoading = query.isPending || (query.isPlaceholderData && items.length === 0);
+  if (!isLoading && items.length === 0 && pages.number === 1) {
+    return empty;
+  }
+  return (
+    <>
+      <Table.ScrollContainer
+        minWidth={minWidth}
+        scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'region', 'aria-label': label } }}
+      >
+        <Table highlightOnHover={onRowClick !== undefined} aria-label={label} aria-busy={query.isFetching}>
+          <Table.Thead>
+            {table.getHeaderGroups().map((group) => (
+              <Table.Tr key={group.id}>
+                {group.headers.map((header) => (
+                  <Table.Th
+                    key={header.id}
+                    scope="col"
+                    fw={550}
+                    c="dimmed"
+                    fz="sm"
+                    style={{ whiteSpace: 'nowrap' }}
+                  >
+                    <table.FlexRender header={header} />
+                  </Table.Th>
+                ))}
+              </Table.Tr>
+            ))}
+          </Table.Thead>
+          <Table.Tbody>
+            {isLoading ? (
+              <LoadingRows columns={columns.length} />
+            ) : (
+              table.getRowModel().rows.map((row) => (
+                <Table.Tr
+                  key={row.id}
+                  onClick={() => onRowClick?.(row.original)}
+                  style={onRowClick === undefined ? undefined : { cursor: 'pointer' }}
+                >
+                  {row.getAllCells().map((cell) => (
+                    <Table.Td key={cell.id}>
+                      <table.FlexRender cell={cell} />
+                    </Table.Td>
+                  ))}
+                </Table.Tr>
+              ))
+            )}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      {(pages.hasNext || pages.number > 1) && <Pager pages={pages} />}
+    </>
+  );
+}
+
+function Pager<Item>({ pages }: { pages: CursorPages<Item> }) {
+  const isBusy = pages.query.isFetching;
+  return (
+    <Group justify="space-between" pt="md">
+      <Text size="sm" c="dimmed" aria-live="polite">
+        Page {pages.number}
+      </Text>
+      <Group gap="xs">
+        <Button size="xs" variant="default" disabled={pages.number === 1 || isBusy} onClick={pages.previous}>
+          Previous
+        </Button>
+        <Button size="xs" variant="default" disabled={!pages.hasNext || isBusy} onClick={pages.next}>
+          Next
+        </Button>
+      </Group>
+    </Group>
+  );
+}
+
+const LOADING_ROWS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'];
+
+function LoadingRows({ columns }: { columns: number }) {
+  return LOADING_ROWS.map((row) => (
+    <Table.Tr key={row}>
+      <Table.Td colSpan={columns}>
+        <Skeleton height={20} radius="sm" />
+      </Table.Td>
+    </Table.Tr>
+  ));
+}

@@ -1,0 +1,68 @@
+import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
+import type { Page } from 'animal-store-client';
+import { useState } from 'react';
+
+/** One page of a list at a time, with the way forth and back. */
+export interface CursorPages<Item> {
+  query: UseQueryResult<Page<Item>>;
+  items: Item[];
+  /** From 1. */
+  number: number;
+  hasNext: boolean;
+  next: () => void;
+  previous: () => void;
+}
+
+/** Where a reader is in a list. */
+export interface PagePosition {
+  /** Of the pages that the reader went through, the shown one last; none on the first page. */
+  cursors: string[];
+  /** Of the shown page, from 1. */
+  number: number;
+}
+
+interface CursorPagesOptions<Item> {
+  /** Names the list with its filters; another list starts at its first page. */
+  queryKey: readonly unknown[];
+  load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Item>>;
+  /** False while the list cannot be named yet. */
+  enabled?: boolean;
+  /** Where the position is kept, such as in the address; by default, in the component. */
+  position?: [PagePosition, (position: PagePosition) => void];
+}
+
+const NO_ITEMS: never[] = [];
+const FIRST_PAGE: PagePosition = { cursors: [], number: 1 };
+
+/** Loads the pages of a list that leads from page to page by cursors. The shown page stays until the next one is there. */
+export function useCursorPages<Item>(options: CursorPagesOptions<Item>): CursorPages<Item> {
+  const { queryKey, load, enabled = true } = options;
+  const own = useOwnPosition(JSON.stringify(queryKey));
+  const [{ cursors, number }, setPosition] = options.position ?? own;
+  const cursor = cursors.at(-1);
+  const query = useQuery({
+    queryKey: [...queryKey, { cursor }],
+    queryFn: ({ signal }) => load(cursor, signal),
+    placeholderData: keepPreviousData,
+    enabled,
+  });
+  const nextCursor = query.data?.nextCursor ?? null;
+  return {
+    query,
+    items: query.data?.items ?? NO_ITEMS,
+    number,
+    hasNext: nextCursor !== null,
+    next: () => nextCursor !== null && setPosition({ cursors: [...cursors, nextCursor], number: number + 1 }),
+    // A reader who came by a link to a later page has not been through the pages before it.
+    previous: () =>
+      setPosition(cursors.length > 1 ? { cursors: cursors.slice(0, -1), number: number - 1 } : FIRST_PAGE),
+  };
+}
+
+function useOwnPosition(list: string): [PagePosition, (position: PagePosition) => void] {
+  const [kept, setKept] = useState({ list, position: FIRST_PAGE });
+  return [
+    kept.list === list ? kept.position : FIRST_PAGE,
+    (position: PagePosition) => setKept({ list, position }),
+  ];
+}

@@ -1,0 +1,76 @@
+import { createTheme, DEFAULT_THEME, type MantineColorsTuple } from '@mantine/core';
+
+/** The accent colour. White text on the shades from 7 has a contrast of at least 5:1. */
+const forest: MantineColorsTuple = [
+  '#eefaf4',
+  '#d9f2e6',
+  '#b0e4cb',
+  '#82d4ae',
+  '#5cc696',
+  '#3fb583',
+  '#2b9a6c',
+  '#1f7a55',
+  '#185f43',
+  '#104330',
+];
+
+/** From the text to the page of the dark scheme, with a little of the accent's hue. */
+const dark: MantineColorsTuple = [
+  '#d3dad7',
+  '#b3bdb9',
+  '#93a09b',
+  '#62706b',
+  '#3c4844',
+  '#2b3633',
+  '#202927',
+  '#171e1c',
+  '#121816',
+  '#0d1211',
+];
+
+/** Of warnings. Mantine's darkest shade is too light for small text on its lightest. */
+const orange = DEFAULT_THEME.colors.orange.with(9, '#a33c06') as unknown as MantineColorsTuple;
+
+/** Of dialogs and drawers. The header of a dialog is not that of the page. */
+const DIALOG = {
+  closeButtonProps: { 'aria-label': 'Close' },
+  overlayProps: { backgroundOpacity: 0.45, blur: 2 },
+  attributes: { header: { role: 'presentation' } },
+};
+
+export const theme = createTheme({
+  primaryColor: 'forest',
+  primaryShade: 7,
+  colors: { forest, dark, orange },
+  fontFamily: "'Inter Variable', system-ui, sans-serif",
+  fontFamilyMonospace: "ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace",
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  headings: {
+    fontWeight: '650',
+    sizes: {
+      h1: { fontSize: '1.625rem', lineHeight: '1.25' },
+      h2: { fontSize: '1rem', lineHeight: '1.4' },
+      h3: { fontSize: '0.875rem', lineHeight: '1.4' },
+    },
+  },
+  components: {
+    Alert: { defaultProps: { variant: 'outline', radius: 'lg' } },
+    Badge: { defaultProps: { tt: 'none', fw: 550 } },
+    Anchor: { defaultProps: { underline: 'always' } },
+    Tooltip: {
+      defaultProps: { withArrow: true, openDelay: 200, events: { hover: true, focus: true, touch: true } },
+    },
+    Modal: {
+      defaultProps: {
+        ...DIALOG,
+        centered: true,
+        radius: 'lg',
+      },
+    },
+    Drawer: { defaultProps: DIALOG },
+    Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    Table: { defaultProps: { verticalSpacing: 'sm', horizontalSpacing: 'md' } },
+  },
+});

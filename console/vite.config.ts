@@ -1,0 +1,37 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
+import react from '@vitejs/plugin-react';
+import { defineConfig, type Plugin } from 'vite';
+
+/** Writes scripts and style sheets compressed too, so that the service sends them as they are. */
+const compressed: Plugin = {
+  name: 'compressed',
+  apply: 'build',
+  // Once all files are written, as Vite still changes scripts after they are generated.
+  writeBundle({ dir = '' }, bundle) {
+    for (const name of Object.keys(bundle).filter((each) => /\.(js|css|svg)$/.test(each))) {
+      const file = path.join(dir, name);
+      writeFileSync(`${file}.br`, brotliCompressSync(readFileSync(file)));
+    }
+  },
+};
+
+export default defineConfig({
+  base: '/console/',
+  plugins: [react(), compressed],
+  resolve: {
+    alias: { 'animal-store-client': new URL('../client/src/index.ts', import.meta.url).pathname },
+  },
+  // `npm run dev --workspace console`, beside the service on its default port.
+  server: { proxy: { '^/(v1|admin|docs|openapi.json|admin-openapi.json)': 'http://127.0.0.1:3000' } },
+  // The service replaces this in each response.
+  html: { cspNonce: '%NONCE%' },
+  build: {
+    target: 'es2023',
+    // Images and fonts as data: URLs would need another source in the content security policy.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    license: { fileName: 'licenses.md' },
+  },
+});

@@ -1,0 +1,62 @@
+import { startApplication, type TestApplication } from '../support/application.js';
+import { accessibilityFaults, ConsoleBrowser, scrollsSideways } from '../support/console.js';
+
+let store: TestApplication;
+let browser: ConsoleBrowser;
+
+beforeAll(async () => {
+  store = await startApplication();
+  browser = await ConsoleBrowser.start(store.url);
+});
+afterAll(async () => {
+  await browser.close();
+  await store.close();
+});
+
+describe('the sign-in page of the console', () => {
+  it.each([
+    ['light', 'desktop'],
+    ['dark', 'phone'],
+  ] as const)('is accessible and fits the screen (%s, %s)', async (scheme, width) => {
+    const { page, complaints, origins } = await browser.open('', { scheme, width });
+    await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await scrollsSideways(page)).toBe(false);
+    expect(complaints).toEqual([]);
+    expect([...origins]).toEqual([store.url]);
+  });
+
+  it('explains why a key is not accepted, and keeps the reader on the page', async () => {
+    const { page } = await browser.open('');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('Enter an API key').waitFor();
+    await page.getByLabel('API key').fill('ask_test_no-such-key');
+    await page.getByLabel('API key').press('Enter');
+    await page.getByText('This key is not valid here.').waitFor();
+  });
+
+  it('keeps the key in the tab only, and forgets it on signing out', async () => {
+    const { key } = await store.issue();
+    const { page } = await browser.open('', { apiKey: key });
+    expect(page.url()).toBe(`${store.url}/console`);
+    expect(await page.evaluate('JSON.stringify({ ...localStorage }) + document.cookie')).not.toContain(key);
+    const other = await page.context().newPage();
+    await other.goto(`${store.url}/console`);
+    await other.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
+    expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain(key);
+  });
+
+  it('signs out a key that has been revoked meanwhile, and says so', async () => {
+    const { key, id } = await store.issue();
+    const { page } = await browser.open('', { apiKey: key });
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await store.database.query(`UPDATE api_keys SET revoked_at = now() WHERE id = '${id}'`);
+    await page.getByText(/is no longer valid/).waitFor();
+    await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
+  });
+});

@@ -1,0 +1,113 @@
+import { source as axeSource } from 'axe-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { findBrowser } from './browser.js';
+
+const WIDTHS = { desktop: 1280, phone: 360 };
+const HEIGHT = 900;
+/** The rules that WCAG 2.2 AA consists of, and axe's own. */
+const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** A page of the console in a real browser. */
+export interface ConsolePage {
+  page: Page;
+  /** Errors and warnings of the page, such as violations of its content security policy. */
+  complaints: string[];
+  /** The origins that the page sent requests to. */
+  origins: Set<string>;
+}
+
+interface Options {
+  scheme?: 'light' | 'dark';
+  width?: keyof typeof WIDTHS;
+  /** The key to sign in with; without one, the sign-in page is shown. */
+  apiKey?: string;
+}
+
+/** Opens the pages of the console of one service. */
+export class ConsoleBrowser {
+  private constructor(
+    private readonly browser: Browser,
+    private readonly url: string,
+  ) {}
+
+  /** @param url of the service, such as `http://127.0.0.1:3000`. */
+  static async start(url: string): Promise<ConsoleBrowser> {
+    const executablePath = findBrowser();
+    if (executablePath === undefined) {
+      throw new Error('The tests of the console need a browser: install the package chromium');
+    }
+    // Root, as in a container, has no sandbox.
+    const browser = await chromium.launch({
+      executablePath,
+      args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    });
+    return new ConsoleBrowser(browser, url);
+  }
+
+  /** Opens a page, such as `/animals`, in a new session of the browser. */
+  async open(
+    path: string,
+    { scheme = 'light', width = 'desktop', apiKey }: Options = {},
+  ): Promise<ConsolePage> {
+    const options: BrowserContextOptions = {
+      viewport: { width: WIDTHS[width], height: HEIGHT },
+      colorScheme: scheme,
+      reducedMotion: 'reduce',
+      locale: 'en-GB',
+      timezoneId: 'Europe/Berlin',
+    };
+    const context = await this.browser.newContext(options);
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    const origins = new Set<string>();
+    page.on('console', (message) => {
+      // The browser also reports each response with an error status, which pages show in words.
+      if (
+        ['error', 'warning'].includes(message.type()) &&
+        !message.text().startsWith('Failed to load resource')
+      ) {
+        complaints.push(message.text());
+      }
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('request', (request) => origins.add(new URL(request.url()).origin));
+    await page.goto(`${this.url}/console${path}`);
+    if (apiKey !== undefined) {
+      await page.getByLabel('API key').fill(apiKey);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page
+        .getByRole('button', { name: /^Account/ })
+        .or(page.getByRole('button', { name: 'Navigation' }))
+        .first()
+        .waitFor();
+    }
+    return { page, complaints, origins };
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+  }
+}
+
+interface Violation {
+  id: string;
+  nodes: { html: string; failureSummary?: string }[];
+}
+
+/** Returns the accessibility faults that axe finds on a page as it is shown, one line each. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  // By the DevTools protocol, as the content security policy forbids injected scripts.
+  await page.evaluate(axeSource);
+  const options = JSON.stringify({ runOnly: AXE_TAGS });
+  const violations: Violation[] = await page.evaluate(
+    `axe.run(document, ${options}).then(({ violations }) => violations)`,
+  );
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  );
+}
+
+/** Returns whether the page is wider than the screen, so that it scrolls sideways. */
+export function scrollsSideways(page: Page): Promise<boolean> {
+  return page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+}
