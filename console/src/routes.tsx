@@ -1,7 +1,15 @@
-import { createRootRoute, createRoute, createRouter, stringifySearchWith } from '@tanstack/react-router';
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  stringifySearchWith,
+} from '@tanstack/react-router';
+import { animalsSearch } from './animals/animals-search';
 import { AppLayout } from './layout/app-layout';
 import { NotFoundPage } from './layout/not-found.page';
 import { PageError } from './layout/page-error';
+import { ordersSearch } from './orders/orders-search';
 import { OverviewPage } from './overview/overview.page';
 
 const root = createRootRoute({
@@ -12,8 +20,22 @@ const root = createRootRoute({
 
 const overview = createRoute({ getParentRoute: () => root, path: '/', component: OverviewPage });
 
+const animals = createRoute({
+  getParentRoute: () => root,
+  path: '/animals',
+  validateSearch: animalsSearch,
+  component: lazyRouteComponent(() => import('./animals/animals.page'), 'AnimalsPage'),
+});
+
+const orders = createRoute({
+  getParentRoute: () => root,
+  path: '/orders',
+  validateSearch: ordersSearch,
+  component: lazyRouteComponent(() => import('./orders/orders.page'), 'OrdersPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([overview]),
+  routeTree: root.addChildren([overview, animals, orders]),
   basepath: '/console',
   defaultPreload: 'intent',
   scrollRestoration: true,

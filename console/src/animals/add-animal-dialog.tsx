@@ -1,0 +1,72 @@
+import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import type { NewPet, Pet, PetStatus } from 'animal-store-client';
+import { FormError } from '../feedback/form-error';
+import { integerOf } from '../form/integer';
+import { useCreation } from '../form/use-creation';
+import { useStore } from '../session/session';
+
+const STATUSES = [
+  { value: '', label: 'None' },
+  { value: 'available', label: 'Available' },
+  { value: 'pending', label: 'Pending' },
+  { value: 'sold', label: 'Sold' },
+];
+
+interface AddAnimalDialogProps {
+  opened: boolean;
+  onClose: () => void;
+  onAdded: (pet: Pet) => unknown;
+}
+
+/** Asks for a new animal and adds it. The service checks the fields, so that its rules stand in one place. */
+export function AddAnimalDialog({ opened, onClose, onAdded }: AddAnimalDialogProps) {
+  const store = useStore();
+  const { form, submit, error, isPending, clearErrors } = useCreation({
+    initialValues: { name: '', categoryId: '', status: '' },
+    create: ({ name, categoryId, status }, idempotencyKey): Promise<Pet> => {
+      const pet = { name, categoryId: integerOf(categoryId), ...(status && { status: status as PetStatus }) };
+      return store.createPet(pet as NewPet, { idempotencyKey });
+    },
+    onCreated: onAdded,
+  });
+  return (
+    <Modal opened={opened} onClose={onClose} onExitTransitionEnd={clearErrors} title="Add an animal">
+      <form onSubmit={submit} noValidate>
+        <Stack>
+          {error !== null && <FormError error={error} title="The animal was not added" />}
+          <TextInput
+            key={form.key('name')}
+            {...form.getInputProps('name')}
+            label="Name"
+            withAsterisk
+            autoComplete="off"
+            data-autofocus
+          />
+          <TextInput
+            key={form.key('categoryId')}
+            {...form.getInputProps('categoryId')}
+            label="Category id"
+            description="A whole number; the store gives it no meaning of its own"
+            withAsterisk
+            autoComplete="off"
+            inputMode="numeric"
+          />
+          <NativeSelect
+            key={form.key('status')}
+            {...form.getInputProps('status')}
+            label="Status"
+            data={STATUSES}
+          />
+          <Group justify="flex-end" gap="sm" mt="xs">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={isPending}>
+              Add
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

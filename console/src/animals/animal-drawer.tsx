@@ -1,0 +1,107 @@
+import { Code, DataList, Divider, Drawer, Skeleton, Stack, Text } from '@mantine/core';
+import { IconZoomQuestion } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { NotFoundError, type Pet } from 'animal-store-client';
+import { useState } from 'react';
+import { EmptyState } from '../feedback/empty-state';
+import { ErrorNotice } from '../feedback/error-notice';
+import { Instant } from '../format/instant';
+import { UntrustedText } from '../format/untrusted-text';
+import { useStore } from '../session/session';
+import { animalQuery } from './animal-query';
+import { PetStatusBadge } from './pet-status-badge';
+
+interface AnimalDrawerProps {
+  /** The animal to show; nothing closes the drawer. */
+  id: string | undefined;
+  /** The shown page of the list, or null while it loads: an animal on it needs no request. */
+  listed: Pet[] | null;
+  onClose: () => unknown;
+}
+
+/** Shows one animal beside the list. */
+export function AnimalDrawer({ id, listed, onClose }: AnimalDrawerProps) {
+  const [shown, setShown] = useState(id);
+  // Keeps its content while it slides out.
+  if (id !== undefined && id !== shown) {
+    setShown(id);
+  }
+  return (
+    <Drawer
+      opened={id !== undefined}
+      onClose={onClose}
+      position="right"
+      title={`Animal ${shown ?? ''}`}
+      padding="lg"
+    >
+      {shown !== undefined && <Animal key={shown} id={shown} listed={listed} />}
+    </Drawer>
+  );
+}
+
+function Animal({ id, listed }: { id: string; listed: Pet[] | null }) {
+  const known = listed?.find((pet) => String(pet.id) === id);
+  const query = useQuery({ ...animalQuery(useStore(), id), enabled: listed !== null && known === undefined });
+  const pet = known ?? query.data?.pet;
+  if (pet !== undefined) {
+    const removedAt = known === undefined ? (query.data?.removedAt ?? null) : null;
+    return (
+      <Stack gap="lg">
+        <Fields pet={pet} />
+        {removedAt !== null && <DeprecationNote removedAt={removedAt} />}
+      </Stack>
+    );
+  }
+  if (query.error instanceof NotFoundError) {
+    return (
+      <EmptyState icon={IconZoomQuestion} title="There is no such animal">
+        No animal of the store has the id {id}.
+      </EmptyState>
+    );
+  }
+  return query.error === null ? (
+    <Skeleton height={148} radius="md" />
+  ) : (
+    <ErrorNotice key={query.errorUpdatedAt} error={query.error} retry={() => query.refetch()} />
+  );
+}
+
+function Fields({ pet: { id, name, categoryId, status } }: { pet: Pet }) {
+  return (
+    <DataList labelWidth={96} gap="md">
+      <DataList.Item>
+        <DataList.ItemLabel>Name</DataList.ItemLabel>
+        <DataList.ItemValue>
+          <UntrustedText fw={600}>{name}</UntrustedText>
+        </DataList.ItemValue>
+      </DataList.Item>
+      <DataList.Item>
+        <DataList.ItemLabel>Id</DataList.ItemLabel>
+        <DataList.ItemValue>{String(id)}</DataList.ItemValue>
+      </DataList.Item>
+      <DataList.Item>
+        <DataList.ItemLabel>Category</DataList.ItemLabel>
+        <DataList.ItemValue>{String(categoryId)}</DataList.ItemValue>
+      </DataList.Item>
+      <DataList.Item>
+        <DataList.ItemLabel>Status</DataList.ItemLabel>
+        <DataList.ItemValue>
+          <PetStatusBadge status={status} />
+        </DataList.ItemValue>
+      </DataList.Item>
+    </DataList>
+  );
+}
+
+function DeprecationNote({ removedAt }: { removedAt: string }) {
+  return (
+    <>
+      <Divider />
+      <Text size="sm" c="dimmed">
+        This animal is not on the shown page of the list, so the console read it with{' '}
+        <Code>GET /v1/pets/{'{petId}'}</Code>. That operation is deprecated, and removed on{' '}
+        <Instant at={removedAt} dateOnly />; the list stays.
+      </Text>
+    </>
+  );
+}

@@ -1,0 +1,88 @@
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { NotFoundError, type NewOrder, type Order } from 'animal-store-client';
+import { useRef } from 'react';
+import { FormError } from '../feedback/form-error';
+import { integerOf } from '../form/integer';
+import { useCreation } from '../form/use-creation';
+import { useStore } from '../session/session';
+import { NotOffered } from './not-offered';
+import { ShipDateInput } from './ship-date-input';
+import { StabilityBadge } from './stability-badge';
+
+interface PlaceOrderDialogProps {
+  opened: boolean;
+  onClose: () => void;
+  onPlaced: (order: Order) => unknown;
+}
+
+/** Asks for a new order and places it, where the service offers that. */
+export function PlaceOrderDialog({ opened, onClose, onPlaced }: PlaceOrderDialogProps) {
+  const store = useStore();
+  const shipDateInput = useRef<HTMLInputElement>(null);
+  const { form, submit, error, isPending, clearErrors } = useCreation({
+    initialValues: { petId: '', quantity: '1', shipDate: '' },
+    // The value of a date that is not complete is empty.
+    validate: () =>
+      shipDateInput.current?.validity.badInput === true
+        ? { shipDate: 'Complete the date and time, or clear them' }
+        : {},
+    create: ({ petId, quantity, shipDate }, idempotencyKey): Promise<Order> => {
+      const order = {
+        petId: integerOf(petId),
+        quantity: integerOf(quantity),
+        ...(shipDate && { shipDate: new Date(shipDate).toISOString() }),
+      };
+      return store.createOrder(order as unknown as NewOrder, { idempotencyKey });
+    },
+    onCreated: onPlaced,
+  });
+  const title = (
+    <Group gap="xs">
+      Place an order <StabilityBadge stability="experimental" />
+    </Group>
+  );
+  return (
+    <Modal opened={opened} onClose={onClose} onExitTransitionEnd={clearErrors} title={title}>
+      {error instanceof NotFoundError ? (
+        <NotOffered onClose={onClose} />
+      ) : (
+        <form onSubmit={submit} noValidate>
+          <Stack>
+            {error !== null && <FormError error={error} title="The order was not placed" />}
+            <TextInput
+              key={form.key('petId')}
+              {...form.getInputProps('petId')}
+              label="Animal id"
+              description="As the list of animals shows it"
+              withAsterisk
+              autoComplete="off"
+              inputMode="numeric"
+              data-autofocus
+            />
+            <TextInput
+              key={form.key('quantity')}
+              {...form.getInputProps('quantity')}
+              label="Quantity"
+              withAsterisk
+              autoComplete="off"
+              inputMode="numeric"
+            />
+            <ShipDateInput
+              key={form.key('shipDate')}
+              {...form.getInputProps('shipDate')}
+              ref={shipDateInput}
+            />
+            <Group justify="flex-end" gap="sm" mt="xs">
+              <Button variant="default" onClick={onClose}>
+                Cancel
+              </Button>
+              <Button type="submit" loading={isPending}>
+                Place order
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  );
+}

@@ -1,0 +1,18 @@
+import { TextInput, type TextInputProps } from '@mantine/core';
+
+const ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+/** The browser would also take years of six digits, which no date-time has. */
+const LATEST = '9999-12-31T23:59';
+
+/** A field for a date and time in the reader's zone. */
+export function ShipDateInput(props: TextInputProps) {
+  return (
+    <TextInput
+      {...props}
+      type="datetime-local"
+      max={LATEST}
+      label="Ship date"
+      description={`Optional, in your time zone (${ZONE})`}
+    />
+  );
+}

@@ -1,0 +1,21 @@
+import { Badge, Tooltip } from '@mantine/core';
+
+const STABILITY = {
+  beta: { label: 'Beta', meaning: 'May change, a month after it is announced at the earliest' },
+  experimental: {
+    label: 'Experimental',
+    meaning: 'May change or go without notice; not every service offers it',
+  },
+};
+
+/** Says how stable the operations behind a page or a form are. */
+export function StabilityBadge({ stability }: { stability: keyof typeof STABILITY }) {
+  const { label, meaning } = STABILITY[stability];
+  return (
+    <Tooltip label={meaning}>
+      <Badge variant="light" tt="none" tabIndex={0}>
+        {label}
+      </Badge>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,232 @@
+import type { Page } from 'playwright-core';
+import { startApplication, type TestApplication } from '../support/application.js';
+import { accessibilityFaults, ConsoleBrowser, scrollsSideways } from '../support/console.js';
+import { until } from '../support/eventually.js';
+
+const HOSTILE_NAMES = [
+  '<script>document.title = "owned"</script>',
+  '\u202Egnp.exe \u05E9\u05DC',
+  'W'.repeat(255),
+];
+
+let store: TestApplication;
+let browser: ConsoleBrowser;
+let apiKey: string;
+
+beforeAll(async () => {
+  store = await startApplication();
+  browser = await ConsoleBrowser.start(store.url);
+});
+beforeEach(async () => {
+  await store.database.query('TRUNCATE pets RESTART IDENTITY CASCADE');
+  ({ key: apiKey } = await store.issue({ plan: 'business' }));
+});
+afterAll(async () => {
+  await browser.close();
+  await store.close();
+});
+
+async function addPets(...pets: object[]): Promise<void> {
+  for (const pet of pets) {
+    const response = await fetch(`${store.url}/v1/pets`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ categoryId: 1, ...pet }),
+    });
+    expect(response.status).toBe(201);
+  }
+}
+
+async function fillForm(page: Page, { name, categoryId }: { name: string; categoryId: string }) {
+  await page.getByRole('button', { name: 'Add an animal' }).click();
+  await page.getByLabel('Name').fill(name);
+  await page.getByLabel('Category id').fill(categoryId);
+}
+
+const add = (page: Page) => page.getByRole('button', { name: 'Add', exact: true }).click();
+const rows = (page: Page) => page.getByRole('row').filter({ has: page.getByRole('link') });
+
+const focused = (page: Page) =>
+  page.evaluate('(({ ariaLabel, dataset }) => ariaLabel ?? dataset.path)(document.activeElement)');
+/** What a reader of the screen hears of a field beside its label. */
+const descriptionOf = (page: Page, field: string) =>
+  page.evaluate(
+    `document.querySelector('[data-path="${field}"]').ariaDescribedByElements.map(({ textContent }) => textContent).join(' ')`,
+  );
+
+describe('the page of animals of the console', () => {
+  it('says that there are no animals, and none with a status', async () => {
+    const { page } = await browser.open('/animals', { apiKey });
+    await page.getByText('No animals yet').waitFor();
+    await page.getByText('Pending', { exact: true }).click();
+    await page.getByText('No animal is pending').waitFor();
+  });
+
+  it('shows 20 animals on a page, and leads to the next page and back', async () => {
+    await addPets(...Array.from({ length: 21 }, (_, index) => ({ name: `Animal ${index + 1}` })));
+    const { page } = await browser.open('/animals', { apiKey });
+    await page.getByText('Animal 20', { exact: true }).waitFor();
+    expect(await rows(page).count()).toBe(20);
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('Animal 21', { exact: true }).waitFor();
+    expect(await rows(page).count()).toBe(1);
+    await page.getByRole('button', { name: 'Previous' }).click();
+    await page.getByText('Animal 20', { exact: true }).waitFor();
+  });
+
+  it('filters by status in the address, which a reload and the way back keep', async () => {
+    await addPets(
+      { name: 'Biscuit', status: 'sold' },
+      { name: 'Clover', status: 'pending' },
+      { name: 'Fern' },
+    );
+    const { page } = await browser.open('/animals?status=sold', { apiKey });
+    await page.getByRole('row', { name: '1 Biscuit 1 sold' }).waitFor();
+    expect(await rows(page).count()).toBe(1);
+    await page.getByText('Pending', { exact: true }).first().click();
+    await page.getByRole('row', { name: '2 Clover 1 pending' }).waitFor();
+    expect(page.url()).toBe(`${store.url}/console/animals?status=pending`);
+    await page.reload();
+    await page.getByRole('row', { name: '2 Clover 1 pending' }).waitFor();
+    await page.goBack();
+    await page.getByRole('row', { name: '1 Biscuit 1 sold' }).waitFor();
+    await page.getByText('All', { exact: true }).click();
+    await page.getByRole('row', { name: '3 Fern 1 None' }).waitFor();
+    expect(page.url()).toBe(`${store.url}/console/animals`);
+  });
+
+  it('opens an animal of the list without a request, and returns the focus', async () => {
+    await addPets({ name: 'Biscuit', status: 'sold' });
+    const { page } = await browser.open('/animals', { apiKey });
+    const link = page.getByRole('link', { name: 'Open animal 1' });
+    await link.waitFor();
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    await link.press('Enter');
+    const drawer = page.getByRole('dialog', { name: 'Animal 1' });
+    await drawer.getByText('Biscuit').waitFor();
+    expect(page.url()).toBe(`${store.url}/console/animals?animal=1`);
+    await page.keyboard.press('Escape');
+    await drawer.waitFor({ state: 'hidden' });
+    expect(page.url()).toBe(`${store.url}/console/animals`);
+    await until(async () => (await focused(page)) === 'Open animal 1');
+    await page.getByRole('cell', { name: 'Biscuit' }).click();
+    await drawer.getByText('Biscuit').waitFor();
+    expect(requests.filter((url) => url.includes('/v1/pets'))).toEqual([]);
+  });
+
+  it('opens an animal by its address, and says that this operation is deprecated', async () => {
+    await addPets(...Array.from({ length: 20 }, () => ({ name: 'Clover' })));
+    // A number would round it.
+    await store.database.query(
+      `INSERT INTO pets (id, name, category_id) VALUES (9007199254740993, 'Far away', 9223372036854775807)`,
+    );
+    const { page } = await browser.open('/animals?animal=9007199254740993', { apiKey });
+    const drawer = page.getByRole('dialog', { name: 'Animal 9007199254740993' });
+    await drawer.getByText('Far away').waitFor();
+    await drawer.getByText('9223372036854775807').waitFor();
+    await drawer.getByText(/deprecated, and removed on 5 Dec 2030/).waitFor();
+    await page.goto(`${store.url}/console/animals?animal=77`);
+    await page.getByText('No animal of the store has the id 77.').waitFor();
+  });
+
+  it('adds an animal, opens it and loads the list again', async () => {
+    const { page, complaints } = await browser.open('/animals', { apiKey });
+    await fillForm(page, { name: 'Biscuit', categoryId: '-9223372036854775808' });
+    await page.getByLabel('Status', { exact: true }).last().selectOption('sold');
+    await add(page);
+    const drawer = page.getByRole('dialog', { name: 'Animal 1' });
+    await drawer.getByText('Biscuit').waitFor();
+    await drawer.getByText('-9223372036854775808').waitFor();
+    expect(page.url()).toBe(`${store.url}/console/animals?animal=1`);
+    await page.keyboard.press('Escape');
+    await page.getByRole('row', { name: '1 Biscuit -9223372036854775808 sold' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('shows what the service finds wrong beside each field', async () => {
+    const { page } = await browser.open('/animals', { apiKey });
+    await fillForm(page, { name: ' ', categoryId: '1.5' });
+    await add(page);
+    await page.getByText('Must not be blank').waitFor();
+    expect(await descriptionOf(page, 'name')).toContain('Must not be blank');
+    expect(await descriptionOf(page, 'categoryId')).toContain(
+      'Must be an integer from -9223372036854775808 to 9223372036854775807, written as digits',
+    );
+    await until(async () => (await focused(page)) === 'name');
+    await page.getByLabel('Category id').fill('');
+    await add(page);
+    await page.getByText('Is required').waitFor();
+  });
+
+  it('adds an animal once when the response is lost and the reader sends it again', async () => {
+    const { page } = await browser.open('/animals', { apiKey });
+    await fillForm(page, { name: 'Biscuit', categoryId: '1' });
+    await page.route('**/v1/pets', async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await add(page);
+    await page.getByText('It may have been done all the same.').waitFor();
+    await page.unroute('**/v1/pets');
+    await add(page);
+    await page.getByRole('dialog', { name: 'Animal 1' }).waitFor();
+    const pets = await store.database.query('SELECT name FROM pets');
+    expect(pets).toEqual([{ name: 'Biscuit' }]);
+  });
+
+  it('counts down to the next request when the limit is reached', async () => {
+    const { page } = await browser.open('/animals', { apiKey });
+    await fillForm(page, { name: 'Biscuit', categoryId: '1' });
+    await page.route('**/v1/pets', (route) =>
+      route.fulfill({
+        status: 429,
+        headers: { 'Retry-After': '40' },
+        json: { code: 'rate_limit_exceeded', message: 'Too many requests.', status: 429 },
+      }),
+    );
+    await add(page);
+    await page.getByText(/You can send it again in (39|40) s/).waitFor();
+    expect(await page.getByLabel('Name').inputValue()).toBe('Biscuit');
+  });
+
+  it('signs out when the key is revoked before the form is sent', async () => {
+    const { key, id } = await store.issue();
+    const { page } = await browser.open('/animals', { apiKey: key });
+    await fillForm(page, { name: 'Biscuit', categoryId: '1' });
+    await store.database.query(`UPDATE api_keys SET revoked_at = now() WHERE id = '${id}'`);
+    await add(page);
+    await page.getByText(/is no longer valid/).waitFor();
+  });
+
+  it.each([
+    ['light', 'desktop'],
+    ['dark', 'desktop'],
+    ['light', 'phone'],
+    ['dark', 'phone'],
+  ] as const)('is accessible, harmless and as wide as the screen (%s, %s)', async (scheme, width) => {
+    await addPets(...HOSTILE_NAMES.map((name) => ({ name, status: 'sold' })), { name: 'Fern' });
+    const { page, complaints, origins } = await browser.open('/animals', { apiKey, scheme, width });
+    const expectFaultless = async () => {
+      expect(await accessibilityFaults(page)).toEqual([]);
+      expect(await scrollsSideways(page)).toBe(false);
+    };
+    await page.getByText(HOSTILE_NAMES[0] ?? '').waitFor();
+    await expectFaultless();
+    await page.getByRole('link', { name: 'Open animal 3' }).click();
+    await page
+      .getByRole('dialog')
+      .getByText(HOSTILE_NAMES[2] ?? '')
+      .waitFor();
+    await expectFaultless();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await fillForm(page, { name: '', categoryId: '' });
+    await add(page);
+    await page.getByText('Must not be blank').waitFor();
+    await expectFaultless();
+    expect(await page.title()).toBe('Animals · Animal Store');
+    expect(complaints).toEqual([]);
+    expect([...origins]).toEqual([store.url]);
+  });
+});
