@@ -34,8 +34,16 @@ const orders = createRoute({
   component: lazyRouteComponent(() => import('./orders/orders.page'), 'OrdersPage'),
 });
 
+const tryIt = createRoute({
+  getParentRoute: () => root,
+  path: '/try',
+  validateSearch: ({ operation }: Record<string, unknown>): { operation?: string } =>
+    typeof operation === 'string' ? { operation } : {},
+  component: lazyRouteComponent(() => import('./try-it/try-it.page'), 'TryItPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([overview, animals, orders]),
+  routeTree: root.addChildren([overview, animals, orders, tryIt]),
   basepath: '/console',
   defaultPreload: 'intent',
   scrollRestoration: true,

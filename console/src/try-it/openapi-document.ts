@@ -1,0 +1,52 @@
+/** The parts of an OpenAPI 3.1 document that the page reads. */
+export interface OpenApiDocument {
+  servers: { url: string }[];
+  tags?: { name: string; description?: string }[];
+  paths: Record<string, Record<string, DocumentOperation>>;
+  components?: { schemas?: Record<string, Schema>; headers?: Record<string, DocumentHeader> };
+}
+
+/** An operation as a document describes it, with the extensions of this service. */
+export interface DocumentOperation {
+  operationId: string;
+  summary?: string;
+  description?: string;
+  tags?: string[];
+  deprecated?: boolean;
+  parameters?: DocumentParameter[];
+  requestBody?: {
+    required?: boolean;
+    content: Record<string, { schema?: Schema; example?: unknown }>;
+  };
+  responses: Record<string, { description?: string; headers?: Record<string, DocumentHeader> }>;
+  'x-stability'?: string;
+  'x-deprecated-since'?: string;
+  'x-sunset'?: string;
+  'x-replacement'?: string;
+}
+
+/** A parameter as a document describes it. */
+export interface DocumentParameter {
+  name: string;
+  in: 'path' | 'query' | 'header' | 'cookie';
+  required?: boolean;
+  description?: string;
+  example?: unknown;
+  schema?: Schema;
+}
+
+interface DocumentHeader {
+  $ref?: string;
+  description?: string;
+}
+
+/** The parts of a JSON schema that the form uses. */
+export interface Schema {
+  $ref?: string;
+  type?: string;
+  enum?: unknown[];
+  default?: unknown;
+  examples?: unknown[];
+  minimum?: number;
+  maximum?: number;
+}

@@ -1,0 +1,63 @@
+import document from '../../../openapi.json';
+import type { OpenApiDocument } from './openapi-document';
+import { operationsOf } from './operations';
+import { emptyValues, faultOf, requestOf, type Values } from './request';
+
+const operations = operationsOf(document as unknown as OpenApiDocument, '/docs', false);
+const ORIGIN = 'http://localhost:3000';
+
+function requestTo(id: string, values: Partial<Values>) {
+  const operation = operations.find((each) => each.id === id);
+  if (operation === undefined) {
+    throw new Error(`No operation ${id}`);
+  }
+  return requestOf(operation, { ...emptyValues(operation), ...values }, ORIGIN);
+}
+
+describe('requestOf', () => {
+  it('sends only what is filled in', () => {
+    expect(requestTo('listPets', { query: { limit: '3', status: '', cursor: ' ' } })).toEqual({
+      method: 'GET',
+      url: `${ORIGIN}/v1/pets?limit=3`,
+      headers: [],
+      body: null,
+    });
+  });
+
+  it('encodes the values of the path and of the query', () => {
+    expect(requestTo('getPet', { path: { petId: 'a/b?c' } }).url).toBe(`${ORIGIN}/v1/pets/a%2Fb%3Fc`);
+    expect(requestTo('listPets', { query: { status: "a&b=c d'" } }).url).toBe(
+      `${ORIGIN}/v1/pets?status=a%26b%3Dc%20d%27`,
+    );
+  });
+
+  it('sends the body as it is written, with its content type, and no body if it is empty', () => {
+    expect(requestTo('createPet', { body: '{"name": ', header: { 'Idempotency-Key': 'one' } })).toMatchObject(
+      {
+        headers: [
+          ['Idempotency-Key', 'one'],
+          ['Content-Type', 'application/json'],
+        ],
+        body: '{"name": ',
+      },
+    );
+    expect(requestTo('createPet', { body: '' })).toMatchObject({ headers: [], body: null });
+  });
+});
+
+describe('faultOf', () => {
+  const parameter = { name: 'x', required: true, description: '', choices: null, isInteger: false };
+  const rest = { defaultValue: null, example: null };
+
+  it.each([
+    ['path', '', 'Enter x, as it is part of the path'],
+    ['path', '..', 'A part of a path cannot be dots alone'],
+    ['path', '7', null],
+    ['query', '', null],
+    ['header', 'é', null],
+    ['header', '→', 'A header cannot carry these characters'],
+    ['header', 'a\nb', 'A header cannot carry these characters'],
+  ] as const)('judges the %s value %j', (place, value, fault) => {
+    expect(faultOf({ ...parameter, ...rest, place }, value)).toBe(fault);
+  });
+});
