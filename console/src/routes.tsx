@@ -6,10 +6,14 @@ import {
   stringifySearchWith,
 } from '@tanstack/react-router';
 import { animalsSearch } from './animals/animals-search';
+import { auditSearch } from './audit/audit-search';
+import { keysSearch } from './keys/keys-search';
 import { AppLayout } from './layout/app-layout';
 import { NotFoundPage } from './layout/not-found.page';
 import { PageError } from './layout/page-error';
 import { ordersSearch } from './orders/orders-search';
+import { plansSearch } from './plans/plans-search';
+import { trafficSearch } from './traffic/traffic-range';
 import { OverviewPage } from './overview/overview.page';
 
 const root = createRootRoute({
@@ -42,8 +46,42 @@ const tryIt = createRoute({
   component: lazyRouteComponent(() => import('./try-it/try-it.page'), 'TryItPage'),
 });
 
+const traffic = createRoute({
+  getParentRoute: () => root,
+  path: '/admin',
+  validateSearch: trafficSearch,
+  component: lazyRouteComponent(() => import('./traffic/traffic.page'), 'TrafficPage'),
+});
+
+const plans = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/plans',
+  validateSearch: plansSearch,
+  component: lazyRouteComponent(() => import('./plans/plans.page'), 'PlansPage'),
+});
+
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/audit',
+  validateSearch: auditSearch,
+  component: lazyRouteComponent(() => import('./audit/audit.page'), 'AuditPage'),
+});
+
+const keys = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/keys',
+  validateSearch: keysSearch,
+  component: lazyRouteComponent(() => import('./keys/keys.page'), 'KeysPage'),
+});
+
+const key = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/keys/$id',
+  component: lazyRouteComponent(() => import('./keys/key.page'), 'KeyPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([overview, animals, orders, tryIt]),
+  routeTree: root.addChildren([overview, animals, orders, tryIt, traffic, keys, key, plans, audit]),
   basepath: '/console',
   defaultPreload: 'intent',
   scrollRestoration: true,

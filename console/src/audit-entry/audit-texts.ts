@@ -1,0 +1,50 @@
+import type { AuditEntry } from 'animal-store-client';
+
+/** The actions that are recorded, in words. */
+export const ACTIONS: Record<string, string> = {
+  'key.issued': 'Issued a key',
+  'key.rotated': 'Rotated a key',
+  'key.revoked': 'Revoked a key',
+  'key.labeled': 'Renamed a key',
+  'key.expiry_changed': 'Changed when a key expires',
+  'key.plan_changed': 'Changed the plan of a key',
+  'key.unbanned': 'Lifted a ban',
+  'plan.created': 'Created a plan',
+  'plan.changed': 'Changed a plan',
+};
+const FIELDS: Record<string, string> = {
+  name: 'Name',
+  note: 'Note',
+  role: 'Role',
+  plan: 'Plan',
+  perMinute: 'Per minute',
+  perDay: 'Per day',
+  ownLimits: 'Limits of its own',
+  expiresAt: 'Expires',
+  revokedAt: 'Revoked',
+  bannedUntil: 'Banned until',
+  successorId: 'Successor',
+  successorExpiresAt: 'Successor expires',
+};
+
+/** A field that an action changed. */
+export interface Change {
+  name: string;
+  label: string;
+  /** Undefined where the action created the subject. */
+  before: unknown;
+  after: unknown;
+}
+
+/** Returns an action in words; one that this console does not have yet, as the service names it. */
+export function actionText(action: string): string {
+  return ACTIONS[action] ?? action;
+}
+
+/** Returns the fields that an action set to another value. */
+export function changesOf({ before, after }: Pick<AuditEntry, 'before' | 'after'>): Change[] {
+  return Object.entries(after)
+    .filter(([name, value]) => JSON.stringify(before?.[name]) !== JSON.stringify(value))
+    .filter(([, value]) => before !== null || value !== null)
+    .map(([name, value]) => ({ name, label: FIELDS[name] ?? name, before: before?.[name], after: value }));
+}

@@ -1,0 +1,51 @@
+import { Group, Text } from '@mantine/core';
+import type { AuditEntry } from 'animal-store-client';
+import { Instant } from '../format/instant';
+import { numberText } from '../format/number';
+import { UntrustedText } from '../format/untrusted-text';
+import { type Change, changesOf } from './audit-texts';
+
+/** Lists the fields that an action changed, from what to what. */
+export function Changes({ entry }: { entry: AuditEntry }) {
+  return (
+    <Group gap="2px 12px">
+      {changesOf(entry).map((change) => (
+        <ChangeText key={change.name} change={change} />
+      ))}
+    </Group>
+  );
+}
+
+function ChangeText({ change: { label, before, after } }: { change: Change }) {
+  return (
+    <Text size="sm" component="div">
+      <Text span inherit c="dimmed">
+        {label}:{' '}
+      </Text>
+      {before !== undefined && (
+        <>
+          <Value value={before} /> →{' '}
+        </>
+      )}
+      <Value value={after} />
+    </Text>
+  );
+}
+
+function Value({ value }: { value: unknown }) {
+  if (value === null) {
+    return 'none';
+  }
+  if (typeof value === 'boolean') {
+    return value ? 'yes' : 'no';
+  }
+  if (typeof value === 'number' || typeof value === 'bigint') {
+    return numberText(value);
+  }
+  if (typeof value !== 'string') {
+    return <UntrustedText>{JSON.stringify(value) ?? ''}</UntrustedText>;
+  }
+  return DATE_TIME.test(value) ? <Instant at={value} /> : <UntrustedText>{value}</UntrustedText>;
+}
+
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;

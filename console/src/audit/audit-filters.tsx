@@ -1,0 +1,53 @@
+import { Button, NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { useState } from 'react';
+import { ACTIONS } from '../audit-entry/audit-texts';
+import type { AuditSearch } from './audit-search';
+
+/** Every change of a filter is a request, so typing waits for a pause. */
+const PAUSE_MS = 500;
+
+interface AuditFiltersProps {
+  search: AuditSearch;
+  onChange: (search: AuditSearch) => void;
+}
+
+/** The filters of the audit log. */
+export function AuditFilters({ search, onChange }: AuditFiltersProps) {
+  const [values, setValues] = useState(search);
+  const apply = useDebouncedCallback(onChange, PAUSE_MS);
+  const change = (name: keyof AuditSearch) => (event: { currentTarget: { value: string } }) => {
+    const { [name]: _old, ...rest } = values;
+    const value = event.currentTarget.value.trim();
+    const next = value === '' ? rest : { ...rest, [name]: value };
+    setValues(next);
+    apply(next);
+  };
+  const field = (name: keyof AuditSearch) => ({ value: values[name] ?? '', onChange: change(name) });
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, lg: 6 }} spacing="sm" mb="lg" style={{ alignItems: 'end' }}>
+      <NativeSelect
+        label="Action"
+        data={[
+          { value: '', label: 'All' },
+          ...Object.entries(ACTIONS).map(([value, label]) => ({ value, label })),
+        ]}
+        {...field('action')}
+      />
+      <TextInput label="Key id" placeholder="All" autoComplete="off" {...field('key')} />
+      <TextInput label="Actor" placeholder="Key id or terminal:name" autoComplete="off" {...field('actor')} />
+      <TextInput label="From" type="datetime-local" {...field('since')} />
+      <TextInput label="Until" type="datetime-local" {...field('until')} />
+      <Button
+        variant="default"
+        disabled={Object.keys(values).length === 0}
+        onClick={() => {
+          setValues({});
+          onChange({});
+        }}
+      >
+        Clear
+      </Button>
+    </SimpleGrid>
+  );
+}

@@ -1,0 +1,90 @@
+import { Text } from '@mantine/core';
+import { IconHistory } from '@tabler/icons-react';
+import { getRouteApi } from '@tanstack/react-router';
+import type { AuditEntry, AuditQuery } from 'animal-store-client';
+import { ActorText } from '../audit-entry/actor-text';
+import { actionText } from '../audit-entry/audit-texts';
+import { Changes } from '../audit-entry/changes';
+import { EmptyState } from '../feedback/empty-state';
+import { Instant } from '../format/instant';
+import { AdministratorsOnly } from '../layout/administrators-only';
+import { Page } from '../layout/page';
+import { Panel } from '../layout/panel';
+import { useStore } from '../session/session';
+import { type Column, DataTable } from '../table/data-table';
+import { useCursorPages } from '../table/use-cursor-pages';
+import { AuditFilters } from './audit-filters';
+import type { AuditSearch } from './audit-search';
+import { Subject } from './subject';
+
+const route = getRouteApi('/admin/audit');
+
+const COLUMNS: Column<AuditEntry>[] = [
+  { header: 'Time', id: 'at', cell: ({ row: { original } }) => <Instant at={original.at} /> },
+  { header: 'Who', id: 'actor', cell: ({ row: { original } }) => <ActorText actor={original.actor} /> },
+  {
+    header: 'Action',
+    id: 'action',
+    cell: ({ row: { original } }) => actionText(original.action),
+  },
+  { header: 'On', id: 'subject', cell: ({ row: { original } }) => <Subject subject={original.subject} /> },
+  { header: 'Change', id: 'change', cell: ({ row: { original } }) => <Changes entry={original} /> },
+];
+
+/** Lists what administrators did, newest first. */
+export function AuditPage() {
+  return (
+    <AdministratorsOnly>
+      <Audit />
+    </AdministratorsOnly>
+  );
+}
+
+function Audit() {
+  const store = useStore();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const pages = useCursorPages({
+    queryKey: ['audit', search],
+    load: (cursor, signal) =>
+      store.admin.audit.list({ limit: 20, ...queryOf(search), ...(cursor && { cursor }) }, { signal }),
+  });
+  return (
+    <Page title="Audit" description="What administrators did, here and at the terminal">
+      <Panel>
+        <AuditFilters
+          key={JSON.stringify(search) === '{}' ? 'all' : 'some'}
+          search={search}
+          onChange={(next) => void navigate({ search: next, replace: true })}
+        />
+        <DataTable
+          label="Audit entries"
+          columns={COLUMNS}
+          pages={pages}
+          minWidth={860}
+          empty={
+            <EmptyState icon={IconHistory} title="No entries">
+              <Text inherit>No action matches these filters.</Text>
+            </EmptyState>
+          }
+        />
+      </Panel>
+    </Page>
+  );
+}
+
+/** Returns the query of the filters, with times in UTC. */
+function queryOf({ since, until, action, ...rest }: AuditSearch): AuditQuery {
+  return {
+    ...rest,
+    ...(action !== undefined && { action: action as NonNullable<AuditQuery['action']> }),
+    ...(since !== undefined && { since: utc(since) }),
+    ...(until !== undefined && { until: utc(until) }),
+  };
+}
+
+/** Returns a local time in UTC; what is no time goes as it is, so that the service says so. */
+function utc(local: string): string {
+  const ms = Date.parse(local);
+  return Number.isNaN(ms) ? local : new Date(ms).toISOString();
+}

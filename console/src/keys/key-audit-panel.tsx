@@ -1,0 +1,47 @@
+import { Divider, Skeleton, Stack } from '@mantine/core';
+import { IconHistory } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { AuditEntryView } from '../audit-entry/audit-entry-view';
+import { EmptyState } from '../feedback/empty-state';
+import { ErrorNotice } from '../feedback/error-notice';
+import { Panel } from '../layout/panel';
+import { TextLink } from '../layout/text-link';
+import { useStore } from '../session/session';
+import { keyAuditQuery } from './key-query';
+
+/** Shows what administrators last did with a key. */
+export function KeyAuditPanel({ id }: { id: string }) {
+  const { data, error, errorUpdatedAt, refetch } = useQuery(keyAuditQuery(useStore(), id));
+  return (
+    <Panel
+      title="Audit"
+      description="The last changes of this key"
+      actions={
+        <TextLink to="/admin/audit" search={{ key: id }} size="sm">
+          Show in the audit
+        </TextLink>
+      }
+    >
+      {data !== undefined ? (
+        data.length === 0 ? (
+          <EmptyState icon={IconHistory} title="No changes">
+            The key has not been changed since it was issued.
+          </EmptyState>
+        ) : (
+          <Stack gap="sm">
+            {data.map((entry, index) => (
+              <Stack key={entry.id} gap="sm">
+                {index > 0 && <Divider />}
+                <AuditEntryView entry={entry} />
+              </Stack>
+            ))}
+          </Stack>
+        )
+      ) : error === null ? (
+        <Skeleton height={200} radius="md" />
+      ) : (
+        <ErrorNotice key={errorUpdatedAt} error={error} retry={refetch} />
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,61 @@
+import { Badge, Stack, Text } from '@mantine/core';
+import type { KeyWithUsage } from 'animal-store-client';
+import { Instant } from '../format/instant';
+import { RelativeInstant } from '../format/relative-instant';
+import { TextLink } from '../layout/text-link';
+import type { Column } from '../table/data-table';
+import { KeyBadges } from './key-badges';
+import { Sparkline } from './sparkline';
+
+/** The columns of the list of keys. */
+export const KEY_COLUMNS: Column<KeyWithUsage>[] = [
+  { id: 'name', header: 'Name', cell: ({ row }) => <Name apiKey={row.original} /> },
+  {
+    id: 'plan',
+    header: 'Plan',
+    cell: ({ row }) => (
+      <Badge variant="light" tt="none" fw={550} miw="max-content">
+        {row.original.plan}
+      </Badge>
+    ),
+  },
+  { id: 'state', header: 'State', cell: ({ row }) => <KeyBadges apiKey={row.original} /> },
+  {
+    id: 'requests',
+    header: 'Last 24 hours',
+    cell: ({ row }) => <Sparkline requests={row.original.requestsByHour} />,
+  },
+  {
+    id: 'lastUsed',
+    header: 'Last used',
+    cell: ({ row }) => (
+      <Text component="span" size="sm" style={{ whiteSpace: 'nowrap' }}>
+        <RelativeInstant at={row.original.lastUsedAt} />
+      </Text>
+    ),
+  },
+  {
+    id: 'expires',
+    header: 'Expires',
+    cell: ({ row }) => (
+      <Text component="span" size="sm" style={{ whiteSpace: 'nowrap' }}>
+        <Instant at={row.original.expiresAt} dateOnly />
+      </Text>
+    ),
+  },
+];
+
+function Name({ apiKey: { id, name, note } }: { apiKey: KeyWithUsage }) {
+  return (
+    <Stack gap={2} maw={220} miw={160}>
+      <TextLink to="/admin/keys/$id" params={{ id }} fw={600} size="sm" underline="hover" truncate>
+        <bdi>{name}</bdi>
+      </TextLink>
+      {note !== null && (
+        <Text size="xs" c="dimmed" truncate title={note}>
+          <bdi>{note}</bdi>
+        </Text>
+      )}
+    </Stack>
+  );
+}

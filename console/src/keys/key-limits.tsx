@@ -1,0 +1,19 @@
+import { useQuery } from '@tanstack/react-query';
+import { ErrorNotice } from '../feedback/error-notice';
+import { LimitGauges } from '../overview/limit-gauges';
+import { pollIntervalMs } from '../overview/poll-interval';
+import { useOwnKey } from '../session/own-key';
+import { useStore } from '../session/session';
+import { keyRateLimitQuery } from './key-query';
+
+/** Shows the windows and the ban of a key's quota. Reading them counts against the signed-in key. */
+export function KeyLimits({ id, isPaused }: { id: string; isPaused: boolean }) {
+  const { data: ownKey } = useOwnKey();
+  const pollMs = isPaused ? null : pollIntervalMs(ownKey?.perDay);
+  const status = useQuery(keyRateLimitQuery(useStore(), id, pollMs));
+  return status.error === null ? (
+    <LimitGauges status={status.data} onEnd={() => undefined} />
+  ) : (
+    <ErrorNotice key={status.errorUpdatedAt} error={status.error} retry={() => status.refetch()} />
+  );
+}

@@ -1,0 +1,66 @@
+import { queryOptions, useQueryClient } from '@tanstack/react-query';
+import type { AnimalStore, Key } from 'animal-store-client';
+import { clockOffsetMs, type RateLimitNow } from '../overview/rate-limit-query';
+
+/** More share no quota in practice: each is the successor of another. */
+const SIBLINGS_MAX = 20;
+const AUDIT_LATEST = 10;
+/** After the end of a window, for the service to be past it too. */
+const WINDOW_END_MARGIN_MS = 250;
+const MINUTE_MS = 60_000;
+
+export const keyQuery = (store: AnimalStore, id: string) =>
+  queryOptions({
+    queryKey: ['keys', 'one', id],
+    queryFn: ({ signal }) => store.admin.keys.get(id, { signal }),
+  });
+
+/** All keys on a quota, the newest first. */
+export const quotaKeysQuery = (store: AnimalStore, quotaId: string) =>
+  queryOptions({
+    queryKey: ['keys', 'quota', quotaId],
+    queryFn: async ({ signal }) => {
+      const query = { quota: quotaId, sort: '-created', limit: SIBLINGS_MAX } as const;
+      return (await store.admin.keys.list(query, { signal })).items;
+    },
+  });
+
+/** The last entries of the audit on a key. */
+export const keyAuditQuery = (store: AnimalStore, id: string) =>
+  queryOptions({
+    queryKey: ['keys', 'audit', id],
+    queryFn: async ({ signal }) =>
+      (await store.admin.audit.list({ key: id, limit: AUDIT_LATEST }, { signal })).items,
+  });
+
+/** The windows and the ban of a key's quota, read again when the minute ends, or less often. */
+export const keyRateLimitQuery = (store: AnimalStore, id: string, pollMs: number | null) =>
+  queryOptions({
+    queryKey: ['keys', 'rate-limit', id],
+    queryFn: async ({ signal }): Promise<RateLimitNow> => {
+      const { data, headers } = await store.admin.keys.rateLimit(id, { signal }).withResponse();
+      return { ...data, clockOffsetMs: clockOffsetMs(headers) };
+    },
+    refetchInterval: ({ state: { data } }) =>
+      pollMs === null ? false : pollMs > MINUTE_MS ? pollMs : untilMinuteEndMs(data?.clockOffsetMs ?? 0),
+    staleTime: 0,
+  });
+
+/** Returns the function that reads again what a change of a key touches. */
+export function useKeyRefresh({ id, quotaId }: Pick<Key, 'id' | 'quotaId'>): () => Promise<unknown> {
+  const queryClient = useQueryClient();
+  return () =>
+    Promise.all(
+      [
+        ['keys', 'one'],
+        ['keys', 'list'],
+        ['keys', 'rate-limit', id],
+        ['keys', 'quota', quotaId],
+        ['keys', 'audit', id],
+      ].map((queryKey) => queryClient.invalidateQueries({ queryKey })),
+    );
+}
+
+function untilMinuteEndMs(offsetMs: number): number {
+  return MINUTE_MS - ((Date.now() - offsetMs) % MINUTE_MS) + WINDOW_END_MARGIN_MS;
+}

@@ -1,0 +1,62 @@
+import { Skeleton } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Period } from '../charts/periods';
+import { RangeChart } from '../charts/range-chart';
+import { RangeSelect } from '../charts/range-select';
+import { RANGES, rangeStartMs } from '../charts/ranges';
+import { ErrorNotice } from '../feedback/error-notice';
+import { Panel } from '../layout/panel';
+import { useStore } from '../session/session';
+import { OperationShares } from './operation-shares';
+
+/** Shows the requests of one key in a range, by outcome and by operation. */
+export function KeyUsagePanels({ id }: { id: string }) {
+  const store = useStore();
+  const [period, setPeriod] = useState<Period>('hour');
+  const usage = useQuery({
+    queryKey: ['keys', 'usage', id, period],
+    queryFn: async ({ signal }) => {
+      const untilMs = Date.now();
+      const since = new Date(rangeStartMs(RANGES[period], untilMs)).toISOString();
+      const [totals, operations] = await Promise.all([
+        store.admin.usage.totals({ key: id, period, since, limit: 100 }, { signal }),
+        store.admin.usage.operations({ key: id, period, since }, { signal }),
+      ]);
+      return { totals: totals.items, operations, untilMs, shown: period };
+    },
+    placeholderData: keepPreviousData,
+  });
+  const { data, error } = usage;
+  return (
+    <>
+      <Panel
+        title="Requests"
+        description="By outcome, of this key alone"
+        actions={
+          <RangeSelect
+            period={period}
+            onChange={setPeriod}
+            isLoading={usage.isFetching}
+            onReload={usage.refetch}
+          />
+        }
+      >
+        {error !== null ? (
+          <ErrorNotice key={usage.errorUpdatedAt} error={error} retry={() => usage.refetch()} />
+        ) : data === undefined ? (
+          <Skeleton height={296} radius="md" />
+        ) : (
+          <RangeChart totals={data.totals} untilMs={data.untilMs} range={RANGES[data.shown]} />
+        )}
+      </Panel>
+      <Panel title="Operations" description={`In ${RANGES[data?.shown ?? period].text}`}>
+        {data === undefined ? (
+          <Skeleton height={160} radius="md" />
+        ) : (
+          <OperationShares operations={data.operations} />
+        )}
+      </Panel>
+    </>
+  );
+}

@@ -1,0 +1,93 @@
+import { Code, Grid, Group, Skeleton, Stack } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
+import { type KeyWithUsage, NotFoundError, PermissionDeniedError } from 'animal-store-client';
+import { useState } from 'react';
+import { ErrorNotice } from '../feedback/error-notice';
+import { AdministratorsOnly } from '../layout/administrators-only';
+import { NotFoundPage } from '../layout/not-found.page';
+import { Page } from '../layout/page';
+import { TextLink } from '../layout/text-link';
+import { useStore } from '../session/session';
+import { KeyActions } from './key-actions';
+import { KeyAuditPanel } from './key-audit-panel';
+import { KeyBadges } from './key-badges';
+import { KeyFactsPanel } from './key-facts-panel';
+import { KeyLimits } from './key-limits';
+import { keyQuery } from './key-query';
+import { KeyUsagePanels } from './key-usage-panels';
+import { QuotaKeysPanel } from './quota-keys-panel';
+
+const route = getRouteApi('/admin/keys/$id');
+
+/** One key: what it is, how it is used, and what can be done with it. */
+export function KeyPage() {
+  const { id } = route.useParams();
+  return (
+    <AdministratorsOnly>
+      <OneKey id={id} />
+    </AdministratorsOnly>
+  );
+}
+
+function OneKey({ id }: { id: string }) {
+  const { data, error, errorUpdatedAt, refetch } = useQuery(keyQuery(useStore(), id));
+  if (data !== undefined) {
+    return <LoadedKey key={id} apiKey={data} />;
+  }
+  if (error instanceof PermissionDeniedError) {
+    return <NotFoundPage />;
+  }
+  if (error instanceof NotFoundError) {
+    return (
+      <Page title="There is no such key" description="The address may be mistyped.">
+        <TextLink to="/admin/keys">Show all keys</TextLink>
+      </Page>
+    );
+  }
+  return (
+    <Page title="Key">
+      {error === null ? (
+        <Skeleton height={520} radius="lg" />
+      ) : (
+        <ErrorNotice key={errorUpdatedAt} error={error} retry={refetch} />
+      )}
+    </Page>
+  );
+}
+
+function LoadedKey({ apiKey }: { apiKey: KeyWithUsage }) {
+  // While a new key is shown, no request may end the session and with it the only view of the key.
+  const [isPaused, setPaused] = useState(false);
+  return (
+    <Page
+      title={apiKey.name}
+      badge={<KeyBadges apiKey={apiKey} />}
+      description={
+        <Group component="span" gap="xs">
+          <TextLink to="/admin/keys" inherit>
+            Keys
+          </TextLink>
+          <Code>
+            {apiKey.prefix}…{apiKey.lastFour}
+          </Code>
+        </Group>
+      }
+      actions={<KeyActions apiKey={apiKey} onPause={setPaused} />}
+    >
+      <Stack gap="lg">
+        <KeyLimits id={apiKey.id} isPaused={isPaused} />
+        <Grid gap="lg">
+          <Grid.Col span={{ base: 12, lg: 6 }}>
+            <KeyFactsPanel apiKey={apiKey} />
+          </Grid.Col>
+          <Grid.Col span={{ base: 12, lg: 6 }}>
+            <QuotaKeysPanel apiKey={apiKey} />
+          </Grid.Col>
+        </Grid>
+        <KeyUsagePanels id={apiKey.id} />
+        <KeyAuditPanel id={apiKey.id} />
+      </Stack>
+    </Page>
+  );
+}

@@ -1,0 +1,106 @@
+import { Button, Stack } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconKey, IconPlus } from '@tabler/icons-react';
+import { getRouteApi } from '@tanstack/react-router';
+import { useQueryClient } from '@tanstack/react-query';
+import type { IssuedKey, KeyWithUsage } from 'animal-store-client';
+import { useState } from 'react';
+import { EmptyState } from '../feedback/empty-state';
+import { AdministratorsOnly } from '../layout/administrators-only';
+import { Page } from '../layout/page';
+import { Panel } from '../layout/panel';
+import { TextLink } from '../layout/text-link';
+import { useStore } from '../session/session';
+import { DataTable } from '../table/data-table';
+import { useAddressPosition } from '../table/use-address-position';
+import { useCursorPages } from '../table/use-cursor-pages';
+import { IssueDialog } from './issue-dialog';
+import { KEY_COLUMNS } from './key-columns';
+import { KeyFilters } from './key-filters';
+import { isFiltered, keyQueryOf } from './keys-search';
+import { NewKeyDialog } from './new-key-dialog';
+
+const PAGE_SIZE = 20;
+const route = getRouteApi('/admin/keys');
+
+/** Lists the keys of all clients, finds one, and issues one. The address has the filters, the order and the page. */
+export function KeysPage() {
+  return (
+    <AdministratorsOnly>
+      <Keys />
+    </AdministratorsOnly>
+  );
+}
+
+function Keys() {
+  const store = useStore();
+  const queryClient = useQueryClient();
+  const search = route.useSearch();
+  const { cursor: _cursor, page: _page, ...list } = search;
+  const [isIssuing, issuing] = useDisclosure(false);
+  const [issued, setIssued] = useState<IssuedKey | null>(null);
+  const pages = useCursorPages<KeyWithUsage>({
+    queryKey: ['keys', 'list', list],
+    load: (cursor, signal) =>
+      store.admin.keys.list(
+        { ...keyQueryOf(list, Date.now()), limit: PAGE_SIZE, ...(cursor && { cursor }) },
+        { signal },
+      ),
+    position: useAddressPosition(search),
+  });
+  const showIssued = (key: IssuedKey) => {
+    issuing.close();
+    setIssued(key);
+  };
+  const forgetIssued = () => {
+    setIssued(null);
+    void queryClient.invalidateQueries({ queryKey: ['keys', 'list'] });
+  };
+  const issueButton = (
+    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={issuing.open}>
+      Issue key
+    </Button>
+  );
+  return (
+    <Page
+      title="Keys"
+      description="Every key of the store, who has it and how it is used"
+      actions={issueButton}
+    >
+      <Panel>
+        <Stack gap="md">
+          <KeyFilters />
+          <DataTable
+            label="Keys"
+            columns={KEY_COLUMNS}
+            pages={pages}
+            minWidth={880}
+            empty={<NoKeys filtered={isFiltered(search)} />}
+          />
+        </Stack>
+      </Panel>
+      <IssueDialog opened={isIssuing} onClose={issuing.close} onIssued={showIssued} />
+      <NewKeyDialog issued={issued} onClose={forgetIssued} />
+    </Page>
+  );
+}
+
+function NoKeys({ filtered }: { filtered: boolean }) {
+  return filtered ? (
+    <EmptyState
+      icon={IconKey}
+      title="No key matches"
+      action={
+        <TextLink to="/admin/keys" size="sm">
+          Show all keys
+        </TextLink>
+      }
+    >
+      A search finds a part of the name, or the end of the key.
+    </EmptyState>
+  ) : (
+    <EmptyState icon={IconKey} title="No keys yet">
+      A client needs a key for each request. Issue the first one.
+    </EmptyState>
+  );
+}

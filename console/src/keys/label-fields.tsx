@@ -1,0 +1,37 @@
+import { Textarea, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+
+export interface LabelValues {
+  name: string;
+  note: string;
+}
+
+/** Asks for the name of a key and a note on it. */
+export function LabelFields<Values extends LabelValues>({ form }: { form: UseFormReturnType<Values> }) {
+  return (
+    <>
+      <TextInput
+        key={form.key('name')}
+        {...form.getInputProps('name')}
+        label="Name"
+        description="Who has the key, and for what"
+        withAsterisk
+        autoComplete="off"
+        data-autofocus
+      />
+      <Textarea
+        key={form.key('note')}
+        {...form.getInputProps('note')}
+        label="Note"
+        description="Only administrators see it"
+        rows={3}
+      />
+    </>
+  );
+}
+
+/** Returns the fields of a request. A note of the service is one line. */
+export function labelOf({ name, note }: LabelValues): { name: string; note?: string } {
+  const line = note.trim().replaceAll(/\s*\n\s*/g, ' ');
+  return { name, ...(line !== '' && { note: line }) };
+}

@@ -1,0 +1,65 @@
+import { Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useCreation } from '../form/use-creation';
+import { limitsText } from '../format/limits';
+import { UntrustedText } from '../format/untrusted-text';
+import { Fact } from '../layout/fact';
+import { useStore } from '../session/session';
+import { FormDialog } from './form-dialog';
+import type { KeyDialogProps } from './key-dialog';
+import { quotaKeysQuery } from './key-query';
+import { PlanFields } from './plan-fields';
+import { limitFaults, limitsOf, planOf } from './plan-values';
+import { plansQuery } from './plans-query';
+
+/** Changes the plan of a key's quota, or the limits of the quota itself. */
+export function PlanDialog({ apiKey, opened, onClose, onExited, onChanged }: KeyDialogProps) {
+  const store = useStore();
+  const { data: plans = [] } = useQuery({ ...plansQuery(store), enabled: opened });
+  const { data: quotaKeys } = useQuery(quotaKeysQuery(store, apiKey.quotaId));
+  const others = quotaKeys?.filter(({ id }) => id !== apiKey.id) ?? [];
+  const [initialValues] = useState({
+    plan: apiKey.plan,
+    perMinute: apiKey.ownLimits ? String(apiKey.perMinute) : '',
+    perDay: apiKey.ownLimits ? String(apiKey.perDay) : '',
+  });
+  const [values, setValues] = useState(initialValues);
+  const planNamed = (name: string) => plans.find((plan) => plan.name === name);
+  const { form, submit, error, isPending } = useCreation({
+    initialValues,
+    validate: (given) => limitFaults(given, planNamed(given.plan)),
+    create: (given) => store.admin.keys.changePlan(apiKey.id, planOf(given)),
+    onCreated: onChanged,
+    onValuesChange: setValues,
+  });
+  return (
+    <FormDialog
+      title="Change plan or limits"
+      action="Change plan"
+      failure="The plan was not changed"
+      opened={opened}
+      isPending={isPending}
+      error={error}
+      onSubmit={submit}
+      onClose={onClose}
+      onExited={onExited}
+    >
+      <PlanFields form={form} plans={plans} plan={planNamed(values.plan)} />
+      <div>
+        <Fact label="Limits now">{limitsText(apiKey)}</Fact>
+        <Fact label="New limits">{limitsText(limitsOf(values, planNamed(values.plan)), 'Not complete')}</Fact>
+      </div>
+      <Text size="sm">
+        The new limits apply within a second. What was counted in this minute and today is kept.
+      </Text>
+      {others.length > 0 && (
+        <Text size="sm" component="div">
+          They also apply to the other keys on the quota:{' '}
+          <UntrustedText>{others.map((each) => `${each.name} (…${each.lastFour})`).join(', ')}</UntrustedText>
+          .
+        </Text>
+      )}
+    </FormDialog>
+  );
+}

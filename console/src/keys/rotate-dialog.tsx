@@ -1,0 +1,93 @@
+import { Input, SegmentedControl, Text } from '@mantine/core';
+import type { IssuedKey } from 'animal-store-client';
+import { useState } from 'react';
+import { ExpiryFields, expiryFault, expiryOf } from '../form/expiry-fields';
+import { useCreation } from '../form/use-creation';
+import { Instant } from '../format/instant';
+import { useStore } from '../session/session';
+import { FormDialog } from './form-dialog';
+import type { KeyDialogProps } from './key-dialog';
+import { OwnKeyWarning } from './own-key-warning';
+
+const OVERLAPS = [
+  { value: '0', label: 'Now' },
+  { value: '3600', label: '1 hour' },
+  { value: '86400', label: '24 hours' },
+  { value: '604800', label: '7 days' },
+];
+const INITIAL_VALUES = { overlapSeconds: '86400', expires: '', expiresAt: '' };
+const NO_RESPONSE =
+  'The key may have been rotated all the same. Load the page again: if it has a successor, revoke that and issue another key, as nobody has seen it.';
+
+interface RotateDialogProps extends KeyDialogProps {
+  onRotated: (successor: IssuedKey) => void;
+}
+
+/** Issues the successor of a key. */
+export function RotateDialog({ apiKey, opened, onClose, onExited, onRotated }: RotateDialogProps) {
+  const store = useStore();
+  const [values, setValues] = useState(INITIAL_VALUES);
+  const { form, submit, error, isPending } = useCreation({
+    initialValues: INITIAL_VALUES,
+    validate: expiryFault,
+    create: (given): Promise<IssuedKey> => {
+      const overlapSeconds = Number(given.overlapSeconds);
+      return store.admin.keys.rotate(apiKey.id, { overlapSeconds, ...expiryOf(given) });
+    },
+    onCreated: onRotated,
+    onValuesChange: setValues,
+  });
+  const isNow = values.overlapSeconds === '0';
+  return (
+    <FormDialog
+      title="Rotate this key?"
+      action="Rotate key"
+      failure="The key was not rotated"
+      noResponse={NO_RESPONSE}
+      opened={opened}
+      isPending={isPending}
+      error={error}
+      onSubmit={submit}
+      onClose={onClose}
+      onExited={onExited}
+    >
+      <Text size="sm">A successor with the same name, role, plan and counts is issued, and shown once.</Text>
+      <Input.Wrapper label="This key works on for" labelElement="div">
+        <SegmentedControl
+          fullWidth
+          aria-label="This key works on for"
+          data={OVERLAPS}
+          value={values.overlapSeconds}
+          onChange={(seconds) => form.setFieldValue('overlapSeconds', seconds)}
+        />
+      </Input.Wrapper>
+      <Overlap seconds={Number(values.overlapSeconds)} expiresAt={apiKey.expiresAt} />
+      <ExpiryFields
+        form={form}
+        values={values}
+        label="The successor expires"
+        none="When this key would have"
+      />
+      <OwnKeyWarning id={apiKey.id}>
+        {isNow
+          ? 'You are signed out once you have copied the successor. Sign in with it then.'
+          : 'You are signed out when the overlap ends. Sign in with the successor before.'}
+      </OwnKeyWarning>
+    </FormDialog>
+  );
+}
+
+/** Says until when both keys work: the overlap never goes past the key's own expiry. */
+function Overlap({ seconds, expiresAt }: { seconds: number; expiresAt: string | null }) {
+  const overlapEndMs = Date.now() + seconds * 1000;
+  const expiresMs = expiresAt === null ? Infinity : Date.parse(expiresAt);
+  if (seconds === 0) {
+    return <Text size="sm">Requests with this key get 401 within a second.</Text>;
+  }
+  return (
+    <Text size="sm">
+      Both keys work until <Instant at={new Date(Math.min(overlapEndMs, expiresMs)).toISOString()} />
+      {expiresMs < overlapEndMs ? ', when this key expires anyway.' : '. Then this key gets 401.'}
+    </Text>
+  );
+}

@@ -1,0 +1,103 @@
+import { Button, Text } from '@mantine/core';
+import { IconPlus, IconStack2 } from '@tabler/icons-react';
+import { getRouteApi } from '@tanstack/react-router';
+import type { Plan } from 'animal-store-client';
+import { useState } from 'react';
+import { EmptyState } from '../feedback/empty-state';
+import { numberText } from '../format/number';
+import { AdministratorsOnly } from '../layout/administrators-only';
+import { Page } from '../layout/page';
+import { Panel } from '../layout/panel';
+import { useStore } from '../session/session';
+import { type Column, DataTable } from '../table/data-table';
+import { useCursorPages } from '../table/use-cursor-pages';
+import { TextLink } from '../layout/text-link';
+import { NewPlanDialog } from './new-plan-dialog';
+import { PlanDrawer } from './plan-drawer';
+
+const route = getRouteApi('/admin/plans');
+
+const COLUMNS: Column<Plan>[] = [
+  {
+    header: 'Plan',
+    id: 'name',
+    cell: ({ row: { original } }) => (
+      <TextLink to="/admin/plans" search={{ plan: original.name }} fw={600}>
+        {original.name}
+      </TextLink>
+    ),
+  },
+  {
+    header: 'Per minute',
+    id: 'perMinute',
+    cell: ({ row: { original } }) => <Limit value={original.perMinute} />,
+  },
+  { header: 'Per day', id: 'perDay', cell: ({ row: { original } }) => <Limit value={original.perDay} /> },
+  {
+    header: 'Keys',
+    id: 'keys',
+    cell: ({ row: { original } }) => (
+      <TextLink to="/admin/keys" search={{ plan: original.name }} size="sm">
+        Keys on {original.name}
+      </TextLink>
+    ),
+  },
+];
+
+/** Lists the plans with their limits, and opens one to edit it and to see who is on it. */
+export function PlansPage() {
+  return (
+    <AdministratorsOnly>
+      <Plans />
+    </AdministratorsOnly>
+  );
+}
+
+function Plans() {
+  const store = useStore();
+  const { plan } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [isCreating, setCreating] = useState(false);
+  const pages = useCursorPages({
+    queryKey: ['plans'],
+    load: (cursor, signal) => store.admin.plans.list({ limit: 20, ...(cursor && { cursor }) }, { signal }),
+  });
+  const newPlan = (
+    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setCreating(true)}>
+      New plan
+    </Button>
+  );
+  return (
+    <Page
+      title="Plans"
+      description="The limits that keys have, unless a key has limits of its own"
+      actions={newPlan}
+    >
+      <Panel>
+        <DataTable
+          label="Plans"
+          columns={COLUMNS}
+          pages={pages}
+          minWidth={420}
+          empty={
+            <EmptyState icon={IconStack2} title="No plans yet" action={newPlan}>
+              A key needs a plan. Create one with its limits.
+            </EmptyState>
+          }
+        />
+      </Panel>
+      <NewPlanDialog opened={isCreating} onClose={() => setCreating(false)} />
+      <PlanDrawer name={plan} onClose={() => void navigate({ search: {} })} />
+    </Page>
+  );
+}
+
+function Limit({ value }: { value: number | null }) {
+  return value === null ? (
+    <Text component="span" inherit c="dimmed">
+      Set for each key
+    </Text>
+  ) : (
+    numberText(value)
+  );
+}

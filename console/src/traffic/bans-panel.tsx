@@ -1,0 +1,48 @@
+import { Group, Stack, Text } from '@mantine/core';
+import { IconCircleCheck } from '@tabler/icons-react';
+import { Countdown } from '../feedback/countdown';
+import { EmptyState } from '../feedback/empty-state';
+import { UntrustedText } from '../format/untrusted-text';
+import { useStore } from '../session/session';
+import { TextLink } from '../layout/text-link';
+import { ReportPanel } from './report-panel';
+import { useReport } from './use-report';
+
+const SHOWN = 10;
+
+/** Lists the keys that are banned now. */
+export function BansPanel() {
+  const store = useStore();
+  const report = useReport(['bans'], (signal) =>
+    store.admin.keys.list({ banned: true, limit: SHOWN }, { signal }),
+  );
+  return (
+    <ReportPanel title="Banned now" report={report} height={120}>
+      {({ items, nextCursor }) =>
+        items.length === 0 ? (
+          <EmptyState icon={IconCircleCheck} title="No key is banned" />
+        ) : (
+          <Stack gap="sm">
+            {items.map(({ id, name, bannedUntil }) => (
+              <Group key={id} justify="space-between" gap="md" wrap="nowrap">
+                <TextLink to="/admin/keys/$id" params={{ id: id }} size="sm" truncate>
+                  <UntrustedText>{name}</UntrustedText>
+                </TextLink>
+                {bannedUntil !== null && (
+                  <Text size="sm" style={{ flexShrink: 0 }}>
+                    <Countdown untilMs={Date.parse(bannedUntil)} onEnd={() => void report.refetch()} />
+                  </Text>
+                )}
+              </Group>
+            ))}
+            {nextCursor !== null && (
+              <TextLink to="/admin/keys" search={{ banned: 'yes' }} size="sm">
+                All banned keys
+              </TextLink>
+            )}
+          </Stack>
+        )
+      }
+    </ReportPanel>
+  );
+}

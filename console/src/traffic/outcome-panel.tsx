@@ -1,0 +1,111 @@
+import { Button, Group, SegmentedControl, SimpleGrid, Text } from '@mantine/core';
+import { IconZoomOut } from '@tabler/icons-react';
+import type { UsageTotals } from 'animal-store-client';
+import { LazyOutcomeChart } from '../charts/lazy-outcome-chart';
+import { type Bar, barsOf, PERIOD_MS } from '../charts/periods';
+import { countText, numberText } from '../format/number';
+import { useStore } from '../session/session';
+import { ReportPanel } from './report-panel';
+import { PRESETS, queryOf, rangeOf, type TrafficRange, type TrafficSearch } from './traffic-range';
+import { useReport } from './use-report';
+
+const PAGE = 100;
+
+interface OutcomePanelProps {
+  search: TrafficSearch;
+  onSearch: (search: TrafficSearch) => void;
+}
+
+/** Shows all requests by outcome. Dragging over the chart shows that part alone. */
+export function OutcomePanel({ search, onSearch }: OutcomePanelProps) {
+  const store = useStore();
+  const report = useReport(['totals', search], async (signal) => {
+    const range = rangeOf(search, Date.now());
+    const { items } = await store.admin.usage.totals({ ...queryOf(range), limit: PAGE }, { signal });
+    return { totals: items, range };
+  });
+  const isZoomed = search.from !== undefined;
+  return (
+    <ReportPanel
+      title="Requests"
+      description="Of all keys, by outcome. Drag over the chart to look closer."
+      report={report}
+      height={372}
+      actions={
+        <Group gap="xs">
+          {isZoomed && (
+            <Button
+              size="xs"
+              variant="default"
+              leftSection={<IconZoomOut size={14} aria-hidden />}
+              onClick={() => onSearch({})}
+            >
+              Zoom out
+            </Button>
+          )}
+          <SegmentedControl
+            size="xs"
+            aria-label="Range"
+            data={PRESETS.map(({ value, label }) => ({ value, label }))}
+            value={isZoomed ? '' : (search.range ?? 'day')}
+            onChange={(value) => onSearch(value === 'day' ? {} : { range: value as 'hour' | 'month' })}
+          />
+        </Group>
+      }
+    >
+      {({ totals, range }) => <Chart totals={totals} range={range} onSearch={onSearch} />}
+    </ReportPanel>
+  );
+}
+
+interface ChartProps {
+  totals: UsageTotals[];
+  range: TrafficRange;
+  onSearch: (search: TrafficSearch) => void;
+}
+
+function Chart({ totals, range: { period, fromMs, untilMs }, onSearch }: ChartProps) {
+  const sum = (value: (each: UsageTotals) => number) =>
+    totals.reduce((total, each) => total + value(each), 0);
+  const requests = sum((each) => each.requests);
+  const refusals = sum((each) => each.refusals);
+  const failures = sum((each) => each.statuses['5xx']);
+  const select = (first: Bar, last: Bar) =>
+    onSearch({ from: String(first.startMs), until: String(last.startMs + PERIOD_MS[period]) });
+  return (
+    <>
+      <SimpleGrid cols={3} mb="lg" maw={520}>
+        <Figure label="Requests" value={requests} />
+        <Figure label="Over the limit" value={refusals} share={refusals / requests} />
+        <Figure label="Server errors" value={failures} share={failures / requests} />
+      </SimpleGrid>
+      <LazyOutcomeChart
+        label={`Chart: ${countText(requests, 'request')}, ${countText(refusals, 'refusal')}`}
+        bars={barsOf(totals, period, fromMs, untilMs)}
+        onSelect={select}
+      />
+    </>
+  );
+}
+
+const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
+
+function Figure({ label, value, share }: { label: string; value: number; share?: number }) {
+  return (
+    <div>
+      <Text size="sm" c="dimmed">
+        {label}
+      </Text>
+      <Group gap={6} align="baseline">
+        <Text fz={24} fw={650} lh={1.3}>
+          {numberText(value)}
+        </Text>
+        {share !== undefined && share > 0 && (
+          <Text size="sm" c="dimmed">
+            {percent.format(share)}
+          </Text>
+        )}
+      </Group>
+    </div>
+  );
+}

@@ -1,0 +1,84 @@
+import { Badge, Code, Group } from '@mantine/core';
+import { IconChartBar } from '@tabler/icons-react';
+import { EmptyState } from '../feedback/empty-state';
+import { countText } from '../format/number';
+import { UntrustedText } from '../format/untrusted-text';
+import { useStore } from '../session/session';
+import { TextLink } from '../layout/text-link';
+import { ReportPanel } from './report-panel';
+import { ShareList } from './share-list';
+import { queryOf, rangeOf, type TrafficSearch } from './traffic-range';
+import { useReport } from './use-report';
+
+const SHOWN = 8;
+const HEIGHT = 320;
+
+/** Lists the keys with the most requests in a range. */
+export function TopKeys({ search }: { search: TrafficSearch }) {
+  const store = useStore();
+  const report = useReport(['top-keys', search], (signal) =>
+    store.admin.usage.topKeys({ ...queryOf(rangeOf(search, Date.now())), limit: SHOWN }, { signal }),
+  );
+  return (
+    <ReportPanel title="Top keys" report={report} height={HEIGHT}>
+      {(keys) =>
+        keys.length === 0 ? (
+          <NoRequests />
+        ) : (
+          <ShareList
+            label="Top keys"
+            items={keys.map(({ keyId, keyName, requests, refusals }) => ({
+              id: keyId,
+              label: (
+                <TextLink to="/admin/keys/$id" params={{ id: keyId }}>
+                  <UntrustedText>{keyName ?? 'A deleted key'}</UntrustedText>
+                </TextLink>
+              ),
+              note: refusals > 0 ? countText(refusals, 'refusal') : null,
+              value: requests,
+            }))}
+          />
+        )
+      }
+    </ReportPanel>
+  );
+}
+
+/** Lists the operations of a range, the most called first. */
+export function TopOperations({ search }: { search: TrafficSearch }) {
+  const store = useStore();
+  const report = useReport(['operations', search], (signal) =>
+    store.admin.usage.operations(queryOf(rangeOf(search, Date.now())), { signal }),
+  );
+  return (
+    <ReportPanel title="Operations" report={report} height={HEIGHT}>
+      {(operations) =>
+        operations.length === 0 ? (
+          <NoRequests />
+        ) : (
+          <ShareList
+            label="Operations"
+            items={operations.slice(0, SHOWN).map(({ operation, deprecated, requests }) => ({
+              id: `${operation} ${deprecated}`,
+              label: (
+                <Group gap="xs" wrap="nowrap">
+                  {operation === 'none' ? 'No operation (404, 405)' : <Code>{operation}</Code>}
+                  {deprecated && (
+                    <Badge size="xs" color="orange" variant="light">
+                      Deprecated
+                    </Badge>
+                  )}
+                </Group>
+              ),
+              value: requests,
+            }))}
+          />
+        )
+      }
+    </ReportPanel>
+  );
+}
+
+function NoRequests() {
+  return <EmptyState icon={IconChartBar} title="No requests in this range" />;
+}

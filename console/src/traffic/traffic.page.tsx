@@ -1,0 +1,39 @@
+import { SimpleGrid, Stack } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import { AdministratorsOnly } from '../layout/administrators-only';
+import { Page } from '../layout/page';
+import { BansPanel } from './bans-panel';
+import { CallersPanel } from './callers-panel';
+import { OutcomePanel } from './outcome-panel';
+import { ReplicasPanel } from './replicas-panel';
+import { TopKeys, TopOperations } from './top-lists';
+
+const route = getRouteApi('/admin');
+
+/** What an administrator wants to see first: the traffic of all keys, and what needs attention. */
+export function TrafficPage() {
+  return (
+    <AdministratorsOnly>
+      <Traffic />
+    </AdministratorsOnly>
+  );
+}
+
+function Traffic() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  return (
+    <Page title="Traffic" description="The requests of all keys">
+      <Stack gap="lg">
+        <OutcomePanel search={search} onSearch={(next) => void navigate({ search: next })} />
+        <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
+          <TopKeys search={search} />
+          <TopOperations search={search} />
+          <BansPanel />
+          <ReplicasPanel />
+        </SimpleGrid>
+        <CallersPanel />
+      </Stack>
+    </Page>
+  );
+}

@@ -1,0 +1,17 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { pollIntervalMs } from '../overview/poll-interval';
+import { useOwnKey } from '../session/own-key';
+
+/** Loads a report, and again as often as the limits of the key allow. The shown one stays until the next is there. */
+export function useReport<Report>(
+  queryKey: readonly unknown[],
+  load: (signal: AbortSignal) => PromiseLike<Report>,
+) {
+  const { data: key } = useOwnKey();
+  return useQuery({
+    queryKey: ['traffic', ...queryKey],
+    queryFn: ({ signal }) => Promise.resolve(load(signal)),
+    placeholderData: keepPreviousData,
+    refetchInterval: pollIntervalMs(key?.perDay),
+  });
+}

@@ -1,0 +1,147 @@
+import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import { startApplication, type TestApplication } from '../support/application.js';
+import {
+  accessibilityFaults,
+  type ConsolePage,
+  ConsoleBrowser,
+  scrollsSideways,
+} from '../support/console.js';
+import { send } from '../support/http.js';
+
+const HOSTILE_NAME = '<script>document.title = "owned"</script> \u05E9\u05DC';
+
+let store: TestApplication;
+let browser: ConsoleBrowser;
+let admin: IssuedKey;
+let shop: IssuedKey;
+
+beforeAll(async () => {
+  store = await startApplication();
+  browser = await ConsoleBrowser.start(store.url);
+  admin = await store.issue({ role: 'admin', plan: 'business', name: 'Ann' });
+  shop = await store.issue({ plan: 'pro', name: HOSTILE_NAME });
+  for (const path of ['/v1/pets', '/v1/pets', '/v1/pets/1']) {
+    await send(`${store.url}${path}`, { key: shop.key });
+  }
+});
+afterAll(async () => {
+  await browser.close();
+  await store.close();
+});
+
+const open = (path: string, options: object = {}) => browser.open(path, { apiKey: admin.key, ...options });
+
+async function expectSound({ page, complaints, origins }: ConsolePage): Promise<void> {
+  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await scrollsSideways(page)).toBe(false);
+  expect(complaints).toEqual([]);
+  expect([...origins]).toEqual([store.url]);
+}
+
+const APPEARANCES = [
+  ['light', 'desktop'],
+  ['dark', 'phone'],
+] as const;
+
+describe('the page of traffic of the console', () => {
+  it.each(APPEARANCES)('is accessible and fits the screen (%s, %s)', async (scheme, width) => {
+    const opened = await open('/admin', { scheme, width });
+    await opened.page.getByRole('figure').waitFor();
+    await opened.page.getByRole('table', { name: 'Callers of deprecated operations' }).waitFor();
+    await expectSound(opened);
+  });
+
+  it('lists the keys with the most requests, the operations, and who calls a deprecated one', async () => {
+    const { page } = await open('/admin');
+    await page.getByRole('list', { name: 'Top keys' }).getByText(HOSTILE_NAME).waitFor();
+    await page.getByRole('list', { name: 'Operations' }).getByText('listPets').waitFor();
+    await page
+      .getByRole('row', { name: /getPet/ })
+      .getByText(HOSTILE_NAME)
+      .waitFor();
+    expect(await page.title()).toBe('Traffic · Animal Store');
+  });
+
+  it('shows the part of the chart that is dragged over, and zooms out again', async () => {
+    const { page } = await open('/admin');
+    const chart = page.getByRole('figure');
+    await chart.waitFor();
+    const { x, y, width, height } = (await chart.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+    await page.mouse.move(x + width * 0.5, y + height * 0.3);
+    await page.mouse.down();
+    await page.mouse.move(x + width * 0.7, y + height * 0.3, { steps: 5 });
+    await page.mouse.up();
+    await page.getByRole('button', { name: 'Zoom out' }).waitFor();
+    expect(new URL(page.url()).searchParams.has('from')).toBe(true);
+    await page.getByRole('button', { name: 'Zoom out' }).click();
+    await page.getByRole('button', { name: 'Zoom out' }).waitFor({ state: 'detached' });
+  });
+
+  it('lists banned keys with the time until the end of their ban', async () => {
+    const banned = await store.issue({ plan: 'free', name: 'Hammering shop' });
+    for (let sent = 0; sent < 120; sent += 1) {
+      await send(`${store.url}/v1/pets`, { key: banned.key });
+    }
+    const { page } = await open('/admin');
+    await page.getByRole('region', { name: 'Banned now' }).getByText('Hammering shop').waitFor();
+  });
+});
+
+describe('the page of plans of the console', () => {
+  it.each(APPEARANCES)('is accessible and fits the screen (%s, %s)', async (scheme, width) => {
+    const opened = await open('/admin/plans', { scheme, width });
+    await opened.page.getByRole('link', { name: 'pro', exact: true }).waitFor();
+    await expectSound(opened);
+    await opened.page.getByRole('link', { name: 'pro', exact: true }).click();
+    await opened.page.getByRole('dialog').getByText(HOSTILE_NAME).waitFor();
+    await expectSound(opened);
+  });
+
+  it('changes the limits of a plan after saying what that does', async () => {
+    await send(`${store.url}/admin/plans/starter`, {
+      method: 'PUT',
+      key: admin.key,
+      body: { perMinute: 100, perDay: 1000 },
+    });
+    const { page } = await open('/admin/plans?plan=starter');
+    await page.getByLabel('Requests per minute').fill('200');
+    await page.getByRole('button', { name: 'Save…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change the limits of starter?' });
+    await dialog.getByText('200 per minute').waitFor();
+    await dialog.getByRole('button', { name: 'Change limits' }).click();
+    await page.getByText('apply within a second').waitFor();
+    const { json } = await send(`${store.url}/admin/plans/starter`, { key: admin.key });
+    expect(json).toEqual({ name: 'starter', perMinute: 200, perDay: 1000 });
+  });
+
+  it('creates a plan, and shows the message of the service beside the field that is wrong', async () => {
+    const { page } = await open('/admin/plans');
+    await page.getByRole('button', { name: 'New plan' }).click();
+    await page.getByLabel('Name').fill('Not A Name');
+    await page.getByLabel('Requests per minute').fill('10');
+    await page.getByLabel('Requests per day').fill('100');
+    await page.getByRole('button', { name: 'Create plan' }).click();
+    await page.getByText(/must have 1 to 63 lower-case letters/).waitFor();
+    await page.getByLabel('Name').fill('tiny');
+    await page.getByRole('button', { name: 'Create plan' }).click();
+    await page.getByRole('link', { name: 'tiny', exact: true }).waitFor();
+  });
+});
+
+describe('the page of the audit of the console', () => {
+  it.each(APPEARANCES)('is accessible and fits the screen (%s, %s)', async (scheme, width) => {
+    const opened = await open('/admin/audit', { scheme, width });
+    await opened.page.getByText(HOSTILE_NAME).first().waitFor();
+    await expectSound(opened);
+  });
+
+  it('filters by action and key, in the address too', async () => {
+    const { page } = await open('/admin/audit');
+    await page.getByText(HOSTILE_NAME).first().waitFor();
+    await page.getByLabel('Action').selectOption({ label: 'Revoked a key' });
+    await page.getByText('No action matches these filters.').waitFor();
+    await page.goto(`${store.url}/console/admin/audit?key=${shop.id}`);
+    await page.getByText(HOSTILE_NAME).waitFor();
+    expect(await page.getByRole('row').count()).toBe(2);
+  });
+});
