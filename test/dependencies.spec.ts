@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 interface Locked {
+  /** Of a workspace, whose files are in this repository. */
+  link?: true;
   resolved?: string;
   integrity?: string;
 }
 
 const PACKAGES = ['.', '.ci/nodes', 'client', 'bench', 'test/generators'];
+const WORKSPACES = ['console'];
 const EXACT = /^(npm:(@[\w-]+\/)?[\w-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/;
 const REGISTRY = 'https://registry.npmjs.org/';
 const ROOT = path.join(__dirname, '..');
@@ -17,22 +20,25 @@ const read = (...names: string[]) => readFileSync(path.join(ROOT, ...names), 'ut
 const versionsIn = (value: unknown): string[] =>
   typeof value === 'string' ? [value] : Object.values(value as object).flatMap(versionsIn);
 
-describe.each(PACKAGES)('the dependencies of %s', (name) => {
-  const { dependencies, devDependencies, optionalDependencies, overrides } = JSON.parse(
-    read(name, 'package.json'),
-  ) as Record<string, Record<string, string> | undefined>;
-  const lock = JSON.parse(read(name, 'package-lock.json')) as { packages: Record<string, Locked> };
-
+describe.each([...PACKAGES, ...WORKSPACES])('the dependencies of %s', (name) => {
   it('have exact versions, not ranges', () => {
+    const { dependencies, devDependencies, optionalDependencies, overrides } = JSON.parse(
+      read(name, 'package.json'),
+    ) as Record<string, Record<string, string> | undefined>;
     const wanted = [dependencies, devDependencies, optionalDependencies, overrides].flatMap((each) =>
       versionsIn(each ?? {}),
     );
     expect(wanted.length).toBeGreaterThan(0);
     expect(wanted.filter((version) => !EXACT.test(version))).toEqual([]);
   });
+});
 
+describe.each(PACKAGES)('the packages that %s installs', (name) => {
   it('are locked by their SHA-512, and come from the registry only', () => {
-    const locked = Object.entries(lock.packages).filter(([location]) => location !== '');
+    const lock = JSON.parse(read(name, 'package-lock.json')) as { packages: Record<string, Locked> };
+    const locked = Object.entries(lock.packages).filter(
+      ([location, { link }]) => location !== '' && !WORKSPACES.includes(location) && link === undefined,
+    );
     expect(locked.length).toBeGreaterThan(0);
     const loose = locked.filter(
       ([, { integrity = '', resolved = REGISTRY }]) =>
