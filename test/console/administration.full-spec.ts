@@ -77,6 +77,19 @@ describe('the page of traffic of the console', () => {
     await page.getByRole('button', { name: 'Zoom out' }).waitFor({ state: 'detached' });
   });
 
+  it('shows the range between two times, which a reader without a mouse enters', async () => {
+    const { page } = await open('/admin');
+    await page.getByLabel('From').fill('2027-01-02T10:00');
+    await page.getByLabel('Until').fill('2027-01-01T10:00');
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.getByText('Choose an end after the start').waitFor();
+    await page.getByLabel('Until').fill('2027-01-03T10:00');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Zoom out' }).waitFor();
+    const { searchParams } = new URL(page.url());
+    expect(Number(searchParams.get('until')) - Number(searchParams.get('from'))).toBe(86_400_000);
+  });
+
   it('lists banned keys with the time until the end of their ban', async () => {
     const banned = await store.issue({ plan: 'free', name: 'Hammering shop' });
     for (let sent = 0; sent < 120; sent += 1) {
@@ -122,6 +135,11 @@ describe('the page of plans of the console', () => {
     await page.getByLabel('Requests per day').fill('100');
     await page.getByRole('button', { name: 'Create plan' }).click();
     await page.getByText(/must have 1 to 63 lower-case letters/).waitFor();
+    await page.getByLabel('Name').fill('pro');
+    await page.getByRole('button', { name: 'Create plan' }).click();
+    await page.getByText('This plan exists already').waitFor();
+    const { json } = await send(`${store.url}/admin/plans/pro`, { key: admin.key });
+    expect(json).toMatchObject({ perMinute: 300, perDay: 10_000 });
     await page.getByLabel('Name').fill('tiny');
     await page.getByRole('button', { name: 'Create plan' }).click();
     await page.getByRole('link', { name: 'tiny', exact: true }).waitFor();
@@ -133,6 +151,21 @@ describe('the page of the audit of the console', () => {
     const opened = await open('/admin/audit', { scheme, width });
     await opened.page.getByText(HOSTILE_NAME).first().waitFor();
     await expectSound(opened);
+  });
+
+  it('shows a name that looks like a time, but is none, as it is', async () => {
+    const name = '2026-99-99T99:99:99Z';
+    const { id } = await store.issue({ name });
+    const { page } = await open(`/admin/audit?key=${id}`);
+    await page.getByText(name).waitFor();
+  });
+
+  it('keeps the focus and every character while filters are typed', async () => {
+    const { page } = await open('/admin/audit');
+    await page.getByLabel('Actor').pressSequentially('terminal:ann miller', { delay: 60 });
+    await page.getByText('No action matches these filters.').waitFor();
+    expect(await page.getByLabel('Actor').inputValue()).toBe('terminal:ann miller');
+    expect(new URL(page.url()).searchParams.get('actor')).toBe('terminal:ann miller');
   });
 
   it('filters by action and key, in the address too', async () => {

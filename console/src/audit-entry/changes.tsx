@@ -45,7 +45,11 @@ function Value({ value }: { value: unknown }) {
   if (typeof value !== 'string') {
     return <UntrustedText>{JSON.stringify(value) ?? ''}</UntrustedText>;
   }
-  return DATE_TIME.test(value) ? <Instant at={value} /> : <UntrustedText>{value}</UntrustedText>;
+  return DATE_TIME.test(value) && !Number.isNaN(Date.parse(value)) ? (
+    <Instant at={value} />
+  ) : (
+    <UntrustedText>{value}</UntrustedText>
+  );
 }
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;

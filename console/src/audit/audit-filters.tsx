@@ -18,10 +18,10 @@ export function AuditFilters({ search, onChange }: AuditFiltersProps) {
   const apply = useDebouncedCallback(onChange, PAUSE_MS);
   const change = (name: keyof AuditSearch) => (event: { currentTarget: { value: string } }) => {
     const { [name]: _old, ...rest } = values;
-    const value = event.currentTarget.value.trim();
+    const { value } = event.currentTarget;
     const next = value === '' ? rest : { ...rest, [name]: value };
     setValues(next);
-    apply(next);
+    apply(trimmed(next));
   };
   const field = (name: keyof AuditSearch) => ({ value: values[name] ?? '', onChange: change(name) });
   return (
@@ -49,5 +49,13 @@ export function AuditFilters({ search, onChange }: AuditFiltersProps) {
         Clear
       </Button>
     </SimpleGrid>
+  );
+}
+
+function trimmed(search: AuditSearch): AuditSearch {
+  return Object.fromEntries(
+    Object.entries(search)
+      .map(([name, value]) => [name, value.trim()] as const)
+      .filter(([, value]) => value !== ''),
   );
 }

@@ -52,11 +52,7 @@ function Audit() {
   return (
     <Page title="Audit" description="What administrators did, here and at the terminal">
       <Panel>
-        <AuditFilters
-          key={JSON.stringify(search) === '{}' ? 'all' : 'some'}
-          search={search}
-          onChange={(next) => void navigate({ search: next, replace: true })}
-        />
+        <AuditFilters search={search} onChange={(next) => void navigate({ search: next, replace: true })} />
         <DataTable
           label="Audit entries"
           columns={COLUMNS}

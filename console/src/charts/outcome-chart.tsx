@@ -23,6 +23,7 @@ export interface OutcomeChartProps {
 /** Bars of requests by outcome. Loaded only when it is needed, as the chart library is large. */
 export default function OutcomeChart({ label, bars, limit = null, onSelect }: OutcomeChartProps) {
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
+  const labels = new Map(bars.map(({ startMs, label: text }) => [startMs, text]));
   const highest = Math.max(...bars.map(sumOf));
   const isLimitNear = limit !== null && limit <= highest * LIMIT_IN_SIGHT;
   const end = () => {
@@ -40,16 +41,16 @@ export default function OutcomeChart({ label, bars, limit = null, onSelect }: Ou
       <BarChart
         h={HEIGHT}
         data={bars}
-        dataKey="label"
+        dataKey="startMs"
         type="stacked"
         series={SERIES}
         withLegend
-        legendProps={{ verticalAlign: 'bottom' }}
+        legendProps={{ verticalAlign: 'bottom', itemSorter: null }}
         gridAxis="x"
         tickLine="none"
         strokeDasharray="0"
         valueFormatter={compactText}
-        xAxisProps={{ minTickGap: 28 }}
+        xAxisProps={{ minTickGap: 28, tickFormatter: (startMs: number) => labels.get(startMs) ?? '' }}
         yAxisProps={{ allowDecimals: false, width: 44 }}
         barProps={{ isAnimationActive: false, radius: 1 }}
         maxBarWidth={28}
@@ -77,8 +78,8 @@ export default function OutcomeChart({ label, bars, limit = null, onSelect }: Ou
       >
         {drag !== null && (
           <ReferenceArea
-            x1={bars[drag.from]?.label ?? ''}
-            x2={bars[drag.to]?.label ?? ''}
+            x1={bars[drag.from]?.startMs ?? 0}
+            x2={bars[drag.to]?.startMs ?? 0}
             fill="var(--mantine-color-forest-5)"
             fillOpacity={0.18}
           />

@@ -5,7 +5,7 @@ export const OUTCOMES = [
   { name: 'succeeded', label: 'Succeeded', color: '#2b9a6c' },
   { name: 'redirected', label: 'Not modified', color: '#7d8c99' },
   { name: 'rejected', label: 'Client error', color: '#c27c0e' },
-  { name: 'refused', label: 'Over the limit (429)', color: '#7048e8' },
+  { name: 'denied', label: 'Over the limit (429)', color: '#7048e8' },
   { name: 'failed', label: 'Server error', color: '#d6336c' },
 ] as const;
 
@@ -18,7 +18,7 @@ export function outcomesOf({ refusals, statuses }: Pick<UsageTotals, 'refusals' 
     succeeded: statuses['2xx'],
     redirected: statuses['3xx'],
     rejected: statuses['4xx'] - refusals,
-    refused: refusals,
+    denied: refusals,
     failed: statuses['5xx'],
   };
 }

@@ -35,11 +35,12 @@ export function barsOf(totals: UsageTotals[], period: Period, fromMs: number, un
   const length = PERIOD_MS[period];
   const first = Math.floor(fromMs / length);
   const count = Math.ceil(untilMs / length) - first;
+  const sameDay = count * length <= PERIOD_MS.day;
   return Array.from({ length: count }, (_, index) => {
     const startMs = (first + index) * length;
     return {
       startMs,
-      label: (period === 'day' ? date : time).format(startMs),
+      label: (period === 'day' ? date : sameDay ? time : dateAndTime).format(startMs),
       title: period === 'day' ? `${date.format(startMs)} (UTC)` : dateAndTime.format(startMs),
       ...outcomesOf(byStart.get(startMs) ?? NONE),
     };

@@ -8,7 +8,7 @@ interface CountdownProps {
   onEnd?: () => void;
 }
 
-/** Shows the time until a moment, and calls `onEnd` once it has come. */
+/** Shows the time until a moment, and calls `onEnd` once it has come and the tab is visible: a hidden one needs nothing new. */
 export function Countdown({ untilMs, onEnd }: CountdownProps) {
   const [nowMs, setNowMs] = useState(() => Date.now());
   const end = useRef(onEnd);
@@ -16,8 +16,7 @@ export function Countdown({ untilMs, onEnd }: CountdownProps) {
   const isOver = nowMs >= untilMs;
   useEffect(() => {
     if (isOver) {
-      end.current?.();
-      return undefined;
+      return onceVisible(() => end.current?.());
     }
     const timer = setInterval(() => setNowMs(Date.now()), 1000);
     return () => clearInterval(timer);
@@ -27,4 +26,17 @@ export function Countdown({ untilMs, onEnd }: CountdownProps) {
       {durationText(Math.max(0, untilMs - nowMs))}
     </Text>
   );
+}
+
+/** Calls back at once, or as soon as the tab is visible again. Returns a function that gives up. */
+function onceVisible(callback: () => void): () => void {
+  const check = () => {
+    if (!document.hidden) {
+      document.removeEventListener('visibilitychange', check);
+      callback();
+    }
+  };
+  document.addEventListener('visibilitychange', check);
+  check();
+  return () => document.removeEventListener('visibilitychange', check);
 }

@@ -34,7 +34,7 @@ export function AppLayout() {
           <Burger opened={isOpen} onClick={toggle} aria-label="Navigation" aria-expanded={isOpen} size="sm" />
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar className="navigation" p="md">
+      <AppShell.Navbar className="navigation" data-closed={!isOpen} p="md">
         <AppShell.Section visibleFrom="md" px="xs" pb="lg" pt={4}>
           <Brand />
         </AppShell.Section>

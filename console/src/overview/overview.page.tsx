@@ -1,5 +1,6 @@
-import { Grid, Skeleton, Stack } from '@mantine/core';
+import { Grid, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { messageOf } from '../feedback/error-message';
 import { ErrorNotice } from '../feedback/error-notice';
 import { Page } from '../layout/page';
 import { useOwnKey } from '../session/own-key';
@@ -40,8 +41,17 @@ export function OverviewPage() {
 function Limits() {
   const status = useQuery(rateLimitQuery(useStore()));
   const { data } = status;
-  if (status.error !== null) {
+  if (status.error !== null && data === undefined) {
     return <ErrorNotice key={status.errorUpdatedAt} error={status.error} retry={() => status.refetch()} />;
   }
-  return <LimitGauges status={data} onEnd={() => void status.refetch()} />;
+  return (
+    <>
+      {status.error !== null && (
+        <Text size="sm" c="dimmed" role="status">
+          Not up to date: {messageOf(status.error)}
+        </Text>
+      )}
+      <LimitGauges status={data} onEnd={() => void status.refetch()} />
+    </>
+  );
 }

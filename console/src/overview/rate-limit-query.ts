@@ -14,9 +14,11 @@ export interface RateLimitNow extends RateLimitStatus {
 export const rateLimitQuery = (store: AnimalStore) =>
   queryOptions({
     queryKey: ['rate-limit'],
-    queryFn: async ({ signal }): Promise<RateLimitNow> => {
+    queryFn: async ({ client, queryKey, signal }): Promise<RateLimitNow> => {
       const { data, headers } = await store.getRateLimit({ signal }).withResponse();
-      return { ...data, clockOffsetMs: clockOffsetMs(headers) };
+      // `Date` has whole seconds, so the smallest offset seen is the nearest.
+      const before = client.getQueryData<RateLimitNow>(queryKey)?.clockOffsetMs ?? Infinity;
+      return { ...data, clockOffsetMs: Math.min(before, clockOffsetMs(headers)) };
     },
     refetchInterval: POLL_MS,
     refetchOnWindowFocus: true,

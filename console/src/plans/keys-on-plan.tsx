@@ -26,13 +26,14 @@ export function KeysOnPlan({ plan }: { plan: string }) {
   return (
     <Stack gap="sm">
       <List spacing={6} listStyleType="none">
-        {data.items.map(({ id, name, lastFour }) => (
+        {data.items.map(({ id, name, lastFour, state }) => (
           <List.Item key={id}>
             <TextLink to="/admin/keys/$id" params={{ id: id }}>
               <UntrustedText>{name}</UntrustedText>
             </TextLink>{' '}
             <Text component="span" c="dimmed" size="sm">
               …{lastFour}
+              {state !== 'active' && `, ${state}`}
             </Text>
           </List.Item>
         ))}

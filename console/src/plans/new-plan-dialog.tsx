@@ -9,13 +9,17 @@ interface NewPlanDialogProps {
   onClose: () => void;
 }
 
-/** Creates a plan. A name that exists already would change that plan, which the page says. */
+/** Creates a plan. */
 export function NewPlanDialog({ opened, onClose }: NewPlanDialogProps) {
-  const { form, saving, error } = usePlanForm({ name: '', perMinute: '', perDay: '' }, ({ name }) => {
-    notifications.show({ message: `Keys can be put on ${name} now.`, title: 'Plan saved' });
-    form.reset();
-    onClose();
-  });
+  const { form, saving, error } = usePlanForm(
+    { name: '', perMinute: '', perDay: '' },
+    ({ name }) => {
+      notifications.show({ message: `Keys can be put on ${name} now.`, title: 'Plan saved' });
+      form.reset();
+      onClose();
+    },
+    { isNew: true },
+  );
   return (
     <Modal opened={opened} onClose={onClose} onExitTransitionEnd={() => saving.reset()} title="New plan">
       <form onSubmit={form.onSubmit((values) => saving.mutate(values))} noValidate>
@@ -25,7 +29,7 @@ export function NewPlanDialog({ opened, onClose }: NewPlanDialogProps) {
             key={form.key('name')}
             {...form.getInputProps('name')}
             label="Name"
-            description="Lower-case letters, digits and hyphens. The name of an existing plan changes that plan."
+            description="Lower-case letters, digits and hyphens"
             autoComplete="off"
             withAsterisk
             data-autofocus

@@ -5,6 +5,7 @@ import { LazyOutcomeChart } from '../charts/lazy-outcome-chart';
 import { type Bar, barsOf, PERIOD_MS } from '../charts/periods';
 import { countText, numberText } from '../format/number';
 import { useStore } from '../session/session';
+import { RangeFields } from './range-fields';
 import { ReportPanel } from './report-panel';
 import { PRESETS, queryOf, rangeOf, type TrafficRange, type TrafficSearch } from './traffic-range';
 import { useReport } from './use-report';
@@ -30,7 +31,7 @@ export function OutcomePanel({ search, onSearch }: OutcomePanelProps) {
       title="Requests"
       description="Of all keys, by outcome. Drag over the chart to look closer."
       report={report}
-      height={372}
+      height={440}
       actions={
         <Group gap="xs">
           {isZoomed && (
@@ -64,7 +65,8 @@ interface ChartProps {
   onSearch: (search: TrafficSearch) => void;
 }
 
-function Chart({ totals, range: { period, fromMs, untilMs }, onSearch }: ChartProps) {
+function Chart({ totals, range, onSearch }: ChartProps) {
+  const { period, fromMs, untilMs } = range;
   const sum = (value: (each: UsageTotals) => number) =>
     totals.reduce((total, each) => total + value(each), 0);
   const requests = sum((each) => each.requests);
@@ -84,6 +86,7 @@ function Chart({ totals, range: { period, fromMs, untilMs }, onSearch }: ChartPr
         bars={barsOf(totals, period, fromMs, untilMs)}
         onSelect={select}
       />
+      <RangeFields key={`${fromMs} ${untilMs}`} range={range} onSearch={onSearch} />
     </>
   );
 }

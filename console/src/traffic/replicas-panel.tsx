@@ -13,10 +13,11 @@ const SILENT_MS = 15_000;
 /** Lists the replicas, and which of them count by themselves because the counter store is away. */
 export function ReplicasPanel() {
   const store = useStore();
-  const report = useReport(['replicas'], async (signal) => ({
-    replicas: await store.admin.replicas.list({ signal }),
-    readMs: Date.now(),
-  }));
+  const report = useReport(['replicas'], async (signal) => {
+    const { data, headers } = await store.admin.replicas.list({ signal }).withResponse();
+    // By the clock of the service, as that of this machine may differ.
+    return { replicas: data, readMs: Date.parse(headers.get('Date') ?? '') };
+  });
   return (
     <ReportPanel title="Replicas" report={report} height={120}>
       {({ replicas, readMs }) =>

@@ -19,13 +19,8 @@ export function ReportPanel<Report>({ report, height, children, ...panel }: Repo
   const { data, error, errorUpdatedAt, refetch } = report;
   return (
     <Panel {...panel} h="100%">
-      {error !== null ? (
-        <ErrorNotice key={errorUpdatedAt} error={error} retry={refetch} />
-      ) : data === undefined ? (
-        <Skeleton height={height} radius="md" />
-      ) : (
-        children(data)
-      )}
+      {error !== null && <ErrorNotice key={errorUpdatedAt} error={error} retry={refetch} />}
+      {data !== undefined ? children(data) : error === null && <Skeleton height={height} radius="md" />}
     </Panel>
   );
 }

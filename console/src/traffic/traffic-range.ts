@@ -29,7 +29,7 @@ export interface TrafficRange {
 
 /** Returns what the page takes from its address. */
 export function trafficSearch({ range, from, until }: Record<string, unknown>): TrafficSearch {
-  if (isInstant(from) && isInstant(until) && Number(from) < Number(until)) {
+  if (isInstant(from) && isInstant(until) && isShown(Number(until) - Number(from))) {
     return { from, until };
   }
   return PRESETS.some(({ value }) => value === range) ? { range: range as Preset } : {};
@@ -62,6 +62,11 @@ function periodFor(lengthMs: number, ageMs: number): Period {
     return 'minute';
   }
   return ageMs < HOURS_KEPT_MS && lengthMs <= BARS_MAX * PERIOD_MS.hour ? 'hour' : 'day';
+}
+
+/** Returns whether a range is not empty, and short enough for the bars of days. */
+function isShown(lengthMs: number): boolean {
+  return lengthMs > 0 && lengthMs <= BARS_MAX * PERIOD_MS.day;
 }
 
 function isInstant(value: unknown): value is string {

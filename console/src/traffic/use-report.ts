@@ -2,6 +2,9 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { pollIntervalMs } from '../overview/poll-interval';
 import { useOwnKey } from '../session/own-key';
 
+/** How many reports the page has. */
+const REPORTS = 5;
+
 /** Loads a report, and again as often as the limits of the key allow. The shown one stays until the next is there. */
 export function useReport<Report>(
   queryKey: readonly unknown[],
@@ -12,6 +15,6 @@ export function useReport<Report>(
     queryKey: ['traffic', ...queryKey],
     queryFn: ({ signal }) => Promise.resolve(load(signal)),
     placeholderData: keepPreviousData,
-    refetchInterval: pollIntervalMs(key?.perDay),
+    refetchInterval: pollIntervalMs(key?.perDay, REPORTS),
   });
 }
