@@ -1,10 +1,18 @@
-import { RouterProvider } from '@tanstack/react-router';
-import { router } from './routes';
-import { SignInPage } from './session/sign-in.page';
+import { lazy, Suspense } from 'react';
 import { useSession } from './session/session';
+import { SignInPage } from './session/sign-in.page';
+
+/** Its code is not needed to sign in. */
+const App = lazy(() => import('./app'));
 
 /** The pages of the signed-in key, or the sign-in page. The address stays, so that signing in leads to the page that was opened. */
 export function Console() {
   const { store } = useSession();
-  return store === null ? <SignInPage /> : <RouterProvider router={router} />;
+  return store === null ? (
+    <SignInPage />
+  ) : (
+    <Suspense fallback={null}>
+      <App />
+    </Suspense>
+  );
 }

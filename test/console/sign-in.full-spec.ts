@@ -26,6 +26,19 @@ describe('the sign-in page of the console', () => {
     expect([...origins]).toEqual([store.url]);
   });
 
+  it('loads less than 250 kB at first, compressed, and no chart before it is needed', async () => {
+    const { page } = await browser.open('');
+    await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
+    const sizes: { name: string; bytes: number }[] = await page.evaluate(
+      `document.fonts.ready.then(() => performance.getEntries()
+        .filter(({ entryType }) => entryType === 'navigation' || entryType === 'resource')
+        .map(({ name, encodedBodySize }) => ({ name, bytes: encodedBodySize })))`,
+    );
+    expect(sizes.length).toBeGreaterThan(4);
+    expect(sizes.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(250_000);
+    expect(sizes.filter(({ name }) => name.includes('chart'))).toEqual([]);
+  });
+
   it('explains why a key is not accepted, and keeps the reader on the page', async () => {
     const { page } = await browser.open('');
     await page.getByRole('button', { name: 'Sign in' }).click();

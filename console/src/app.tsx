@@ -1,0 +1,7 @@
+import { RouterProvider } from '@tanstack/react-router';
+import { router } from './routes';
+
+/** The pages of a signed-in key. */
+export default function App() {
+  return <RouterProvider router={router} />;
+}
