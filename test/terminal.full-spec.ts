@@ -685,7 +685,7 @@ describe('the commands migrate and seed', () => {
         code: 0,
         stdout: [
           ...OWN_MIGRATIONS.map((name) => `Applied the migration ${name}.\n`),
-          "The default isolation of the service's role was not checked: connect ECONNREFUSED 127.0.0.1:1\n",
+          "The default isolation and time zone of the service's role were not checked: connect ECONNREFUSED 127.0.0.1:1\n",
           'The database is up to date.\n',
         ].join(''),
         stderr: '',

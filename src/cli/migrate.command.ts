@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
-import { repairIsolation } from '../database/isolation.js';
 import { applyPendingMigrations, type Resolution, resolveMigration } from '../database/migrations.js';
+import { repairSessionDefaults } from '../database/session-defaults.js';
 import { reportFailure } from './failure.js';
 import { printLines } from './output/print.js';
 import { databaseEnvironment } from './services.js';
@@ -42,7 +42,7 @@ async function migrate(url: string, serviceUrl: string): Promise<void> {
   const applied = await applyPendingMigrations(url);
   const lines = applied.map((name) => `Applied the migration ${name}.`);
   for (const address of new Set([serviceUrl, url])) {
-    lines.push(...(await repairIsolation(address)));
+    lines.push(...(await repairSessionDefaults(address)));
   }
   printLines(...lines, 'The database is up to date.');
 }

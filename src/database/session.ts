@@ -1,11 +1,15 @@
 import type pg from 'pg';
 
-const READ_COMMITTED = { default_transaction_isolation: 'read committed' };
+const SETTINGS = {
+  default_transaction_isolation: 'read committed',
+  // Prisma's adapter sends dates without an offset, and takes those of results as UTC.
+  timezone: 'UTC',
+};
 const TIMEOUT_MS = 2000;
 
 /**
- * Sets read committed as the isolation of a new connection's transactions, and further settings; nothing behind a pooler, which lends
- * the session to others.
+ * Sets read committed as the isolation of a new connection's transactions, UTC as its time zone, and further settings; nothing behind a
+ * pooler, which lends the session to others.
  *
  * @returns whether the connection is direct: its server process is the one that it was opened to.
  * @throws the driver's error.
@@ -14,7 +18,7 @@ export async function configureSession(
   client: pg.ClientBase,
   settings: Record<string, string> = {},
 ): Promise<boolean> {
-  const all = { ...READ_COMMITTED, ...settings };
+  const all = { ...SETTINGS, ...settings };
   // Of the message BackendKeyData (PostgreSQL, "Message Formats"); not among the types of pg.
   const { processID } = client as pg.ClientBase & { processID: number | null };
   const query = {

@@ -42,3 +42,11 @@ SELECT format(
   current_setting('transaction_isolation'), current_user, current_database()
 )
 WHERE current_setting('transaction_isolation') <> 'read committed'
+UNION ALL
+SELECT format(
+  'the time zone is %s by default, and must be UTC: run "ALTER ROLE %I IN DATABASE %I SET timezone = ''UTC''", have the pooler '
+  'connect anew, and restart the service',
+  current_setting('timezone'), current_user, current_database()
+)
+-- All names of UTC, as the default of a server is often Etc/UTC.
+WHERE current_setting('timezone') !~ '^(Etc/)?(UTC|UCT|GMT|Zulu|Universal|Greenwich)$'

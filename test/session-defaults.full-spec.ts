@@ -127,6 +127,44 @@ describeOnPgBouncer('behind PgBouncer in transaction mode', () => {
     );
   });
 
+  describe('a replica on a database whose time zone is that of New York', () => {
+    const start = async () => {
+      pooler = await startPgBouncer(database.url);
+      const environment = { DATABASE_URL: pooler.url, DIRECT_DATABASE_URL: database.url };
+      replicas = [await startApplication({ database, environment })];
+      return pooler;
+    };
+    const stop = async () => {
+      await replicas[0]?.close();
+      await pooler?.stop();
+    };
+
+    it('is ready once migrate has made UTC the default of its role', async () => {
+      const errors = jest.spyOn(Logger.prototype, 'error').mockImplementation();
+      jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+      await database.query(`ALTER DATABASE ${nameOf(database)} SET timezone = 'America/New_York'`);
+      const { url } = await start();
+      expect(await readiness()).toEqual([503]);
+      expect(errors.mock.calls).toEqual([
+        [
+          'Not ready: the time zone is America/New_York by default, and must be UTC: run ' +
+            `"ALTER ROLE postgres IN DATABASE ${nameOf(database)} SET timezone = 'UTC'", have the pooler connect anew, and restart the service`,
+        ],
+      ]);
+
+      expect(await run('cli/admin.js', migrating(url), 'migrate')).toMatchObject({
+        code: 0,
+        stdout:
+          'Made UTC the default time zone of the role postgres in this database; it was America/New_York. ' +
+          'Have the pooler connect anew (PgBouncer: RECONNECT). Then restart the replicas.\nThe database is up to date.\n',
+        stderr: '',
+      });
+      await stop();
+      await start();
+      await eventually(async () => expect(await readiness()).toEqual([200]));
+    });
+  });
+
   describe('animal-store migrate', () => {
     const role = `service_${randomBytes(6).toString('hex')}`;
     let serviceUrl: string;
@@ -172,7 +210,7 @@ describeOnPgBouncer('behind PgBouncer in transaction mode', () => {
       expect([code, stdout]).toEqual([
         0,
         expect.stringMatching(
-          /^The default isolation of the service's role was not checked: .*ECONNREFUSED.*\nThe database is up to date.\n$/,
+          /^The default isolation and time zone of the service's role were not checked: .*ECONNREFUSED.*\nThe database is up to date.\n$/,
         ),
       ]);
     });
