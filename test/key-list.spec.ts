@@ -142,6 +142,18 @@ describe('GET /admin/keys?sort=', () => {
     }
   });
 
+  it.each(['lastUsed', 'expires'])(
+    'continues after the instant of a cursor, whichever offset it has: %s',
+    async (sort) => {
+      const after = (time: string) =>
+        get(`/admin/keys?search=list&sort=${sort}&cursor=${encodeCursor(`${sort}|${UUID}|${time}`)}`);
+      const expected = await after('2027-03-10T00:00:00.000Z');
+      for (const time of ['2027-03-10T16:00:00+16:00', '2027-03-09T00:01:00-23:59']) {
+        expect(await after(time)).toMatchObject({ status: 200, json: expected.json });
+      }
+    },
+  );
+
   it('keeps a cursor of the longest name within the documented length', async () => {
     const name = '🐕'.repeat(255);
     const keys = [await admin.issue({ name }), await admin.issue({ name })];

@@ -25,13 +25,16 @@ export interface KeyPosition {
   value: string | null;
 }
 
+/** In UTC, as PostgreSQL rejects an offset of 16 hours; the empty text is no instant. */
+const sortedInstant = z.literal('').or(instant.transform((value) => value.toISOString()));
+
 /** The values of a cursor's text, which a client may have forged. */
-const SORTED_VALUES: Record<KeySort, z.ZodType> = {
+const SORTED_VALUES: Record<KeySort, z.ZodType<string>> = {
   created: z.never(),
   '-created': z.literal(''),
   name: z.string().refine((name) => !name.includes('\0')),
-  lastUsed: z.literal('').or(instant),
-  expires: z.literal('').or(instant),
+  lastUsed: sortedInstant,
+  expires: sortedInstant,
 };
 
 /** Returns the position as the text of a cursor: that of the default order is the id alone. */
@@ -44,11 +47,12 @@ function readKeyPosition(text: string): KeyPosition | null {
     return { sort: SORT_DEFAULT, id: text, value: null };
   }
   const [given, id = '', ...values] = text.split(SEPARATOR);
-  const value = values.join(SEPARATOR);
   const sort = KEY_SORTS.find((each) => each === given);
-  return sort !== undefined && isKeyId(id) && SORTED_VALUES[sort].safeParse(value).success
-    ? { sort, id, value: value === '' ? null : value }
-    : null;
+  if (sort === undefined || !isKeyId(id)) {
+    return null;
+  }
+  const { success, data } = SORTED_VALUES[sort].safeParse(values.join(SEPARATOR));
+  return success ? { sort, id, value: data === '' ? null : data } : null;
 }
 
 export const keySearch = z
