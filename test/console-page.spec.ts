@@ -82,9 +82,9 @@ describe('the files of the console', () => {
   });
 });
 
-describe('POST /console', () => {
-  it('returns 405 with Allow', async () => {
-    const response = await send(`${store.url}/console`, { method: 'POST' });
+describe('POST', () => {
+  it.each(['/console', '/console/', '/console/animals'])('%s returns 405 with Allow', async (path) => {
+    const response = await send(store.url + path, { method: 'POST' });
     expectError(response, 405, 'method_not_allowed');
     expect(response.headers.get('allow')).toBe('GET, HEAD');
   });

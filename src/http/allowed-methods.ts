@@ -20,8 +20,10 @@ export class AllowedMethods {
   of(path: string): string[] {
     const matches = (method: FindMyWay.HTTPMethod) => {
       const route = this.router.find(method, path);
-      // NestJS takes no empty parameter: `/v1/pets/` is not `/v1/pets/:petId`.
-      return route !== null && !Object.values(route.params).includes('');
+      // NestJS takes no empty parameter: `/v1/pets/` is not `/v1/pets/:petId`; but a wildcard may be empty.
+      return (
+        route !== null && Object.entries(route.params).every(([name, value]) => name === '*' || value !== '')
+      );
     };
     return [...this.methods].filter(matches).toSorted();
   }
