@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { TERMINAL } from '../src/admin/audit.js';
 import type { IssuedKey, Key } from '../src/admin/key.schemas.js';
 import { KeyService } from '../src/admin/key.service.js';
 import { encodeCursor } from '../src/schemas/pagination.js';
@@ -839,6 +840,18 @@ describe('PUT /admin/keys/{id}/label', () => {
   it('removes the note when none is given', async () => {
     const key = await issue({ name: 'Ann', note: 'first' });
     expect((await label(key, { name: 'Ann' })).json).toEqual({ ...shown(key), note: null });
+  });
+
+  it('changes only what a change at the terminal gives, beside another change', async () => {
+    const key = await issue({ name: 'Ann', note: 'first' });
+    const keys = admin.store.app.get(KeyService);
+    await Promise.all([
+      keys.label(key.id, { note: 'second' }, TERMINAL),
+      keys.label(key.id, { name: 'Bob' }, TERMINAL),
+    ]);
+    expect(await find(key)).toMatchObject({ name: 'Bob', note: 'second' });
+    await keys.label(key.id, { note: null }, TERMINAL);
+    expect(await find(key)).toMatchObject({ name: 'Bob', note: null });
   });
 
   it('labels a revoked key too, and leaves its successor as it is', async () => {

@@ -103,6 +103,12 @@ export const LabelKeyInput = z.object({ name: keyName, note: keyNote.optional() 
 });
 export type LabelKeyInput = z.infer<typeof LabelKeyInput>;
 
+/** A change of the label of a key: what is undefined stays, and a note that is null is removed. */
+export interface KeyLabelChange {
+  name?: string | undefined;
+  note?: string | null | undefined;
+}
+
 const effectiveLimit = (description: string) => z.int32().min(1).nullable().meta({ description });
 
 /** A key in responses to administrators, without the key itself. */

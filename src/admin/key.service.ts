@@ -15,7 +15,7 @@ import {
   type CreateKeyInput,
   type IssuedKey,
   type Key,
-  type LabelKeyInput,
+  type KeyLabelChange,
   OVERLAP_MAX_SECONDS,
 } from './key.schemas.js';
 import { KEY_RELATIONS, type KeyRecord, keyView, planFields, stateOf } from './key.view.js';
@@ -136,17 +136,14 @@ export class KeyService {
   }
 
   /**
-   * Sets the name and the note of a key; without a note, none is left.
+   * Changes the name of a key, the note on it, or both.
    *
    * @throws ApiError `not_found`.
    */
-  async label(id: string, input: LabelKeyInput, actor: Actor): Promise<Key> {
-    const { name, note = null } = input;
+  async label(id: string, { name, note }: KeyLabelChange, actor: Actor): Promise<Key> {
     return this.change(id, async (transaction, old) => {
-      const [before, after] = [
-        { name: old.name, note: old.note },
-        { name, note },
-      ];
+      const before = { name: old.name, note: old.note };
+      const after = { name: name ?? old.name, note: note === undefined ? old.note : note };
       if (before.name === after.name && before.note === after.note) {
         return old;
       }

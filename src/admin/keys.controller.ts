@@ -134,10 +134,10 @@ export class KeysController {
   @Responses({ status: 200, schema: Key, description: 'The changed key.' })
   labelKey(
     @Param('id') id: string,
-    @Body({ schema: LabelKeyInput }) input: LabelKeyInput,
+    @Body({ schema: LabelKeyInput }) { name, note }: LabelKeyInput,
     @CurrentPrincipal() { keyId: actor }: Principal,
   ): Promise<Key> {
-    return this.keys.label(id, input, actor);
+    return this.keys.label(id, { name, note: note ?? null }, actor);
   }
 
   @Post(':id/rotate')

@@ -31,11 +31,11 @@ export function labelCommand(): Command {
         command.error('error: give --name, --note or --no-note', { exitCode: EXIT_USAGE });
       }
       await withServices(async (services) => {
-        const keys = services.get(KeyService);
-        const old = await keys.find(await keyIdOf(services, id));
-        const kept = note ?? old.note ?? false;
-        const label = { name: name ?? old.name, note: kept === false ? undefined : kept };
-        printKey(await keys.label(old.id, label, actorOf(options)), options);
+        const change = { name, note: note === false ? null : note };
+        const key = await services
+          .get(KeyService)
+          .label(await keyIdOf(services, id), change, actorOf(options));
+        printKey(key, options);
       });
     });
 }
