@@ -1,5 +1,6 @@
 import type { AuditEntry } from '../src/admin/audit.schemas.js';
 import type { IssuedKey } from '../src/admin/key.schemas.js';
+import { headers } from '../src/openapi/headers.js';
 import { encodeCursor } from '../src/schemas/pagination.js';
 import { type Administration, startAdministration } from './support/administration.js';
 import { ban, bannedUntil } from './support/bans.js';
@@ -359,6 +360,22 @@ describe('GET /admin/audit', () => {
       expect(new Set(actionsOf(await get('action=plan.created')))).toEqual(new Set(['plan.created']));
     });
 
+    it('takes the actor of the longest name, and keeps its links within the documented length', async () => {
+      const actor = `terminal:${'🐕'.repeat(255)}`;
+      await admin.store.database.query(
+        `INSERT INTO audit_entries (actor, action, subject, after)
+         SELECT $1, 'plan.changed', 'plan:free', '{}' FROM generate_series(1, 2)`,
+        [actor],
+      );
+      const query = `limit=1&action=plan.changed&since=2001-01-01T00:00:00Z&until=2999-01-01T00:00:00Z`;
+      const { json, headers: sent } = await sendAsAdmin(
+        `GET /admin/audit?${query}&actor=${encodeURIComponent(actor)}`,
+      );
+      expect(json).toMatchObject([{ actor }]);
+      expect(sent.get('link')).toContain('rel="next"');
+      expect(sent.get('link')?.length).toBeLessThanOrEqual(headers.PageLinks.schema.maxLength);
+    });
+
     it('returns the entries since a time, that included, and before another, that excluded', async () => {
       await admin.store.database.query(
         `INSERT INTO audit_entries (at, actor, action, subject, after)
@@ -401,7 +418,7 @@ describe('GET /admin/audit', () => {
         CURSOR,
       ]),
       ['limit=1&limit=1', 'limit must be given once'],
-      ...['', 'x'.repeat(256)].map((actor) => [`actor=${actor}`, 'actor must have 1 to 255 characters']),
+      ...['', 'x'.repeat(265)].map((actor) => [`actor=${actor}`, 'actor must have 1 to 264 characters']),
       ['actor=a%00', 'actor must be text without control characters'],
       ...['', 'key', 'key.revoked%00'].map((action) => [
         `action=${action}`,

@@ -383,7 +383,7 @@ export interface paths {
         };
         /**
          * List replicas
-         * @description Returns the replicas that were seen within the last hour, oldest start first. A replica is listed five seconds after its start, writes a heartbeat every five seconds, and is removed when it stops. One that was killed, or cannot write to the database, stays for an hour: `seenAt` tells.
+         * @description Returns the replicas that were seen within the last hour, oldest start first. A replica is listed five seconds after its start, writes a heartbeat every five seconds, and is removed when it stops. One that was killed, or cannot write to the database, stays for an hour: `seenAt` has its last heartbeat.
          *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
          */

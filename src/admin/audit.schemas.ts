@@ -3,11 +3,11 @@ import { parseInt64 } from '../schemas/int64.js';
 import { instantParameter } from '../schemas/instant.js';
 import { cursorParameter, limitParameter, once } from '../schemas/pagination.js';
 import { dateTime, plainText } from '../schemas/text-schemas.js';
-import { ACTIONS } from './audit.js';
-import { isPlainText, TEXT_FAULT } from './key.schemas.js';
+import { ACTIONS, terminalActor } from './audit.js';
+import { isPlainText, NAME_MAX_LENGTH, TEXT_FAULT } from './key.schemas.js';
 import { uuidParameter } from './key-query.schemas.js';
 
-const ACTOR_MAX_LENGTH = 255;
+const ACTOR_MAX_LENGTH = terminalActor('').length + NAME_MAX_LENGTH;
 const ACTOR_FAULT = `must have 1 to ${ACTOR_MAX_LENGTH} characters`;
 
 const fields = z.record(z.string().max(64), z.unknown());

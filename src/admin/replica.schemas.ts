@@ -13,7 +13,7 @@ export const Replica = z
       'Time of its last heartbeat. One older than 15 seconds means that the replica was killed, or cannot write to the database.',
     ),
     countsLocallySince: dateTime(
-      'Since when it has counted requests by itself, as its counter store was away at the last heartbeat; null if it counts in the store.',
+      'Since when it has counted requests locally, as its counter store was away at the last heartbeat; null if it counts in the store.',
     ).nullable(),
   })
   .meta({

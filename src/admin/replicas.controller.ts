@@ -19,7 +19,7 @@ export class ReplicasController {
     description:
       'Returns the replicas that were seen within the last hour, oldest start first. A replica is listed five seconds after its start, ' +
       'writes a heartbeat every five seconds, and is removed when it stops. One that was killed, or cannot write to the database, stays ' +
-      'for an hour: `seenAt` tells.',
+      'for an hour: `seenAt` has its last heartbeat.',
   })
   @Responses({ status: 200, schema: Replica.array().max(REPLICAS_MAX), description: 'The replicas.' })
   listReplicas(): Promise<Replica[]> {

@@ -5,7 +5,7 @@ const INT32_MAX = 2_147_483_647;
 const HTTP_DATE_LENGTH = 29;
 const FIELD_MAX_LENGTH = 512;
 /** The length of two links, each with a cursor and filters. */
-const LINKS_MAX_LENGTH = 4096;
+const LINKS_MAX_LENGTH = 8192;
 
 /** Every documented response header. A header with two meanings has two keys here, whose name is in `HEADER_NAMES`. */
 export const headers = {
