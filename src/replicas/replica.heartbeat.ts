@@ -49,7 +49,7 @@ export class ReplicaHeartbeat implements OnModuleInit, OnApplicationShutdown {
   /** NestJS calls this before it disconnects Prisma, whose module is global. */
   async onApplicationShutdown(): Promise<void> {
     await this.task.stop();
-    // While the database is away, the row stays and its time tells.
+    // While the database is away, the row stays, and its time shows that it is old.
     if (this.isListed && !this.isFailing) {
       await this.queries.run(DELETE, [this.id], DELETE_TIMEOUT_MS).catch(() => {});
     }

@@ -10,7 +10,7 @@ import { useReport } from './use-report';
 /** Three heartbeats. */
 const SILENT_MS = 15_000;
 
-/** Lists the replicas, and which of them count by themselves because the counter store is away. */
+/** Lists the replicas, and which of them count locally because the counter store is away. */
 export function ReplicasPanel() {
   const store = useStore();
   const report = useReport(['replicas'], async (signal) => {
