@@ -1,13 +1,21 @@
 import { Skeleton } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { ErrorNotice } from '../feedback/error-notice';
 import { useOwnKey } from '../session/own-key';
 import { NotFoundPage } from './not-found.page';
+import { Page } from './page';
 
 /** A page of administrators, which for other keys is not there. The service checks the role again. */
 export function AdministratorsOnly({ children }: { children: ReactNode }) {
-  const { data: key, isPending } = useOwnKey();
-  if (isPending) {
-    return <Skeleton height={400} radius="lg" />;
+  const { data: key, error, errorUpdatedAt, refetch } = useOwnKey();
+  if (key !== undefined) {
+    return key.role === 'client' ? <NotFoundPage /> : children;
   }
-  return key?.role === 'client' ? <NotFoundPage /> : children;
+  return error === null ? (
+    <Skeleton height={400} radius="lg" />
+  ) : (
+    <Page title="Administration">
+      <ErrorNotice key={errorUpdatedAt} error={error} retry={refetch} />
+    </Page>
+  );
 }

@@ -2,12 +2,16 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { AnimalStore } from 'animal-store-client';
 import { useStore } from './session';
 
-/** The signed-in key. Read once: a change of plan or role shows after signing in again, or when a page refreshes it. */
+/**
+ * The signed-in key. An administrator may change it meanwhile, so a page opened later reads it again. After a failure only a retry
+ * does: most components use the key, and each one that mounts would send another request.
+ */
 export const ownKeyQuery = (store: AnimalStore) =>
   queryOptions({
     queryKey: ['own-key'],
     queryFn: ({ signal }) => store.getOwnKey({ signal }),
-    staleTime: Infinity,
+    staleTime: 60_000,
+    retryOnMount: false,
   });
 
 export function useOwnKey() {
