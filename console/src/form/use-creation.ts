@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { ValidationError } from 'animal-store-client';
 import { useRef } from 'react';
 import { faultsOf } from './field-faults';
+import { randomText } from './random-text';
 
 interface CreationOptions<Values, Created> {
   /** Also names the fields, as the messages of the service do. */
@@ -36,7 +37,7 @@ export function useCreation<Values extends Record<string, string>, Created>(
     mutationFn: (values: Values) => {
       const content = JSON.stringify(values);
       if (attempt.current.content !== content) {
-        attempt.current = { content, idempotencyKey: crypto.randomUUID() };
+        attempt.current = { content, idempotencyKey: randomText() };
       }
       return create(values, attempt.current.idempotencyKey);
     },

@@ -1,8 +1,8 @@
-import { Alert, Button, Code, CopyButton, Group, Modal, Stack, Text } from '@mantine/core';
-import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { Alert, Button, Code, Group, Modal, Stack, Text } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
 import type { IssuedKey } from 'animal-store-client';
 import { useState } from 'react';
+import { CopyButton } from '../feedback/copy-button';
 
 interface NewKeyDialogProps {
   /** The key to show; null shows nothing. */
@@ -53,17 +53,7 @@ function NewKey({ apiKey, onDone }: { apiKey: string; onDone: () => void }) {
         {apiKey}
       </Code>
       <Group justify="space-between" gap="sm">
-        <CopyButton value={apiKey}>
-          {({ copied, copy }) => (
-            <Button
-              leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
-              onClick={copy}
-              data-autofocus
-            >
-              {copied ? 'Copied' : 'Copy key'}
-            </Button>
-          )}
-        </CopyButton>
+        <CopyButton value={apiKey} label="Copy key" what="key" data-autofocus />
         <Button variant="default" onClick={onDone}>
           I have copied it
         </Button>

@@ -1,6 +1,6 @@
-import { Button, CopyButton, Group, Switch, Text } from '@mantine/core';
-import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { Group, Switch, Text } from '@mantine/core';
 import { useState } from 'react';
+import { CopyButton } from '../feedback/copy-button';
 import { Panel } from '../layout/panel';
 import { curlCommand, KEY_VARIABLE } from './curl';
 import type { PreparedRequest } from './request';
@@ -25,20 +25,13 @@ export function CurlPanel({ request, apiKey }: { request: PreparedRequest; apiKe
             checked={withKey}
             onChange={(event) => setWithKey(event.currentTarget.checked)}
           />
-          <CopyButton value={withKey ? curlCommand(request, apiKey) : shown}>
-            {({ copied, copy }) => (
-              <Button
-                size="xs"
-                variant="default"
-                leftSection={
-                  copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />
-                }
-                onClick={copy}
-              >
-                {copied ? 'Copied' : 'Copy'}
-              </Button>
-            )}
-          </CopyButton>
+          <CopyButton
+            value={withKey ? curlCommand(request, apiKey) : shown}
+            label="Copy"
+            what="command"
+            size="xs"
+            variant="default"
+          />
         </Group>
       }
     >

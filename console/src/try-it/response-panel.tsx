@@ -1,6 +1,7 @@
-import { Alert, Button, CopyButton, Group, Stack, Text, Title } from '@mantine/core';
-import { IconCheck, IconCopy, IconKey } from '@tabler/icons-react';
+import { Alert, Group, Stack, Text, Title } from '@mantine/core';
+import { IconKey } from '@tabler/icons-react';
 import { useEffect, useRef } from 'react';
+import { CopyButton } from '../feedback/copy-button';
 import { numberText } from '../format/number';
 import { Panel } from '../layout/panel';
 import { HeaderTable } from './header-table';
@@ -20,7 +21,14 @@ export function ResponsePanel({ operation, response }: { operation: Operation; r
     start.current?.scrollIntoView({ block: 'nearest' });
   }, [response]);
   return (
-    <Panel title="Response" actions={text === '' ? undefined : <CopyBody text={text} />}>
+    <Panel
+      title="Response"
+      actions={
+        text === '' ? undefined : (
+          <CopyButton value={text} label="Copy body" what="body" size="xs" variant="default" />
+        )
+      }
+    >
       <Stack gap="lg">
         <div role="status" ref={start} className="try-response">
           <Group gap="sm" align="baseline">
@@ -66,20 +74,3 @@ const CLASSES: Record<number, string> = {
   4: 'The request was rejected.',
   5: 'The service failed.',
 };
-
-function CopyBody({ text }: { text: string }) {
-  return (
-    <CopyButton value={text}>
-      {({ copied, copy }) => (
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
-          onClick={copy}
-        >
-          {copied ? 'Copied' : 'Copy body'}
-        </Button>
-      )}
-    </CopyButton>
-  );
-}

@@ -1,3 +1,4 @@
+import { randomText } from '../form/random-text';
 import type { Parameter } from './operations';
 import type { ReceivedResponse } from './send';
 
@@ -25,11 +26,4 @@ export function suggestionFor(
   return place === 'query' && name === 'cursor' && cursor !== null
     ? { label: 'Fill in the next page', value: () => cursor }
     : null;
-}
-
-/** Not `crypto.randomUUID`, which pages loaded over plain HTTP lack. */
-function randomText(): string {
-  return [...crypto.getRandomValues(new Uint8Array(16))]
-    .map((byte) => byte.toString(16).padStart(2, '0'))
-    .join('');
 }
