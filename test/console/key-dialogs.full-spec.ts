@@ -2,6 +2,7 @@ import type { IssuedKey } from '../../src/admin/key.schemas.js';
 import { startApplication, type TestApplication } from '../support/application.js';
 import { accessibilityFaults, ConsoleBrowser, type ConsolePage } from '../support/console.js';
 
+const PLANS_URL = /\/admin\/plans\?/;
 let store: TestApplication;
 let browser: ConsoleBrowser;
 let admin: IssuedKey;
@@ -32,5 +33,58 @@ describe('the dialog that shows a new key', () => {
     await page.getByText('Copying failed: select the key and copy it').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(complaints).toEqual([]);
+  });
+});
+
+describe('the dialog that renames a key', () => {
+  it('begins with the last name and note each time, and returns the focus to its button', async () => {
+    const { id } = await store.issue({ name: 'First', note: 'Kept' });
+    const { page } = await open(`/${id}`);
+    const name = page.getByRole('textbox', { name: 'Name', exact: true });
+    for (const [before, after] of [
+      ['First', 'Second'],
+      ['Second', 'Third'],
+    ] as const) {
+      await page.getByRole('button', { name: 'Rename' }).click();
+      expect(await name.inputValue()).toBe(before);
+      expect(await page.getByRole('textbox', { name: 'Note' }).inputValue()).toBe('Kept');
+      await name.fill(after);
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('heading', { name: after }).waitFor();
+      await page.locator('button:focus', { hasText: 'Rename' }).waitFor();
+    }
+  });
+
+  it('forgets what was typed when it is cancelled', async () => {
+    const { id } = await store.issue({ name: 'Stays' });
+    const { page } = await open(`/${id}`);
+    const name = page.getByRole('textbox', { name: 'Name', exact: true });
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await name.fill('Typed');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.locator('button:focus', { hasText: 'Rename' }).click();
+    expect(await name.inputValue()).toBe('Stays');
+  });
+});
+
+describe('the dialog that changes the plan of a key', () => {
+  it('begins with the plan of the key on a page opened by its address', async () => {
+    const { id } = await store.issue({ plan: 'pro' });
+    const { page } = await open(`/${id}`);
+    await page.getByRole('button', { name: 'Change plan' }).click();
+    expect(await page.getByRole('dialog').getByLabel('Plan').inputValue()).toBe('pro');
+  });
+
+  it('shows no form while the plans cannot be loaded', async () => {
+    const { id } = await store.issue({ plan: 'pro' });
+    const { page } = await open(`/${id}`);
+    await page.route(PLANS_URL, (route) => route.abort());
+    await page.getByRole('button', { name: 'Change plan' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('This could not be loaded').waitFor();
+    expect(await dialog.getByLabel('Plan').count()).toBe(0);
+    await page.unroute(PLANS_URL);
+    await dialog.getByRole('button', { name: 'Try again' }).click();
+    expect(await dialog.getByLabel('Plan').inputValue()).toBe('pro');
   });
 });

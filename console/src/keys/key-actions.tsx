@@ -1,15 +1,23 @@
-import { Button } from '@mantine/core';
-import type { IssuedKey, KeyWithUsage } from 'animal-store-client';
+import { Button, Modal } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import type { IssuedKey, Key, KeyWithUsage } from 'animal-store-client';
 import { useState } from 'react';
 import { useKeyRefresh } from './key-query';
-import { LabelDialog } from './label-dialog';
+import { LabelForm } from './label-form';
 import { NewKeyDialog } from './new-key-dialog';
-import { PlanDialog } from './plan-dialog';
-import { RevokeDialog } from './revoke-dialog';
-import { RotateDialog } from './rotate-dialog';
-import { UnbanDialog } from './unban-dialog';
+import { PlanForm } from './plan-form';
+import { RevokeForm } from './revoke-form';
+import { RotateForm } from './rotate-form';
+import { UnbanForm } from './unban-form';
 
-type Action = 'label' | 'plan' | 'rotate' | 'unban' | 'revoke';
+const DIALOGS = {
+  label: { title: 'Rename key', Form: LabelForm },
+  plan: { title: 'Change plan or limits', Form: PlanForm },
+  rotate: { title: 'Rotate this key?', Form: RotateForm },
+  unban: { title: 'Lift the ban?', Form: UnbanForm },
+  revoke: { title: 'Revoke this key?', Form: RevokeForm },
+};
+type Action = keyof typeof DIALOGS;
 
 interface KeyActionsProps {
   apiKey: KeyWithUsage;
@@ -19,26 +27,27 @@ interface KeyActionsProps {
 
 /** The buttons that change a key, each with a dialog that says what will happen. */
 export function KeyActions({ apiKey, onPause }: KeyActionsProps) {
-  const [action, setAction] = useState<Action | null>(null);
-  const [closings, setClosings] = useState(0);
+  // The last action stays while its dialog fades.
+  const [{ action, opening }, setOpened] = useState({ action: 'label' as Action, opening: 0 });
+  const [isOpen, dialog] = useDisclosure(false);
   const [issued, setIssued] = useState<IssuedKey | null>(null);
   const refresh = useKeyRefresh(apiKey);
   const isValid = apiKey.state === 'active' || apiKey.state === 'rotating';
-  const dialog = (name: Action) => ({
-    // Each opening begins with the values of the key.
-    key: `${name}${closings}`,
-    apiKey,
-    opened: action === name,
-    onClose: () => setAction(null),
-    onExited: () => setClosings(closings + 1),
-    onChanged: () => {
-      setAction(null);
-      void refresh();
+  const { title, Form } = DIALOGS[action];
+  const button = (name: Action) => ({
+    size: 'sm',
+    variant: 'default',
+    onClick: () => {
+      setOpened({ action: name, opening: opening + 1 });
+      dialog.open();
     },
   });
-  const button = (name: Action) => ({ size: 'sm', variant: 'default', onClick: () => setAction(name) });
+  const showChanged = (changed: Key) => {
+    dialog.close();
+    void refresh(changed);
+  };
   const showSuccessor = (successor: IssuedKey) => {
-    setAction(null);
+    dialog.close();
     onPause(true);
     setIssued(successor);
   };
@@ -58,11 +67,15 @@ export function KeyActions({ apiKey, onPause }: KeyActionsProps) {
           Revoke
         </Button>
       )}
-      <LabelDialog {...dialog('label')} />
-      <PlanDialog {...dialog('plan')} />
-      <UnbanDialog {...dialog('unban')} />
-      <RotateDialog {...dialog('rotate')} onRotated={showSuccessor} />
-      <RevokeDialog {...dialog('revoke')} />
+      <Modal opened={isOpen} onClose={dialog.close} title={title}>
+        <Form
+          key={opening}
+          apiKey={apiKey}
+          onClose={dialog.close}
+          onChanged={showChanged}
+          onRotated={showSuccessor}
+        />
+      </Modal>
       <NewKeyDialog issued={issued} onClose={forgetSuccessor} />
     </>
   );

@@ -1,6 +1,7 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { AnimalStore, Key } from 'animal-store-client';
 import { clockOffsetMs, type RateLimitNow } from '../overview/rate-limit-query';
+import { useStore } from '../session/session';
 
 /** More share no quota in practice: each is the successor of another. */
 const SIBLINGS_MAX = 20;
@@ -46,11 +47,13 @@ export const keyRateLimitQuery = (store: AnimalStore, id: string, pollMs: number
     staleTime: 0,
   });
 
-/** Returns the function that reads again what a change of a key touches. */
-export function useKeyRefresh({ id, quotaId }: Pick<Key, 'id' | 'quotaId'>): () => Promise<unknown> {
+/** Returns the function that reads again what a change of a key touches; until then, the key is shown as the response has it. */
+export function useKeyRefresh({ id, quotaId }: Pick<Key, 'id' | 'quotaId'>) {
+  const store = useStore();
   const queryClient = useQueryClient();
-  return () =>
-    Promise.all(
+  return (changed?: Key): Promise<unknown> => {
+    queryClient.setQueryData(keyQuery(store, id).queryKey, (key) => key && { ...key, ...changed });
+    return Promise.all(
       [
         ['keys', 'one'],
         ['keys', 'list'],
@@ -59,6 +62,7 @@ export function useKeyRefresh({ id, quotaId }: Pick<Key, 'id' | 'quotaId'>): () 
         ['keys', 'audit', id],
       ].map((queryKey) => queryClient.invalidateQueries({ queryKey })),
     );
+  };
 }
 
 function untilMinuteEndMs(offsetMs: number): number {

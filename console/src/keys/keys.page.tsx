@@ -1,4 +1,4 @@
-import { Button, Stack } from '@mantine/core';
+import { Button, Modal, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconKey, IconPlus } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
@@ -14,11 +14,12 @@ import { useStore } from '../session/session';
 import { DataTable } from '../table/data-table';
 import { useAddressPosition } from '../table/use-address-position';
 import { useCursorPages } from '../table/use-cursor-pages';
-import { IssueDialog } from './issue-dialog';
+import { IssueForm } from './issue-form';
 import { KEY_COLUMNS } from './key-columns';
 import { KeyFilters } from './key-filters';
 import { isFiltered, keyQueryOf } from './keys-search';
 import { NewKeyDialog } from './new-key-dialog';
+import { WithPlans } from './with-plans';
 
 const PAGE_SIZE = 20;
 const route = getRouteApi('/admin/keys');
@@ -79,7 +80,11 @@ function Keys() {
           />
         </Stack>
       </Panel>
-      <IssueDialog opened={isIssuing} onClose={issuing.close} onIssued={showIssued} />
+      <Modal opened={isIssuing} onClose={issuing.close} title="Issue key">
+        <WithPlans>
+          {(plans) => <IssueForm plans={plans} onClose={issuing.close} onIssued={showIssued} />}
+        </WithPlans>
+      </Modal>
       <NewKeyDialog issued={issued} onClose={forgetIssued} />
     </Page>
   );

@@ -1,18 +1,16 @@
 import { Input, SegmentedControl } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import type { IssuedKey, Plan } from 'animal-store-client';
 import { useState } from 'react';
 import { ExpiryFields, expiryFault, expiryOf } from '../form/expiry-fields';
 import { useCreation } from '../form/use-creation';
 import { useStore } from '../session/session';
-import { FormDialog } from './form-dialog';
+import { DialogForm } from './dialog-form';
 import { LabelFields, labelOf } from './label-fields';
 import { PlanFields } from './plan-fields';
 import { limitFaults, planOf } from './plan-values';
-import { plansQuery } from './plans-query';
 
-interface IssueDialogProps {
-  opened: boolean;
+interface IssueFormProps {
+  plans: Plan[];
   onClose: () => void;
   onIssued: (key: IssuedKey) => void;
 }
@@ -21,22 +19,7 @@ const NO_RESPONSE =
   'A key may have been issued all the same. Look for its name in the list before you issue another, and revoke it there: nobody has seen it.';
 
 /** Asks for a new key and issues it, with a quota of its own. */
-export function IssueDialog(props: IssueDialogProps) {
-  const { data: plans } = useQuery(plansQuery(useStore()));
-  const [opening, setOpening] = useState(0);
-  return (
-    <IssueForm
-      // Each opening begins anew, with the first plan as the default.
-      key={`${opening}${plans?.[0]?.name}`}
-      {...props}
-      plans={plans ?? []}
-      onExited={() => setOpening(opening + 1)}
-    />
-  );
-}
-
-function IssueForm(props: IssueDialogProps & { plans: Plan[]; onExited: () => void }) {
-  const { opened, onClose, onIssued, plans, onExited } = props;
+export function IssueForm({ plans, onClose, onIssued }: IssueFormProps) {
   const store = useStore();
   const [initialValues] = useState({
     name: '',
@@ -61,9 +44,7 @@ function IssueForm(props: IssueDialogProps & { plans: Plan[]; onExited: () => vo
     onValuesChange: setValues,
   });
   return (
-    <FormDialog
-      opened={opened}
-      title="Issue key"
+    <DialogForm
       action="Issue key"
       failure="No key was issued"
       noResponse={NO_RESPONSE}
@@ -71,7 +52,6 @@ function IssueForm(props: IssueDialogProps & { plans: Plan[]; onExited: () => vo
       error={error}
       onSubmit={submit}
       onClose={onClose}
-      onExited={onExited}
     >
       <LabelFields form={form} />
       <PlanFields form={form} plans={plans} plan={planNamed(values.plan)} />
@@ -93,6 +73,6 @@ function IssueForm(props: IssueDialogProps & { plans: Plan[]; onExited: () => vo
         />
       </Input.Wrapper>
       <ExpiryFields form={form} values={values} label="Expires" none="Never" />
-    </FormDialog>
+    </DialogForm>
   );
 }

@@ -1,22 +1,26 @@
 import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import type { Plan } from 'animal-store-client';
 import { useState } from 'react';
 import { useCreation } from '../form/use-creation';
 import { limitsText } from '../format/limits';
 import { UntrustedText } from '../format/untrusted-text';
 import { Fact } from '../layout/fact';
 import { useStore } from '../session/session';
-import { FormDialog } from './form-dialog';
-import type { KeyDialogProps } from './key-dialog';
+import { DialogForm } from './dialog-form';
+import type { KeyFormProps } from './key-form';
 import { quotaKeysQuery } from './key-query';
 import { PlanFields } from './plan-fields';
 import { limitFaults, limitsOf, planOf } from './plan-values';
-import { plansQuery } from './plans-query';
+import { WithPlans } from './with-plans';
 
 /** Changes the plan of a key's quota, or the limits of the quota itself. */
-export function PlanDialog({ apiKey, opened, onClose, onExited, onChanged }: KeyDialogProps) {
+export function PlanForm(props: KeyFormProps) {
+  return <WithPlans>{(plans) => <LoadedPlanForm {...props} plans={plans} />}</WithPlans>;
+}
+
+function LoadedPlanForm({ apiKey, plans, onClose, onChanged }: KeyFormProps & { plans: Plan[] }) {
   const store = useStore();
-  const { data: plans = [] } = useQuery({ ...plansQuery(store), enabled: opened });
   const { data: quotaKeys } = useQuery(quotaKeysQuery(store, apiKey.quotaId));
   const others = quotaKeys?.filter(({ id }) => id !== apiKey.id) ?? [];
   const [initialValues] = useState({
@@ -34,16 +38,13 @@ export function PlanDialog({ apiKey, opened, onClose, onExited, onChanged }: Key
     onValuesChange: setValues,
   });
   return (
-    <FormDialog
-      title="Change plan or limits"
+    <DialogForm
       action="Change plan"
       failure="The plan was not changed"
-      opened={opened}
       isPending={isPending}
       error={error}
       onSubmit={submit}
       onClose={onClose}
-      onExited={onExited}
     >
       <PlanFields form={form} plans={plans} plan={planNamed(values.plan)} />
       <div>
@@ -60,6 +61,6 @@ export function PlanDialog({ apiKey, opened, onClose, onExited, onChanged }: Key
           .
         </Text>
       )}
-    </FormDialog>
+    </DialogForm>
   );
 }

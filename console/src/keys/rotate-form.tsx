@@ -5,8 +5,8 @@ import { ExpiryFields, expiryFault, expiryOf } from '../form/expiry-fields';
 import { useCreation } from '../form/use-creation';
 import { Instant } from '../format/instant';
 import { useStore } from '../session/session';
-import { FormDialog } from './form-dialog';
-import type { KeyDialogProps } from './key-dialog';
+import { DialogForm } from './dialog-form';
+import type { KeyFormProps } from './key-form';
 import { OwnKeyWarning } from './own-key-warning';
 
 const OVERLAPS = [
@@ -19,12 +19,8 @@ const INITIAL_VALUES = { overlapSeconds: '86400', expires: '', expiresAt: '' };
 const NO_RESPONSE =
   'The key may have been rotated all the same. Load the page again: if it has a successor, revoke that and issue another key, as nobody has seen it.';
 
-interface RotateDialogProps extends KeyDialogProps {
-  onRotated: (successor: IssuedKey) => void;
-}
-
 /** Issues the successor of a key. */
-export function RotateDialog({ apiKey, opened, onClose, onExited, onRotated }: RotateDialogProps) {
+export function RotateForm({ apiKey, onClose, onRotated }: KeyFormProps) {
   const store = useStore();
   const [values, setValues] = useState(INITIAL_VALUES);
   const { form, submit, error, isPending } = useCreation({
@@ -39,17 +35,14 @@ export function RotateDialog({ apiKey, opened, onClose, onExited, onRotated }: R
   });
   const isNow = values.overlapSeconds === '0';
   return (
-    <FormDialog
-      title="Rotate this key?"
+    <DialogForm
       action="Rotate key"
       failure="The key was not rotated"
       noResponse={NO_RESPONSE}
-      opened={opened}
       isPending={isPending}
       error={error}
       onSubmit={submit}
       onClose={onClose}
-      onExited={onExited}
     >
       <Text size="sm">A successor with the same name, role, plan and counts is issued, and shown once.</Text>
       <Input.Wrapper label="This key works on for" labelElement="div">
@@ -73,7 +66,7 @@ export function RotateDialog({ apiKey, opened, onClose, onExited, onRotated }: R
           ? 'You are signed out once you have copied the successor. Sign in with it then.'
           : 'You are signed out when the overlap ends. Sign in with the successor before.'}
       </OwnKeyWarning>
-    </FormDialog>
+    </DialogForm>
   );
 }
 

@@ -1,11 +1,11 @@
 import { useCreation } from '../form/use-creation';
 import { useStore } from '../session/session';
-import { FormDialog } from './form-dialog';
-import type { KeyDialogProps } from './key-dialog';
+import { DialogForm } from './dialog-form';
+import type { KeyFormProps } from './key-form';
 import { LabelFields, labelOf } from './label-fields';
 
 /** Changes the name of a key and the note on it. */
-export function LabelDialog({ apiKey, opened, onClose, onExited, onChanged }: KeyDialogProps) {
+export function LabelForm({ apiKey, onClose, onChanged }: KeyFormProps) {
   const store = useStore();
   const { form, submit, error, isPending } = useCreation({
     initialValues: { name: apiKey.name, note: apiKey.note ?? '' },
@@ -13,18 +13,15 @@ export function LabelDialog({ apiKey, opened, onClose, onExited, onChanged }: Ke
     onCreated: onChanged,
   });
   return (
-    <FormDialog
-      title="Rename key"
+    <DialogForm
       action="Save"
       failure="The key was not renamed"
-      opened={opened}
       isPending={isPending}
       error={error}
       onSubmit={submit}
       onClose={onClose}
-      onExited={onExited}
     >
       <LabelFields form={form} />
-    </FormDialog>
+    </DialogForm>
   );
 }
