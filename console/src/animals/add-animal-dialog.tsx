@@ -2,7 +2,7 @@ import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/c
 import type { NewPet, Pet, PetStatus } from 'animal-store-client';
 import { FormError } from '../feedback/form-error';
 import { integerOf } from '../form/integer';
-import { useCreation } from '../form/use-creation';
+import { useSubmission } from '../form/use-submission';
 import { useStore } from '../session/session';
 
 const STATUSES = [
@@ -21,13 +21,13 @@ interface AddAnimalDialogProps {
 /** Asks for a new animal and adds it. The service checks the fields, so that its rules stand in one place. */
 export function AddAnimalDialog({ opened, onClose, onAdded }: AddAnimalDialogProps) {
   const store = useStore();
-  const { form, submit, error, isPending, clearErrors } = useCreation({
+  const { form, submit, error, isPending, clearErrors } = useSubmission({
     initialValues: { name: '', categoryId: '', status: '' },
-    create: ({ name, categoryId, status }, idempotencyKey): Promise<Pet> => {
+    send: ({ name, categoryId, status }, idempotencyKey): Promise<Pet> => {
       const pet = { name, categoryId: integerOf(categoryId), ...(status && { status: status as PetStatus }) };
       return store.createPet(pet as NewPet, { idempotencyKey });
     },
-    onCreated: onAdded,
+    onSent: onAdded,
   });
   return (
     <Modal opened={opened} onClose={onClose} onExitTransitionEnd={clearErrors} title="Add an animal">

@@ -2,7 +2,7 @@ import { Input, SegmentedControl } from '@mantine/core';
 import type { IssuedKey, Plan } from 'animal-store-client';
 import { useState } from 'react';
 import { ExpiryFields, expiryFault, expiryOf } from '../form/expiry-fields';
-import { useCreation } from '../form/use-creation';
+import { useSubmission } from '../form/use-submission';
 import { useStore } from '../session/session';
 import { DialogForm } from './dialog-form';
 import { LabelFields, labelOf } from './label-fields';
@@ -33,14 +33,14 @@ export function IssueForm({ plans, onClose, onIssued }: IssueFormProps) {
   });
   const [values, setValues] = useState(initialValues);
   const planNamed = (name: string) => plans.find((plan) => plan.name === name);
-  const { form, submit, error, isPending } = useCreation({
+  const { form, submit, error, isPending } = useSubmission({
     initialValues,
     validate: (given) => ({ ...limitFaults(given, planNamed(given.plan)), ...expiryFault(given) }),
-    create: (given): Promise<IssuedKey> => {
+    send: (given): Promise<IssuedKey> => {
       const role = given.role === 'admin' ? 'admin' : 'client';
       return store.admin.keys.issue({ ...labelOf(given), ...planOf(given), role, ...expiryOf(given) });
     },
-    onCreated: onIssued,
+    onSent: onIssued,
     onValuesChange: setValues,
   });
   return (

@@ -1,4 +1,4 @@
-import { useCreation } from '../form/use-creation';
+import { useSubmission } from '../form/use-submission';
 import { useStore } from '../session/session';
 import { DialogForm } from './dialog-form';
 import type { KeyFormProps } from './key-form';
@@ -7,10 +7,10 @@ import { LabelFields, labelOf } from './label-fields';
 /** Changes the name of a key and the note on it. */
 export function LabelForm({ apiKey, onClose, onChanged }: KeyFormProps) {
   const store = useStore();
-  const { form, submit, error, isPending } = useCreation({
+  const { form, submit, error, isPending } = useSubmission({
     initialValues: { name: apiKey.name, note: apiKey.note ?? '' },
-    create: (values) => store.admin.keys.label(apiKey.id, labelOf(values)),
-    onCreated: onChanged,
+    send: (values) => store.admin.keys.label(apiKey.id, labelOf(values)),
+    onSent: onChanged,
   });
   return (
     <DialogForm

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Plan } from 'animal-store-client';
 import { useState } from 'react';
-import { useCreation } from '../form/use-creation';
+import { useSubmission } from '../form/use-submission';
 import { limitsText } from '../format/limits';
 import { UntrustedText } from '../format/untrusted-text';
 import { Fact } from '../layout/fact';
@@ -30,11 +30,11 @@ function LoadedPlanForm({ apiKey, plans, onClose, onChanged }: KeyFormProps & { 
   });
   const [values, setValues] = useState(initialValues);
   const planNamed = (name: string) => plans.find((plan) => plan.name === name);
-  const { form, submit, error, isPending } = useCreation({
+  const { form, submit, error, isPending } = useSubmission({
     initialValues,
     validate: (given) => limitFaults(given, planNamed(given.plan)),
-    create: (given) => store.admin.keys.changePlan(apiKey.id, planOf(given)),
-    onCreated: onChanged,
+    send: (given) => store.admin.keys.changePlan(apiKey.id, planOf(given)),
+    onSent: onChanged,
     onValuesChange: setValues,
   });
   return (

@@ -2,7 +2,7 @@ import { Input, SegmentedControl, Text } from '@mantine/core';
 import type { IssuedKey } from 'animal-store-client';
 import { useState } from 'react';
 import { ExpiryFields, expiryFault, expiryOf } from '../form/expiry-fields';
-import { useCreation } from '../form/use-creation';
+import { useSubmission } from '../form/use-submission';
 import { Instant } from '../format/instant';
 import { useStore } from '../session/session';
 import { DialogForm } from './dialog-form';
@@ -23,14 +23,14 @@ const NO_RESPONSE =
 export function RotateForm({ apiKey, onClose, onRotated }: KeyFormProps) {
   const store = useStore();
   const [values, setValues] = useState(INITIAL_VALUES);
-  const { form, submit, error, isPending } = useCreation({
+  const { form, submit, error, isPending } = useSubmission({
     initialValues: INITIAL_VALUES,
     validate: expiryFault,
-    create: (given): Promise<IssuedKey> => {
+    send: (given): Promise<IssuedKey> => {
       const overlapSeconds = Number(given.overlapSeconds);
       return store.admin.keys.rotate(apiKey.id, { overlapSeconds, ...expiryOf(given) });
     },
-    onCreated: onRotated,
+    onSent: onRotated,
     onValuesChange: setValues,
   });
   const isNow = values.overlapSeconds === '0';

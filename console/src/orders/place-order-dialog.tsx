@@ -3,7 +3,7 @@ import { NotFoundError, type NewOrder, type Order } from 'animal-store-client';
 import { useRef } from 'react';
 import { FormError } from '../feedback/form-error';
 import { integerOf } from '../form/integer';
-import { useCreation } from '../form/use-creation';
+import { useSubmission } from '../form/use-submission';
 import { useStore } from '../session/session';
 import { NotOffered } from './not-offered';
 import { ShipDateInput } from './ship-date-input';
@@ -19,14 +19,14 @@ interface PlaceOrderDialogProps {
 export function PlaceOrderDialog({ opened, onClose, onPlaced }: PlaceOrderDialogProps) {
   const store = useStore();
   const shipDateInput = useRef<HTMLInputElement>(null);
-  const { form, submit, error, isPending, clearErrors } = useCreation({
+  const { form, submit, error, isPending, clearErrors } = useSubmission({
     initialValues: { petId: '', quantity: '1', shipDate: '' },
     // The value of a date that is not complete is empty.
     validate: () =>
       shipDateInput.current?.validity.badInput === true
         ? { shipDate: 'Complete the date and time, or clear them' }
         : {},
-    create: ({ petId, quantity, shipDate }, idempotencyKey): Promise<Order> => {
+    send: ({ petId, quantity, shipDate }, idempotencyKey): Promise<Order> => {
       const order = {
         petId: integerOf(petId),
         quantity: integerOf(quantity),
@@ -34,7 +34,7 @@ export function PlaceOrderDialog({ opened, onClose, onPlaced }: PlaceOrderDialog
       };
       return store.createOrder(order as unknown as NewOrder, { idempotencyKey });
     },
-    onCreated: onPlaced,
+    onSent: onPlaced,
   });
   const title = (
     <Group gap="xs">

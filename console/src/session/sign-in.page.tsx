@@ -30,6 +30,8 @@ export function SignInPage() {
       await storeFor(apiKey).getRateLimit();
       return apiKey;
     },
+    // The cache must not keep the key.
+    gcTime: 0,
     onSuccess: signIn,
     onError: (error) => form.setFieldError('apiKey', explain(error)),
   });

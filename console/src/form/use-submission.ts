@@ -5,22 +5,22 @@ import { useRef } from 'react';
 import { faultsOf } from './field-faults';
 import { randomText } from './random-text';
 
-interface CreationOptions<Values, Created> {
+interface SubmissionOptions<Values, Result> {
   /** Also names the fields, as the messages of the service do. */
   initialValues: Values;
   /** Returns what is wrong with a field that the browser does not let out, if anything. */
   validate?: (values: Values) => Partial<Record<keyof Values, string>>;
-  create: (values: Values, idempotencyKey: string) => Promise<Created>;
-  onCreated: (created: Created) => void;
+  send: (values: Values, idempotencyKey: string) => Promise<Result>;
+  onSent: (result: Result) => void;
   /** Called with the values as they are typed. */
   onValuesChange?: (values: Values) => void;
 }
 
-/** A form that creates something once: sending the same values again after a failure repeats the same request. */
-export function useCreation<Values extends Record<string, string>, Created>(
-  options: CreationOptions<Values, Created>,
+/** A form that is sent once: sending the same values again after a failure repeats the same request. */
+export function useSubmission<Values extends Record<string, string>, Result>(
+  options: SubmissionOptions<Values, Result>,
 ) {
-  const { initialValues, validate, create, onCreated, onValuesChange } = options;
+  const { initialValues, validate, send, onSent, onValuesChange } = options;
   const form = useForm<Values>({
     mode: 'uncontrolled',
     initialValues,
@@ -33,18 +33,20 @@ export function useCreation<Values extends Record<string, string>, Created>(
     const first = Object.keys(initialValues).find((name) => errors[name] !== undefined);
     form.getInputNode(first ?? '')?.focus();
   };
-  const creation = useMutation({
+  const submission = useMutation({
     mutationFn: (values: Values) => {
       const content = JSON.stringify(values);
       if (attempt.current.content !== content) {
         attempt.current = { content, idempotencyKey: randomText() };
       }
-      return create(values, attempt.current.idempotencyKey);
+      return send(values, attempt.current.idempotencyKey);
     },
-    onSuccess: (created) => {
+    // Its result may be a new API key, which must not outlast the form.
+    gcTime: 0,
+    onSuccess: (result) => {
       attempt.current = { content: '', idempotencyKey: '' };
       form.reset();
-      onCreated(created);
+      onSent(result);
     },
     onError: (error) => {
       if (error instanceof ValidationError) {
@@ -52,7 +54,7 @@ export function useCreation<Values extends Record<string, string>, Created>(
       }
     },
   });
-  const { error, isPending } = creation;
+  const { error, isPending } = submission;
   const isBesideFields =
     error instanceof ValidationError && faultsOf(error.message, Object.keys(initialValues)).rest === null;
   return {
@@ -62,13 +64,13 @@ export function useCreation<Values extends Record<string, string>, Created>(
     error: isBesideFields ? null : error,
     submit: form.onSubmit((values) => {
       if (!isPending) {
-        creation.mutate(values);
+        submission.mutate(values);
       }
     }),
     /** Forgets a failure, but not what was typed. */
     clearErrors: () => {
       form.clearErrors();
-      creation.reset();
+      submission.reset();
     },
   };
 }
