@@ -31,7 +31,7 @@ export function KeyActions({ apiKey, onPause }: KeyActionsProps) {
   const [{ action, opening }, setOpened] = useState({ action: 'label' as Action, opening: 0 });
   const [isOpen, dialog] = useDisclosure(false);
   const [issued, setIssued] = useState<IssuedKey | null>(null);
-  const refresh = useKeyRefresh(apiKey);
+  const refresh = useKeyRefresh();
   const isValid = apiKey.state === 'active' || apiKey.state === 'rotating';
   const { title, Form } = DIALOGS[action];
   const button = (name: Action) => ({
@@ -44,7 +44,7 @@ export function KeyActions({ apiKey, onPause }: KeyActionsProps) {
   });
   const showChanged = (changed: Key) => {
     dialog.close();
-    void refresh(changed);
+    refresh(changed);
   };
   const showSuccessor = (successor: IssuedKey) => {
     dialog.close();
@@ -54,7 +54,7 @@ export function KeyActions({ apiKey, onPause }: KeyActionsProps) {
   const forgetSuccessor = () => {
     setIssued(null);
     onPause(false);
-    void refresh();
+    refresh();
   };
   return (
     <>

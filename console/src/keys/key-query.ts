@@ -47,21 +47,20 @@ export const keyRateLimitQuery = (store: AnimalStore, id: string, pollMs: number
     staleTime: 0,
   });
 
+/** What a change of a key touches: keys and their limits, the audit, the bans of the traffic, and the signed-in key if it is that. */
+const TOUCHED = ['keys', 'audit', 'traffic', 'own-key'];
+
 /** Returns the function that reads again what a change of a key touches; until then, the key is shown as the response has it. */
-export function useKeyRefresh({ id, quotaId }: Pick<Key, 'id' | 'quotaId'>) {
+export function useKeyRefresh() {
   const store = useStore();
   const queryClient = useQueryClient();
-  return (changed?: Key): Promise<unknown> => {
-    queryClient.setQueryData(keyQuery(store, id).queryKey, (key) => key && { ...key, ...changed });
-    return Promise.all(
-      [
-        ['keys', 'one'],
-        ['keys', 'list'],
-        ['keys', 'rate-limit', id],
-        ['keys', 'quota', quotaId],
-        ['keys', 'audit', id],
-      ].map((queryKey) => queryClient.invalidateQueries({ queryKey })),
-    );
+  return (changed?: Key): void => {
+    if (changed !== undefined) {
+      queryClient.setQueryData(keyQuery(store, changed.id).queryKey, (key) => key && { ...key, ...changed });
+    }
+    for (const name of TOUCHED) {
+      void queryClient.invalidateQueries({ queryKey: [name] });
+    }
   };
 }
 

@@ -2,7 +2,6 @@ import { Button, Modal, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconKey, IconPlus } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
-import { useQueryClient } from '@tanstack/react-query';
 import type { IssuedKey, KeyWithUsage } from 'animal-store-client';
 import { useState } from 'react';
 import { EmptyState } from '../feedback/empty-state';
@@ -17,6 +16,7 @@ import { useCursorPages } from '../table/use-cursor-pages';
 import { IssueForm } from './issue-form';
 import { KEY_COLUMNS } from './key-columns';
 import { KeyFilters } from './key-filters';
+import { useKeyRefresh } from './key-query';
 import { isFiltered, keyQueryOf } from './keys-search';
 import { NewKeyDialog } from './new-key-dialog';
 import { WithPlans } from './with-plans';
@@ -35,7 +35,7 @@ export function KeysPage() {
 
 function Keys() {
   const store = useStore();
-  const queryClient = useQueryClient();
+  const refresh = useKeyRefresh();
   const search = route.useSearch();
   const { cursor: _cursor, page: _page, ...list } = search;
   const [isIssuing, issuing] = useDisclosure(false);
@@ -55,7 +55,7 @@ function Keys() {
   };
   const forgetIssued = () => {
     setIssued(null);
-    void queryClient.invalidateQueries({ queryKey: ['keys', 'list'] });
+    refresh();
   };
   const issueButton = (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={issuing.open}>
