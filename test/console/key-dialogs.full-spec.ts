@@ -55,6 +55,21 @@ describe('the dialog that renames a key', () => {
     }
   });
 
+  it('shows the change on the page of the audit too', async () => {
+    const { id } = await store.issue({ name: 'Recorded' });
+    const { page } = await open(`/${id}`);
+    const audit = page.getByRole('link', { name: 'Show in the audit' });
+    await audit.click();
+    await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor();
+    await page.goBack();
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Recorded again');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Recorded again' }).waitFor();
+    await audit.click();
+    await page.getByRole('table').getByText('Renamed a key').waitFor();
+  });
+
   it('forgets what was typed when it is cancelled', async () => {
     const { id } = await store.issue({ name: 'Stays' });
     const { page } = await open(`/${id}`);
@@ -86,5 +101,16 @@ describe('the dialog that changes the plan of a key', () => {
     await page.unroute(PLANS_URL);
     await dialog.getByRole('button', { name: 'Try again' }).click();
     expect(await dialog.getByLabel('Plan').inputValue()).toBe('pro');
+  });
+});
+
+describe("the use on a key's page", () => {
+  it('says once that it could not be loaded, and leaves no skeleton', async () => {
+    const { id } = await store.issue();
+    const { page } = await open('');
+    await page.route(/\/admin\/usage/, (route) => route.abort());
+    await page.goto(`${store.url}/console/admin/keys/${id}`);
+    await page.getByText('They are loaded together with the requests above.').waitFor();
+    expect(await page.getByText('This could not be loaded').count()).toBe(1);
   });
 });

@@ -1,4 +1,4 @@
-import { Skeleton } from '@mantine/core';
+import { Skeleton, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Period } from '../charts/periods';
@@ -15,7 +15,7 @@ export function KeyUsagePanels({ id }: { id: string }) {
   const store = useStore();
   const [period, setPeriod] = useState<Period>('hour');
   const usage = useQuery({
-    queryKey: ['keys', 'usage', id, period],
+    queryKey: ['key-usage', id, period],
     queryFn: async ({ signal }) => {
       const untilMs = Date.now();
       const since = new Date(rangeStartMs(RANGES[period], untilMs)).toISOString();
@@ -51,10 +51,14 @@ export function KeyUsagePanels({ id }: { id: string }) {
         )}
       </Panel>
       <Panel title="Operations" description={`In ${RANGES[data?.shown ?? period].text}`}>
-        {data === undefined ? (
+        {data !== undefined ? (
+          <OperationShares operations={data.operations} />
+        ) : error === null ? (
           <Skeleton height={160} radius="md" />
         ) : (
-          <OperationShares operations={data.operations} />
+          <Text size="sm" c="dimmed">
+            They are loaded together with the requests above.
+          </Text>
         )}
       </Panel>
     </>
