@@ -83,6 +83,18 @@ describe('the dialog that renames a key', () => {
 });
 
 describe('the dialog that changes the plan of a key', () => {
+  it('moves the focus to the first field that is wrong', async () => {
+    const { id } = await store.issue({ plan: 'pro' });
+    const { page } = await open(`/${id}`);
+    await page.getByRole('button', { name: 'Change plan' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Own limit per minute').fill('7');
+    await dialog.getByRole('button', { name: 'Change plan' }).click();
+    await dialog.getByText('Give both limits or neither').waitFor();
+    await page.locator('input:focus').fill('70');
+    expect(await dialog.getByLabel('Own limit per day').inputValue()).toBe('70');
+  });
+
   it('begins with the plan of the key on a page opened by its address', async () => {
     const { id } = await store.issue({ plan: 'pro' });
     const { page } = await open(`/${id}`);

@@ -48,6 +48,38 @@ describe('the sign-in page of the console', () => {
     await page.getByText('This key is not valid here.').waitFor();
   });
 
+  it('announces what is wrong beside the field, which keeps the focus', async () => {
+    const { page } = await browser.open('');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').getByText('Enter an API key').waitFor();
+    await page.locator('input:focus').fill('ask_test_no-such-key');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').getByText('This key is not valid here.').waitFor();
+    await page.locator('input:focus').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
+
+  it('counts down to the next attempt after too many', async () => {
+    const { key } = await store.issue();
+    const { page } = await browser.open('');
+    await page.route('**/v1/rate-limit', (route) =>
+      route.fulfill({
+        status: 429,
+        headers: { 'retry-after': '3' },
+        contentType: 'application/json',
+        body: JSON.stringify({ code: 'rate_limit_exceeded', message: 'Too many requests.' }),
+      }),
+    );
+    await page.getByLabel('API key').fill(key);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('You can send it again in').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByText('You can send it again now.').waitFor();
+    await page.unroute('**/v1/rate-limit');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  });
+
   it('keeps the key in the tab only, and forgets it on signing out', async () => {
     const { key } = await store.issue();
     const { page } = await browser.open('', { apiKey: key });

@@ -28,8 +28,8 @@ export function useSubmission<Values extends Record<string, string>, Result>(
     ...(onValuesChange && { onValuesChange }),
   });
   const attempt = useRef({ content: '', idempotencyKey: '' });
-  const showErrors = (errors: Partial<Record<string, string>>) => {
-    form.setErrors(errors);
+  // A screen reader reads the error of a field that gets the focus.
+  const focusFirst = (errors: Partial<Record<string, unknown>>) => {
     const first = Object.keys(initialValues).find((name) => errors[name] !== undefined);
     form.getInputNode(first ?? '')?.focus();
   };
@@ -50,7 +50,9 @@ export function useSubmission<Values extends Record<string, string>, Result>(
     },
     onError: (error) => {
       if (error instanceof ValidationError) {
-        showErrors(faultsOf(error.message, Object.keys(initialValues)).fields);
+        const { fields } = faultsOf(error.message, Object.keys(initialValues));
+        form.setErrors(fields);
+        focusFirst(fields);
       }
     },
   });
@@ -66,7 +68,7 @@ export function useSubmission<Values extends Record<string, string>, Result>(
       if (!isPending) {
         submission.mutate(values);
       }
-    }),
+    }, focusFirst),
     /** Forgets a failure, but not what was typed. */
     clearErrors: () => {
       form.clearErrors();

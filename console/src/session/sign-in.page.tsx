@@ -12,29 +12,17 @@ import {
 } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
-import { AuthenticationError, RateLimitError } from 'animal-store-client';
+import { AuthenticationError } from 'animal-store-client';
 import icon from '../icon.svg';
-import { messageOf } from '../feedback/error-message';
+import { FormError } from '../feedback/form-error';
 import { storeFor, useSession } from './session';
+
+const NOT_VALID =
+  'This key is not valid here. It may be mistyped, expired, revoked, or of the other environment.';
 
 /** Asks for an API key, and checks it with the one request that counts against no limit. */
 export function SignInPage() {
-  const { endedBecause, signIn } = useSession();
-  const form = useForm({
-    mode: 'uncontrolled',
-    initialValues: { apiKey: '' },
-    validate: { apiKey: (value) => (value.trim() === '' ? 'Enter an API key' : null) },
-  });
-  const check = useMutation({
-    mutationFn: async (apiKey: string) => {
-      await storeFor(apiKey).getRateLimit();
-      return apiKey;
-    },
-    // The cache must not keep the key.
-    gcTime: 0,
-    onSuccess: signIn,
-    onError: (error) => form.setFieldError('apiKey', explain(error)),
-  });
+  const { endedBecause } = useSession();
   return (
     <Center component="main" mih="100dvh" p="md">
       <Stack w="100%" maw={400} gap="lg">
@@ -53,24 +41,7 @@ export function SignInPage() {
             {endedBecause}
           </Alert>
         )}
-        <form onSubmit={form.onSubmit(({ apiKey }) => check.mutate(apiKey.trim()))} noValidate>
-          <Stack>
-            <PasswordInput
-              key={form.key('apiKey')}
-              {...form.getInputProps('apiKey')}
-              label="API key"
-              placeholder="ask_live_… or ask_test_…"
-              size="md"
-              autoComplete="off"
-              spellCheck={false}
-              data-autofocus
-              autoFocus
-            />
-            <Button type="submit" size="md" loading={check.isPending}>
-              Sign in
-            </Button>
-          </Stack>
-        </form>
+        <KeyForm />
         <Text size="sm" c="dimmed">
           An administrator of the store issues keys. How to use one is in the{' '}
           <Anchor href="/docs" inherit>
@@ -83,12 +54,56 @@ export function SignInPage() {
   );
 }
 
-function explain(error: Error): string {
-  if (error instanceof AuthenticationError) {
-    return 'This key is not valid here. It may be mistyped, expired, revoked, or of the other environment.';
-  }
-  if (error instanceof RateLimitError) {
-    return `Too many attempts. Wait ${Math.ceil((error.retryAfterMs ?? 60_000) / 1000)} seconds and try again.`;
-  }
-  return messageOf(error);
+function KeyForm() {
+  const { signIn } = useSession();
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { apiKey: '' },
+    validate: { apiKey: (value) => (value.trim() === '' ? 'Enter an API key' : null) },
+  });
+  const check = useMutation({
+    mutationFn: async (apiKey: string) => {
+      await storeFor(apiKey).getRateLimit();
+      return apiKey;
+    },
+    // The cache must not keep the key.
+    gcTime: 0,
+    onSuccess: signIn,
+    onError: (error) => {
+      if (error instanceof AuthenticationError) {
+        form.setFieldError('apiKey', NOT_VALID);
+        focusKey();
+      }
+    },
+  });
+  const focusKey = () => form.getInputNode('apiKey')?.focus();
+  return (
+    <form onSubmit={form.onSubmit(({ apiKey }) => check.mutate(apiKey.trim()), focusKey)} noValidate>
+      <Stack>
+        {check.error !== null && !(check.error instanceof AuthenticationError) && (
+          <FormError
+            error={check.error}
+            title="You are not signed in"
+            noResponse="The service did not respond. Check the connection and try again."
+          />
+        )}
+        <PasswordInput
+          key={form.key('apiKey')}
+          {...form.getInputProps('apiKey')}
+          label="API key"
+          // The field may have the focus already, so that moving it there would announce nothing.
+          errorProps={{ role: 'alert' }}
+          placeholder="ask_live_… or ask_test_…"
+          size="md"
+          autoComplete="off"
+          spellCheck={false}
+          data-autofocus
+          autoFocus
+        />
+        <Button type="submit" size="md" loading={check.isPending}>
+          Sign in
+        </Button>
+      </Stack>
+    </form>
+  );
 }
