@@ -96,6 +96,20 @@ describe('the sign-in page of the console', () => {
     expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain(key);
   });
 
+  it('offers the colours as one choice, and keeps it', async () => {
+    const { key } = await store.issue();
+    const { page, complaints } = await browser.open('', { apiKey: key });
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('menuitemradio', { name: 'As the system', checked: true }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('menuitemradio', { name: 'Dark' }).click();
+    await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('menuitemradio', { name: 'Dark', checked: true }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
   it('signs out a key that has been revoked meanwhile, and says so', async () => {
     const { key, id } = await store.issue();
     const { page } = await browser.open('', { apiKey: key });

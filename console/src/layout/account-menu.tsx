@@ -16,6 +16,7 @@ const SCHEMES = [
   { value: 'light', label: 'Light', icon: IconSun },
   { value: 'dark', label: 'Dark', icon: IconMoon },
 ] as const;
+type Scheme = (typeof SCHEMES)[number]['value'];
 
 /** Who is signed in, the colour scheme, and the way out. */
 export function AccountMenu() {
@@ -44,17 +45,18 @@ export function AccountMenu() {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>Colours</Menu.Label>
-        {SCHEMES.map(({ value, label, icon: Icon }) => (
-          <Menu.Item
-            key={value}
-            leftSection={<Icon size={16} aria-hidden />}
-            onClick={() => setColorScheme(value)}
-            aria-current={colorScheme === value}
-            fw={colorScheme === value ? 600 : undefined}
-          >
-            {label}
-          </Menu.Item>
-        ))}
+        <Menu.RadioGroup value={colorScheme} onChange={(value) => setColorScheme(value as Scheme)}>
+          {SCHEMES.map(({ value, label, icon: Icon }) => (
+            <Menu.RadioItem
+              key={value}
+              value={value}
+              rightSection={<Icon size={16} aria-hidden />}
+              closeMenuOnClick
+            >
+              {label}
+            </Menu.RadioItem>
+          ))}
+        </Menu.RadioGroup>
         <Menu.Divider />
         <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={signOut}>
           Sign out
