@@ -27,6 +27,7 @@ describe('the dialog that shows a new key', () => {
     await page.addInitScript('delete Navigator.prototype.clipboard; delete Crypto.prototype.randomUUID;');
     await page.reload();
     await page.getByRole('button', { name: 'Issue key' }).click();
+    await page.getByText('The key works at once.').waitFor();
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Without clipboard');
     await page.getByRole('dialog').getByRole('button', { name: 'Issue key' }).click();
     await page.getByRole('button', { name: 'Copy key' }).click();
@@ -46,6 +47,7 @@ describe('the dialog that renames a key', () => {
       ['Second', 'Third'],
     ] as const) {
       await page.getByRole('button', { name: 'Rename' }).click();
+      await page.getByText('Requests with the key work as before.').waitFor();
       expect(await name.inputValue()).toBe(before);
       expect(await page.getByRole('textbox', { name: 'Note' }).inputValue()).toBe('Kept');
       await name.fill(after);

@@ -1,4 +1,4 @@
-import { Input, SegmentedControl } from '@mantine/core';
+import { Input, SegmentedControl, Text } from '@mantine/core';
 import type { IssuedKey, Plan } from 'animal-store-client';
 import { useState } from 'react';
 import { ExpiryFields, expiryFault, expiryOf } from '../form/expiry-fields';
@@ -73,6 +73,7 @@ export function IssueForm({ plans, onClose, onIssued }: IssueFormProps) {
         />
       </Input.Wrapper>
       <ExpiryFields form={form} values={values} label="Expires" none="Never" />
+      <Text size="sm">The key works at once. It is shown only once, when it is issued.</Text>
     </DialogForm>
   );
 }

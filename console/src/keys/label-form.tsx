@@ -1,3 +1,4 @@
+import { Text } from '@mantine/core';
 import { useSubmission } from '../form/use-submission';
 import { useStore } from '../session/session';
 import { DialogForm } from './dialog-form';
@@ -22,6 +23,7 @@ export function LabelForm({ apiKey, onClose, onChanged }: KeyFormProps) {
       onClose={onClose}
     >
       <LabelFields form={form} />
+      <Text size="sm">Requests with the key work as before. Its holder sees the name, but not the note.</Text>
     </DialogForm>
   );
 }
