@@ -1,6 +1,8 @@
+import { setTimeout } from 'node:timers/promises';
 import type { IssuedKey } from '../../src/admin/key.schemas.js';
 import { startApplication, type TestApplication } from '../support/application.js';
 import { accessibilityFaults, ConsoleBrowser, type ConsolePage } from '../support/console.js';
+import { send } from '../support/http.js';
 
 const PLANS_URL = /\/admin\/plans\?/;
 let store: TestApplication;
@@ -34,6 +36,29 @@ describe('the dialog that shows a new key', () => {
     await page.getByText('Copying failed: select the key and copy it').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(complaints).toEqual([]);
+  });
+
+  it('keeps the successor of the signed-in key on the screen when that key is rejected', async () => {
+    const { id, key } = await store.issue({ name: 'Own', plan: 'business', role: 'admin' });
+    const { page } = await open(`/${id}`, key);
+    await page.getByRole('button', { name: 'Rotate' }).click();
+    await page.getByText('Now', { exact: true }).click();
+    await page.getByText('Requests with this key get 401 within a second.').waitFor();
+    await page.getByRole('button', { name: 'Rotate key' }).click();
+    const successor = (await page.locator('.new-key').textContent()) ?? '';
+    while ((await send(`${store.url}/v1/rate-limit`, { key })).status !== 401) {
+      await setTimeout(50);
+    }
+    const rejection = page.waitForResponse((response) => response.status() === 401);
+    // A browser that is online again reads the rate-limit status at once, not only when the minute ends.
+    await page.evaluate("for (const name of ['offline', 'online']) window.dispatchEvent(new Event(name))");
+    await rejection;
+    expect(await page.locator('.new-key').textContent()).toBe(successor);
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByText(/is no longer valid/).waitFor();
+    await page.getByLabel('API key').fill(successor);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Own', level: 1 }).waitFor();
   });
 });
 

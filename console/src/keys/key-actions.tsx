@@ -19,14 +19,8 @@ const DIALOGS = {
 };
 type Action = keyof typeof DIALOGS;
 
-interface KeyActionsProps {
-  apiKey: KeyWithUsage;
-  /** Called with true while a new key is shown. */
-  onPause: (isPaused: boolean) => void;
-}
-
 /** The buttons that change a key, each with a dialog that says what will happen. */
-export function KeyActions({ apiKey, onPause }: KeyActionsProps) {
+export function KeyActions({ apiKey }: { apiKey: KeyWithUsage }) {
   // The last action stays while its dialog fades.
   const [{ action, opening }, setOpened] = useState({ action: 'label' as Action, opening: 0 });
   const [isOpen, dialog] = useDisclosure(false);
@@ -48,12 +42,10 @@ export function KeyActions({ apiKey, onPause }: KeyActionsProps) {
   };
   const showSuccessor = (successor: IssuedKey) => {
     dialog.close();
-    onPause(true);
     setIssued(successor);
   };
   const forgetSuccessor = () => {
     setIssued(null);
-    onPause(false);
     refresh();
   };
   return (

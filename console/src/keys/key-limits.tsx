@@ -7,9 +7,9 @@ import { useStore } from '../session/session';
 import { keyRateLimitQuery } from './key-query';
 
 /** Shows the windows and the ban of a key's quota. Reading them counts against the signed-in key. */
-export function KeyLimits({ id, isPaused }: { id: string; isPaused: boolean }) {
+export function KeyLimits({ id }: { id: string }) {
   const { data: ownKey } = useOwnKey();
-  const pollMs = isPaused ? null : pollIntervalMs(ownKey?.perDay);
+  const pollMs = pollIntervalMs(ownKey?.perDay);
   const status = useQuery(keyRateLimitQuery(useStore(), id, pollMs));
   return status.error === null ? (
     <LimitGauges status={status.data} onEnd={() => undefined} />

@@ -35,7 +35,7 @@ export const keyAuditQuery = (store: AnimalStore, id: string) =>
   });
 
 /** The windows and the ban of a key's quota, read again when the minute ends, or less often. */
-export const keyRateLimitQuery = (store: AnimalStore, id: string, pollMs: number | null) =>
+export const keyRateLimitQuery = (store: AnimalStore, id: string, pollMs: number) =>
   queryOptions({
     queryKey: ['keys', 'rate-limit', id],
     queryFn: async ({ signal }): Promise<RateLimitNow> => {
@@ -43,7 +43,7 @@ export const keyRateLimitQuery = (store: AnimalStore, id: string, pollMs: number
       return { ...data, clockOffsetMs: clockOffsetMs(headers) };
     },
     refetchInterval: ({ state: { data } }) =>
-      pollMs === null ? false : pollMs > MINUTE_MS ? pollMs : untilMinuteEndMs(data?.clockOffsetMs ?? 0),
+      pollMs > MINUTE_MS ? pollMs : untilMinuteEndMs(data?.clockOffsetMs ?? 0),
     staleTime: 0,
   });
 

@@ -2,7 +2,6 @@ import { Code, Grid, Group, Skeleton, Stack } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useQuery } from '@tanstack/react-query';
 import { type KeyWithUsage, NotFoundError, PermissionDeniedError } from 'animal-store-client';
-import { useState } from 'react';
 import { ErrorNotice } from '../feedback/error-notice';
 import { AdministratorsOnly } from '../layout/administrators-only';
 import { NotFoundPage } from '../layout/not-found.page';
@@ -57,8 +56,6 @@ function OneKey({ id }: { id: string }) {
 }
 
 function LoadedKey({ apiKey }: { apiKey: KeyWithUsage }) {
-  // While a new key is shown, no request may end the session and with it the only view of the key.
-  const [isPaused, setPaused] = useState(false);
   return (
     <Page
       title={apiKey.name}
@@ -73,10 +70,10 @@ function LoadedKey({ apiKey }: { apiKey: KeyWithUsage }) {
           </Code>
         </Group>
       }
-      actions={<KeyActions apiKey={apiKey} onPause={setPaused} />}
+      actions={<KeyActions apiKey={apiKey} />}
     >
       <Stack gap="lg">
-        <KeyLimits id={apiKey.id} isPaused={isPaused} />
+        <KeyLimits id={apiKey.id} />
         <Grid gap="lg">
           <Grid.Col span={{ base: 12, lg: 6 }}>
             <KeyFactsPanel apiKey={apiKey} />

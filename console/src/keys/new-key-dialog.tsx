@@ -3,6 +3,7 @@ import { useBlocker } from '@tanstack/react-router';
 import type { IssuedKey } from 'animal-store-client';
 import { useState } from 'react';
 import { CopyButton } from '../feedback/copy-button';
+import { useSessionHold } from '../session/session';
 
 interface NewKeyDialogProps {
   /** The key to show; null shows nothing. */
@@ -17,6 +18,8 @@ export function NewKeyDialog({ issued, onClose }: NewKeyDialogProps) {
     setLeaving(false);
     onClose();
   };
+  // Any request may find the signed-in key rejected, such as after its rotation without an overlap.
+  useSessionHold(issued !== null);
   useBlocker({
     disabled: issued === null,
     shouldBlockFn: () => {

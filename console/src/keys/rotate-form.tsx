@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { ExpiryFields, expiryFault, expiryOf } from '../form/expiry-fields';
 import { useSubmission } from '../form/use-submission';
 import { Instant } from '../format/instant';
-import { useStore } from '../session/session';
+import { useSessionHold, useStore } from '../session/session';
 import { DialogForm } from './dialog-form';
 import type { KeyFormProps } from './key-form';
 import { OwnKeyWarning } from './own-key-warning';
@@ -33,6 +33,8 @@ export function RotateForm({ apiKey, onClose, onRotated }: KeyFormProps) {
     onSent: onRotated,
     onValuesChange: setValues,
   });
+  // The key may be rejected before the response with its successor arrives.
+  useSessionHold(isPending);
   const isNow = values.overlapSeconds === '0';
   return (
     <DialogForm

@@ -1,6 +1,15 @@
 import { AnimalStore, AuthenticationError } from 'animal-store-client';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 
 /** `sessionStorage` ends with the tab, and no other tab reads it. */
 const STORAGE_KEY = 'animal-store-api-key';
@@ -14,6 +23,8 @@ interface Session {
   endedBecause: string | null;
   signIn: (apiKey: string) => void;
   signOut: () => void;
+  /** Puts off the end of the session by a rejected key until the returned function is called. */
+  hold: () => () => void;
 }
 
 const SessionContext = createContext<Session | null>(null);
@@ -37,7 +48,8 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     setApiKey(null);
     setEndedBecause(reason);
   }, []);
-  const queryClient = useMemo(() => queryClientFor(apiKey, end), [apiKey, end]);
+  const { hold, endOrWait } = useHolds(end);
+  const queryClient = useMemo(() => queryClientFor(apiKey, endOrWait), [apiKey, endOrWait]);
   const session = useMemo<Session>(
     () => ({
       apiKey,
@@ -49,14 +61,49 @@ export function SessionProvider({ children }: { children: ReactNode }) {
         setApiKey(next);
       },
       signOut: () => end(null),
+      hold,
     }),
-    [apiKey, endedBecause, end],
+    [apiKey, endedBecause, end, hold],
   );
   return (
     <SessionContext value={session}>
       <QueryClientProvider client={queryClient}>{children}</QueryClientProvider>
     </SessionContext>
   );
+}
+
+/** Keeps the reason of an end while anything holds the session, and ends it with the last hold. */
+function useHolds(end: (reason: string) => void) {
+  const state = useRef<{ holds: number; reason: string | null }>({ holds: 0, reason: null });
+  return useMemo(
+    () => ({
+      hold: () => {
+        state.current.holds += 1;
+        return () => {
+          state.current.holds -= 1;
+          const { holds, reason } = state.current;
+          if (holds === 0 && reason !== null) {
+            state.current.reason = null;
+            end(reason);
+          }
+        };
+      },
+      endOrWait: (reason: string) => {
+        if (state.current.holds > 0) {
+          state.current.reason = reason;
+        } else {
+          end(reason);
+        }
+      },
+    }),
+    [end],
+  );
+}
+
+/** Holds the session while the page shows what would be lost with it. */
+export function useSessionHold(isHeld: boolean): void {
+  const { hold } = useSession();
+  useEffect(() => (isHeld ? hold() : undefined), [hold, isHeld]);
 }
 
 export function useSession(): Session {
