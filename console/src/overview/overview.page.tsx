@@ -21,7 +21,7 @@ export function OverviewPage() {
         <UsagePanel />
         <Grid gap="lg">
           <Grid.Col span={{ base: 12, lg: 5 }}>
-            {key.error !== null ? (
+            {key.error !== null && key.data === undefined ? (
               <ErrorNotice key={key.errorUpdatedAt} error={key.error} retry={() => key.refetch()} />
             ) : key.data === undefined ? (
               <Skeleton height={300} radius="lg" />
