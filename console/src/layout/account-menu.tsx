@@ -25,7 +25,7 @@ export function AccountMenu() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const ending = `…${apiKey?.slice(-4) ?? ''}`;
   return (
-    <Menu position="top-start" width="target">
+    <Menu position="top-start" width="target" withinPortal={false} withInitialFocusPlaceholder={false}>
       <Menu.Target>
         <UnstyledButton w="100%" p="xs">
           <VisuallyHidden>Account: </VisuallyHidden>
