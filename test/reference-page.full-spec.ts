@@ -95,6 +95,9 @@ describeInBrowser('the reference page, in a browser', () => {
       ['operations-pets-getPet', 'deprecated, removed on 2030-12-05'],
       ['operations-store-listOrders', 'beta'],
       ['operations-store-createOrder', 'experimental'],
+      ['operations-account-getOwnKey', 'beta'],
+      ['operations-account-listOwnUsage', 'beta'],
+      ['operations-account-listOwnDeprecatedCalls', 'beta'],
     ]);
   });
 
