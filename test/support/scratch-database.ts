@@ -32,6 +32,8 @@ export async function query<Row extends pg.QueryResultRow>(
   values?: unknown[],
 ): Promise<Row[]> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
+  // A connection that a fault ends is an event too, besides the rejection of its query.
+  client.on('error', () => {});
   try {
     await client.connect();
     return (await client.query<Row>(sql, values)).rows;
