@@ -41,10 +41,17 @@ export function actionText(action: string): string {
   return ACTIONS[action] ?? action;
 }
 
-/** Returns the fields that an action set to another value. */
+/** Returns the fields that an action set to another value, in the same order for every action. */
 export function changesOf({ before, after }: Pick<AuditEntry, 'before' | 'after'>): Change[] {
   return Object.entries(after)
     .filter(([name, value]) => JSON.stringify(before?.[name]) !== JSON.stringify(value))
     .filter(([, value]) => before !== null || value !== null)
+    .toSorted(([one], [other]) => orderOf(one) - orderOf(other))
     .map(([name, value]) => ({ name, label: FIELDS[name] ?? name, before: before?.[name], after: value }));
+}
+
+/** Fields that this console does not know yet come last. */
+function orderOf(name: string): number {
+  const names = Object.keys(FIELDS);
+  return names.includes(name) ? names.indexOf(name) : names.length;
 }

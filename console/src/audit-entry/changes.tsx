@@ -4,6 +4,7 @@ import { Instant } from '../format/instant';
 import { numberText } from '../format/number';
 import { UntrustedText } from '../format/untrusted-text';
 import { type Change, changesOf } from './audit-texts';
+import { Subject } from './subject';
 
 /** Lists the fields that an action changed, from what to what. */
 export function Changes({ entry }: { entry: AuditEntry }) {
@@ -16,7 +17,7 @@ export function Changes({ entry }: { entry: AuditEntry }) {
   );
 }
 
-function ChangeText({ change: { label, before, after } }: { change: Change }) {
+function ChangeText({ change: { name, label, before, after } }: { change: Change }) {
   return (
     <Text size="sm" component="div">
       <Text span inherit c="dimmed">
@@ -27,7 +28,7 @@ function ChangeText({ change: { label, before, after } }: { change: Change }) {
           <Value value={before} /> →{' '}
         </>
       )}
-      <Value value={after} />
+      {name === 'successorId' ? <Subject subject={`key:${String(after)}`} /> : <Value value={after} />}
     </Text>
   );
 }

@@ -25,7 +25,7 @@ export function AuditFilters({ search, onChange }: AuditFiltersProps) {
   };
   const field = (name: keyof AuditSearch) => ({ value: values[name] ?? '', onChange: change(name) });
   return (
-    <SimpleGrid cols={{ base: 1, xs: 2, lg: 6 }} spacing="sm" mb="lg" style={{ alignItems: 'end' }}>
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm" mb="lg" style={{ alignItems: 'end' }}>
       <NativeSelect
         label="Action"
         data={[
@@ -40,13 +40,15 @@ export function AuditFilters({ search, onChange }: AuditFiltersProps) {
       <TextInput label="Until" type="datetime-local" {...field('until')} />
       <Button
         variant="default"
-        disabled={Object.keys(values).length === 0}
+        w="max-content"
+        // Without a filter it keeps its place, so that nothing moves when it appears.
+        style={{ visibility: Object.keys(values).length === 0 ? 'hidden' : 'visible' }}
         onClick={() => {
           setValues({});
           onChange({});
         }}
       >
-        Clear
+        Clear filters
       </Button>
     </SimpleGrid>
   );

@@ -5,6 +5,7 @@ import type { AuditEntry, AuditQuery } from 'animal-store-client';
 import { ActorText } from '../audit-entry/actor-text';
 import { actionText } from '../audit-entry/audit-texts';
 import { Changes } from '../audit-entry/changes';
+import { Subject } from '../audit-entry/subject';
 import { EmptyState } from '../feedback/empty-state';
 import { Instant } from '../format/instant';
 import { AdministratorsOnly } from '../layout/administrators-only';
@@ -15,13 +16,20 @@ import { type Column, DataTable } from '../table/data-table';
 import { useCursorPages } from '../table/use-cursor-pages';
 import { AuditFilters } from './audit-filters';
 import type { AuditSearch } from './audit-search';
-import { Subject } from './subject';
 
 const route = getRouteApi('/admin/audit');
 
 const COLUMNS: Column<AuditEntry>[] = [
   { header: 'Time', id: 'at', cell: ({ row: { original } }) => <Instant at={original.at} /> },
-  { header: 'Who', id: 'actor', cell: ({ row: { original } }) => <ActorText actor={original.actor} /> },
+  {
+    header: 'Who',
+    id: 'actor',
+    cell: ({ row: { original } }) => (
+      <Text component="div" inherit truncate maw={180}>
+        <ActorText actor={original.actor} />
+      </Text>
+    ),
+  },
   {
     header: 'Action',
     id: 'action',

@@ -19,7 +19,7 @@ export function KeyPanel({ ownKey }: { ownKey: OwnKey }) {
         </Fact>
         <Fact label="Plan">
           <Group gap="xs">
-            <Badge variant="light" tt="capitalize">
+            <Badge variant="light" tt="none">
               {plan}
             </Badge>
             {ownLimits && <Text size="sm">with limits of its own</Text>}

@@ -13,7 +13,7 @@ export function Subject({ subject }: { subject: string }) {
     );
   }
   return kind === 'key' ? (
-    <TextLink to="/admin/keys/$id" params={{ id: name }} inherit>
+    <TextLink to="/admin/keys/$id" params={{ id: name }} inherit style={{ whiteSpace: 'nowrap' }}>
       key …{name.slice(-ENDING)}
     </TextLink>
   ) : (
