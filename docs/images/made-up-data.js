@@ -44,7 +44,7 @@ const HISTORY = `
     server_errors, refusals, last_at)
   SELECT key.id, key.quota_id, $1::usage_period, date_trunc($1::text, now(), 'UTC') - n * ('1 ' || $1)::interval,
     operation, operation = 'getPet', total, total / 9, total / 25 + refused, total / 400, refused,
-    now() - n * ('1 ' || $1)::interval
+    now() - position * interval '4 minutes'
   FROM (SELECT *, row_number() OVER (ORDER BY id) AS position FROM api_keys WHERE role = 'client') key,
     generate_series(1, $2) n,
     (VALUES ('listPets', 3.0), ('createPet', 1.0), ('listOrders', 0.5), ('getPet', 0.3)) operations (operation, weight),

@@ -11,6 +11,7 @@ import { fillStore } from './made-up-data.js';
 
 const folder = import.meta.dirname;
 const PAGES = [
+  { name: 'console-sign-in', path: '/console', scheme: 'light' },
   { name: 'console-overview', path: '/console', role: 'shop', scheme: 'light' },
   { name: 'console-animals', path: '/console/animals', role: 'shop', scheme: 'light' },
   { name: 'console-orders', path: '/console/orders', role: 'shop', scheme: 'light' },
