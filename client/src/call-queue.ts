@@ -6,6 +6,8 @@ export interface QueuedCall {
   maxInFlight: number;
   /** When its time is over, in milliseconds by the clock of the pacer. */
   deadlineMs: number;
+  /** Milliseconds that it may wait for the limit. */
+  limitWaitMs: number;
   /** Sends it, at this time by the same clock. */
   resolve: (nowMs: number) => void;
   reject: (reason: unknown) => void;

@@ -2,7 +2,7 @@ import { AnimalStoreError } from './error.js';
 import { errorOfResponse, noResponse, unexpectedResponse } from './failures.js';
 import type { Hooks } from './hooks.js';
 import { parseJson } from './json.js';
-import type { Pacer } from './pacer.js';
+import type { Hold, Pacer } from './pacer.js';
 import type { Platform } from './platform.js';
 import { rateLimitWindows } from './rate-limit-headers.js';
 import { type Budget, mayRetry, retryDelayMs } from './retry.js';
@@ -69,9 +69,9 @@ export class Call {
   /** Waits until the next attempt may be sent. @returns when, by the clock of the pacer. */
   private async enter(latest: AnimalStoreError | null): Promise<number> {
     const { signal } = this.settings;
-    const { maxInFlight } = this.transport;
+    const { maxInFlight, budget } = this.transport;
     const budgetMs = this.leftMs();
-    const entry = { number: this.number, budgetMs, maxInFlight };
+    const entry = { number: this.number, budgetMs, limitWaitMs: budget.limitWaitMs, maxInFlight };
     try {
       return await within(budgetMs, signal, (limited) => this.pacer.enter(entry, limited));
     } catch (cause) {
@@ -84,7 +84,7 @@ export class Call {
     const { signal, counted } = this.settings;
     const { budget, platform } = this.transport;
     let headers = new Headers();
-    let holdMs: number | null = null;
+    let hold: Hold | null = null;
     this.attempts += 1;
     try {
       const limitMs = Math.min(budget.attemptMs, this.leftMs());
@@ -99,10 +99,10 @@ export class Call {
       error.attempts = this.attempts;
       ({ headers } = error);
       const delayMs = retryDelayMs(error, this.attempts, platform.random);
-      holdMs = error.status === 429 ? delayMs : null;
+      hold = error.status === 429 ? { ms: delayMs, cause: error } : null;
       return { error, delayMs };
     } finally {
-      this.pacer.leave({ sentAtMs, windows: counted ? rateLimitWindows(headers) : [], holdMs });
+      this.pacer.leave({ sentAtMs, windows: counted ? rateLimitWindows(headers) : [], hold });
     }
   }
 

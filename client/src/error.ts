@@ -43,7 +43,10 @@ export class BannedError extends RateLimitError {
   override readonly name = 'BannedError';
 }
 
-/** The call would have to wait `retryAfterMs` for the rate limit, which is longer than its time. Nothing was sent. */
+/**
+ * The call would have to wait `retryAfterMs` for the rate limit, which is longer than its time. Nothing was sent. `cause` is the
+ * 429 that it would have to wait for, if any, such as a `BannedError`.
+ */
 export class RateLimitWaitError extends RateLimitError {
   override readonly name = 'RateLimitWaitError';
 }

@@ -38,11 +38,16 @@ export function noResponse(cause: unknown): ConnectionError {
   );
 }
 
-/** Returns the error of a call that would have to wait longer for the rate limit than its time allows. */
-export function rateLimitWait(waitMs: number): RateLimitWaitError {
+/**
+ * Returns the error of a call that would have to wait longer for the rate limit than its time allows.
+ *
+ * @param cause the 429 that it would have to wait for, if any.
+ */
+export function rateLimitWait(waitMs: number, cause: AnimalStoreError | null): RateLimitWaitError {
   return new RateLimitWaitError(
     `The call would have to wait ${Math.ceil(waitMs / 1000)} s for the rate limit, which is longer than its time. Nothing was sent.`,
     { ...WITHOUT_RESPONSE, code: 'rate_limit_wait', retryAfterMs: waitMs, headers: new Headers() },
+    cause === null ? {} : { cause },
   );
 }
 

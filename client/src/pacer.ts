@@ -1,16 +1,23 @@
 import { CallQueue, type QueuedCall } from './call-queue.js';
+import type { AnimalStoreError } from './error.js';
 import { rateLimitWait } from './failures.js';
 import { inFlightLimit, type KnownWindow, learn, waitForWindowsMs, windowAt } from './pacing.js';
 import type { Platform } from './platform.js';
 import type { RateLimitWindow } from './rate-limit-headers.js';
+
+/** A response that forbids further requests for so many milliseconds, as an error. */
+export interface Hold {
+  ms: number;
+  cause: AnimalStoreError;
+}
 
 /** How a request ended. */
 export interface Outcome {
   sentAtMs: number;
   /** The windows that the response reports; none without a response. */
   windows: RateLimitWindow[];
-  /** Milliseconds for which the response forbids further requests, or null where it allows them. */
-  holdMs: number | null;
+  /** Null where the response allows further requests. */
+  hold: Hold | null;
 }
 
 /** A call that wants to send its next attempt. */
@@ -19,6 +26,8 @@ export interface Entry {
   number: number;
   /** Milliseconds that the call has left. */
   budgetMs: number;
+  /** Milliseconds of them that it may wait for the limit. */
+  limitWaitMs: number;
   /** It is not sent while so many requests are in flight. */
   maxInFlight: number;
 }
@@ -38,6 +47,7 @@ export class Pacer {
   private rampLimit = 1;
   private heldSinceMs = -Infinity;
   private heldUntilMs = -Infinity;
+  private heldBy: AnimalStoreError | null = null;
   /** When the latest response with limits arrived. */
   private knownAtMs = Infinity;
   /** The opening time against which all queued calls were checked last. */
@@ -61,12 +71,13 @@ export class Pacer {
    *
    * @throws RateLimitWaitError where it would have to wait longer; the signal's reason where that is aborted.
    */
-  async enter({ number, budgetMs, maxInFlight }: Entry, signal: AbortSignal): Promise<number> {
+  async enter({ number, budgetMs, limitWaitMs, maxInFlight }: Entry, signal: AbortSignal): Promise<number> {
     signal.throwIfAborted();
     let abort = () => {};
     try {
       return await new Promise<number>((resolve, reject) => {
-        const call = { number, maxInFlight, deadlineMs: this.now() + budgetMs, resolve, reject };
+        const deadlineMs = this.now() + budgetMs;
+        const call = { number, maxInFlight, deadlineMs, limitWaitMs, resolve, reject };
         abort = () => this.abandon(call, signal.reason);
         signal.addEventListener('abort', abort);
         this.queueCall(call);
@@ -94,19 +105,20 @@ export class Pacer {
   }
 
   /** Ends an attempt that `enter` allowed. */
-  leave({ sentAtMs, windows, holdMs }: Outcome): void {
+  leave({ sentAtMs, windows, hold }: Outcome): void {
     const receivedAtMs = this.now();
     this.inFlight -= 1;
     for (const window of windows) {
       this.windows.set(window.name, learn(this.windows.get(window.name), window, { sentAtMs, receivedAtMs }));
     }
-    if (windows.length > 0 || holdMs !== null) {
+    if (windows.length > 0 || hold !== null) {
       this.knownAtMs = receivedAtMs;
     }
-    if (holdMs !== null) {
+    if (hold !== null) {
       this.rampLimit = 1;
       this.heldSinceMs = receivedAtMs;
-      this.heldUntilMs = Math.max(this.heldUntilMs, receivedAtMs + holdMs);
+      this.heldUntilMs = Math.max(this.heldUntilMs, receivedAtMs + hold.ms);
+      this.heldBy = hold.cause;
     } else {
       this.rampLimit += 1;
       // A request that is allowed after the 429 ends the hold early.
@@ -190,10 +202,11 @@ export class Pacer {
   private rejectWhereTooLong(call: QueuedCall, ahead: number): boolean {
     const nowMs = this.now();
     const waitMs = this.waitMs(ahead, nowMs);
-    if (nowMs + waitMs < call.deadlineMs || !this.queue.remove(call)) {
+    const isInTime = waitMs <= call.limitWaitMs && nowMs + waitMs < call.deadlineMs;
+    if (isInTime || !this.queue.remove(call)) {
       return false;
     }
-    call.reject(rateLimitWait(waitMs));
+    call.reject(rateLimitWait(waitMs, nowMs < this.heldUntilMs ? this.heldBy : null));
     return true;
   }
 

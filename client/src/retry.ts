@@ -8,6 +8,8 @@ export interface Budget {
   totalMs: number;
   /** Milliseconds for one attempt. */
   attemptMs: number;
+  /** Milliseconds that an attempt may wait for the rate limit before it is sent. */
+  limitWaitMs: number;
 }
 
 /** Fills in the defaults: enough to wait for the next minute once this one's limit is reached, not for the next day. */
@@ -15,8 +17,9 @@ export function budgetOf({
   attempts = 6,
   totalMs = 90_000,
   attemptMs = 30_000,
+  limitWaitMs = Infinity,
 }: Partial<Budget> = {}): Budget {
-  return { attempts, totalMs, attemptMs };
+  return { attempts, totalMs, attemptMs, limitWaitMs };
 }
 
 const BACKOFF_BASE_MS = 250;

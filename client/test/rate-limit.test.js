@@ -131,6 +131,23 @@ describe('a call that has to wait for the limit', () => {
     assert.equal(responses.length, 1);
   });
 
+  it('fails at once when the wait is longer than limitWaitMs, also within its time', async () => {
+    const { key } = await admin.keys.issue({ name: 'one', plan: 'enterprise', perMinute: 1, perDay: 100 });
+    const { store, responses } = connect(key, { budget: { limitWaitMs: 10_000 } });
+    await travelToSecond(20);
+    await store.listPets();
+    const error = await errorOf(store.listPets());
+    assert.ok(error instanceof RateLimitWaitError);
+    // No response has denied anything.
+    assert.equal(error.cause, undefined);
+    assert.equal(responses.length, 1);
+    await travelToSecond(55);
+    await store.listPets();
+    await store.listPets();
+    assert.equal(responses.length, 3);
+    assert.equal(deniedOf(responses).length, 0);
+  });
+
   it('fails with a BannedError while the key is banned, and sends nothing after that', async () => {
     const { key } = await admin.keys.issue({ name: 'banned', plan: 'enterprise', perMinute: 1, perDay: 100 });
     await travelToSecond(20);
@@ -141,7 +158,9 @@ describe('a call that has to wait for the limit', () => {
     const error = await errorOf(store.listPets());
     assert.ok(error instanceof BannedError && error instanceof RateLimitError);
     assert.deepEqual([error.code, error.status, error.attempts], ['api_key_banned', 429, 1]);
-    assert.ok((await errorOf(store.listPets())) instanceof RateLimitWaitError);
+    const next = await errorOf(store.listPets());
+    assert.ok(next instanceof RateLimitWaitError);
+    assert.equal(next.cause, error);
     assert.equal(responses.length, 1);
     // Needs no room in the windows.
     assert.notEqual((await store.getRateLimit()).bannedUntil, null);
