@@ -1,16 +1,17 @@
 import { Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { durationText } from '../format/duration';
+import { serviceNowMs } from '../session/service-clock';
 
 interface CountdownProps {
-  /** The end, in milliseconds since the Unix epoch. */
+  /** The end, in milliseconds since the Unix epoch, by the service's clock. */
   untilMs: number;
   onEnd?: () => void;
 }
 
 /** Shows the time until a moment, and calls `onEnd` once it has come and the tab is visible: a hidden one needs nothing new. */
 export function Countdown({ untilMs, onEnd }: CountdownProps) {
-  const [nowMs, setNowMs] = useState(() => Date.now());
+  const [nowMs, setNowMs] = useState(serviceNowMs);
   const end = useRef(onEnd);
   end.current = onEnd;
   const isOver = nowMs >= untilMs;
@@ -18,7 +19,7 @@ export function Countdown({ untilMs, onEnd }: CountdownProps) {
     if (isOver) {
       return onceVisible(() => end.current?.());
     }
-    const timer = setInterval(() => setNowMs(Date.now()), 1000);
+    const timer = setInterval(() => setNowMs(serviceNowMs()), 1000);
     return () => clearInterval(timer);
   }, [isOver, untilMs]);
   return (

@@ -1,5 +1,6 @@
 import { NativeSelect, Stack, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import { serviceNowMs } from '../session/service-clock';
 
 const ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 const DAY_MS = 86_400_000;
@@ -61,6 +62,6 @@ export function expiryOf({ expires, expiresAt }: ExpiryValues): { expiresAt?: st
   if (expires === '') {
     return {};
   }
-  const at = expires === 'at' ? new Date(expiresAt) : new Date(Date.now() + Number(expires) * DAY_MS);
+  const at = expires === 'at' ? new Date(expiresAt) : new Date(serviceNowMs() + Number(expires) * DAY_MS);
   return { expiresAt: at.toISOString() };
 }

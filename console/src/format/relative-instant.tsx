@@ -1,5 +1,6 @@
 import { Text, Tooltip } from '@mantine/core';
 import { useEffect, useState } from 'react';
+import { serviceNowMs } from '../session/service-clock';
 import { utcText } from './instant';
 
 const MINUTE_MS = 60_000;
@@ -38,11 +39,11 @@ function agoText(ms: number): string {
   return found === undefined ? 'Just now' : relative.format(-Math.floor(minutes / found[1]), found[0]);
 }
 
-/** Returns the time now, again each minute. */
+/** Returns the time now by the service's clock, again each minute. */
 function useMinutes(): number {
-  const [nowMs, setNowMs] = useState(() => Date.now());
+  const [nowMs, setNowMs] = useState(serviceNowMs);
   useEffect(() => {
-    const timer = setInterval(() => setNowMs(Date.now()), MINUTE_MS);
+    const timer = setInterval(() => setNowMs(serviceNowMs()), MINUTE_MS);
     return () => clearInterval(timer);
   }, []);
   return nowMs;

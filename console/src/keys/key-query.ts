@@ -1,6 +1,6 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { AnimalStore, Key } from 'animal-store-client';
-import { clockOffsetMs, type RateLimitNow } from '../overview/rate-limit-query';
+import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
 
 /** More share no quota in practice: each is the successor of another. */
@@ -38,12 +38,8 @@ export const keyAuditQuery = (store: AnimalStore, id: string) =>
 export const keyRateLimitQuery = (store: AnimalStore, id: string, pollMs: number) =>
   queryOptions({
     queryKey: ['keys', 'rate-limit', id],
-    queryFn: async ({ signal }): Promise<RateLimitNow> => {
-      const { data, headers } = await store.admin.keys.rateLimit(id, { signal }).withResponse();
-      return { ...data, clockOffsetMs: clockOffsetMs(headers) };
-    },
-    refetchInterval: ({ state: { data } }) =>
-      pollMs > MINUTE_MS ? pollMs : untilMinuteEndMs(data?.clockOffsetMs ?? 0),
+    queryFn: ({ signal }) => store.admin.keys.rateLimit(id, { signal }),
+    refetchInterval: () => (pollMs > MINUTE_MS ? pollMs : untilMinuteEndMs()),
     staleTime: 0,
   });
 
@@ -64,6 +60,6 @@ export function useKeyRefresh() {
   };
 }
 
-function untilMinuteEndMs(offsetMs: number): number {
-  return MINUTE_MS - ((Date.now() - offsetMs) % MINUTE_MS) + WINDOW_END_MARGIN_MS;
+function untilMinuteEndMs(): number {
+  return MINUTE_MS - (serviceNowMs() % MINUTE_MS) + WINDOW_END_MARGIN_MS;
 }

@@ -7,6 +7,7 @@ import { RangeSelect } from '../charts/range-select';
 import { RANGES, rangeStartMs } from '../charts/ranges';
 import { ErrorNotice } from '../feedback/error-notice';
 import { Panel } from '../layout/panel';
+import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
 import { OperationShares } from './operation-shares';
 
@@ -17,7 +18,7 @@ export function KeyUsagePanels({ id }: { id: string }) {
   const usage = useQuery({
     queryKey: ['key-usage', id, period],
     queryFn: async ({ signal }) => {
-      const untilMs = Date.now();
+      const untilMs = serviceNowMs();
       const since = new Date(rangeStartMs(RANGES[period], untilMs)).toISOString();
       const [totals, operations] = await Promise.all([
         store.admin.usage.totals({ key: id, period, since, limit: 100 }, { signal }),

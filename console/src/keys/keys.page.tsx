@@ -9,6 +9,7 @@ import { AdministratorsOnly } from '../layout/administrators-only';
 import { Page } from '../layout/page';
 import { Panel } from '../layout/panel';
 import { TextLink } from '../layout/text-link';
+import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
 import { DataTable } from '../table/data-table';
 import { useAddressPosition } from '../table/use-address-position';
@@ -44,7 +45,7 @@ function Keys() {
     queryKey: ['keys', 'list', list],
     load: (cursor, signal) =>
       store.admin.keys.list(
-        { ...keyQueryOf(list, Date.now()), limit: PAGE_SIZE, ...(cursor && { cursor }) },
+        { ...keyQueryOf(list, serviceNowMs()), limit: PAGE_SIZE, ...(cursor && { cursor }) },
         { signal },
       ),
     position: useAddressPosition(search),

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { ExpiryFields, expiryFault, expiryOf } from '../form/expiry-fields';
 import { useSubmission } from '../form/use-submission';
 import { Instant } from '../format/instant';
+import { serviceNowMs } from '../session/service-clock';
 import { useSessionHold, useStore } from '../session/session';
 import { DialogForm } from './dialog-form';
 import type { KeyFormProps } from './key-form';
@@ -74,7 +75,7 @@ export function RotateForm({ apiKey, onClose, onRotated }: KeyFormProps) {
 
 /** Says until when both keys work: the overlap never goes past the key's own expiry. */
 function Overlap({ seconds, expiresAt }: { seconds: number; expiresAt: string | null }) {
-  const overlapEndMs = Date.now() + seconds * 1000;
+  const overlapEndMs = serviceNowMs() + seconds * 1000;
   const expiresMs = expiresAt === null ? Infinity : Date.parse(expiresAt);
   if (seconds === 0) {
     return <Text size="sm">Requests with this key get 401 within a second.</Text>;

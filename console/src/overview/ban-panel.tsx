@@ -1,19 +1,19 @@
 import { Stack, Text } from '@mantine/core';
+import type { RateLimitStatus } from 'animal-store-client';
 import { Countdown } from '../feedback/countdown';
 import { countText, numberText } from '../format/number';
 import { Instant } from '../format/instant';
 import { Panel } from '../layout/panel';
-import type { RateLimitNow } from './rate-limit-query';
 
 /** Shows the ban of the key, or how many refusals are left before one. */
-export function BanPanel({ status, onEnd }: { status: RateLimitNow; onEnd: () => void }) {
-  const { bannedUntil, refusalsUntilBan, clockOffsetMs } = status;
+export function BanPanel({ status, onEnd }: { status: RateLimitStatus; onEnd: () => void }) {
+  const { bannedUntil, refusalsUntilBan } = status;
   if (bannedUntil !== null) {
     return (
       <Panel title="Banned">
         <Stack gap="sm">
           <Text fz={34} lh={1.1} fw={650} c="red">
-            <Countdown untilMs={Date.parse(bannedUntil) + clockOffsetMs} onEnd={onEnd} />
+            <Countdown untilMs={Date.parse(bannedUntil)} onEnd={onEnd} />
           </Text>
           <Text size="sm" c="dimmed">
             Every request is refused until <Instant at={bannedUntil} />. Requests meanwhile do not lengthen

@@ -1,6 +1,6 @@
 import { SimpleGrid, Skeleton } from '@mantine/core';
+import type { RateLimitStatus } from 'animal-store-client';
 import { BanPanel } from './ban-panel';
-import type { RateLimitNow } from './rate-limit-query';
 import { WindowGauge } from './window-gauge';
 
 const TITLES = { minute: 'This minute', day: 'Today (UTC)' };
@@ -8,7 +8,7 @@ const GAUGE_HEIGHT = 172;
 
 interface LimitGaugesProps {
   /** Undefined while it loads. */
-  status: RateLimitNow | undefined;
+  status: RateLimitStatus | undefined;
   /** Called when a window or a ban ends. */
   onEnd: () => void;
 }
@@ -27,7 +27,7 @@ export function LimitGauges({ status, onEnd }: LimitGaugesProps) {
               title={TITLES[name]}
               limit={limit}
               remaining={remaining}
-              resetMs={reset * 1000 + status.clockOffsetMs}
+              resetMs={reset * 1000}
               onReset={onEnd}
             />
           ))}

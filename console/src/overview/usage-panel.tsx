@@ -8,6 +8,7 @@ import { RANGES } from '../charts/ranges';
 import { ErrorNotice } from '../feedback/error-notice';
 import { Panel } from '../layout/panel';
 import { useOwnKey } from '../session/own-key';
+import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
 import { pollIntervalMs } from './poll-interval';
 
@@ -20,7 +21,7 @@ export function UsagePanel() {
     queryKey: ['own-usage', period],
     queryFn: async ({ signal }) => {
       const { items } = await store.listOwnUsage({ period, limit: 100 }, { signal });
-      return { totals: items, untilMs: Date.now(), shown: period };
+      return { totals: items, untilMs: serviceNowMs(), shown: period };
     },
     placeholderData: keepPreviousData,
     refetchInterval: pollIntervalMs(key?.perDay),

@@ -10,6 +10,7 @@ import {
   useRef,
   useState,
 } from 'react';
+import { learnServiceTime } from './service-clock';
 
 /** `sessionStorage` ends with the tab, and no other tab reads it. */
 const STORAGE_KEY = 'animal-store-api-key';
@@ -36,6 +37,7 @@ export function storeFor(apiKey: string): AnimalStore {
     apiKey,
     budget: { attempts: 1, totalMs: TIMEOUT_MS, attemptMs: TIMEOUT_MS },
     warn: () => undefined,
+    onResponse: ({ headers }) => learnServiceTime(headers),
   });
 }
 

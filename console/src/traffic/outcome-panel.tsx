@@ -4,6 +4,7 @@ import type { UsageTotals } from 'animal-store-client';
 import { LazyOutcomeChart } from '../charts/lazy-outcome-chart';
 import { type Bar, barsOf, PERIOD_MS } from '../charts/periods';
 import { countText, numberText } from '../format/number';
+import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
 import { RangeFields } from './range-fields';
 import { ReportPanel } from './report-panel';
@@ -21,7 +22,7 @@ interface OutcomePanelProps {
 export function OutcomePanel({ search, onSearch }: OutcomePanelProps) {
   const store = useStore();
   const report = useReport(['totals', search], async (signal) => {
-    const range = rangeOf(search, Date.now());
+    const range = rangeOf(search, serviceNowMs());
     const { items } = await store.admin.usage.totals({ ...queryOf(range), limit: PAGE }, { signal });
     return { totals: items, range };
   });

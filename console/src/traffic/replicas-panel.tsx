@@ -3,6 +3,7 @@ import { IconServer } from '@tabler/icons-react';
 import type { Replica } from 'animal-store-client';
 import { EmptyState } from '../feedback/empty-state';
 import { Instant } from '../format/instant';
+import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
 import { ReportPanel } from './report-panel';
 import { useReport } from './use-report';
@@ -13,11 +14,10 @@ const SILENT_MS = 15_000;
 /** Lists the replicas, and which of them count locally because the counter store is away. */
 export function ReplicasPanel() {
   const store = useStore();
-  const report = useReport(['replicas'], async (signal) => {
-    const { data, headers } = await store.admin.replicas.list({ signal }).withResponse();
-    // By the clock of the service, as that of this machine may differ.
-    return { replicas: data, readMs: Date.parse(headers.get('Date') ?? '') };
-  });
+  const report = useReport(['replicas'], async (signal) => ({
+    replicas: await store.admin.replicas.list({ signal }),
+    readMs: serviceNowMs(),
+  }));
   return (
     <ReportPanel title="Replicas" report={report} height={120}>
       {({ replicas, readMs }) =>

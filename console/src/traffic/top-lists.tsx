@@ -3,6 +3,7 @@ import { IconChartBar } from '@tabler/icons-react';
 import { EmptyState } from '../feedback/empty-state';
 import { countText } from '../format/number';
 import { UntrustedText } from '../format/untrusted-text';
+import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
 import { TextLink } from '../layout/text-link';
 import { ReportPanel } from './report-panel';
@@ -17,7 +18,7 @@ const HEIGHT = 320;
 export function TopKeys({ search }: { search: TrafficSearch }) {
   const store = useStore();
   const report = useReport(['top-keys', search], (signal) =>
-    store.admin.usage.topKeys({ ...queryOf(rangeOf(search, Date.now())), limit: SHOWN }, { signal }),
+    store.admin.usage.topKeys({ ...queryOf(rangeOf(search, serviceNowMs())), limit: SHOWN }, { signal }),
   );
   return (
     <ReportPanel title="Top keys" report={report} height={HEIGHT}>
@@ -48,7 +49,7 @@ export function TopKeys({ search }: { search: TrafficSearch }) {
 export function TopOperations({ search }: { search: TrafficSearch }) {
   const store = useStore();
   const report = useReport(['operations', search], (signal) =>
-    store.admin.usage.operations(queryOf(rangeOf(search, Date.now())), { signal }),
+    store.admin.usage.operations(queryOf(rangeOf(search, serviceNowMs())), { signal }),
   );
   return (
     <ReportPanel title="Operations" report={report} height={HEIGHT}>
