@@ -60,7 +60,13 @@ export const theme = createTheme({
     Badge: { defaultProps: { tt: 'none', fw: 550 } },
     Anchor: { defaultProps: { underline: 'always' } },
     Tooltip: {
-      defaultProps: { withArrow: true, openDelay: 200, events: { hover: true, focus: true, touch: true } },
+      defaultProps: {
+        withArrow: true,
+        openDelay: 200,
+        events: { hover: true, focus: true, touch: true },
+        // The pointer may move over it, as WCAG 1.4.13 demands.
+        interactive: true,
+      },
     },
     Modal: {
       defaultProps: {

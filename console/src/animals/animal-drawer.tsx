@@ -62,7 +62,7 @@ function Animal({ id, listed }: { id: string; listed: Pet[] | null }) {
   return query.error === null ? (
     <Skeleton height={148} radius="md" />
   ) : (
-    <ErrorNotice key={query.errorUpdatedAt} error={query.error} retry={() => query.refetch()} />
+    <ErrorNotice error={query.error} at={query.errorUpdatedAt} retry={() => query.refetch()} />
   );
 }
 

@@ -1,9 +1,10 @@
 import { Alert, Text } from '@mantine/core';
 import { IconAlertTriangle, IconClockPause } from '@tabler/icons-react';
-import { BannedError, ConnectionError, RateLimitError } from 'animal-store-client';
+import { ConnectionError, RateLimitError } from 'animal-store-client';
 import { useState } from 'react';
 import { Countdown } from './countdown';
 import { messageOf } from './error-message';
+import { isBan, limitEndMs } from './limit-error';
 
 interface FormErrorProps {
   error: Error;
@@ -32,12 +33,12 @@ export function FormError({ error, title, noResponse = SEND_AGAIN }: FormErrorPr
 }
 
 function LimitNotice({ error, title }: { error: RateLimitError; title: string }) {
-  const [untilMs] = useState(() => Date.now() + (error.retryAfterMs ?? 60_000));
+  const [untilMs] = useState(() => limitEndMs(error, Date.now()));
   const [isOver, setOver] = useState(false);
   return (
     <Alert color="orange" icon={<IconClockPause aria-hidden />} title={title} role="status">
       <Text size="sm">
-        {error instanceof BannedError ? 'This key is banned. ' : 'The rate limit is reached. '}
+        {isBan(error) ? 'This key is banned. ' : 'The rate limit is reached. '}
         {isOver ? (
           'You can send it again now.'
         ) : (

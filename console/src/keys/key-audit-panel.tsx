@@ -3,7 +3,7 @@ import { IconHistory } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { AuditEntryView } from '../audit-entry/audit-entry-view';
 import { EmptyState } from '../feedback/empty-state';
-import { ErrorNotice } from '../feedback/error-notice';
+import { Loaded } from '../feedback/loaded';
 import { Panel } from '../layout/panel';
 import { TextLink } from '../layout/text-link';
 import { useStore } from '../session/session';
@@ -11,7 +11,7 @@ import { keyAuditQuery } from './key-query';
 
 /** Shows what administrators last did with a key. */
 export function KeyAuditPanel({ id }: { id: string }) {
-  const { data, error, errorUpdatedAt, refetch } = useQuery(keyAuditQuery(useStore(), id));
+  const query = useQuery(keyAuditQuery(useStore(), id));
   return (
     <Panel
       title="Audit"
@@ -22,26 +22,24 @@ export function KeyAuditPanel({ id }: { id: string }) {
         </TextLink>
       }
     >
-      {data !== undefined ? (
-        data.length === 0 ? (
-          <EmptyState icon={IconHistory} title="No changes">
-            The key has not been changed since it was issued.
-          </EmptyState>
-        ) : (
-          <Stack gap="sm">
-            {data.map((entry, index) => (
-              <Stack key={entry.id} gap="sm">
-                {index > 0 && <Divider />}
-                <AuditEntryView entry={entry} />
-              </Stack>
-            ))}
-          </Stack>
-        )
-      ) : error === null ? (
-        <Skeleton height={200} radius="md" />
-      ) : (
-        <ErrorNotice key={errorUpdatedAt} error={error} retry={refetch} />
-      )}
+      <Loaded query={query} skeleton={<Skeleton height={200} radius="md" />}>
+        {(entries) =>
+          entries.length === 0 ? (
+            <EmptyState icon={IconHistory} title="No changes">
+              The key has not been changed since it was issued.
+            </EmptyState>
+          ) : (
+            <Stack gap="sm">
+              {entries.map((entry, index) => (
+                <Stack key={entry.id} gap="sm">
+                  {index > 0 && <Divider />}
+                  <AuditEntryView entry={entry} />
+                </Stack>
+              ))}
+            </Stack>
+          )
+        }
+      </Loaded>
     </Panel>
   );
 }

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { ErrorNotice } from '../feedback/error-notice';
 import { LimitGauges } from '../overview/limit-gauges';
 import { pollIntervalMs } from '../overview/poll-interval';
 import { useOwnKey } from '../session/own-key';
@@ -11,9 +10,5 @@ export function KeyLimits({ id }: { id: string }) {
   const { data: ownKey } = useOwnKey();
   const pollMs = pollIntervalMs(ownKey?.perDay);
   const status = useQuery(keyRateLimitQuery(useStore(), id, pollMs));
-  return status.error === null ? (
-    <LimitGauges status={status.data} onEnd={() => undefined} />
-  ) : (
-    <ErrorNotice key={status.errorUpdatedAt} error={status.error} retry={() => status.refetch()} />
-  );
+  return <LimitGauges query={status} onEnd={() => undefined} />;
 }

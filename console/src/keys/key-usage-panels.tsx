@@ -5,7 +5,7 @@ import type { Period } from '../charts/periods';
 import { RangeChart } from '../charts/range-chart';
 import { RangeSelect } from '../charts/range-select';
 import { RANGES, rangeStartMs } from '../charts/ranges';
-import { ErrorNotice } from '../feedback/error-notice';
+import { Loaded } from '../feedback/loaded';
 import { Panel } from '../layout/panel';
 import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
@@ -43,13 +43,11 @@ export function KeyUsagePanels({ id }: { id: string }) {
           />
         }
       >
-        {error !== null ? (
-          <ErrorNotice key={usage.errorUpdatedAt} error={error} retry={() => usage.refetch()} />
-        ) : data === undefined ? (
-          <Skeleton height={296} radius="md" />
-        ) : (
-          <RangeChart totals={data.totals} untilMs={data.untilMs} range={RANGES[data.shown]} />
-        )}
+        <Loaded query={usage} skeleton={<Skeleton height={296} radius="md" />}>
+          {({ totals, untilMs, shown }) => (
+            <RangeChart totals={totals} untilMs={untilMs} range={RANGES[shown]} />
+          )}
+        </Loaded>
       </Panel>
       <Panel title="Operations" description={`In ${RANGES[data?.shown ?? period].text}`}>
         {data !== undefined ? (

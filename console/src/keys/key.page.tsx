@@ -2,7 +2,9 @@ import { Code, Grid, Group, Skeleton, Stack } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useQuery } from '@tanstack/react-query';
 import { type KeyWithUsage, NotFoundError, PermissionDeniedError } from 'animal-store-client';
+import type { ReactNode } from 'react';
 import { ErrorNotice } from '../feedback/error-notice';
+import { StaleNotice } from '../feedback/stale-notice';
 import { AdministratorsOnly } from '../layout/administrators-only';
 import { NotFoundPage } from '../layout/not-found.page';
 import { Page } from '../layout/page';
@@ -32,7 +34,11 @@ export function KeyPage() {
 function OneKey({ id }: { id: string }) {
   const { data, error, errorUpdatedAt, refetch } = useQuery(keyQuery(useStore(), id));
   if (data !== undefined) {
-    return <LoadedKey key={id} apiKey={data} />;
+    return (
+      <LoadedKey key={id} apiKey={data}>
+        {error !== null && <StaleNotice error={error} at={errorUpdatedAt} retry={refetch} />}
+      </LoadedKey>
+    );
   }
   if (error instanceof PermissionDeniedError) {
     return <NotFoundPage />;
@@ -49,13 +55,13 @@ function OneKey({ id }: { id: string }) {
       {error === null ? (
         <Skeleton height={520} radius="lg" />
       ) : (
-        <ErrorNotice key={errorUpdatedAt} error={error} retry={refetch} />
+        <ErrorNotice error={error} at={errorUpdatedAt} retry={refetch} />
       )}
     </Page>
   );
 }
 
-function LoadedKey({ apiKey }: { apiKey: KeyWithUsage }) {
+function LoadedKey({ apiKey, children }: { apiKey: KeyWithUsage; children: ReactNode }) {
   return (
     <Page
       title={apiKey.name}
@@ -73,6 +79,7 @@ function LoadedKey({ apiKey }: { apiKey: KeyWithUsage }) {
       actions={<KeyActions apiKey={apiKey} />}
     >
       <Stack gap="lg">
+        {children}
         <KeyLimits id={apiKey.id} />
         <Grid gap="lg">
           <Grid.Col span={{ base: 12, lg: 6 }}>

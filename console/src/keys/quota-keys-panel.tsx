@@ -3,7 +3,7 @@ import { IconKey } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { Key } from 'animal-store-client';
 import { EmptyState } from '../feedback/empty-state';
-import { ErrorNotice } from '../feedback/error-notice';
+import { Loaded } from '../feedback/loaded';
 import { Panel } from '../layout/panel';
 import { TextLink } from '../layout/text-link';
 import { useStore } from '../session/session';
@@ -12,31 +12,30 @@ import { quotaKeysQuery } from './key-query';
 
 /** Lists the other keys on the quota of a key. */
 export function QuotaKeysPanel({ apiKey: { id, quotaId } }: { apiKey: Pick<Key, 'id' | 'quotaId'> }) {
-  const { data, error, errorUpdatedAt, refetch } = useQuery(quotaKeysQuery(useStore(), quotaId));
-  const others = data?.filter((each) => each.id !== id);
+  const query = useQuery(quotaKeysQuery(useStore(), quotaId));
   return (
     <Panel
       title="Other keys on the quota"
       description="They share its limits, its counts and its ban"
       h="100%"
     >
-      {others !== undefined ? (
-        others.length === 0 ? (
-          <EmptyState icon={IconKey} title="None">
-            A rotation puts a successor here.
-          </EmptyState>
-        ) : (
-          <Stack gap="sm">
-            {others.map((other) => (
-              <OtherKey key={other.id} other={other} />
-            ))}
-          </Stack>
-        )
-      ) : error === null ? (
-        <Skeleton height={160} radius="md" />
-      ) : (
-        <ErrorNotice key={errorUpdatedAt} error={error} retry={refetch} />
-      )}
+      <Loaded query={query} skeleton={<Skeleton height={160} radius="md" />}>
+        {(keys) =>
+          keys.every((each) => each.id === id) ? (
+            <EmptyState icon={IconKey} title="None">
+              A rotation puts a successor here.
+            </EmptyState>
+          ) : (
+            <Stack gap="sm">
+              {keys
+                .filter((each) => each.id !== id)
+                .map((other) => (
+                  <OtherKey key={other.id} other={other} />
+                ))}
+            </Stack>
+          )
+        }
+      </Loaded>
     </Panel>
   );
 }

@@ -15,7 +15,7 @@ export function AdministratorsOnly({ children }: { children: ReactNode }) {
     <Skeleton height={400} radius="lg" />
   ) : (
     <Page title="Administration">
-      <ErrorNotice key={errorUpdatedAt} error={error} retry={refetch} />
+      <ErrorNotice error={error} at={errorUpdatedAt} retry={refetch} />
     </Page>
   );
 }

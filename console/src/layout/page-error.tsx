@@ -8,6 +8,7 @@ export function PageError({ error }: ErrorComponentProps) {
     <Page title="This page failed">
       <ErrorNotice
         error={error instanceof Error ? error : new Error(String(error))}
+        at={Date.now()}
         retry={() => window.location.reload()}
       />
     </Page>

@@ -3,7 +3,7 @@ import { IconCircleCheck } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { OwnDeprecatedCalls } from 'animal-store-client';
 import { EmptyState } from '../feedback/empty-state';
-import { ErrorNotice } from '../feedback/error-notice';
+import { Loaded } from '../feedback/loaded';
 import { Instant } from '../format/instant';
 import { countText } from '../format/number';
 import { Panel } from '../layout/panel';
@@ -12,31 +12,31 @@ import { useStore } from '../session/session';
 /** Lists the deprecated operations that the key still calls, with what replaces them and when they go. */
 export function DeprecationsPanel() {
   const store = useStore();
-  const { data, error, errorUpdatedAt, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['own-deprecated-calls'],
     queryFn: ({ signal }) => store.listOwnDeprecatedCalls({ signal }),
     staleTime: Infinity,
   });
   return (
     <Panel title="Deprecated operations in use">
-      {error !== null ? (
-        <ErrorNotice key={errorUpdatedAt} error={error} retry={refetch} />
-      ) : data === undefined ? (
-        <Skeleton height={120} radius="md" />
-      ) : data.length === 0 ? (
-        <EmptyState icon={IconCircleCheck} title="None">
-          No request of the last 400 days used an operation that will be removed.
-        </EmptyState>
-      ) : (
-        <Stack gap="md">
-          {data.map((calls, index) => (
-            <Stack key={calls.operation} gap="md">
-              {index > 0 && <Divider />}
-              <DeprecatedOperation calls={calls} />
+      <Loaded query={query} skeleton={<Skeleton height={120} radius="md" />}>
+        {(operations) =>
+          operations.length === 0 ? (
+            <EmptyState icon={IconCircleCheck} title="None">
+              No request of the last 400 days used an operation that will be removed.
+            </EmptyState>
+          ) : (
+            <Stack gap="md">
+              {operations.map((calls, index) => (
+                <Stack key={calls.operation} gap="md">
+                  {index > 0 && <Divider />}
+                  <DeprecatedOperation calls={calls} />
+                </Stack>
+              ))}
             </Stack>
-          ))}
-        </Stack>
-      )}
+          )
+        }
+      </Loaded>
     </Panel>
   );
 }

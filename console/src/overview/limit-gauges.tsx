@@ -1,26 +1,35 @@
 import { SimpleGrid, Skeleton } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
 import type { RateLimitStatus } from 'animal-store-client';
+import { Loaded } from '../feedback/loaded';
 import { BanPanel } from './ban-panel';
 import { WindowGauge } from './window-gauge';
 
 const TITLES = { minute: 'This minute', day: 'Today (UTC)' };
 const GAUGE_HEIGHT = 172;
+const GRID = { cols: { base: 1, sm: 3 }, spacing: 'lg' };
 
 interface LimitGaugesProps {
-  /** Undefined while it loads. */
-  status: RateLimitStatus | undefined;
+  query: UseQueryResult<RateLimitStatus>;
   /** Called when a window or a ban ends. */
   onEnd: () => void;
 }
 
 /** Shows both windows of a quota, and its ban or how far it is from one. */
-export function LimitGauges({ status, onEnd }: LimitGaugesProps) {
+export function LimitGauges({ query, onEnd }: LimitGaugesProps) {
   return (
-    <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="lg">
-      {status === undefined ? (
-        ['minute', 'day', 'ban'].map((each) => <Skeleton key={each} height={GAUGE_HEIGHT} radius="lg" />)
-      ) : (
-        <>
+    <Loaded
+      query={query}
+      skeleton={
+        <SimpleGrid {...GRID}>
+          {['minute', 'day', 'ban'].map((each) => (
+            <Skeleton key={each} height={GAUGE_HEIGHT} radius="lg" />
+          ))}
+        </SimpleGrid>
+      }
+    >
+      {(status) => (
+        <SimpleGrid {...GRID}>
           {status.windows.map(({ name, limit, remaining, reset }) => (
             <WindowGauge
               key={name}
@@ -32,8 +41,8 @@ export function LimitGauges({ status, onEnd }: LimitGaugesProps) {
             />
           ))}
           <BanPanel status={status} onEnd={onEnd} />
-        </>
+        </SimpleGrid>
       )}
-    </SimpleGrid>
+    </Loaded>
   );
 }

@@ -1,7 +1,6 @@
-import { Grid, Skeleton, Stack, Text } from '@mantine/core';
+import { Grid, Skeleton, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { messageOf } from '../feedback/error-message';
-import { ErrorNotice } from '../feedback/error-notice';
+import { Loaded } from '../feedback/loaded';
 import { Page } from '../layout/page';
 import { useOwnKey } from '../session/own-key';
 import { useStore } from '../session/session';
@@ -21,13 +20,9 @@ export function OverviewPage() {
         <UsagePanel />
         <Grid gap="lg">
           <Grid.Col span={{ base: 12, lg: 5 }}>
-            {key.error !== null && key.data === undefined ? (
-              <ErrorNotice key={key.errorUpdatedAt} error={key.error} retry={() => key.refetch()} />
-            ) : key.data === undefined ? (
-              <Skeleton height={300} radius="lg" />
-            ) : (
-              <KeyPanel ownKey={key.data} />
-            )}
+            <Loaded query={key} skeleton={<Skeleton height={300} radius="lg" />}>
+              {(ownKey) => <KeyPanel ownKey={ownKey} />}
+            </Loaded>
           </Grid.Col>
           <Grid.Col span={{ base: 12, lg: 7 }}>
             <DeprecationsPanel />
@@ -40,18 +35,5 @@ export function OverviewPage() {
 
 function Limits() {
   const status = useQuery(rateLimitQuery(useStore()));
-  const { data } = status;
-  if (status.error !== null && data === undefined) {
-    return <ErrorNotice key={status.errorUpdatedAt} error={status.error} retry={() => status.refetch()} />;
-  }
-  return (
-    <>
-      {status.error !== null && (
-        <Text size="sm" c="dimmed" role="status">
-          Not up to date: {messageOf(status.error)}
-        </Text>
-      )}
-      <LimitGauges status={data} onEnd={() => void status.refetch()} />
-    </>
-  );
+  return <LimitGauges query={status} onEnd={() => void status.refetch()} />;
 }

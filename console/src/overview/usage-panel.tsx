@@ -5,7 +5,7 @@ import type { Period } from '../charts/periods';
 import { RangeChart } from '../charts/range-chart';
 import { RangeSelect } from '../charts/range-select';
 import { RANGES } from '../charts/ranges';
-import { ErrorNotice } from '../feedback/error-notice';
+import { Loaded } from '../feedback/loaded';
 import { Panel } from '../layout/panel';
 import { useOwnKey } from '../session/own-key';
 import { serviceNowMs } from '../session/service-clock';
@@ -39,17 +39,15 @@ export function UsagePanel() {
         />
       }
     >
-      {usage.error !== null ? (
-        <ErrorNotice key={usage.errorUpdatedAt} error={usage.error} retry={() => usage.refetch()} />
-      ) : usage.data === undefined ? (
-        <Skeleton height={296} radius="md" />
-      ) : (
-        <RangeChart
-          {...usage.data}
-          range={RANGES[usage.data.shown]}
-          limit={{ minute: key?.perMinute, hour: null, day: key?.perDay }[usage.data.shown] ?? null}
-        />
-      )}
+      <Loaded query={usage} skeleton={<Skeleton height={296} radius="md" />}>
+        {(data) => (
+          <RangeChart
+            {...data}
+            range={RANGES[data.shown]}
+            limit={{ minute: key?.perMinute, hour: null, day: key?.perDay }[data.shown] ?? null}
+          />
+        )}
+      </Loaded>
     </Panel>
   );
 }

@@ -1,6 +1,7 @@
 import { Drawer, Skeleton, Stack, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ErrorNotice } from '../feedback/error-notice';
+import { Loaded } from '../feedback/loaded';
 import { useStore } from '../session/session';
 import { EditPlan } from './edit-plan';
 import { KeysOnPlan } from './keys-on-plan';
@@ -28,20 +29,19 @@ export function PlanDrawer({ name, onClose }: PlanDrawerProps) {
 
 function PlanDetails({ name }: { name: string }) {
   const store = useStore();
-  const { data, error, errorUpdatedAt, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['plans', 'plan', name],
     queryFn: ({ signal }) => store.admin.plans.get(name, { signal }),
   });
-  if (error !== null) {
-    return <ErrorNotice key={errorUpdatedAt} error={error} retry={refetch} />;
+  const { data, error, errorUpdatedAt, refetch } = query;
+  if (error !== null && data === undefined) {
+    return <ErrorNotice error={error} at={errorUpdatedAt} retry={refetch} />;
   }
   return (
     <Stack gap="xl">
-      {data === undefined ? (
-        <Skeleton height={160} radius="md" />
-      ) : (
-        <EditPlan key={JSON.stringify(data)} plan={data} />
-      )}
+      <Loaded query={query} skeleton={<Skeleton height={160} radius="md" />}>
+        {(plan) => <EditPlan key={JSON.stringify(plan)} plan={plan} />}
+      </Loaded>
       <section aria-labelledby="keys-on-plan">
         <Title order={2} id="keys-on-plan" mb="sm">
           Keys on this plan

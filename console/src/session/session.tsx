@@ -12,9 +12,11 @@ import {
 } from 'react';
 import { learnServiceTime } from './service-clock';
 
-/** `sessionStorage` ends with the tab, and no other tab reads it. */
+/** `sessionStorage` is the tab's own. A duplicate of the tab, or the tab reopened, starts with a copy of it. */
 const STORAGE_KEY = 'animal-store-api-key';
 const TIMEOUT_MS = 15_000;
+/** Longer, a reader wants to know what the page waits for. */
+const LIMIT_WAIT_MS = 1000;
 
 /** The API key in use, if any, and why the last one is no longer. */
 interface Session {
@@ -35,7 +37,7 @@ export function storeFor(apiKey: string): AnimalStore {
   return new AnimalStore({
     baseUrl: `${window.location.origin}/v1`,
     apiKey,
-    budget: { attempts: 1, totalMs: TIMEOUT_MS, attemptMs: TIMEOUT_MS },
+    budget: { attempts: 1, totalMs: TIMEOUT_MS, attemptMs: TIMEOUT_MS, limitWaitMs: LIMIT_WAIT_MS },
     warn: () => undefined,
     onResponse: ({ headers }) => learnServiceTime(headers),
   });

@@ -34,7 +34,7 @@ export function SignInPage() {
         </Group>
         <Stack gap={4}>
           <Title order={1}>Sign in to the console</Title>
-          <Text c="dimmed">With an API key. It stays in this tab and is forgotten when the tab closes.</Text>
+          <Text c="dimmed">With an API key. It stays in this tab until you sign out or close it.</Text>
         </Stack>
         {endedBecause !== null && (
           <Alert color="orange" title="Signed out" role="status">

@@ -2,6 +2,7 @@ import { Button, Group, Skeleton, Table, Text } from '@mantine/core';
 import { type ColumnDef, type RowData, tableFeatures, useTable } from '@tanstack/react-table';
 import type { ReactNode } from 'react';
 import { ErrorNotice } from '../feedback/error-notice';
+import { StaleNotice } from '../feedback/stale-notice';
 import type { CursorPages } from './use-cursor-pages';
 
 const features = tableFeatures({});
@@ -26,16 +27,24 @@ export function DataTable<Item extends RowData>(props: DataTableProps<Item>) {
   const { label, columns, pages, empty, onRowClick, minWidth = 640 } = props;
   const { query, items } = pages;
   const table = useTable({ features, columns, data: items });
-  if (query.error !== null && query.data === undefined) {
-    return <ErrorNotice key={query.errorUpdatedAt} error={query.error} retry={() => query.refetch()} />;
+  const { data, error, errorUpdatedAt, refetch } = query;
+  if (error !== null && data === undefined) {
+    return <ErrorNotice error={error} at={errorUpdatedAt} retry={refetch} />;
   }
+  const staleNotice = error !== null && <StaleNotice error={error} at={errorUpdatedAt} retry={refetch} />;
   // The list shown before, while another one loads, says nothing of that one where it is empty.
   const isLoading = query.isPending || (query.isPlaceholderData && items.length === 0);
   if (!isLoading && items.length === 0 && pages.number === 1) {
-    return empty;
+    return (
+      <>
+        {staleNotice}
+        {empty}
+      </>
+    );
   }
   return (
     <>
+      {staleNotice}
       <Table.ScrollContainer
         minWidth={minWidth}
         scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'region', 'aria-label': label } }}

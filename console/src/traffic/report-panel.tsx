@@ -1,7 +1,7 @@
 import { Skeleton } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { ErrorNotice } from '../feedback/error-notice';
+import { Loaded } from '../feedback/loaded';
 import { Panel } from '../layout/panel';
 
 interface ReportPanelProps<Report> {
@@ -16,11 +16,11 @@ interface ReportPanelProps<Report> {
 
 /** A panel with a report, or with what keeps it from being shown. */
 export function ReportPanel<Report>({ report, height, children, ...panel }: ReportPanelProps<Report>) {
-  const { data, error, errorUpdatedAt, refetch } = report;
   return (
     <Panel {...panel} h="100%">
-      {error !== null && <ErrorNotice key={errorUpdatedAt} error={error} retry={refetch} />}
-      {data !== undefined ? children(data) : error === null && <Skeleton height={height} radius="md" />}
+      <Loaded query={report} skeleton={<Skeleton height={height} radius="md" />}>
+        {children}
+      </Loaded>
     </Panel>
   );
 }

@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
+import { AnimalStoreError, ConnectionError, RateLimitError } from 'animal-store-client';
 import type { OpenApiDocument } from './openapi-document';
 import { type Operation, operationsOf } from './operations';
 
@@ -10,14 +11,35 @@ export const operationsQuery = (ofAdministration: boolean) => {
   const { file, reference, isAdministration } = ofAdministration ? ADMINISTRATION : STORE;
   return queryOptions({
     queryKey: ['operations', file],
-    queryFn: async ({ signal }): Promise<Operation[]> => {
-      const response = await fetch(file, { signal, credentials: 'omit' });
-      if (!response.ok) {
-        throw new Error(`${file} could not be loaded (status ${response.status}).`);
-      }
-      return operationsOf((await response.json()) as OpenApiDocument, reference, isAdministration);
-    },
+    queryFn: async ({ signal }): Promise<Operation[]> =>
+      operationsOf(await load(file, signal), reference, isAdministration),
     staleTime: Infinity,
     gcTime: Infinity,
   });
 };
+
+/** @throws AnimalStoreError as the client does, which loads no documents. Their limit is that of the address. */
+async function load(file: string, signal: AbortSignal): Promise<OpenApiDocument> {
+  let response: Response;
+  try {
+    response = await fetch(file, { signal, credentials: 'omit' });
+  } catch (cause) {
+    const failure = { status: null, code: 'no_answer', requestId: null, retryAfterMs: null };
+    throw new ConnectionError(`${file} did not arrive`, { ...failure, headers: new Headers() }, { cause });
+  }
+  const { ok, status, headers } = response;
+  if (!ok) {
+    const seconds = headers.get('Retry-After');
+    throw new (status === 429 ? RateLimitError : AnimalStoreError)(
+      `${file} could not be loaded (status ${status}).`,
+      {
+        status,
+        code: 'document_not_loaded',
+        requestId: headers.get('X-Request-Id'),
+        retryAfterMs: seconds === null ? null : Number(seconds) * 1000,
+        headers,
+      },
+    );
+  }
+  return (await response.json()) as OpenApiDocument;
+}

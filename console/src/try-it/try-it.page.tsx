@@ -17,7 +17,7 @@ import { OperationPanel } from './operation-panel';
 export function TryItPage() {
   const { operation: wanted } = useSearch({ from: '/try' });
   const [isListOpen, list] = useDisclosure(false);
-  const { operations, error, retry, isComplete } = useOperations();
+  const { operations, failed, retry, isComplete } = useOperations();
   const chosen =
     operations.find(({ id }) => id === wanted) ?? (wanted === undefined ? operations[0] : undefined);
   return (
@@ -25,8 +25,8 @@ export function TryItPage() {
       title="Try it"
       description="Every request here is real: it counts against your key, and changes what it says"
     >
-      {error !== null ? (
-        <ErrorNotice error={error} retry={retry} />
+      {failed !== undefined ? (
+        <ErrorNotice error={failed.error} at={failed.errorUpdatedAt} retry={retry} />
       ) : (
         <Grid gap="lg">
           <Grid.Col span={{ base: 12, md: 4, lg: 3 }}>
@@ -76,11 +76,11 @@ function useOperations() {
   const isAdministrator = key.data?.role === 'admin';
   const store = useQuery(operationsQuery(false));
   const administration = useQuery({ ...operationsQuery(true), enabled: isAdministrator });
+  const failed = [store, administration].filter((query) => query.isLoadingError);
   return {
     operations: [...(store.data ?? []), ...(administration.data ?? [])],
-    error: store.error ?? administration.error,
-    retry: () =>
-      Promise.all([store, administration].filter(({ isError }) => isError).map(({ refetch }) => refetch())),
+    failed: failed[0],
+    retry: () => Promise.all(failed.map(({ refetch }) => refetch())),
     isComplete: store.isSuccess && !key.isPending && (!isAdministrator || administration.isSuccess),
   };
 }

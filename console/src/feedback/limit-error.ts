@@ -1,0 +1,15 @@
+import { BannedError, type RateLimitError } from 'animal-store-client';
+import { serviceMs } from '../session/service-clock';
+
+/** For a 429 that does not say it, such as a proxy's. */
+const UNKNOWN_WAIT_MS = 60_000;
+
+/** Returns whether a ban is what keeps a request from being allowed, also where the client has not sent it because of that. */
+export function isBan(error: RateLimitError): boolean {
+  return error instanceof BannedError || error.cause instanceof BannedError;
+}
+
+/** Returns when the next request is allowed, by the service's clock, for an error that happened at a time of this machine. */
+export function limitEndMs({ retryAfterMs }: RateLimitError, atMs: number): number {
+  return serviceMs(atMs) + (retryAfterMs ?? UNKNOWN_WAIT_MS);
+}
