@@ -33,5 +33,16 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     license: { fileName: 'licenses.md' },
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // Few files, as each counts against the limit of public paths: what signing in needs, what pages share, and each page.
+          groups: [
+            { name: 'start', tags: ['$initial'], priority: 1 },
+            { name: 'shared', minShareCount: 2 },
+          ],
+        },
+      },
+    },
   },
 });

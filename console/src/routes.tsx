@@ -19,7 +19,6 @@ import { OverviewPage } from './overview/overview.page';
 const root = createRootRoute({
   component: AppLayout,
   notFoundComponent: NotFoundPage,
-  errorComponent: PageError,
 });
 
 const overview = createRoute({ getParentRoute: () => root, path: '/', component: OverviewPage });
@@ -84,6 +83,8 @@ export const router = createRouter({
   routeTree: root.addChildren([overview, animals, orders, tryIt, traffic, keys, key, plans, audit]),
   basepath: '/console',
   defaultPreload: 'intent',
+  // Beside the navigation, as the frame is what the root shows.
+  defaultErrorComponent: PageError,
   scrollRestoration: true,
   // Values of an address are texts. By default they are JSON, where the number of an int64 loses digits.
   parseSearch: (query) => Object.fromEntries(new URLSearchParams(query)),

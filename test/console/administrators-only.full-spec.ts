@@ -1,6 +1,6 @@
 import type { IssuedKey } from '../../src/admin/key.schemas.js';
 import { startApplication, type TestApplication } from '../support/application.js';
-import { accessibilityFaults, ConsoleBrowser } from '../support/console.js';
+import { accessibilityFaults, ConsoleBrowser, scrollsSideways } from '../support/console.js';
 
 let store: TestApplication;
 let browser: ConsoleBrowser;
@@ -16,6 +16,44 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser.close();
   await store.close();
+});
+
+describe('a page of the console that cannot be shown', () => {
+  it.each([
+    ['light', 'desktop'],
+    ['dark', 'phone'],
+  ] as const)('is accessible where there is none at the address (%s, %s)', async (scheme, width) => {
+    const options = { apiKey: client.key, scheme, width };
+    const { page, complaints } = await browser.open('/no-such-page', options);
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await scrollsSideways(page)).toBe(false);
+    expect(complaints).toEqual([]);
+    await page.getByRole('link', { name: 'Go to the overview' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  });
+
+  it.each([
+    ['light', 'desktop'],
+    ['dark', 'phone'],
+  ] as const)(
+    'is accessible where its code does not load, and loads again (%s, %s)',
+    async (scheme, width) => {
+      const code = '**/assets/animals.page-*.js';
+      const { page } = await browser.open('/animals', {
+        apiKey: client.key,
+        scheme,
+        width,
+        prepare: (each) => each.route(code, (route) => route.abort()),
+      });
+      await page.getByRole('heading', { name: 'This page failed' }).waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      expect(await scrollsSideways(page)).toBe(false);
+      await page.unroute(code);
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('heading', { name: 'Animals', level: 1 }).waitFor();
+    },
+  );
 });
 
 describe('the pages of administration of the console', () => {

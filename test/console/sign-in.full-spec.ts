@@ -1,4 +1,5 @@
 import { startApplication, type TestApplication } from '../support/application.js';
+import { send } from '../support/http.js';
 import { accessibilityFaults, ConsoleBrowser, scrollsSideways } from '../support/console.js';
 
 let store: TestApplication;
@@ -117,5 +118,26 @@ describe('the sign-in page of the console', () => {
     await store.database.query(`UPDATE api_keys SET revoked_at = now() WHERE id = '${id}'`);
     await page.getByText(/is no longer valid/).waitFor();
     await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
+  });
+});
+
+describe('the files of the console', () => {
+  it('are few enough for the first visits of 30 people behind one address within a minute', async () => {
+    const { key } = await store.issue();
+    const files = new Set<string>();
+    const { page } = await browser.open('', {
+      apiKey: key,
+      prepare: async (each) => each.on('request', (request) => files.add(request.url())),
+    });
+    await page.getByRole('figure').waitFor();
+    const paths = [...files].filter((url) => url.startsWith(`${store.url}/console`));
+    expect(paths.length).toBeGreaterThan(6);
+    store.clock.travelToMinuteStart();
+    for (let person = 0; person < 30; person += 1) {
+      const responses = await Promise.all(paths.map((path) => send(path)));
+      expect(responses.every(({ status }) => status === 200)).toBe(true);
+    }
+    // As much is left for the pages that they open next.
+    expect(30 * paths.length).toBeLessThan(300);
   });
 });

@@ -21,6 +21,8 @@ interface Options {
   width?: keyof typeof WIDTHS;
   /** The key to sign in with; without one, the sign-in page is shown. */
   apiKey?: string;
+  /** Prepares the browser's page before it loads anything, such as its clock. */
+  prepare?: (page: Page) => Promise<unknown>;
 }
 
 /** Opens the pages of the console of one service. */
@@ -47,7 +49,7 @@ export class ConsoleBrowser {
   /** Opens a page, such as `/animals`, in a new session of the browser. */
   async open(
     path: string,
-    { scheme = 'light', width = 'desktop', apiKey }: Options = {},
+    { scheme = 'light', width = 'desktop', apiKey, prepare }: Options = {},
   ): Promise<ConsolePage> {
     const options: BrowserContextOptions = {
       viewport: { width: WIDTHS[width], height: HEIGHT },
@@ -71,6 +73,7 @@ export class ConsoleBrowser {
     });
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('request', (request) => origins.add(new URL(request.url()).origin));
+    await prepare?.(page);
     await page.goto(`${this.url}/console${path}`);
     if (apiKey !== undefined) {
       await page.getByLabel('API key').fill(apiKey);
