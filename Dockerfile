@@ -1,16 +1,24 @@
-# The newest line of Node with long-term support, the same in both stages.
-FROM node:26.10.0-trixie-slim AS build
+# The newest line of Node with long-term support, the same in every stage.
+FROM node:26.10.0-trixie-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY console/package.json console/
 RUN npm ci --ignore-scripts
+
+# A stage of its own, so that a change of the service does not rebuild the console.
+FROM packages AS console
+COPY client/src client/src
+COPY console console
+RUN npm run build:console
+
+FROM packages AS service
 COPY nest-cli.json tsconfig.json tsconfig.build.json prisma.config.ts ./
 COPY prisma prisma
 COPY src src
-COPY client/src client/src
-COPY console console
-RUN npm run build && chmod +x dist/cli/admin.js
-# The rest serves, migrates and seeds. Prisma's client works without its CLI, and `animal-store migrate` needs only the schema engine.
+RUN npm run build:service && chmod +x dist/cli/admin.js
+
+FROM packages AS production-packages
+# These serve, migrate and seed. Prisma's client works without its CLI, and `animal-store migrate` needs only the schema engine.
 # Of the client's query compilers, one for each database in several forms, the service loads one. It needs no types or source maps of
 # packages.
 RUN npm prune --omit=dev --omit=optional --omit=peer --ignore-scripts \
@@ -26,9 +34,9 @@ WORKDIR /app
 COPY package.json ./
 COPY prisma/*.mjs prisma/
 COPY prisma/migrations prisma/migrations
-COPY --from=build /app/node_modules node_modules
-COPY --from=build /app/dist dist
-COPY --from=build /app/console/dist console/dist
+COPY --from=production-packages /app/node_modules node_modules
+COPY --from=service /app/dist dist
+COPY --from=console /app/console/dist console/dist
 # `animal-store migrate`, `animal-store seed`, and administration.
 RUN ln -s /app/dist/cli/admin.js /usr/local/bin/animal-store
 USER node

@@ -28,8 +28,9 @@ export interface BaseImage {
 
 /** The one image that all stages of the Dockerfile build upon. */
 export async function readBaseImage(dockerfile: string): Promise<BaseImage> {
-  const lines = (await readFile(dockerfile, 'utf8')).match(/^FROM .*$/gm) ?? [];
-  const [name = '', ...others] = new Set(lines.map((line) => line.split(' ')[1]));
+  const froms = [...(await readFile(dockerfile, 'utf8')).matchAll(/^FROM (\S+)(?: AS (\S+))?$/gm)];
+  const stages = new Set(froms.map(([, , stage]) => stage));
+  const [name = '', ...others] = new Set(froms.flatMap(([, from]) => (stages.has(from) ? [] : [from])));
   const [, nodeVersion = '', suite = ''] = /^node:(\d+\.\d+\.\d+)-([a-z]+)-slim$/.exec(name) ?? [];
   if (nodeVersion === '' || others.length > 0) {
     throw new Error(
