@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { PLAN_NAME_MAX_LENGTH, isPlanName } from '../rate-limit/rules/plan-name.js';
 import { instant, instantParameter } from '../schemas/instant.js';
 import { cursorParameter, limitParameter, once } from '../schemas/pagination.js';
-import { isKeyId, isPlainText, KEY_STATES, TEXT_FAULT } from './key.schemas.js';
+import { isUuid, uuidParameter } from '../schemas/uuid.js';
+import { isPlainText, KEY_STATES, TEXT_FAULT } from './key.schemas.js';
 
 /** In characters. The `Link` header of a page has them twice, encoded. */
 const SEARCH_MAX_LENGTH = 64;
@@ -43,12 +44,12 @@ export function keyPositionText({ sort, id, value }: KeyPosition): string {
 }
 
 function readKeyPosition(text: string): KeyPosition | null {
-  if (isKeyId(text)) {
+  if (isUuid(text)) {
     return { sort: SORT_DEFAULT, id: text, value: null };
   }
   const [given, id = '', ...values] = text.split(SEPARATOR);
   const sort = KEY_SORTS.find((each) => each === given);
-  if (sort === undefined || !isKeyId(id)) {
+  if (sort === undefined || !isUuid(id)) {
     return null;
   }
   const { success, data } = SORTED_VALUES[sort].safeParse(values.join(SEPARATOR));
@@ -64,14 +65,6 @@ export const keySearch = z
     minLength: 1,
     maxLength: SEARCH_MAX_LENGTH,
   });
-
-/** Returns the schema of a query parameter that is a UUID. */
-export const uuidParameter = (description: string) =>
-  z
-    .string(once('must be a UUID'))
-    .refine(isKeyId, 'must be a UUID')
-    .optional()
-    .meta({ description, format: 'uuid', maxLength: 36 });
 
 export const KeyQuery = z
   .object({

@@ -2,7 +2,7 @@ import { hashApiKey, keyHints } from '../auth/rules/api-key.js';
 import type { Prisma } from '../database/generated/client.js';
 import type { Database } from '../database/in-transaction.js';
 import { ApiError } from '../errors/api-error.js';
-import { isKeyId } from './key.schemas.js';
+import { isUuid } from '../schemas/uuid.js';
 import { KEY_RELATIONS, type KeyRecord } from './key.view.js';
 
 /** Returns the columns that are stored of a key. */
@@ -12,7 +12,7 @@ export function storedFields(key: string) {
 
 /** @throws ApiError `not_found`. */
 export async function findKey(database: Database, id: string): Promise<KeyRecord> {
-  const record = isKeyId(id)
+  const record = isUuid(id)
     ? await database.apiKey.findUnique({ where: { id }, include: KEY_RELATIONS })
     : null;
   if (record === null) {
@@ -27,7 +27,7 @@ export async function findKey(database: Database, id: string): Promise<KeyRecord
  * @throws ApiError `not_found`.
  */
 export async function lockKey(transaction: Prisma.TransactionClient, id: string): Promise<KeyRecord> {
-  if (isKeyId(id)) {
+  if (isUuid(id)) {
     await transaction.$queryRaw`
       SELECT 1 FROM api_keys k JOIN quotas q ON q.id = k.quota_id WHERE k.id = ${id}::uuid FOR NO KEY UPDATE`;
   }

@@ -17,7 +17,6 @@ export type KeyState = (typeof KEY_STATES)[number];
 export const OVERLAP_MAX_SECONDS = 31_536_000;
 export const TEXT_FAULT = 'must be text without control characters';
 const BODY_FAULT = { error: 'the body must be a JSON object' };
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Characters that change the direction of text, so that a name can be displayed as another. */
 const BIDI_CONTROL = /\p{Bidi_Control}/u;
 
@@ -165,11 +164,6 @@ export const IssuedKey = z
   .object({ ...Key.shape, key: plainText('The key. It is not shown again.', KEY_MAX_LENGTH) })
   .meta({ id: 'IssuedKey', description: 'A new API key.' });
 export type IssuedKey = z.infer<typeof IssuedKey>;
-
-/** Returns whether a text is a UUID, and so may be the id of a key. */
-export function isKeyId(value: string): boolean {
-  return UUID.test(value);
-}
 
 /** Returns whether a text has no control characters, and none that change the direction of text. */
 export function isPlainText(text: string): boolean {

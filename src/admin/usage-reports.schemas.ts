@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { instantParameter } from '../schemas/instant.js';
-import { limitParameter, once } from '../schemas/pagination.js';
+import { limitParameter } from '../schemas/pagination.js';
 import { dateTime, plainText, uuid } from '../schemas/text-schemas.js';
+import { uuidParameter } from '../schemas/uuid.js';
 import { OPERATIONS_MAX } from '../usage/usage-report.repository.js';
 import {
   countFields,
@@ -9,9 +10,7 @@ import {
   periodParameter,
   totalsCursor,
 } from '../usage/usage-totals.schemas.js';
-import { isKeyId, NAME_MAX_LENGTH as KEY_NAME_MAX_LENGTH } from './key.schemas.js';
-
-const KEY_FAULT = 'must be the id of a key';
+import { NAME_MAX_LENGTH as KEY_NAME_MAX_LENGTH } from './key.schemas.js';
 
 const range = {
   period: periodParameter,
@@ -19,11 +18,7 @@ const range = {
   until: instantParameter('Only periods that started before this time.'),
 };
 
-const keyParameter = z
-  .string(once(KEY_FAULT))
-  .refine(isKeyId, KEY_FAULT)
-  .optional()
-  .meta({ description: 'Only usage of the key with this identifier.', format: 'uuid', maxLength: 36 });
+const keyParameter = uuidParameter('Only usage of the key with this identifier.', 'must be the id of a key');
 
 const lastAt = dateTime('Time of the last request.');
 

@@ -1,15 +1,16 @@
 import { z } from 'zod';
 import { countParameter, cursorParameter, limitParameter } from '../schemas/pagination.js';
 import { dateTime, plainText, uuid } from '../schemas/text-schemas.js';
+import { isUuid } from '../schemas/uuid.js';
 import type { DeprecatedCallsPosition, UsagePosition } from '../usage/usage.repository.js';
 import { count, countFields, OPERATION_MAX_LENGTH, periodParameter } from '../usage/usage-totals.schemas.js';
-import { isKeyId, NAME_MAX_LENGTH as KEY_NAME_MAX_LENGTH } from './key.schemas.js';
+import { NAME_MAX_LENGTH as KEY_NAME_MAX_LENGTH } from './key.schemas.js';
 
 export const DAYS_MAX = 400;
 export const DAYS_DEFAULT = 7;
 const SEPARATOR = '|';
 
-const keyIdPart = z.string().refine(isKeyId);
+const keyIdPart = z.string().refine(isUuid);
 const operationPart = z.string().regex(/^\w+$/);
 /** The parts of a cursor's text, which a client may have forged. */
 const usagePositionParts = z.tuple([z.iso.datetime(), keyIdPart, operationPart, z.enum(['true', 'false'])]);

@@ -1,10 +1,11 @@
 import { InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
 import { auditActor } from '../admin/audit.schemas.js';
-import { isKeyId, keyName, keyNote } from '../admin/key.schemas.js';
+import { keyName, keyNote } from '../admin/key.schemas.js';
 import { keySearch } from '../admin/key-query.schemas.js';
 import { parseDuration } from '../settings/duration.js';
 import { instant } from '../schemas/instant.js';
+import { isUuid } from '../schemas/uuid.js';
 
 /** The exit code of a command that is used wrongly. */
 export const EXIT_USAGE = 2;
@@ -28,7 +29,7 @@ export function actorArgument(text: string): string {
 }
 
 export function uuidArgument(text: string): string {
-  if (!isKeyId(text)) {
+  if (!isUuid(text)) {
     throw new InvalidArgumentError('It must be a UUID.');
   }
   return text;

@@ -1,11 +1,11 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { Command, Option } from 'commander';
 import { ApiError } from '../errors/api-error.js';
+import { isUuid } from '../schemas/uuid.js';
 import { type Period, PERIODS } from '../usage/rules/periods.js';
 import { UsageReportRepository, type UsageSelection } from '../usage/usage-report.repository.js';
 import type { CountFields } from '../usage/usage-totals.schemas.js';
 import { countArgument, instantArgument } from './arguments.js';
-import { isKeyId } from '../admin/key.schemas.js';
 import { idTexts, keyIdOf } from './keys/key-id.js';
 import type { Column } from './output/fit-columns.js';
 import { type Cell, instantCell, printJson, printTable } from './output/print.js';
@@ -120,7 +120,7 @@ async function selectionOf(
   { period, since, until, key }: Omit<ReportOptions, 'limit' | 'json'>,
 ): Promise<UsageSelection> {
   const keyId = key === undefined ? undefined : await keyIdOf(services, key);
-  if (keyId !== undefined && !isKeyId(keyId)) {
+  if (keyId !== undefined && !isUuid(keyId)) {
     throw new ApiError('not_found', `There is no key with the id "${keyId}".`);
   }
   return { period, since, until, keyId };

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { UUID_LENGTH } from './uuid.js';
 
 /** Of `2027-03-05T12:34:30.000Z`. */
 const DATE_TIME_LENGTH = 24;
-const UUID_LENGTH = 36;
 
 /** Returns the schema of an instant in a response, written by `Date.toISOString()`. */
 export const dateTime = (description: string) =>

@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { isKeyId } from '../../admin/key.schemas.js';
 import { endingOf, KeyLookup } from '../../admin/key-lookup.service.js';
 import { ApiError } from '../../errors/api-error.js';
+import { isUuid } from '../../schemas/uuid.js';
 import { terminalColumns } from '../output/terminal.js';
 
 /** The sign before the ending of an id, in tables and arguments. */
@@ -15,7 +15,7 @@ const ENDING = /^…?([0-9a-f-]{4,35})$/i;
  */
 export async function keyIdOf(services: INestApplicationContext, text: string): Promise<string> {
   const ending = ENDING.exec(text)?.[1]?.toLowerCase();
-  if (ending === undefined || isKeyId(text)) {
+  if (ending === undefined || isUuid(text)) {
     return text;
   }
   const ids = await services.get(KeyLookup).idsEndingWith(ending);

@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { isKeyId } from '../../admin/key.schemas.js';
+import { isUuid } from '../../schemas/uuid.js';
 import { KeyLookup } from '../../admin/key-lookup.service.js';
 import { idTexts } from './key-id.js';
 
@@ -12,7 +12,7 @@ export interface KeyTexts {
 
 /** Returns the texts for the keys among these ids. */
 export async function keyTexts(services: INestApplicationContext, ids: string[]): Promise<KeyTexts> {
-  const keyIds = ids.filter(isKeyId);
+  const keyIds = ids.filter(isUuid);
   const names = await services.get(KeyLookup).namesOf(keyIds);
   const idText = await idTexts(services, keyIds);
   return { nameOf: (id) => names.get(id) ?? null, idText };
