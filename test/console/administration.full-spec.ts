@@ -111,38 +111,59 @@ describe('the page of plans of the console', () => {
   });
 
   it('changes the limits of a plan after saying what that does', async () => {
-    await send(`${store.url}/admin/plans/starter`, {
-      method: 'PUT',
-      key: admin.key,
-      body: { perMinute: 100, perDay: 1000 },
-    });
-    const { page } = await open('/admin/plans?plan=starter');
-    await page.getByLabel('Requests per minute').fill('200');
-    await page.getByRole('button', { name: 'Save…' }).click();
+    const body = { perMinute: 100, perDay: 1000 };
+    await send(`${store.url}/admin/plans/starter`, { method: 'PUT', key: admin.key, body });
+    const { page } = await open('/admin/plans', { scheme: 'dark' });
+    const saveButton = page.locator('button:focus', { hasText: 'Save…' });
     const dialog = page.getByRole('dialog', { name: 'Change the limits of starter?' });
+    await page.getByRole('link', { name: 'starter', exact: true }).click();
+    await page.getByLabel('Requests per day').fill('many');
+    await page.getByRole('button', { name: 'Save…' }).click();
+    await page.getByText('Enter a whole number of requests').waitFor();
+    await page.locator('input:focus').fill('1000');
+    await page.getByLabel('Requests per minute').fill('0');
+    await page.getByRole('button', { name: 'Save…' }).click();
+    await dialog.getByRole('button', { name: 'Change limits' }).click();
+    await page.getByText(/^Must be .*1/).waitFor();
+    await page.locator('input:focus').fill('200');
+    await page.keyboard.press('Enter');
     await dialog.getByText('200 per minute').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await saveButton.click();
     await dialog.getByRole('button', { name: 'Change limits' }).click();
     await page.getByText('apply within a second').waitFor();
+    await page.getByRole('cell', { name: '200', exact: true }).waitFor({ state: 'attached' });
+    await saveButton.waitFor();
+    expect(await page.getByLabel('Requests per minute').inputValue()).toBe('200');
     const { json } = await send(`${store.url}/admin/plans/starter`, { key: admin.key });
     expect(json).toEqual({ name: 'starter', perMinute: 200, perDay: 1000 });
+    await page.keyboard.press('Escape');
+    await page.locator('a:focus', { hasText: /^starter$/ }).waitFor();
   });
 
-  it('creates a plan, and shows the message of the service beside the field that is wrong', async () => {
-    const { page } = await open('/admin/plans');
+  it('creates a plan, and says beside the field what is wrong, in the words of the service too', async () => {
+    const { page } = await open('/admin/plans', { width: 'phone' });
     await page.getByRole('button', { name: 'New plan' }).click();
     await page.getByLabel('Name').fill('Not A Name');
     await page.getByLabel('Requests per minute').fill('10');
     await page.getByLabel('Requests per day').fill('100');
     await page.getByRole('button', { name: 'Create plan' }).click();
     await page.getByText(/must have 1 to 63 lower-case letters/).waitFor();
-    await page.getByLabel('Name').fill('pro');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.locator('input:focus').fill('pro');
     await page.getByRole('button', { name: 'Create plan' }).click();
     await page.getByText('This plan exists already').waitFor();
     const { json } = await send(`${store.url}/admin/plans/pro`, { key: admin.key });
     expect(json).toMatchObject({ perMinute: 300, perDay: 10_000 });
-    await page.getByLabel('Name').fill('tiny');
+    await page.locator('input:focus').fill('tiny');
+    await page.getByLabel('Requests per day').fill('0');
+    await page.getByRole('button', { name: 'Create plan' }).click();
+    await page.getByText(/^Must be .*1/).waitFor();
+    await page.locator('input:focus').fill('100');
     await page.getByRole('button', { name: 'Create plan' }).click();
     await page.getByRole('link', { name: 'tiny', exact: true }).waitFor();
+    await page.locator('button:focus', { hasText: 'New plan' }).waitFor();
   });
 });
 
@@ -176,5 +197,54 @@ describe('the page of the audit of the console', () => {
     await page.goto(`${store.url}/console/admin/audit?key=${shop.id}`);
     await page.getByText(HOSTILE_NAME).waitFor();
     expect(await page.getByRole('row').count()).toBe(2);
+  });
+
+  it('filters by actor, action, key and time together', async () => {
+    const { id } = await store.issue({ name: 'Audited' });
+    const labelUrl = `${store.url}/admin/keys/${id}/label`;
+    const { key } = await store.issue({ role: 'admin', plan: 'business' });
+    await send(labelUrl, { method: 'PUT', key: admin.key, body: { name: 'Renamed by Ann' } });
+    await send(labelUrl, { method: 'PUT', key, body: { name: 'Renamed by another' } });
+    const { page } = await open(`/admin/audit?key=${id}`);
+    const rows = page.getByRole('row');
+    await page.getByText('Issued a key').last().waitFor();
+    expect(await rows.count()).toBe(4);
+    await page.getByLabel('Action').selectOption({ label: 'Renamed a key' });
+    await page.getByRole('cell', { name: 'Issued a key' }).waitFor({ state: 'detached' });
+    expect(await rows.count()).toBe(3);
+    await page.getByLabel('Actor').fill(admin.id);
+    await page.getByText('Renamed by another').waitFor({ state: 'detached' });
+    await page.getByLabel('From').fill('2026-01-01T00:00');
+    await page.getByLabel('Until').fill('2098-01-01T00:00');
+    await page.waitForURL(/until=/);
+    await page.getByText('Renamed by Ann').waitFor();
+    expect(await rows.count()).toBe(2);
+    await page.getByLabel('From').fill('2097-01-01T00:00');
+    await page.getByText('No action matches these filters.').waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByText('Renamed by another').waitFor();
+  });
+});
+
+describe('the drawer of a plan of the console', () => {
+  it('tells the keys on a plan apart, and leads to one and to all of them', async () => {
+    const { id, lastFour } = await store.issue({ plan: 'business', name: 'Old van' });
+    await send(`${store.url}/admin/keys/${id}/revoke`, { method: 'POST', key: admin.key });
+    for (let number = 10; number < 30; number += 1) {
+      await store.issue({ plan: 'business', name: `Van ${number}` });
+    }
+    const { page } = await open('/admin/plans?plan=business');
+    const drawer = page.getByRole('dialog', { name: 'Plan business' });
+    await drawer
+      .getByRole('listitem')
+      .filter({ hasText: `Old van …${lastFour}, revoked` })
+      .waitFor();
+    expect(await drawer.getByRole('listitem').count()).toBe(20);
+    await drawer.getByRole('link', { name: 'All keys on this plan' }).click();
+    await page.getByRole('link', { name: 'Van 29' }).waitFor();
+    expect(new URL(page.url()).searchParams.get('plan')).toBe('business');
+    await page.goBack();
+    await drawer.getByRole('link', { name: 'Old van' }).click();
+    await page.getByRole('heading', { name: 'Old van' }).waitFor();
   });
 });

@@ -1,11 +1,31 @@
+import { ValidationError } from 'animal-store-client';
+
 /** What the service found wrong: by field, and the whole message where it names another fault too. */
 export interface Faults<Field extends string> {
   fields: Partial<Record<Field, string>>;
   rest: string | null;
 }
 
+/** What a form finds wrong with one of its fields on its way to the service. */
+export class FieldError extends Error {
+  constructor(
+    readonly field: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Splits a failure by field; null for one that is not about fields. */
+export function faultsOfError(error: Error | null, names: readonly string[]): Faults<string> | null {
+  if (error instanceof FieldError) {
+    return { fields: { [error.field]: error.message }, rest: null };
+  }
+  return error instanceof ValidationError ? faultsOf(error.message, names) : null;
+}
+
 /** Splits the message of a 400, such as "The request is invalid: name is required; categoryId is required.", by field. */
-export function faultsOf<Field extends string>(message: string, names: readonly Field[]): Faults<Field> {
+function faultsOf<Field extends string>(message: string, names: readonly Field[]): Faults<Field> {
   const faults = message.replace(/^The request is invalid: /, '').replace(/\.$/, '');
   const fields: Faults<Field>['fields'] = {};
   let rest: string | null = null;

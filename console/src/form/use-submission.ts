@@ -1,8 +1,7 @@
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
-import { ValidationError } from 'animal-store-client';
 import { useRef } from 'react';
-import { faultsOf } from './field-faults';
+import { faultsOfError } from './field-faults';
 import { randomText } from './random-text';
 
 interface SubmissionOptions<Values, Result> {
@@ -10,6 +9,7 @@ interface SubmissionOptions<Values, Result> {
   initialValues: Values;
   /** Returns what is wrong with a field that the browser does not let out, if anything. */
   validate?: (values: Values) => Partial<Record<keyof Values, string>>;
+  /** @throws FieldError for a fault that belongs beside a field. */
   send: (values: Values, idempotencyKey: string) => Promise<Result>;
   onSent: (result: Result) => void;
   /** Called with the values as they are typed. */
@@ -21,6 +21,7 @@ export function useSubmission<Values extends Record<string, string>, Result>(
   options: SubmissionOptions<Values, Result>,
 ) {
   const { initialValues, validate, send, onSent, onValuesChange } = options;
+  const names = Object.keys(initialValues);
   const form = useForm<Values>({
     mode: 'uncontrolled',
     initialValues,
@@ -30,7 +31,7 @@ export function useSubmission<Values extends Record<string, string>, Result>(
   const attempt = useRef({ content: '', idempotencyKey: '' });
   // A screen reader reads the error of a field that gets the focus.
   const focusFirst = (errors: Partial<Record<string, unknown>>) => {
-    const first = Object.keys(initialValues).find((name) => errors[name] !== undefined);
+    const first = names.find((name) => errors[name] !== undefined);
     form.getInputNode(first ?? '')?.focus();
   };
   const submission = useMutation({
@@ -49,26 +50,31 @@ export function useSubmission<Values extends Record<string, string>, Result>(
       onSent(result);
     },
     onError: (error) => {
-      if (error instanceof ValidationError) {
-        const { fields } = faultsOf(error.message, Object.keys(initialValues));
-        form.setErrors(fields);
-        focusFirst(fields);
+      const faults = faultsOfError(error, names);
+      if (faults !== null) {
+        form.setErrors(faults.fields);
+        focusFirst(faults.fields);
       }
     },
   });
   const { error, isPending } = submission;
-  const isBesideFields =
-    error instanceof ValidationError && faultsOf(error.message, Object.keys(initialValues)).rest === null;
+  const isBesideFields = faultsOfError(error, names)?.rest === null;
+  const sendOnce = (values: Values) => {
+    if (!isPending) {
+      submission.mutate(values);
+    }
+  };
+  const whenValid = (then: (values: Values) => void) => form.onSubmit(then, focusFirst);
   return {
     form,
     isPending,
     /** The failure, unless all of it stands beside the fields. */
     error: isBesideFields ? null : error,
-    submit: form.onSubmit((values) => {
-      if (!isPending) {
-        submission.mutate(values);
-      }
-    }, focusFirst),
+    /** Sends the values once they are valid. */
+    submit: whenValid(sendOnce),
+    /** For a form that asks before it sends: calls back with the values once they are valid. */
+    whenValid,
+    send: sendOnce,
     /** Forgets a failure, but not what was typed. */
     clearErrors: () => {
       form.clearErrors();

@@ -1,61 +1,117 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useDidUpdate } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import type { Plan } from 'animal-store-client';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { FormError } from '../feedback/form-error';
+import { useSubmission } from '../form/use-submission';
 import { numberText } from '../format/number';
+import { useStore } from '../session/session';
 import { LimitFields } from './limit-fields';
-import { type PlanValues, usePlanForm } from './use-plan-form';
+import { usePlanRefresh } from './plan-query';
+import { limitFaults, type LimitValues, savePlan } from './plan-values';
+
+export interface EditPlanProps {
+  plan: Plan;
+  /** Whether the reader is asked to confirm the change, which the drawer around it must know. */
+  isConfirming: boolean;
+  setConfirming: (isConfirming: boolean) => void;
+}
 
 /** Changes the limits of a plan, after saying what that does to the keys on it. */
-export function EditPlan({ plan }: { plan: Plan }) {
-  const { name, perMinute, perDay } = plan;
-  const [proposed, setProposed] = useState<PlanValues | null>(null);
-  const { form, saving, error } = usePlanForm(
-    { name, perMinute: String(perMinute ?? ''), perDay: String(perDay ?? '') },
-    () =>
-      notifications.show({ title: 'Plan saved', message: `The limits of ${name} apply within a second.` }),
-  );
-  if (perMinute === null || perDay === null) {
+export function EditPlan({ plan, isConfirming, setConfirming }: EditPlanProps) {
+  const store = useStore();
+  const refresh = usePlanRefresh();
+  // The values last confirmed stay while the dialog fades.
+  const [proposed, setProposed] = useState(() => limitsOf(plan));
+  const saveButton = useRef<HTMLButtonElement>(null);
+  const closeConfirmation = () => {
+    setConfirming(false);
+    saveButton.current?.focus();
+  };
+  const { form, whenValid, send, error, isPending } = useSubmission({
+    initialValues: limitsOf(plan),
+    validate: limitFaults,
+    // The dialog gives the focus back before a failure moves it to a field.
+    send: (values) => savePlan(store, { name: plan.name, ...values }).finally(closeConfirmation),
+    onSent: (saved) => {
+      const message = `The limits of ${saved.name} apply within a second.`;
+      notifications.show({ title: 'Plan saved', message });
+      refresh(saved);
+    },
+  });
+  useDidUpdate(() => {
+    form.setInitialValues(limitsOf(plan));
+    form.reset();
+  }, [plan.perMinute, plan.perDay]);
+  if (plan.perMinute === null) {
     return <Text c="dimmed">This plan has no limits of its own: each key on it has its own two.</Text>;
   }
-  const save = (values: PlanValues) => saving.mutate(values, { onSettled: () => setProposed(null) });
+  const confirm = (values: LimitValues) => {
+    setProposed(values);
+    setConfirming(true);
+  };
   return (
-    <form onSubmit={form.onSubmit(setProposed)} noValidate>
+    <form onSubmit={whenValid(confirm)} noValidate>
       <Stack>
         {error !== null && <FormError error={error} title="The plan was not saved" />}
         <LimitFields form={form} />
         <Group justify="flex-end">
-          <Button type="submit">Save…</Button>
+          <Button ref={saveButton} type="submit">
+            Save…
+          </Button>
         </Group>
       </Stack>
       <Modal
-        opened={proposed !== null}
-        onClose={() => setProposed(null)}
-        title={`Change the limits of ${name}?`}
+        opened={isConfirming}
+        onClose={closeConfirmation}
+        returnFocus={false}
+        title={`Change the limits of ${plan.name}?`}
       >
-        {proposed !== null && (
-          <Stack>
-            <Text>
-              From {numberText(perMinute)} per minute and {numberText(perDay)} per day to{' '}
-              <b>{numberText(Number(proposed.perMinute))} per minute</b> and{' '}
-              <b>{numberText(Number(proposed.perDay))} per day</b>.
-            </Text>
-            <Text c="dimmed" size="sm">
-              The change applies within a second to every key on this plan without limits of its own. What
-              they have used of the current minute and day stays counted.
-            </Text>
-            <Group justify="flex-end" gap="sm">
-              <Button variant="default" onClick={() => setProposed(null)}>
-                Cancel
-              </Button>
-              <Button loading={saving.isPending} onClick={() => save(proposed)} data-autofocus>
-                Change limits
-              </Button>
-            </Group>
-          </Stack>
-        )}
+        <Confirmation
+          plan={plan}
+          proposed={proposed}
+          isPending={isPending}
+          onCancel={closeConfirmation}
+          onConfirm={() => send(proposed)}
+        />
       </Modal>
     </form>
   );
+}
+
+interface ConfirmationProps {
+  plan: Plan;
+  proposed: LimitValues;
+  isPending: boolean;
+  onCancel: () => void;
+  onConfirm: () => void;
+}
+
+function Confirmation({ plan, proposed, isPending, onCancel, onConfirm }: ConfirmationProps) {
+  return (
+    <Stack>
+      <Text>
+        From {numberText(plan.perMinute ?? 0)} per minute and {numberText(plan.perDay ?? 0)} per day to{' '}
+        <b>{numberText(Number(proposed.perMinute))} per minute</b> and{' '}
+        <b>{numberText(Number(proposed.perDay))} per day</b>.
+      </Text>
+      <Text c="dimmed" size="sm">
+        The change applies within a second to every key on this plan without limits of its own. What they have
+        used of the current minute and day stays counted.
+      </Text>
+      <Group justify="flex-end" gap="sm">
+        <Button variant="default" onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button loading={isPending} onClick={onConfirm} data-autofocus>
+          Change limits
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+function limitsOf({ perMinute, perDay }: Plan) {
+  return { perMinute: String(perMinute ?? ''), perDay: String(perDay ?? '') };
 }

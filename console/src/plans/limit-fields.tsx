@@ -1,9 +1,9 @@
 import { SimpleGrid, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import type { PlanValues } from './use-plan-form';
+import type { LimitValues } from './plan-values';
 
 /** The two limits of a plan. */
-export function LimitFields({ form }: { form: UseFormReturnType<PlanValues> }) {
+export function LimitFields<Values extends LimitValues>({ form }: { form: UseFormReturnType<Values> }) {
   return (
     <SimpleGrid cols={2}>
       <TextInput

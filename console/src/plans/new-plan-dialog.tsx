@@ -1,8 +1,11 @@
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { FormError } from '../feedback/form-error';
+import { useSubmission } from '../form/use-submission';
+import { useStore } from '../session/session';
 import { LimitFields } from './limit-fields';
-import { usePlanForm } from './use-plan-form';
+import { usePlanRefresh } from './plan-query';
+import { createPlan, planFaults } from './plan-values';
 
 interface NewPlanDialogProps {
   opened: boolean;
@@ -11,18 +14,21 @@ interface NewPlanDialogProps {
 
 /** Creates a plan. */
 export function NewPlanDialog({ opened, onClose }: NewPlanDialogProps) {
-  const { form, saving, error } = usePlanForm(
-    { name: '', perMinute: '', perDay: '' },
-    ({ name }) => {
-      notifications.show({ message: `Keys can be put on ${name} now.`, title: 'Plan saved' });
-      form.reset();
+  const store = useStore();
+  const refresh = usePlanRefresh();
+  const { form, submit, error, isPending, clearErrors } = useSubmission({
+    initialValues: { name: '', perMinute: '', perDay: '' },
+    validate: planFaults,
+    send: (values) => createPlan(store, values),
+    onSent: (plan) => {
+      notifications.show({ message: `Keys can be put on ${plan.name} now.`, title: 'Plan saved' });
+      refresh(plan);
       onClose();
     },
-    { isNew: true },
-  );
+  });
   return (
-    <Modal opened={opened} onClose={onClose} onExitTransitionEnd={() => saving.reset()} title="New plan">
-      <form onSubmit={form.onSubmit((values) => saving.mutate(values))} noValidate>
+    <Modal opened={opened} onClose={onClose} onExitTransitionEnd={clearErrors} title="New plan">
+      <form onSubmit={submit} noValidate>
         <Stack>
           {error !== null && <FormError error={error} title="The plan was not saved" />}
           <TextInput
@@ -39,7 +45,7 @@ export function NewPlanDialog({ opened, onClose }: NewPlanDialogProps) {
             <Button variant="default" onClick={onClose}>
               Cancel
             </Button>
-            <Button type="submit" loading={saving.isPending}>
+            <Button type="submit" loading={isPending}>
               Create plan
             </Button>
           </Group>

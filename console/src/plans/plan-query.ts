@@ -1,0 +1,24 @@
+import { queryOptions, useQueryClient } from '@tanstack/react-query';
+import type { AnimalStore, Plan } from 'animal-store-client';
+import { useStore } from '../session/session';
+
+export const planQuery = (store: AnimalStore, name: string) =>
+  queryOptions({
+    queryKey: ['plans', 'plan', name],
+    queryFn: ({ signal }) => store.admin.plans.get(name, { signal }),
+  });
+
+/** What a change of a plan touches: plans, the limits of keys and of the signed-in one, and the audit. */
+const TOUCHED = ['plans', 'keys', 'own-key', 'audit'];
+
+/** Returns the function that shows a saved plan as the response has it, and reads again what the change touches. */
+export function usePlanRefresh() {
+  const store = useStore();
+  const queryClient = useQueryClient();
+  return (saved: Plan): void => {
+    queryClient.setQueryData(planQuery(store, saved.name).queryKey, saved);
+    for (const name of TOUCHED) {
+      void queryClient.invalidateQueries({ queryKey: [name] });
+    }
+  };
+}

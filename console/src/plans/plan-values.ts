@@ -1,0 +1,64 @@
+import { type AnimalStore, NotFoundError, type Plan } from 'animal-store-client';
+import { FieldError } from '../form/field-faults';
+
+const DIGITS = /^\d{1,10}$/;
+/** What the service takes. Other names could also lead to other paths. */
+const NAME = /^[a-z][a-z0-9-]{0,62}$/;
+
+export interface LimitValues {
+  perMinute: string;
+  perDay: string;
+}
+
+/** The values of a form on a plan. */
+export interface PlanValues extends LimitValues {
+  name: string;
+}
+
+/** Returns what is wrong with a plan, if anything; the service checks the range of its limits. */
+export function planFaults({ name, ...limits }: PlanValues): Partial<PlanValues> {
+  return { ...nameFault(name), ...limitFaults(limits) };
+}
+
+/** Returns which limits are no numbers, if any. */
+export function limitFaults({ perMinute, perDay }: LimitValues): Partial<LimitValues> {
+  const fault = 'Enter a whole number of requests';
+  return {
+    ...(!DIGITS.test(perMinute.trim()) && { perMinute: fault }),
+    ...(!DIGITS.test(perDay.trim()) && { perDay: fault }),
+  };
+}
+
+/** Sets the limits of a plan. */
+export function savePlan(store: AnimalStore, { name, perMinute, perDay }: PlanValues): Promise<Plan> {
+  return store.admin.plans.set(name, { perMinute: Number(perMinute), perDay: Number(perDay) });
+}
+
+/** @throws FieldError if the plan exists, as its limits would change. */
+export async function createPlan(store: AnimalStore, values: PlanValues): Promise<Plan> {
+  if (await exists(store, values.name)) {
+    throw new FieldError('name', 'This plan exists already: open it to change its limits');
+  }
+  return savePlan(store, values);
+}
+
+function nameFault(name: string): { name?: string } {
+  if (name === '') {
+    return { name: 'Enter a name' };
+  }
+  return NAME.test(name)
+    ? {}
+    : { name: 'A name must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter' };
+}
+
+async function exists(store: AnimalStore, name: string): Promise<boolean> {
+  try {
+    await store.admin.plans.get(name);
+    return true;
+  } catch (error) {
+    if (error instanceof NotFoundError) {
+      return false;
+    }
+    throw error;
+  }
+}
