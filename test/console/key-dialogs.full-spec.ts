@@ -1,7 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import type { IssuedKey } from '../../src/admin/key.schemas.js';
 import { startApplication, type TestApplication } from '../support/application.js';
-import { accessibilityFaults, ConsoleBrowser, type ConsolePage } from '../support/console.js';
+import {
+  accessibilityFaults,
+  ConsoleBrowser,
+  type ConsolePage,
+  scrollsSideways,
+} from '../support/console.js';
 import { send } from '../support/http.js';
 
 const PLANS_URL = /\/admin\/plans\?/;
@@ -59,6 +64,33 @@ describe('the dialog that shows a new key', () => {
     await page.getByLabel('API key').fill(successor);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Own', level: 1 }).waitFor();
+  });
+});
+
+describe('the dialogs that change a key', () => {
+  it('are accessible in both schemes and on a phone, and return the focus to their buttons', async () => {
+    const { id, key } = await store.issue({ plan: 'enterprise', perMinute: 1, perDay: 100 });
+    for (let request = 0; request < 2; request += 1) {
+      await send(`${store.url}/v1/pets`, { key });
+    }
+    const { page, complaints } = await open(`/${id}`);
+    for (const [name, text, colorScheme, width] of [
+      ['Rename', 'Requests with the key work as before.', 'light', 1280],
+      ['Change plan', 'What was counted in this minute and today is kept.', 'dark', 1280],
+      ['Lift ban', 'Without it, the ban ends on', 'light', 1280],
+      ['Rotate', 'A successor with the same name', 'dark', 360],
+      ['Revoke', 'This cannot be undone.', 'light', 360],
+    ] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 900 });
+      await page.getByRole('button', { name }).click();
+      await page.getByRole('dialog').getByText(text).waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      expect(await scrollsSideways(page)).toBe(false);
+      await page.keyboard.press('Escape');
+      await page.locator('button:focus', { hasText: name }).waitFor();
+    }
+    expect(complaints).toEqual([]);
   });
 });
 
@@ -122,11 +154,15 @@ describe('the dialog that changes the plan of a key', () => {
     expect(await dialog.getByLabel('Own limit per day').inputValue()).toBe('70');
   });
 
-  it('begins with the plan of the key on a page opened by its address', async () => {
+  it('begins with the plan of the key on a page opened by its address, even after 100 other plans', async () => {
     const { id } = await store.issue({ plan: 'pro' });
+    await store.database.query(
+      "INSERT INTO plans SELECT 'plan-' || number, 1, 1 FROM generate_series(1, 100) AS number",
+    );
     const { page } = await open(`/${id}`);
     await page.getByRole('button', { name: 'Change plan' }).click();
     expect(await page.getByRole('dialog').getByLabel('Plan').inputValue()).toBe('pro');
+    await store.database.query("DELETE FROM plans WHERE name LIKE 'plan-%'");
   });
 
   it('shows no form while the plans cannot be loaded', async () => {
@@ -140,6 +176,17 @@ describe('the dialog that changes the plan of a key', () => {
     await page.unroute(PLANS_URL);
     await dialog.getByRole('button', { name: 'Try again' }).click();
     expect(await dialog.getByLabel('Plan').inputValue()).toBe('pro');
+  });
+});
+
+describe('the dialog that revokes a key', () => {
+  it('warns that revoking the signed-in key signs out, and signs out', async () => {
+    const { id, key } = await store.issue({ name: 'Own', plan: 'business', role: 'admin' });
+    const { page } = await open(`/${id}`, key);
+    await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('Revoking it signs you out at once.').waitFor();
+    await page.getByRole('button', { name: 'Revoke key' }).click();
+    await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
   });
 });
 

@@ -1,10 +1,16 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { AnimalStore } from 'animal-store-client';
+import type { AnimalStore, Plan } from 'animal-store-client';
 
-/** The plans, by name. They change rarely. */
+/** All plans, by name. They change rarely. */
 export const plansQuery = (store: AnimalStore) =>
   queryOptions({
     queryKey: ['plans', 'choices'],
-    queryFn: async ({ signal }) => (await store.admin.plans.list({ limit: 100 }, { signal })).items,
+    queryFn: async ({ signal }) => {
+      const plans: Plan[] = [];
+      for await (const plan of store.admin.plans.list({ limit: 100 }, { signal })) {
+        plans.push(plan);
+      }
+      return plans;
+    },
     staleTime: 300_000,
   });
