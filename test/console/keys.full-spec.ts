@@ -5,9 +5,11 @@ import {
   type ConsolePage,
   scrollsSideways,
 } from '../support/console.js';
+import { send } from '../support/http.js';
 import type { IssuedKey } from '../../src/admin/key.schemas.js';
 
 const HOSTILE_NAME = '<script>alert(1)</script>';
+const DAY_MS = 86_400_000;
 const LONGEST_NAME = 'W'.repeat(255);
 let store: TestApplication;
 let browser: ConsoleBrowser;
@@ -30,10 +32,7 @@ function open(path: string, options: Parameters<ConsoleBrowser['open']>[1] = {})
 }
 
 async function statusOf(key: string): Promise<number> {
-  const { status } = await fetch(`${store.url}/v1/rate-limit`, {
-    headers: { authorization: `Bearer ${key}` },
-  });
-  return status;
+  return (await send(`${store.url}/v1/rate-limit`, { key })).status;
 }
 
 describe('the keys page of the console', () => {
@@ -77,10 +76,26 @@ describe('the keys page of the console', () => {
     expect(await page.getByLabel('Search by name').inputValue()).toBe('');
   });
 
-  it('shows "There is no such page" to a client', async () => {
-    const { key } = await store.issue();
-    const { page } = await open('', { apiKey: key });
-    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+  it('finds the keys that expire soon, and those that nobody used for 30 days', async () => {
+    const { id } = await store.issue({ name: 'Watched: idle' });
+    await store.database.query("UPDATE api_keys SET created_at = now() - interval '31 days' WHERE id = $1", [
+      id,
+    ]);
+    await store.issue({ name: 'Watched: ends soon', expiresAt: new Date(Date.now() + 29 * DAY_MS) });
+    await store.issue({ name: 'Watched: ends later', expiresAt: new Date(Date.now() + 31 * DAY_MS) });
+    const { page } = await open('?search=watched');
+    const later = page.getByRole('link', { name: 'Watched: ends later' });
+    await later.waitFor();
+    for (const [filter, name] of [
+      ['Expires within 30 days', 'Watched: ends soon'],
+      ['Not used for 30 days', 'Watched: idle'],
+    ] as const) {
+      await page.getByText(filter).click();
+      await later.waitFor({ state: 'detached' });
+      expect(await page.getByRole('table').getByRole('link').allTextContents()).toEqual([name]);
+      await page.getByText(filter).click();
+      await later.waitFor();
+    }
   });
 });
 
@@ -100,23 +115,37 @@ describe('the dialog that issues a key', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 
-  it('shows the key once, and asks before the reader leaves it', async () => {
-    const { page, complaints } = await open('');
+  it('shows the key once, copies exactly it, and asks before the reader leaves it', async () => {
+    const { page, complaints } = await open('', { scheme: 'dark' });
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('button', { name: 'Issue key' }).click();
-    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Issued here');
-    await page.getByRole('textbox', { name: 'Note' }).fill('First line\nsecond line');
-    await page.getByRole('dialog').getByRole('button', { name: 'Issue key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('Issued here');
+    await dialog.getByRole('textbox', { name: 'Note' }).fill('First line\nsecond line');
+    await dialog.getByLabel('Expires').selectOption('At a time…');
+    await dialog.getByRole('button', { name: 'Issue key' }).click();
+    await dialog.getByText('Complete the date and time').waitFor();
+    await page.locator('input:focus').fill('2091-07-01T12:30');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Issue key' }).click();
     const text = (await page.locator('.new-key').textContent()) ?? '';
     expect(await statusOf(text)).toBe(200);
+    expect(await accessibilityFaults(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.getByRole('heading', { name: 'Leave without the key?' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Back to the key' }).click();
-    expect(await page.getByRole('button', { name: /copy/i }).count()).toBe(1);
+    await page.locator('button:focus', { hasText: 'Back to the key' }).click();
+    expect(await dialog.getByRole('button', { name: /copy/i }).count()).toBe(1);
+    expect(await dialog.locator('code, pre, input, textarea').count()).toBe(1);
+    await page.locator('button:focus', { hasText: 'Copy key' }).click();
+    await dialog.getByRole('button', { name: 'Copied', exact: true }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(text);
     await page.getByRole('button', { name: 'I have copied it' }).click();
-    await page.getByRole('link', { name: 'Issued here' }).waitFor();
+    await page.locator('button:focus', { hasText: 'Issue key' }).waitFor();
     await page.getByText('First line second line').waitFor();
     expect(await page.content()).not.toContain(text);
+    await page.getByRole('link', { name: 'Issued here' }).click();
+    await page.getByText('1 Jul 2091, 12:30').first().waitFor();
     expect(complaints).toEqual([]);
   });
 });
@@ -127,7 +156,7 @@ describe("a key's page of the console", () => {
     ['dark', 'phone'],
   ] as const)('is accessible and fits the screen with the longest name (%s, %s)', async (scheme, width) => {
     const { id, key } = await store.issue({ name: LONGEST_NAME, note: HOSTILE_NAME });
-    await fetch(`${store.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
+    await send(`${store.url}/v1/pets`, { key });
     const { page, complaints, origins } = await open(`/${id}`, { scheme, width });
     await page.getByText('Issued a key').waitFor();
     await page.getByText('of 60 left').waitFor();
@@ -149,7 +178,7 @@ describe("a key's page of the console", () => {
   });
 
   it('rotates the key with an overlap, never past its expiry, and links both keys', async () => {
-    const expiresAt = new Date(Date.now() + 2 * 86_400_000);
+    const expiresAt = new Date(Date.now() + 2 * DAY_MS);
     const { id, key } = await store.issue({ name: 'Rotated', expiresAt });
     const { page } = await open(`/${id}`);
     await page.getByRole('button', { name: 'Rotate' }).click();
@@ -161,6 +190,8 @@ describe("a key's page of the console", () => {
     const successor = (await page.locator('.new-key').textContent()) ?? '';
     expect([await statusOf(key), await statusOf(successor)]).toEqual([200, 200]);
     await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByRole('button', { name: 'Rotate' }).waitFor({ state: 'detached' });
+    await page.locator('h1:focus', { hasText: 'Rotated' }).waitFor();
     await page.getByRole('link', { name: 'Its successor' }).click();
     await page.getByRole('link', { name: 'The key before it' }).waitFor();
   });
@@ -175,32 +206,37 @@ describe("a key's page of the console", () => {
     await dialog.getByText('7 per minute, 70 per day').waitFor();
     await dialog.getByRole('button', { name: 'Change plan' }).click();
     await page.getByText('of 70 left').waitFor();
+    await page.locator('button:focus', { hasText: 'Change plan' }).waitFor();
     await page.getByRole('button', { name: 'Revoke' }).click();
     await page.getByText('Requests with this key get 401 within a second. This cannot be undone.').waitFor();
     await page.getByRole('button', { name: 'Revoke key' }).click();
     await page.getByText('Revoked a key').waitFor();
+    await page.locator('h1:focus', { hasText: 'Changed' }).waitFor();
     expect(await statusOf(key)).toBe(401);
   });
 
-  it('lifts a ban', async () => {
-    const { id, key } = await store.issue({ name: 'Banned', plan: 'enterprise', perMinute: 1, perDay: 100 });
-    for (let request = 0; request < 2; request += 1) {
-      await fetch(`${store.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
-    }
-    const { page } = await open(`/${id}`);
-    await page.getByRole('heading', { name: 'Banned' }).first().waitFor();
+  it('lifts a ban, which the list and the traffic show until then', async () => {
+    const { key } = await store.issue({ name: 'Banned shop', plan: 'enterprise', perMinute: 1, perDay: 100 });
+    await send(`${store.url}/v1/pets`, { key });
+    await send(`${store.url}/v1/pets`, { key });
+    const { page } = await open('?banned=yes');
+    await page
+      .getByRole('row', { name: /Banned shop/ })
+      .getByText('Banned', { exact: true })
+      .waitFor();
+    expect(await page.getByRole('row').count()).toBe(2);
+    await page.getByRole('link', { name: 'Traffic' }).click();
+    await page.getByRole('region', { name: 'Banned now' }).getByRole('link', { name: 'Banned shop' }).click();
+    await page.getByRole('heading', { name: 'Banned', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Lift ban' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Lift ban' }).click();
     await page.getByRole('heading', { name: 'Refusals before a ban' }).waitFor();
-  });
-
-  it('warns that revoking the signed-in key signs out, and signs out', async () => {
-    const { id, key } = await store.issue({ name: 'Own', plan: 'business', role: 'admin' });
-    const { page } = await open(`/${id}`, { apiKey: key });
-    await page.getByRole('button', { name: 'Revoke' }).click();
-    await page.getByText('Revoking it signs you out at once.').waitFor();
-    await page.getByRole('button', { name: 'Revoke key' }).click();
-    await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
+    await page.locator('h1:focus', { hasText: 'Banned shop' }).waitFor();
+    await page.getByText('Lifted a ban').waitFor();
+    await page.getByRole('link', { name: 'Traffic' }).click();
+    await page.getByText('No key is banned').waitFor();
+    await page.goto(`${store.url}/console/admin/keys?banned=yes`);
+    await page.getByText('No key matches').waitFor();
   });
 
   it('says that there is no such key', async () => {

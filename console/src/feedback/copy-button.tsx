@@ -7,6 +7,7 @@ interface CopyButtonProps extends Omit<ButtonProps, 'leftSection'> {
   label: string;
   /** What the reader selects where the browser does not copy, such as "key". */
   what: string;
+  autoFocus?: boolean;
 }
 
 /** Copies a text. Browsers lend pages loaded over plain HTTP no clipboard, so a failure says what to do instead. */

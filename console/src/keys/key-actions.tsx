@@ -2,6 +2,7 @@ import { Button, Modal } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { IssuedKey, Key, KeyWithUsage } from 'animal-store-client';
 import { useState } from 'react';
+import { focusHeading } from '../layout/page';
 import { useKeyRefresh } from './key-query';
 import { LabelForm } from './label-form';
 import { NewKeyDialog } from './new-key-dialog';
@@ -18,6 +19,8 @@ const DIALOGS = {
   revoke: { title: 'Revoke this key?', Form: RevokeForm },
 };
 type Action = keyof typeof DIALOGS;
+/** Their buttons go once they are done, with the focus. */
+const DONE_ONCE: ReadonlySet<Action> = new Set(['unban', 'revoke']);
 
 /** The buttons that change a key, each with a dialog that says what will happen. */
 export function KeyActions({ apiKey }: { apiKey: KeyWithUsage }) {
@@ -37,6 +40,9 @@ export function KeyActions({ apiKey }: { apiKey: KeyWithUsage }) {
     },
   });
   const showChanged = (changed: Key) => {
+    if (DONE_ONCE.has(action)) {
+      focusHeading();
+    }
     dialog.close();
     refresh(changed);
   };
@@ -46,6 +52,7 @@ export function KeyActions({ apiKey }: { apiKey: KeyWithUsage }) {
   };
   const forgetSuccessor = () => {
     setIssued(null);
+    focusHeading();
     refresh();
   };
   return (

@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconKey, IconPlus } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import type { IssuedKey, KeyWithUsage } from 'animal-store-client';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { EmptyState } from '../feedback/empty-state';
 import { AdministratorsOnly } from '../layout/administrators-only';
 import { Page } from '../layout/page';
@@ -41,6 +41,7 @@ function Keys() {
   const { cursor: _cursor, page: _page, ...list } = search;
   const [isIssuing, issuing] = useDisclosure(false);
   const [issued, setIssued] = useState<IssuedKey | null>(null);
+  const opener = useRef<HTMLButtonElement>(null);
   const pages = useCursorPages<KeyWithUsage>({
     queryKey: ['keys', 'list', list],
     load: (cursor, signal) =>
@@ -56,10 +57,11 @@ function Keys() {
   };
   const forgetIssued = () => {
     setIssued(null);
+    opener.current?.focus();
     refresh();
   };
   const issueButton = (
-    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={issuing.open}>
+    <Button ref={opener} leftSection={<IconPlus size={16} aria-hidden />} onClick={issuing.open}>
       Issue key
     </Button>
   );

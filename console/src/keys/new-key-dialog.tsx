@@ -8,6 +8,7 @@ import { useSessionHold } from '../session/session';
 interface NewKeyDialogProps {
   /** The key to show; null shows nothing. */
   issued: IssuedKey | null;
+  /** Also moves the focus: the button that had it before is in the dialog that this one replaces. */
   onClose: () => void;
 }
 
@@ -33,6 +34,7 @@ export function NewKeyDialog({ issued, onClose }: NewKeyDialogProps) {
       opened={issued !== null}
       onClose={() => setLeaving(!isLeaving)}
       closeOnClickOutside={false}
+      returnFocus={false}
       size="lg"
       title={isLeaving ? 'Leave without the key?' : 'Copy the new key'}
     >
@@ -56,7 +58,7 @@ function NewKey({ apiKey, onDone }: { apiKey: string; onDone: () => void }) {
         {apiKey}
       </Code>
       <Group justify="space-between" gap="sm">
-        <CopyButton value={apiKey} label="Copy key" what="key" data-autofocus />
+        <CopyButton value={apiKey} label="Copy key" what="key" data-autofocus autoFocus />
         <Button variant="default" onClick={onDone}>
           I have copied it
         </Button>
@@ -75,7 +77,7 @@ function LeaveQuestion({ onBack, onLeave }: { onBack: () => void; onLeave: () =>
         <Button variant="default" onClick={onLeave}>
           Leave
         </Button>
-        <Button onClick={onBack} data-autofocus>
+        <Button onClick={onBack} autoFocus>
           Back to the key
         </Button>
       </Group>

@@ -13,6 +13,11 @@ interface PageProps {
   children: ReactNode;
 }
 
+/** Moves the focus to the heading of the page, such as from a button that is gone once it has done its work. */
+export function focusHeading(): void {
+  document.querySelector('h1')?.focus();
+}
+
 /** A page with its heading, which is also the title of the tab. */
 export function Page({ title, badge, description, actions, children }: PageProps) {
   useEffect(() => {
@@ -23,7 +28,7 @@ export function Page({ title, badge, description, actions, children }: PageProps
       <Group justify="space-between" align="flex-end" gap="md">
         <Stack gap={2}>
           <Group gap="sm">
-            <Title order={1} style={{ overflowWrap: 'anywhere' }}>
+            <Title order={1} tabIndex={-1} style={{ overflowWrap: 'anywhere' }}>
               <bdi>{title}</bdi>
             </Title>
             {badge}
