@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { DocumentHooks } from '../openapi/document-hooks.js';
 import { serveStaticDocument } from '../openapi/static-document.js';
 import { readConsoleFiles } from './console-files.js';
 
@@ -12,14 +13,11 @@ const NONCE_BYTES = 16;
  * Serves the console: its page at `/console` and at every path below, which the page itself routes, and the files that the page loads.
  * Files are immutable, as their names contain a hash; the page has a nonce for each response, so it is not stored.
  */
-export function serveConsole(
-  fastify: FastifyInstance,
-  hooks: Pick<RouteShorthandOptions, 'onRequest'>,
-): void {
+export function serveConsole(fastify: FastifyInstance, hooks: DocumentHooks): void {
   const { page, files } = readConsoleFiles();
   for (const { name, type, content, brotli } of files) {
     const headers = { 'Cache-Control': 'public, max-age=31536000, immutable' };
-    serveStaticDocument(fastify, hooks, { path: `${PATH}/${name}`, type, content, brotli, headers });
+    serveStaticDocument(fastify, hooks.static, { path: `${PATH}/${name}`, type, content, brotli, headers });
   }
   const sendPage = (_request: FastifyRequest, reply: FastifyReply) => {
     const nonce = randomBytes(NONCE_BYTES).toString('base64');
@@ -32,8 +30,8 @@ export function serveConsole(
       .type('text/html; charset=utf-8')
       .send(page.replaceAll(NONCE_PLACEHOLDER, nonce));
   };
-  fastify.get(PATH, hooks, sendPage);
-  fastify.get(`${PATH}/*`, hooks, (request, reply) => {
+  fastify.get(PATH, hooks.dynamic, sendPage);
+  fastify.get(`${PATH}/*`, hooks.dynamic, (request, reply) => {
     if (request.url.startsWith(`${PATH}/assets/`)) {
       reply.callNotFound();
       return reply;

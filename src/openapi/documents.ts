@@ -1,8 +1,8 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { RouteShorthandOptions } from 'fastify';
 import type { Environment } from '../settings/environment.js';
 import { createDocuments, documentText } from './document.js';
+import type { DocumentHooks } from './document-hooks.js';
 import { referenceDocument } from './reference-document.js';
 import { referencePages } from './reference-page.js';
 import { serveStaticDocument, type StaticDocument } from './static-document.js';
@@ -14,7 +14,7 @@ const ACCEPTS_HTML = /\btext\/html\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i;
 export function serveDocuments(
   app: NestFastifyApplication,
   environment: Environment,
-  hooks: Pick<RouteShorthandOptions, 'onRequest'>,
+  hooks: DocumentHooks,
 ): void {
   const { store, administration } = createDocuments(app, environment);
   const documents = [
@@ -31,8 +31,8 @@ export function serveDocuments(
     ]),
   ];
   const fastify = app.getHttpAdapter().getInstance();
-  documents.forEach((each) => serveStaticDocument(fastify, hooks, each));
-  fastify.get('/', hooks, (request, reply) => {
+  documents.forEach((each) => serveStaticDocument(fastify, hooks.static, each));
+  fastify.get('/', hooks.dynamic, (request, reply) => {
     reply.header('Vary', [reply.getHeader('Vary'), 'Accept'].filter(Boolean).join(', '));
     if (ACCEPTS_HTML.test(request.headers.accept ?? '')) {
       return reply.redirect(REFERENCE);
