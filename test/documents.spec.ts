@@ -16,6 +16,7 @@ const DOCUMENTS = [
   '/docs/show-admin-openapi.js',
   '/docs/admin',
 ];
+const SMALL = '/docs/show-openapi.js';
 
 let store: TestApplication;
 
@@ -79,7 +80,7 @@ describe('documents', () => {
   it('return 429 with Retry-After to an address over 600 requests a minute, and 200 in the next minute', async () => {
     store.clock.travelToMinuteStart();
     for (let sent = 0; sent < PER_MINUTE; sent += 1) {
-      const { status } = await from('203.0.113.7', DOCUMENTS[sent % DOCUMENTS.length] ?? '');
+      const { status } = await from('203.0.113.7', DOCUMENTS[sent] ?? SMALL);
       expect(status).toBe(200);
     }
     const denied = await from('203.0.113.7', '/openapi.json');
