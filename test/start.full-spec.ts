@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { ConsoleBrowser } from './support/console.js';
 import { createDatabase, type TestDatabase } from './support/database.js';
 import { send } from './support/http.js';
 import { OWN_MIGRATIONS } from './support/own-migrations.js';
@@ -47,6 +48,23 @@ describe('a service with an embedded database', () => {
     const { stdout } = await promisify(execFile)('sh', ['-c', line]);
     expect(stdout).toMatch(/^HTTP\/1.1 200 OK/);
     expect(stdout).toContain('"name":"Biscuit"');
+  });
+
+  it('prints the address of the console, where these keys sign in', async () => {
+    const address = /^ {2}console +(http:\S+)\/console$/m.exec(service.stdout)?.[1] ?? '';
+    const browser = await ConsoleBrowser.start(address);
+    try {
+      for (const [name = '', apiKey = ''] of keysPrinted()) {
+        const { page, complaints } = await browser.open('', { apiKey });
+        await page.getByRole('heading', { name: 'Overview' }).waitFor();
+        const administration = page.getByRole('navigation', { name: 'Administration' });
+        await page.getByRole('button', { name: new RegExp(`^Account.* · …${apiKey.slice(-4)}`) }).waitFor();
+        expect([name, await administration.isVisible()]).toEqual([name, name === 'admin']);
+        expect(complaints).toEqual([]);
+      }
+    } finally {
+      await browser.close();
+    }
   });
 
   it('listens only on 127.0.0.1, and keeps the keys in a file that only its owner can read', async () => {

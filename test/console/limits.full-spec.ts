@@ -1,0 +1,202 @@
+import type { Page } from 'playwright-core';
+import { startApplication, type TestApplication } from '../support/application.js';
+import { ban } from '../support/bans.js';
+import { accessibilityFaults, ConsoleBrowser } from '../support/console.js';
+import { send } from '../support/http.js';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** What is left of the bans here. The clock of the store is up to some minutes ahead of the header `Date`. */
+const ABOUT_AN_HOUR = /^(59 min( \d+ s)?|1 h( \d min)?)$/;
+
+let store: TestApplication;
+let browser: ConsoleBrowser;
+
+beforeAll(async () => {
+  store = await startApplication();
+  browser = await ConsoleBrowser.start(store.url);
+});
+beforeEach(() => store.clock.travelToMinuteStart());
+afterAll(async () => {
+  await browser.close();
+  await store.close();
+});
+
+const withOwnClock = (page: Page) => page.clock.install();
+const limitOf = (perMinute: number) => ({ plan: 'enterprise', perMinute, perDay: 1000 }) as const;
+
+async function sendMany(count: number, key: string): Promise<void> {
+  for (let sent = 0; sent < count; sent += 1) {
+    await send(`${store.url}/v1/pets`, { key });
+  }
+}
+
+async function issueBanned(name: string) {
+  const banned = await store.issue({ name });
+  await ban(store.database, banned, new Date(store.clock.now() + HOUR_MS));
+  return banned;
+}
+
+/** Puts a response in the place of those at an address until the returned function is called. */
+async function respond(page: Page, url: string, status: number, headers: Record<string, string> = {}) {
+  const body = JSON.stringify({ code: 'rate_limit_exceeded', message: 'Not now.', status });
+  await page.route(url, (route) => route.fulfill({ status, headers, contentType: 'application/json', body }));
+  return () => page.unroute(url);
+}
+
+describe('a page of the console over the limit', () => {
+  it('counts down to the end of the window, loads by itself then, and causes no ban', async () => {
+    const { key } = await store.issue(limitOf(4));
+    await sendMany(4, key);
+    const { page, complaints } = await browser.open('', { apiKey: key, prepare: withOwnClock });
+    const notices = page.getByText('The next request is allowed in');
+    await notices.first().waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect((await send(`${store.url}/v1/rate-limit`, { key })).json).toMatchObject({
+      refusalsUntilBan: 3,
+      bannedUntil: null,
+    });
+    store.clock.travel(MINUTE_MS);
+    await page.clock.fastForward(MINUTE_MS);
+    await page.getByRole('figure').waitFor();
+    await page.getByText('4 per minute, 1,000 per day').waitFor();
+    expect(await notices.count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
+  it('says of every request that a ban keeps back that the key is banned', async () => {
+    const { key } = await issueBanned('Banned');
+    const { page } = await browser.open('', { apiKey: key });
+    await page.getByRole('heading', { name: 'Banned' }).waitFor();
+    // The requests of the key, its usage and its deprecated calls; only the first of them was sent.
+    await page.getByText('This key is banned').nth(2).waitFor();
+    expect(await page.getByText('The rate limit is reached').count()).toBe(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    for (const timer of await page.getByText('The ban ends in').getByRole('timer').allTextContents()) {
+      expect(timer).toMatch(ABOUT_AN_HOUR);
+    }
+  });
+
+  it('says so in place of the documents, which have a limit of their own', async () => {
+    const { key } = await store.issue();
+    let end = () => Promise.resolve();
+    const { page } = await browser.open('/try', {
+      apiKey: key,
+      prepare: async (each) => {
+        await withOwnClock(each);
+        end = await respond(each, '**/openapi.json', 429, { 'retry-after': '30' });
+      },
+    });
+    await page.getByText('The next request is allowed in').waitFor();
+    await end();
+    await page.clock.fastForward(MINUTE_MS);
+    await page.getByRole('heading', { name: 'List animals' }).waitFor();
+  });
+});
+
+describe('a list of the console that cannot be loaded again', () => {
+  it('stays, says so, and is up to date again by itself or on demand', async () => {
+    const { key } = await store.issue({ plan: 'business' });
+    await send(`${store.url}/v1/pets`, { method: 'POST', key, body: { name: 'Biscuit', categoryId: 1 } });
+    const { page } = await browser.open('/animals', { apiKey: key, prepare: withOwnClock });
+    await page.getByText('Biscuit').waitFor();
+    const endLimit = await respond(page, '**/v1/pets?*', 429, { 'retry-after': '30' });
+    await page.getByRole('button', { name: 'Add an animal' }).click();
+    await page.getByLabel('Name').fill('Rex');
+    await page.getByLabel('Category id').fill('1');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('Not up to date: the rate limit is reached.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('cell', { name: 'Biscuit' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await endLimit();
+    const endFault = await respond(page, '**/v1/pets?*', 503);
+    await page.clock.fastForward(MINUTE_MS);
+    await page.getByText('Not up to date: Not now.').waitFor();
+    await endFault();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('cell', { name: 'Rex' }).waitFor();
+    expect(await page.getByText('Not up to date').count()).toBe(0);
+  });
+});
+
+describe('the countdown of a ban, on a machine whose clock is wrong', () => {
+  it.each([
+    ['ahead', 5 * HOUR_MS],
+    ['behind', -5 * HOUR_MS],
+  ])('goes by the clock of the service (5 hours %s)', async (_direction, offsetMs) => {
+    const name = `Banned, ${offsetMs}`;
+    const { id, key } = await issueBanned(name);
+    const admin = await store.issue({ role: 'admin', plan: 'business' });
+    const prepare = (page: Page) => page.clock.install({ time: Date.now() + offsetMs });
+    const { page } = await browser.open('/admin', { apiKey: admin.key, prepare });
+    const bans = page.getByRole('region', { name: 'Banned now' });
+    const row = bans.locator('div').filter({ hasText: name }).last();
+    expect(await row.getByRole('timer').textContent()).toMatch(ABOUT_AN_HOUR);
+    await bans.getByRole('link', { name }).click();
+    const panel = page.getByRole('region', { name: 'Banned', exact: true });
+    expect(await panel.getByRole('timer').textContent()).toMatch(ABOUT_AN_HOUR);
+    // By the keyboard, which the browser tells from the pointer by the last key.
+    await page.keyboard.press('Tab');
+    await page.locator('[tabindex="0"]', { hasText: /^Banned$/ }).focus();
+    expect(await page.getByRole('tooltip').getByRole('timer').textContent()).toMatch(ABOUT_AN_HOUR);
+    expect(page.url()).toContain(id);
+    const own = await browser.open('', { apiKey: key, prepare });
+    const ownPanel = own.page.getByRole('region', { name: 'Banned', exact: true });
+    expect(await ownPanel.getByRole('timer').textContent()).toMatch(ABOUT_AN_HOUR);
+  });
+});
+
+describe('a tab that nobody sees', () => {
+  const show = (page: Page, isShown: boolean) =>
+    page.evaluate(
+      `Object.defineProperties(document, {
+         hidden: { value: ${!isShown}, configurable: true },
+         visibilityState: { value: '${isShown ? 'visible' : 'hidden'}', configurable: true },
+       });
+       document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));`,
+    );
+
+  it.each(['', '/admin'])('sends no request until it is shown again (/console%s)', async (path) => {
+    const { key } = await store.issue({ role: 'admin', plan: 'business' });
+    const { page } = await browser.open(path, { apiKey: key, prepare: withOwnClock });
+    await page.getByRole('figure').waitFor();
+    await page.waitForLoadState('networkidle');
+    await show(page, false);
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(new URL(request.url()).pathname));
+    await page.clock.runFor(30 * MINUTE_MS);
+    expect(sent).toEqual([]);
+    await show(page, true);
+    const isPolled = (url: string) => /\/v1\/rate-limit$|\/admin\/usage/.test(url);
+    await Promise.all([
+      page.waitForRequest((request) => isPolled(request.url())),
+      page.clock.runFor(2 * MINUTE_MS),
+    ]);
+  });
+});
+
+describe('a time in the console', () => {
+  it('is shown in UTC on hover and on the focus of the keyboard, until Escape', async () => {
+    const { key } = await store.issue({ plan: 'pro', expiresAt: new Date('2031-05-06T22:30:00Z') });
+    const { page } = await browser.open('', { apiKey: key });
+    await page.getByRole('figure').waitFor();
+    await page.getByText('No request of the last 400 days').waitFor();
+    const time = page.getByText('7 May 2031, 00:30');
+    const tooltip = page.getByRole('tooltip').filter({ hasText: '2031-05-06 22:30:00 UTC' });
+    await time.hover();
+    await tooltip.waitFor();
+    // It can be read with a magnifier, which follows the pointer.
+    await tooltip.hover();
+    await tooltip.waitFor();
+    await page.mouse.move(0, 0);
+    await tooltip.waitFor({ state: 'detached' });
+    // As the browser knows the keyboard from the pointer by the last key.
+    await page.keyboard.press('Tab');
+    await time.focus();
+    await tooltip.waitFor();
+    await page.keyboard.press('Escape');
+    await tooltip.waitFor({ state: 'detached' });
+  });
+});
