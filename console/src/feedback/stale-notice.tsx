@@ -9,7 +9,7 @@ import { isBan, limitEndMs } from './limit-error';
 /** Says beside what was loaded before why it could not be loaded again, and when it will be. */
 export function StaleNotice({ error, at, retry }: FailureProps) {
   return (
-    <Text size="sm" c="dimmed" role="status">
+    <Text size="sm" c="dimmed" role="status" mb="sm">
       Not up to date:{' '}
       {error instanceof RateLimitError ? (
         <Limit key={at} error={error} at={at} retry={retry} />
