@@ -114,3 +114,18 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
 export function scrollsSideways(page: Page): Promise<boolean> {
   return page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
 }
+
+/**
+ * Returns the cumulative layout shift of a page since its navigation: 0 if nothing that was shown has moved. What moves by an input
+ * does not count.
+ */
+export function layoutShift(page: Page): Promise<number> {
+  return page.evaluate(`new Promise((resolve) => {
+    let sum = 0;
+    new PerformanceObserver((list) => {
+      for (const { value, hadRecentInput } of list.getEntries()) sum += hadRecentInput ? 0 : value;
+    }).observe({ type: 'layout-shift', buffered: true });
+    // The entries of the past come before the next frame.
+    requestAnimationFrame(() => setTimeout(() => resolve(sum), 50));
+  })`);
+}

@@ -4,17 +4,18 @@ import { Group, Paper, Stack, Text } from '@mantine/core';
 import { ReferenceArea } from 'recharts';
 import { useState } from 'react';
 import { compactText, numberText } from '../format/number';
+import { CHART_HEIGHT } from './chart-height';
+import { type LimitLine, limitLineOf } from './limit-line';
 import { OUTCOMES } from './outcomes';
-import type { Bar } from './periods';
+import { type Bar, requestsOf } from './periods';
 
-const HEIGHT = 260;
 const SERIES = OUTCOMES.map(({ name, label, color }) => ({ name, label, color }));
 
 export interface OutcomeChartProps {
   /** What the chart shows, for readers who do not see it. */
   label: string;
   bars: Bar[];
-  /** The limit of one period, drawn as a line where it is near the bars. */
+  /** The limit of one period, drawn as a line. */
   limit?: number | null;
   /** Called with the first and the last bar after dragging over the chart. */
   onSelect?: (first: Bar, last: Bar) => void;
@@ -24,8 +25,7 @@ export interface OutcomeChartProps {
 export default function OutcomeChart({ label, bars, limit = null, onSelect }: OutcomeChartProps) {
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
   const labels = new Map(bars.map(({ startMs, label: text }) => [startMs, text]));
-  const highest = Math.max(...bars.map(sumOf));
-  const isLimitNear = limit !== null && limit <= highest * LIMIT_IN_SIGHT;
+  const line = limit === null ? null : limitLineOf(limit, Math.max(...bars.map(requestsOf)));
   const end = () => {
     if (drag !== null && onSelect !== undefined) {
       const first = bars[Math.min(drag.from, drag.to)];
@@ -39,7 +39,7 @@ export default function OutcomeChart({ label, bars, limit = null, onSelect }: Ou
   return (
     <figure aria-label={label} style={{ margin: 0 }}>
       <BarChart
-        h={HEIGHT}
+        h={CHART_HEIGHT}
         data={bars}
         dataKey="startMs"
         type="stacked"
@@ -51,30 +51,26 @@ export default function OutcomeChart({ label, bars, limit = null, onSelect }: Ou
         strokeDasharray="0"
         valueFormatter={compactText}
         xAxisProps={{ minTickGap: 28, tickFormatter: (startMs: number) => labels.get(startMs) ?? '' }}
-        yAxisProps={{ allowDecimals: false, width: 44 }}
+        yAxisProps={{ allowDecimals: false, width: 44, ...axisOf(line?.ticks) }}
         barProps={{ isAnimationActive: false, radius: 1 }}
         maxBarWidth={28}
-        referenceLines={
-          isLimitNear
-            ? [{ y: limit, label: `Limit ${numberText(limit)}`, color: 'gray.6', ifOverflow: 'extendDomain' }]
-            : []
-        }
+        referenceLines={line === null ? [] : [lineOf(line)]}
         tooltipAnimationDuration={0}
         tooltipProps={{
           content: ({ payload }) => <BarTooltip bar={payload[0]?.payload as Bar | undefined} />,
         }}
-        barChartProps={
-          onSelect === undefined
-            ? {}
-            : {
-                onMouseDown: ({ activeTooltipIndex }) => setDrag(rangeAt(activeTooltipIndex)),
-                onMouseMove: ({ activeTooltipIndex }) =>
-                  drag !== null && setDrag({ ...drag, to: rangeAt(activeTooltipIndex)?.to ?? drag.to }),
-                onMouseUp: end,
-                onMouseLeave: () => setDrag(null),
-                style: { cursor: 'crosshair', userSelect: 'none' },
-              }
-        }
+        barChartProps={{
+          // Room for the label of a line at the top.
+          margin: { top: 20 },
+          ...(onSelect !== undefined && {
+            onMouseDown: ({ activeTooltipIndex }) => setDrag(rangeAt(activeTooltipIndex)),
+            onMouseMove: ({ activeTooltipIndex }) =>
+              drag !== null && setDrag({ ...drag, to: rangeAt(activeTooltipIndex)?.to ?? drag.to }),
+            onMouseUp: end,
+            onMouseLeave: () => setDrag(null),
+            style: { cursor: 'crosshair', userSelect: 'none' },
+          }),
+        }}
       >
         {drag !== null && (
           <ReferenceArea
@@ -85,20 +81,23 @@ export default function OutcomeChart({ label, bars, limit = null, onSelect }: Ou
           />
         )}
       </BarChart>
-      {limit !== null && !isLimitNear && (
-        <Text size="xs" c="dimmed" mt="xs">
-          The limit of {numberText(limit)} is far above this chart.
-        </Text>
-      )}
     </figure>
   );
 }
 
-/** A line higher than so many times the highest bar would flatten the bars. */
-const LIMIT_IN_SIGHT = 4;
+/** Returns an axis that ends at the last of its ticks. */
+function axisOf(ticks: number[] | undefined) {
+  return ticks === undefined ? {} : { ticks, domain: [0, ticks.at(-1) ?? 0] };
+}
 
-function sumOf(bar: Bar): number {
-  return OUTCOMES.reduce((sum, { name }) => sum + bar[name], 0);
+function lineOf({ y, label, ticks }: LimitLine) {
+  return {
+    y,
+    label,
+    color: 'var(--console-muted)',
+    ifOverflow: 'extendDomain' as const,
+    ...(ticks !== undefined && { strokeDasharray: '5 4' }),
+  };
 }
 
 function rangeAt(index: unknown): { from: number; to: number } | null {
@@ -129,7 +128,7 @@ function BarTooltip({ bar }: { bar: Bar | undefined }) {
             </Text>
           </Group>
         ))}
-        {sumOf(bar) === 0 && (
+        {requestsOf(bar) === 0 && (
           <Text size="sm" c="dimmed">
             No requests
           </Text>

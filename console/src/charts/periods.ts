@@ -1,5 +1,5 @@
 import type { UsageTotals } from 'animal-store-client';
-import { type Outcomes, outcomesOf } from './outcomes';
+import { OUTCOMES, type Outcomes, outcomesOf } from './outcomes';
 
 export type Period = 'minute' | 'hour' | 'day';
 
@@ -45,4 +45,9 @@ export function barsOf(totals: UsageTotals[], period: Period, fromMs: number, un
       ...outcomesOf(byStart.get(startMs) ?? NONE),
     };
   });
+}
+
+/** Returns the requests of a bar, whatever their outcome. */
+export function requestsOf(bar: Bar): number {
+  return OUTCOMES.reduce((sum, { name }) => sum + bar[name], 0);
 }

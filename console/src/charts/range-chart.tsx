@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import type { UsageTotals } from 'animal-store-client';
 import { countText } from '../format/number';
-import { LazyOutcomeChart } from './lazy-outcome-chart';
+import { OutcomeView } from './outcome-view';
 import { type Range, rangeOf } from './ranges';
 
 interface RangeChartProps {
@@ -17,11 +17,15 @@ export function RangeChart({ totals, range, untilMs, limit = null }: RangeChartP
   const { bars, requests, refusals } = rangeOf(totals, range, untilMs);
   const summary = `${countText(requests, 'request')} in ${range.text}, ${countText(refusals, 'refusal')}`;
   return (
-    <>
-      <Text size="sm" c="dimmed" mb="sm">
-        {summary}
-      </Text>
-      <LazyOutcomeChart label={`Chart: ${summary}`} bars={bars} limit={limit} />
-    </>
+    <OutcomeView
+      summary={
+        <Text size="sm" c="dimmed">
+          {summary}
+        </Text>
+      }
+      label={`Chart: ${summary}`}
+      bars={bars}
+      limit={limit}
+    />
   );
 }

@@ -10,10 +10,12 @@ interface InstantProps {
   none?: string;
   /** Leaves the time of day to the tooltip. */
   dateOnly?: boolean;
+  /** What is shown instead of the date and the time of day. */
+  text?: string;
 }
 
 /** Shows a time in the reader's zone, and in UTC on hover and focus. */
-export function Instant({ at, none = 'Never', dateOnly = false }: InstantProps) {
+export function Instant({ at, none = 'Never', dateOnly = false, text }: InstantProps) {
   if (at === null || at === undefined) {
     return (
       <Text component="span" inherit c="dimmed">
@@ -25,7 +27,7 @@ export function Instant({ at, none = 'Never', dateOnly = false }: InstantProps) 
   return (
     <Tooltip label={utcText(date)}>
       <time dateTime={at} tabIndex={0}>
-        {(dateOnly ? localDate : local).format(date)}
+        {text ?? (dateOnly ? localDate : local).format(date)}
       </time>
     </Tooltip>
   );

@@ -44,6 +44,8 @@ export function KeyFilters() {
         <SearchInput value={search.search ?? ''} onChange={(text) => change({ search: text })} />
         <NativeSelect
           aria-label="Plan"
+          // As wide before the plans are there.
+          w={150}
           value={search.plan ?? ''}
           onChange={({ currentTarget }) => change({ plan: currentTarget.value })}
           data={[{ value: '', label: 'All plans' }, ...names]}

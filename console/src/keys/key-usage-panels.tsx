@@ -6,6 +6,7 @@ import { RangeChart } from '../charts/range-chart';
 import { RangeSelect } from '../charts/range-select';
 import { RANGES, rangeStartMs } from '../charts/ranges';
 import { Loaded } from '../feedback/loaded';
+import { Placeholder } from '../feedback/placeholder';
 import { Panel } from '../layout/panel';
 import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
@@ -43,7 +44,14 @@ export function KeyUsagePanels({ id }: { id: string }) {
           />
         }
       >
-        <Loaded query={usage} skeleton={<Skeleton height={296} radius="md" />}>
+        <Loaded
+          query={usage}
+          skeleton={
+            <Placeholder>
+              <RangeChart totals={[]} range={RANGES[period]} untilMs={serviceNowMs()} />
+            </Placeholder>
+          }
+        >
           {({ totals, untilMs, shown }) => (
             <RangeChart totals={totals} untilMs={untilMs} range={RANGES[shown]} />
           )}

@@ -58,7 +58,7 @@ function Operation({ usage, share }: { usage: OperationUsage; share: number }) {
             {name}
           </Text>
           {deprecated && (
-            <Badge size="sm" color="orange.8" variant="outline" tt="none" miw="max-content">
+            <Badge size="sm" color="orange" variant="light" miw="max-content">
               Deprecated
             </Badge>
           )}

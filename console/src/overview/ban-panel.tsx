@@ -32,7 +32,7 @@ export function BanPanel({ status, onEnd }: { status: RateLimitStatus; onEnd: ()
         <Text size="sm" c="dimmed">
           {refusalsUntilBan === null
             ? 'This service refuses requests over the limit, but bans no key.'
-            : `A key that gets ${countText(refusalsUntilBan, 'more refusal')} (429) within this minute is banned for a while.`}
+            : `A ban follows ${countText(refusalsUntilBan, 'more refusal')} (429) within this minute.`}
         </Text>
       </Stack>
     </Panel>

@@ -1,13 +1,22 @@
-import { SimpleGrid, Skeleton } from '@mantine/core';
+import { SimpleGrid } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { RateLimitStatus } from 'animal-store-client';
 import { Loaded } from '../feedback/loaded';
+import { Placeholder } from '../feedback/placeholder';
 import { BanPanel } from './ban-panel';
 import { WindowGauge } from './window-gauge';
 
 const TITLES = { minute: 'This minute', day: 'Today (UTC)' };
-const GAUGE_HEIGHT = 172;
 const GRID = { cols: { base: 1, sm: 3 }, spacing: 'lg' };
+const EXAMPLE: RateLimitStatus = {
+  plan: 'pro',
+  windows: [
+    { name: 'minute', limit: 1000, remaining: 1000, reset: 0 },
+    { name: 'day', limit: 1000, remaining: 1000, reset: 0 },
+  ],
+  bannedUntil: null,
+  refusalsUntilBan: 100,
+};
 
 interface LimitGaugesProps {
   query: UseQueryResult<RateLimitStatus>;
@@ -22,27 +31,29 @@ export function LimitGauges({ query, onEnd }: LimitGaugesProps) {
       query={query}
       skeleton={
         <SimpleGrid {...GRID}>
-          {['minute', 'day', 'ban'].map((each) => (
-            <Skeleton key={each} height={GAUGE_HEIGHT} radius="lg" />
+          {gaugesOf(EXAMPLE, () => undefined).map((gauge) => (
+            <Placeholder key={gauge.key}>{gauge}</Placeholder>
           ))}
         </SimpleGrid>
       }
     >
-      {(status) => (
-        <SimpleGrid {...GRID}>
-          {status.windows.map(({ name, limit, remaining, reset }) => (
-            <WindowGauge
-              key={name}
-              title={TITLES[name]}
-              limit={limit}
-              remaining={remaining}
-              resetMs={reset * 1000}
-              onReset={onEnd}
-            />
-          ))}
-          <BanPanel status={status} onEnd={onEnd} />
-        </SimpleGrid>
-      )}
+      {(status) => <SimpleGrid {...GRID}>{gaugesOf(status, onEnd)}</SimpleGrid>}
     </Loaded>
   );
+}
+
+function gaugesOf(status: RateLimitStatus, onEnd: () => void) {
+  return [
+    ...status.windows.map(({ name, limit, remaining, reset }) => (
+      <WindowGauge
+        key={name}
+        title={TITLES[name]}
+        limit={limit}
+        remaining={remaining}
+        resetMs={reset * 1000}
+        onReset={onEnd}
+      />
+    )),
+    <BanPanel key="ban" status={status} onEnd={onEnd} />,
+  ];
 }

@@ -1,4 +1,3 @@
-import { Skeleton } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Period } from '../charts/periods';
@@ -6,6 +5,7 @@ import { RangeChart } from '../charts/range-chart';
 import { RangeSelect } from '../charts/range-select';
 import { RANGES } from '../charts/ranges';
 import { Loaded } from '../feedback/loaded';
+import { Placeholder } from '../feedback/placeholder';
 import { Panel } from '../layout/panel';
 import { useOwnKey } from '../session/own-key';
 import { serviceNowMs } from '../session/service-clock';
@@ -39,7 +39,14 @@ export function UsagePanel() {
         />
       }
     >
-      <Loaded query={usage} skeleton={<Skeleton height={296} radius="md" />}>
+      <Loaded
+        query={usage}
+        skeleton={
+          <Placeholder>
+            <RangeChart totals={[]} range={RANGES[period]} untilMs={serviceNowMs()} />
+          </Placeholder>
+        }
+      >
         {(data) => (
           <RangeChart
             {...data}

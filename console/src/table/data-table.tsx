@@ -42,6 +42,9 @@ export function DataTable<Item extends RowData>(props: DataTableProps<Item>) {
       </>
     );
   }
+  if (isLoading) {
+    return <LoadingTable />;
+  }
   return (
     <>
       {staleNotice}
@@ -69,23 +72,19 @@ export function DataTable<Item extends RowData>(props: DataTableProps<Item>) {
             ))}
           </Table.Thead>
           <Table.Tbody>
-            {isLoading ? (
-              <LoadingRows columns={columns.length} />
-            ) : (
-              table.getRowModel().rows.map((row) => (
-                <Table.Tr
-                  key={row.id}
-                  onClick={() => onRowClick?.(row.original)}
-                  style={onRowClick === undefined ? undefined : { cursor: 'pointer' }}
-                >
-                  {row.getAllCells().map((cell) => (
-                    <Table.Td key={cell.id}>
-                      <table.FlexRender cell={cell} />
-                    </Table.Td>
-                  ))}
-                </Table.Tr>
-              ))
-            )}
+            {table.getRowModel().rows.map((row) => (
+              <Table.Tr
+                key={row.id}
+                onClick={() => onRowClick?.(row.original)}
+                style={onRowClick === undefined ? undefined : { cursor: 'pointer' }}
+              >
+                {row.getAllCells().map((cell) => (
+                  <Table.Td key={cell.id}>
+                    <table.FlexRender cell={cell} />
+                  </Table.Td>
+                ))}
+              </Table.Tr>
+            ))}
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
@@ -113,14 +112,21 @@ function Pager<Item>({ pages }: { pages: CursorPages<Item> }) {
   );
 }
 
-const LOADING_ROWS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'];
+const LOADING_ROWS = ['header', 'first', 'second', 'third', 'fourth', 'fifth', 'sixth'];
 
-function LoadingRows({ columns }: { columns: number }) {
-  return LOADING_ROWS.map((row) => (
-    <Table.Tr key={row}>
-      <Table.Td colSpan={columns}>
-        <Skeleton height={20} radius="sm" />
-      </Table.Td>
-    </Table.Tr>
-  ));
+/** Has no headers: the width of their columns depends on the rows. */
+function LoadingTable() {
+  return (
+    <Table aria-hidden>
+      <Table.Tbody>
+        {LOADING_ROWS.map((row) => (
+          <Table.Tr key={row}>
+            <Table.Td h={46}>
+              <Skeleton height={20} radius="sm" />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
 }

@@ -17,7 +17,7 @@ export function BansPanel() {
     store.admin.keys.list({ banned: true, limit: SHOWN }, { signal }),
   );
   return (
-    <ReportPanel title="Banned now" report={report} height={120}>
+    <ReportPanel title="Banned now" report={report} loading={120}>
       {({ items, nextCursor }) =>
         items.length === 0 ? (
           <EmptyState icon={IconCircleCheck} title="No key is banned" />

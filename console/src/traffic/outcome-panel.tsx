@@ -1,8 +1,9 @@
 import { Button, Group, SegmentedControl, SimpleGrid, Text } from '@mantine/core';
 import { IconZoomOut } from '@tabler/icons-react';
 import type { UsageTotals } from 'animal-store-client';
-import { LazyOutcomeChart } from '../charts/lazy-outcome-chart';
+import { OutcomeView } from '../charts/outcome-view';
 import { type Bar, barsOf, PERIOD_MS } from '../charts/periods';
+import { Placeholder } from '../feedback/placeholder';
 import { countText, numberText } from '../format/number';
 import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
@@ -32,7 +33,11 @@ export function OutcomePanel({ search, onSearch }: OutcomePanelProps) {
       title="Requests"
       description="Of all keys, by outcome. Drag over the chart to look closer."
       report={report}
-      height={440}
+      loading={
+        <Placeholder>
+          <Chart totals={[]} range={rangeOf(search, Date.now())} onSearch={onSearch} />
+        </Placeholder>
+      }
       actions={
         <Group gap="xs">
           {isZoomed && (
@@ -77,12 +82,14 @@ function Chart({ totals, range, onSearch }: ChartProps) {
     onSearch({ from: String(first.startMs), until: String(last.startMs + PERIOD_MS[period]) });
   return (
     <>
-      <SimpleGrid cols={3} mb="lg" maw={520}>
-        <Figure label="Requests" value={requests} />
-        <Figure label="Over the limit" value={refusals} share={refusals / requests} />
-        <Figure label="Server errors" value={failures} share={failures / requests} />
-      </SimpleGrid>
-      <LazyOutcomeChart
+      <OutcomeView
+        summary={
+          <SimpleGrid cols={3} maw={520}>
+            <Figure label="Requests" value={requests} />
+            <Figure label="Over the limit" value={refusals} share={refusals / requests} />
+            <Figure label="Server errors" value={failures} share={failures / requests} />
+          </SimpleGrid>
+        }
         label={`Chart: ${countText(requests, 'request')}, ${countText(refusals, 'refusal')}`}
         bars={barsOf(totals, period, fromMs, untilMs)}
         onSelect={select}
@@ -100,7 +107,8 @@ function Figure({ label, value, share }: { label: string; value: number; share?:
       <Text size="sm" c="dimmed">
         {label}
       </Text>
-      <Group gap={6} align="baseline">
+      {/* On a phone the share is below the number; its line stays where there is none. */}
+      <Group gap={6} align="baseline" mih={{ base: 60, sm: 'auto' }}>
         <Text fz={24} fw={650} lh={1.3}>
           {numberText(value)}
         </Text>

@@ -19,7 +19,7 @@ export function ReplicasPanel() {
     readMs: serviceNowMs(),
   }));
   return (
-    <ReportPanel title="Replicas" report={report} height={120}>
+    <ReportPanel title="Replicas" report={report} loading={120}>
       {({ replicas, readMs }) =>
         replicas.length === 0 ? (
           <EmptyState icon={IconServer} title="No replica has reported yet" />

@@ -9,16 +9,19 @@ interface ReportPanelProps<Report> {
   description?: ReactNode;
   actions?: ReactNode;
   report: UseQueryResult<Report>;
-  /** Of the skeleton in its place, in pixels. */
-  height: number;
+  /** What stands in its place while it loads; a number is the height of a skeleton in pixels. */
+  loading: ReactNode;
   children: (report: Report) => ReactNode;
 }
 
 /** A panel with a report, or with what keeps it from being shown. */
-export function ReportPanel<Report>({ report, height, children, ...panel }: ReportPanelProps<Report>) {
+export function ReportPanel<Report>({ report, loading, children, ...panel }: ReportPanelProps<Report>) {
   return (
     <Panel {...panel} h="100%">
-      <Loaded query={report} skeleton={<Skeleton height={height} radius="md" />}>
+      <Loaded
+        query={report}
+        skeleton={typeof loading === 'number' ? <Skeleton height={loading} radius="md" /> : loading}
+      >
         {children}
       </Loaded>
     </Panel>

@@ -21,7 +21,7 @@ export function TopKeys({ search }: { search: TrafficSearch }) {
     store.admin.usage.topKeys({ ...queryOf(rangeOf(search, serviceNowMs())), limit: SHOWN }, { signal }),
   );
   return (
-    <ReportPanel title="Top keys" report={report} height={HEIGHT}>
+    <ReportPanel title="Top keys" report={report} loading={HEIGHT}>
       {(keys) =>
         keys.length === 0 ? (
           <NoRequests />
@@ -52,7 +52,7 @@ export function TopOperations({ search }: { search: TrafficSearch }) {
     store.admin.usage.operations(queryOf(rangeOf(search, serviceNowMs())), { signal }),
   );
   return (
-    <ReportPanel title="Operations" report={report} height={HEIGHT}>
+    <ReportPanel title="Operations" report={report} loading={HEIGHT}>
       {(operations) =>
         operations.length === 0 ? (
           <NoRequests />
