@@ -17,6 +17,8 @@ let shop: IssuedKey;
 
 beforeAll(async () => {
   store = await startApplication();
+  // Pages ask for the requests until now by the `Date` of responses, which is never ahead.
+  store.clock.travelTo(new Date());
   browser = await ConsoleBrowser.start(store.url);
   admin = await store.issue({ role: 'admin', plan: 'business', name: 'Ann' });
   shop = await store.issue({ plan: 'pro', name: HOSTILE_NAME });
@@ -91,6 +93,7 @@ describe('the page of traffic of the console', () => {
   });
 
   it('lists banned keys with the time until the end of their ban', async () => {
+    store.clock.travelToMinuteStart();
     const banned = await store.issue({ plan: 'free', name: 'Hammering shop' });
     for (let sent = 0; sent < 120; sent += 1) {
       await send(`${store.url}/v1/pets`, { key: banned.key });

@@ -21,12 +21,15 @@ let shop: IssuedKey;
 
 beforeAll(async () => {
   store = await startApplication();
+  // Pages ask for the requests until now by the `Date` of responses, which is never ahead.
+  store.clock.travelTo(new Date());
   browser = await ConsoleBrowser.start(store.url);
   admin = await store.issue({ role: 'admin', plan: 'business', name: 'Ann' });
   shop = await store.issue({ plan: 'pro', name: 'Corner shop' });
   for (const path of ['/v1/pets', '/v1/pets/1', '/v1/pets/999999']) {
     await send(`${store.url}${path}`, { key: shop.key });
   }
+  await send(`${store.url}/v1/pets`, { key: admin.key });
   await store.app.get(UsageRecorder).flush();
 });
 afterAll(async () => {
@@ -36,6 +39,8 @@ afterAll(async () => {
 
 describe('a chart of requests in the console', () => {
   it.each([
+    ['the overview', '', 'light', 'desktop'],
+    ['the overview', '', 'dark', 'phone'],
     ['a key', '/admin/keys/ID', 'dark', 'desktop'],
     ['a key', '/admin/keys/ID', 'light', 'phone'],
     ['the traffic', '/admin', 'light', 'phone'],
@@ -76,4 +81,23 @@ describe('a chart of requests in the console', () => {
     expect([total, succeeded]).toEqual([3, 1]);
     await page.getByText(`Left out: ${24 - numbers.length} periods without requests.`).waitFor();
   });
+
+  it.each([
+    [100, 'Limit 100'],
+    [1000, 'Limit 1,000 (above this scale)'],
+  ])(
+    'has the limit as a line, whose label says where it is far above the bars (%i)',
+    async (perDay, label) => {
+      const { key } = await store.issue({ plan: 'enterprise', perMinute: 100, perDay });
+      for (let sent = 0; sent < 30; sent += 1) {
+        await send(`${store.url}/v1/pets`, { key });
+      }
+      await store.app.get(UsageRecorder).flush();
+      const { page } = await browser.open('', { apiKey: key });
+      await page.getByText('30 days').click();
+      const chart = page.getByRole('figure');
+      await chart.getByText(label, { exact: true }).waitFor();
+      expect(await chart.locator('.recharts-reference-line line').count()).toBe(1);
+    },
+  );
 });

@@ -1,0 +1,25 @@
+import { limitLineOf } from './limit-line';
+
+describe('the line of a limit', () => {
+  it.each([
+    [60, 15, 'is at its height', { y: 60, label: 'Limit 60' }],
+    [60, 100, 'is at its height below bars that other replicas let through', { y: 60, label: 'Limit 60' }],
+  ])('of %i, with bars up to %i, %s', (limit, highest, _where, line) => {
+    expect(limitLineOf(limit, highest)).toEqual(line);
+  });
+
+  it.each([
+    [61, 15, [0, 5, 10, 15, 20]],
+    [10_000, 20, [0, 10, 20, 30, 40]],
+    [10_000, 0, [0, 1, 2, 3, 4]],
+    [1_000_000, 39_999, [0, 10_000, 20_000, 30_000, 40_000]],
+    [1_000_000, 40_000, [0, 20_000, 40_000, 60_000, 80_000]],
+  ])(
+    'of %i, far above bars up to %i, is at the top of a round scale above the bars',
+    (limit, highest, ticks) => {
+      const line = limitLineOf(limit, highest);
+      expect(line).toEqual({ y: ticks.at(-1), label: expect.stringMatching(/\(above this scale\)$/), ticks });
+      expect(line.y).toBeGreaterThan(highest);
+    },
+  );
+});
