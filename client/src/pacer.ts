@@ -34,6 +34,8 @@ export interface Entry {
 
 /** A limit that lasts longer is checked again after this time, as an administrator may have lifted it. */
 const RECHECK_MS = 60_000;
+/** Headers have whole seconds. */
+const ROUNDING_MS = 2000;
 
 /**
  * Decides when the requests of one key are sent: in the order of the calls, never more at once than they allow, and none while
@@ -117,8 +119,7 @@ export class Pacer {
     if (hold !== null) {
       this.rampLimit = 1;
       this.heldSinceMs = receivedAtMs;
-      this.heldUntilMs = Math.max(this.heldUntilMs, receivedAtMs + hold.ms);
-      this.heldBy = hold.cause;
+      this.keepHold(receivedAtMs + hold.ms, hold.cause);
     } else {
       this.rampLimit += 1;
       // A request that is allowed after the 429 ends the hold early.
@@ -206,8 +207,18 @@ export class Pacer {
     if (isInTime || !this.queue.remove(call)) {
       return false;
     }
-    call.reject(rateLimitWait(waitMs, nowMs < this.heldUntilMs ? this.heldBy : null));
+    // After a ban, a spent day may still deny.
+    const isForHold = nowMs < this.heldUntilMs && nowMs + waitMs <= this.heldUntilMs + ROUNDING_MS;
+    call.reject(rateLimitWait(waitMs, isForHold ? this.heldBy : null));
     return true;
+  }
+
+  /** Keeps the hold that ends last: a shorter one may arrive after it. */
+  private keepHold(untilMs: number, cause: AnimalStoreError): void {
+    if (untilMs >= this.heldUntilMs) {
+      this.heldUntilMs = untilMs;
+      this.heldBy = cause;
+    }
   }
 
   /** Returns the milliseconds that a call waits for the limit when `ahead` calls are sent before it. */

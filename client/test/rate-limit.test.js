@@ -166,6 +166,21 @@ describe('a call that has to wait for the limit', () => {
     assert.notEqual((await store.getRateLimit()).bannedUntil, null);
   });
 
+  it('has no ban as the cause of its wait where a spent day denies for longer', async () => {
+    const { key } = await admin.keys.issue({ name: 'spent', plan: 'enterprise', perMinute: 1, perDay: 1 });
+    await travelToSecond(20);
+    const headers = { Authorization: `Bearer ${key}` };
+    await fetch(`${baseUrl}/pets`, { headers });
+    await fetch(`${baseUrl}/pets`, { headers });
+    const { store } = connect(key, { budget: { totalMs: 10_000 } });
+    const error = await errorOf(store.listPets());
+    assert.ok(error instanceof BannedError);
+    const next = await errorOf(store.listPets());
+    assert.ok(next instanceof RateLimitWaitError);
+    assert.equal(next.cause, undefined);
+    assert.ok(next.retryAfterMs > error.retryAfterMs);
+  });
+
   it('ends with its signal', async () => {
     const { key } = await admin.keys.issue({ name: 'one', plan: 'enterprise', perMinute: 1, perDay: 100 });
     await travelToSecond(20);
