@@ -2,6 +2,7 @@ import { limitLineOf } from './limit-line';
 
 describe('the line of a limit', () => {
   it.each([
+    [4, 0, 'is at its height without bars', { y: 4, label: 'Limit 4' }],
     [60, 15, 'is at its height', { y: 60, label: 'Limit 60' }],
     [60, 100, 'is at its height below bars that other replicas let through', { y: 60, label: 'Limit 60' }],
   ])('of %i, with bars up to %i, %s', (limit, highest, _where, line) => {

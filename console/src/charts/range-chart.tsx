@@ -1,6 +1,8 @@
 import { Text } from '@mantine/core';
 import type { UsageTotals } from 'animal-store-client';
-import { countText } from '../format/number';
+import { Placeholder } from '../feedback/placeholder';
+import { countText, numberText } from '../format/number';
+import { serviceNowMs } from '../session/service-clock';
 import { OutcomeView } from './outcome-view';
 import { type Range, rangeOf } from './ranges';
 
@@ -23,9 +25,18 @@ export function RangeChart({ totals, range, untilMs, limit = null }: RangeChartP
           {summary}
         </Text>
       }
-      label={`Chart: ${summary}`}
+      label={`Chart: ${summary}${limit === null ? '' : `, limit ${numberText(limit)} per ${range.period}`}`}
       bars={bars}
       limit={limit}
     />
+  );
+}
+
+/** Stands in the place of the chart of a range while its requests are loaded. */
+export function RangeChartPlaceholder({ range }: { range: Range }) {
+  return (
+    <Placeholder>
+      <RangeChart totals={[]} range={range} untilMs={serviceNowMs()} />
+    </Placeholder>
   );
 }

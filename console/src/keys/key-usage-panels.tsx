@@ -2,11 +2,10 @@ import { Skeleton, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Period } from '../charts/periods';
-import { RangeChart } from '../charts/range-chart';
+import { RangeChart, RangeChartPlaceholder } from '../charts/range-chart';
 import { RangeSelect } from '../charts/range-select';
 import { RANGES, rangeStartMs } from '../charts/ranges';
 import { Loaded } from '../feedback/loaded';
-import { Placeholder } from '../feedback/placeholder';
 import { Panel } from '../layout/panel';
 import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
@@ -44,14 +43,7 @@ export function KeyUsagePanels({ id }: { id: string }) {
           />
         }
       >
-        <Loaded
-          query={usage}
-          skeleton={
-            <Placeholder>
-              <RangeChart totals={[]} range={RANGES[period]} untilMs={serviceNowMs()} />
-            </Placeholder>
-          }
-        >
+        <Loaded query={usage} skeleton={<RangeChartPlaceholder range={RANGES[period]} />}>
           {({ totals, untilMs, shown }) => (
             <RangeChart totals={totals} untilMs={untilMs} range={RANGES[shown]} />
           )}

@@ -1,11 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Period } from '../charts/periods';
-import { RangeChart } from '../charts/range-chart';
+import { RangeChart, RangeChartPlaceholder } from '../charts/range-chart';
 import { RangeSelect } from '../charts/range-select';
 import { RANGES } from '../charts/ranges';
 import { Loaded } from '../feedback/loaded';
-import { Placeholder } from '../feedback/placeholder';
 import { Panel } from '../layout/panel';
 import { useOwnKey } from '../session/own-key';
 import { serviceNowMs } from '../session/service-clock';
@@ -39,14 +38,7 @@ export function UsagePanel() {
         />
       }
     >
-      <Loaded
-        query={usage}
-        skeleton={
-          <Placeholder>
-            <RangeChart totals={[]} range={RANGES[period]} untilMs={serviceNowMs()} />
-          </Placeholder>
-        }
-      >
+      <Loaded query={usage} skeleton={<RangeChartPlaceholder range={RANGES[period]} />}>
         {(data) => (
           <RangeChart
             {...data}
