@@ -1,7 +1,7 @@
 import { Alert, Text } from '@mantine/core';
 import { IconAlertTriangle, IconClockPause } from '@tabler/icons-react';
 import { ConnectionError, RateLimitError } from 'animal-store-client';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { Countdown } from './countdown';
 import { messageOf } from './error-message';
 import { isBan, limitEndMs } from './limit-error';
@@ -33,17 +33,17 @@ export function FormError({ error, title, noResponse = SEND_AGAIN }: FormErrorPr
 }
 
 function LimitNotice({ error, title }: { error: RateLimitError; title: string }) {
-  const [untilMs] = useState(() => limitEndMs(error, Date.now()));
-  const [isOver, setOver] = useState(false);
+  const untilMs = useMemo(() => limitEndMs(error, Date.now()), [error]);
+  const [ended, setEnded] = useState<Error | null>(null);
   return (
     <Alert color="orange" icon={<IconClockPause aria-hidden />} title={title} role="status">
       <Text size="sm">
         {isBan(error) ? 'This key is banned. ' : 'The rate limit is reached. '}
-        {isOver ? (
+        {ended === error ? (
           'You can send it again now.'
         ) : (
           <>
-            You can send it again in <Countdown untilMs={untilMs} onEnd={() => setOver(true)} />.
+            You can send it again in <Countdown untilMs={untilMs} onEnd={() => setEnded(error)} />.
           </>
         )}
       </Text>

@@ -4,6 +4,9 @@ import { serviceMs } from '../session/service-clock';
 /** For a 429 that does not say it, such as a proxy's. */
 const UNKNOWN_WAIT_MS = 60_000;
 
+/** Keeps a 429 without a wait from being repeated in a loop. */
+const SHORTEST_WAIT_MS = 1000;
+
 /** Returns whether a ban is what keeps a request from being allowed, also where the client has not sent it because of that. */
 export function isBan(error: RateLimitError): boolean {
   return error instanceof BannedError || error.cause instanceof BannedError;
@@ -11,5 +14,6 @@ export function isBan(error: RateLimitError): boolean {
 
 /** Returns when the next request is allowed, by the service's clock, for an error that happened at a time of this machine. */
 export function limitEndMs({ retryAfterMs }: RateLimitError, atMs: number): number {
-  return serviceMs(atMs) + (retryAfterMs ?? UNKNOWN_WAIT_MS);
+  const waitMs = retryAfterMs !== null && Number.isFinite(retryAfterMs) ? retryAfterMs : UNKNOWN_WAIT_MS;
+  return serviceMs(atMs) + Math.max(SHORTEST_WAIT_MS, waitMs);
 }

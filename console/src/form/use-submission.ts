@@ -75,10 +75,12 @@ export function useSubmission<Values extends Record<string, string>, Result>(
     /** For a form that asks before it sends: calls back with the values once they are valid. */
     whenValid,
     send: sendOnce,
-    /** Forgets a failure, but not what was typed. */
+    /** Forgets a failure, but neither what was typed nor what is being sent. */
     clearErrors: () => {
       form.clearErrors();
-      submission.reset();
+      if (!isPending) {
+        submission.reset();
+      }
     },
   };
 }

@@ -127,6 +127,9 @@ export function useStore(): AnimalStore {
   return store;
 }
 
+/** A service on this machine responds offline too, and a change must not wait unseen for the network. */
+const SENT_AT_ONCE = { networkMode: 'always' } as const;
+
 /** Each key has a cache of its own, so that no page shows the responses to another. */
 function queryClientFor(apiKey: string | null, end: (reason: string) => void): QueryClient {
   const onError = (error: Error) => {
@@ -139,7 +142,14 @@ function queryClientFor(apiKey: string | null, end: (reason: string) => void): Q
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       // Every request counts against the key, so nothing is sent again without a reason.
-      queries: { retry: false, staleTime: 30_000, refetchOnWindowFocus: false },
+      queries: {
+        ...SENT_AT_ONCE,
+        retry: false,
+        staleTime: 30_000,
+        refetchOnWindowFocus: false,
+        refetchOnReconnect: true,
+      },
+      mutations: SENT_AT_ONCE,
     },
   });
 }
