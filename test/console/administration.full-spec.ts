@@ -17,7 +17,7 @@ let shop: IssuedKey;
 
 beforeAll(async () => {
   store = await startApplication();
-  // Pages ask for the requests until now by the `Date` of responses, which is never ahead.
+  // Pages show the requests until now by the `Date` of responses, which is never ahead.
   store.clock.travelTo(new Date());
   browser = await ConsoleBrowser.start(store.url);
   admin = await store.issue({ role: 'admin', plan: 'business', name: 'Ann' });
@@ -224,12 +224,30 @@ describe('the page of the audit of the console', () => {
     expect(await rows.count()).toBe(2);
     await page.getByLabel('From').fill('2097-01-01T00:00');
     await page.getByText('No action matches these filters.').waitFor();
+    await page.getByLabel('From').fill('2026-01-01T00:00');
+    await page.getByText('Renamed by Ann').waitFor();
+    await page.getByLabel('Until').fill('2026-01-02T00:00');
+    await page.getByText('No action matches these filters.').waitFor();
+    await page.getByLabel('Key id').press('End');
+    await page.keyboard.type('typed');
     await page.getByRole('button', { name: 'Clear' }).click();
+    expect(await page.locator('select:focus').count()).toBe(1);
     await page.getByText('Renamed by another').waitFor();
   });
 });
 
 describe('the drawer of a plan of the console', () => {
+  it('confirms no change of another plan after the reader goes back', async () => {
+    const { page } = await open('/admin/plans');
+    await page.getByRole('link', { name: 'pro', exact: true }).click();
+    await page.getByRole('button', { name: 'Save…' }).click();
+    await page.getByRole('dialog', { name: 'Change the limits of pro?' }).waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: 'free', exact: true }).click();
+    await page.getByRole('dialog', { name: 'Plan free' }).getByLabel('Requests per minute').waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(1);
+  });
+
   it('tells the keys on a plan apart, and leads to one and to all of them', async () => {
     const { id, lastFour } = await store.issue({ plan: 'business', name: 'Old van' });
     await send(`${store.url}/admin/keys/${id}/revoke`, { method: 'POST', key: admin.key });

@@ -21,7 +21,7 @@ let shop: IssuedKey;
 
 beforeAll(async () => {
   store = await startApplication();
-  // Pages ask for the requests until now by the `Date` of responses, which is never ahead.
+  // Pages show the requests until now by the `Date` of responses, which is never ahead.
   store.clock.travelTo(new Date());
   browser = await ConsoleBrowser.start(store.url);
   admin = await store.issue({ role: 'admin', plan: 'business', name: 'Ann' });

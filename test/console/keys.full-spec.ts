@@ -115,7 +115,7 @@ describe('the dialog that issues a key', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 
-  it('shows the key once, copies exactly it, and asks before the reader leaves it', async () => {
+  it('shows the key once, copies exactly it, and warns before the reader leaves it', async () => {
     const { page, complaints } = await open('', { scheme: 'dark' });
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('button', { name: 'Issue key' }).click();

@@ -137,7 +137,7 @@ describe('the countdown of a ban, on a machine whose clock is wrong', () => {
     await bans.getByRole('link', { name }).click();
     const panel = page.getByRole('region', { name: 'Banned', exact: true });
     expect(await panel.getByRole('timer').textContent()).toMatch(ABOUT_AN_HOUR);
-    // By the keyboard, which the browser tells from the pointer by the last key.
+    // Browsers show the focus only after a key press.
     await page.keyboard.press('Tab');
     await page.locator('[tabindex="0"]', { hasText: /^Banned$/ }).focus();
     expect(await page.getByRole('tooltip').getByRole('timer').textContent()).toMatch(ABOUT_AN_HOUR);
@@ -148,7 +148,17 @@ describe('the countdown of a ban, on a machine whose clock is wrong', () => {
   });
 });
 
-describe('a tab that nobody sees', () => {
+describe('a browser that takes itself for offline', () => {
+  it('loads from a service on the same machine all the same', async () => {
+    const { key } = await store.issue({ plan: 'pro' });
+    const { page } = await browser.open('', { apiKey: key });
+    await page.evaluate("window.dispatchEvent(new Event('offline'))");
+    await page.getByRole('link', { name: 'Animals' }).click();
+    await page.getByText('No animals yet').or(page.getByRole('row').nth(1)).first().waitFor();
+  });
+});
+
+describe('a hidden tab of the console', () => {
   const show = (page: Page, isShown: boolean) =>
     page.evaluate(
       `Object.defineProperties(document, {
@@ -192,7 +202,7 @@ describe('a time in the console', () => {
     await tooltip.waitFor();
     await page.mouse.move(0, 0);
     await tooltip.waitFor({ state: 'detached' });
-    // As the browser knows the keyboard from the pointer by the last key.
+    // Browsers show the focus only after a key press.
     await page.keyboard.press('Tab');
     await time.focus();
     await tooltip.waitFor();

@@ -1,6 +1,6 @@
 import { Button, NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { ACTIONS } from '../audit-entry/audit-texts';
 import type { AuditSearch } from './audit-search';
 
@@ -14,6 +14,7 @@ interface AuditFiltersProps {
 
 /** The filters of the audit log. */
 export function AuditFilters({ search, onChange }: AuditFiltersProps) {
+  const first = useRef<HTMLSelectElement>(null);
   const [values, setValues] = useState(search);
   const apply = useDebouncedCallback(onChange, PAUSE_MS);
   const change = (name: keyof AuditSearch) => (event: { currentTarget: { value: string } }) => {
@@ -27,6 +28,7 @@ export function AuditFilters({ search, onChange }: AuditFiltersProps) {
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm" mb="lg" style={{ alignItems: 'end' }}>
       <NativeSelect
+        ref={first}
         label="Action"
         data={[
           { value: '', label: 'All' },
@@ -44,6 +46,8 @@ export function AuditFilters({ search, onChange }: AuditFiltersProps) {
         // Without a filter it keeps its place, so that nothing moves when it appears.
         style={{ visibility: Object.keys(values).length === 0 ? 'hidden' : 'visible' }}
         onClick={() => {
+          apply.cancel();
+          first.current?.focus();
           setValues({});
           onChange({});
         }}

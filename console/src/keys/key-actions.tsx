@@ -19,7 +19,7 @@ const DIALOGS = {
   revoke: { title: 'Revoke this key?', Form: RevokeForm },
 };
 type Action = keyof typeof DIALOGS;
-/** Their buttons go once they are done, with the focus. */
+/** These remove their own button, which has the focus. */
 const DONE_ONCE: ReadonlySet<Action> = new Set(['unban', 'revoke']);
 
 /** The buttons that change a key, each with a dialog that says what will happen. */

@@ -2,7 +2,7 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useDidUpdate } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import type { Plan } from 'animal-store-client';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { FormError } from '../feedback/form-error';
 import { useSubmission } from '../form/use-submission';
 import { numberText } from '../format/number';
@@ -44,6 +44,8 @@ export function EditPlan({ plan, isConfirming, setConfirming }: EditPlanProps) {
     form.setInitialValues(limitsOf(plan));
     form.reset();
   }, [plan.perMinute, plan.perDay]);
+  // The reader may leave by the address, such as by going back.
+  useEffect(() => () => setConfirming(false), [setConfirming]);
   if (plan.perMinute === null) {
     return <Text c="dimmed">This plan has no limits of its own: each key on it has its own two.</Text>;
   }

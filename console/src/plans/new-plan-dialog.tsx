@@ -12,6 +12,9 @@ interface NewPlanDialogProps {
   onClose: () => void;
 }
 
+const NO_RESPONSE =
+  'The plan may have been created all the same. Look for it in the list before you create it again.';
+
 /** Creates a plan. */
 export function NewPlanDialog({ opened, onClose }: NewPlanDialogProps) {
   const store = useStore();
@@ -30,7 +33,9 @@ export function NewPlanDialog({ opened, onClose }: NewPlanDialogProps) {
     <Modal opened={opened} onClose={onClose} onExitTransitionEnd={clearErrors} title="New plan">
       <form onSubmit={submit} noValidate>
         <Stack>
-          {error !== null && <FormError error={error} title="The plan was not saved" />}
+          {error !== null && (
+            <FormError error={error} title="The plan was not created" noResponse={NO_RESPONSE} />
+          )}
           <TextInput
             key={form.key('name')}
             {...form.getInputProps('name')}

@@ -35,7 +35,7 @@ export function OutcomePanel({ search, onSearch }: OutcomePanelProps) {
       report={report}
       loading={
         <Placeholder>
-          <Chart totals={[]} range={rangeOf(search, Date.now())} onSearch={onSearch} />
+          <Chart totals={[]} search={search} range={rangeOf(search, serviceNowMs())} onSearch={onSearch} />
         </Placeholder>
       }
       actions={
@@ -60,18 +60,19 @@ export function OutcomePanel({ search, onSearch }: OutcomePanelProps) {
         </Group>
       }
     >
-      {({ totals, range }) => <Chart totals={totals} range={range} onSearch={onSearch} />}
+      {({ totals, range }) => <Chart totals={totals} search={search} range={range} onSearch={onSearch} />}
     </ReportPanel>
   );
 }
 
 interface ChartProps {
   totals: UsageTotals[];
+  search: TrafficSearch;
   range: TrafficRange;
   onSearch: (search: TrafficSearch) => void;
 }
 
-function Chart({ totals, range, onSearch }: ChartProps) {
+function Chart({ totals, search, range, onSearch }: ChartProps) {
   const { period, fromMs, untilMs } = range;
   const sum = (value: (each: UsageTotals) => number) =>
     totals.reduce((total, each) => total + value(each), 0);
@@ -94,7 +95,8 @@ function Chart({ totals, range, onSearch }: ChartProps) {
         bars={barsOf(totals, period, fromMs, untilMs)}
         onSelect={select}
       />
-      <RangeFields key={`${fromMs} ${untilMs}`} range={range} onSearch={onSearch} />
+      {/* Not by the range, which moves while a reader types. */}
+      <RangeFields key={JSON.stringify(search)} range={range} onSearch={onSearch} />
     </>
   );
 }
