@@ -35,7 +35,10 @@ export interface AnimalStoreOptions extends Partial<Platform>, Hooks {
   /** The address of the service with its version, such as `https://api.animal-store.example/v1`. */
   baseUrl: string;
   apiKey: string;
-  /** Where it differs from 6 attempts within 90 seconds, each of 30 seconds at most. Without `limitWaitMs`, all of it may pass waiting for the limit. */
+  /**
+   * Where it differs from 6 attempts within 90 seconds, each of 30 seconds at most. Without `limitWaitMs`, a call may spend all of its time
+   * waiting for the limit.
+   */
   budget?: Partial<Budget>;
   /** How many requests may be in flight at once. 8 by default. */
   maxInFlight?: number | undefined;
