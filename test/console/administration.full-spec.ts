@@ -1,12 +1,12 @@
 import type { IssuedKey } from '../../src/admin/key.schemas.js';
-import { startApplication, type TestApplication } from '../support/application.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
 import {
   accessibilityFaults,
   type ConsolePage,
   ConsoleBrowser,
   scrollsSideways,
-} from '../support/console.js';
-import { send } from '../support/http.js';
+} from '../support/browser/console.js';
+import { send } from '../support/http/http.js';
 
 const HOSTILE_NAME = '<script>document.title = "owned"</script> \u05E9\u05DC';
 

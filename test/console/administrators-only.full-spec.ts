@@ -1,6 +1,6 @@
 import type { IssuedKey } from '../../src/admin/key.schemas.js';
-import { startApplication, type TestApplication } from '../support/application.js';
-import { accessibilityFaults, ConsoleBrowser, scrollsSideways } from '../support/console.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { accessibilityFaults, ConsoleBrowser, scrollsSideways } from '../support/browser/console.js';
 
 let store: TestApplication;
 let browser: ConsoleBrowser;

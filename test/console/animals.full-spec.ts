@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { startApplication, type TestApplication } from '../support/application.js';
-import { accessibilityFaults, ConsoleBrowser, scrollsSideways } from '../support/console.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { accessibilityFaults, ConsoleBrowser, scrollsSideways } from '../support/browser/console.js';
 import { until } from '../support/eventually.js';
 
 const HOSTILE_NAMES = [

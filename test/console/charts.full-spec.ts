@@ -1,8 +1,8 @@
 import type { IssuedKey } from '../../src/admin/key.schemas.js';
 import { UsageRecorder } from '../../src/usage/usage.recorder.js';
-import { startApplication, type TestApplication } from '../support/application.js';
-import { accessibilityFaults, ConsoleBrowser, scrollsSideways } from '../support/console.js';
-import { send } from '../support/http.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { accessibilityFaults, ConsoleBrowser, scrollsSideways } from '../support/browser/console.js';
+import { send } from '../support/http/http.js';
 
 const HEADERS = [
   'Start',

@@ -1,13 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import type { IssuedKey } from '../../src/admin/key.schemas.js';
-import { startApplication, type TestApplication } from '../support/application.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
 import {
   accessibilityFaults,
   ConsoleBrowser,
   type ConsolePage,
   scrollsSideways,
-} from '../support/console.js';
-import { send } from '../support/http.js';
+} from '../support/browser/console.js';
+import { send } from '../support/http/http.js';
 
 const PLANS_URL = /\/admin\/plans\?/;
 let store: TestApplication;

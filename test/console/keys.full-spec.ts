@@ -1,11 +1,11 @@
-import { startApplication, type TestApplication } from '../support/application.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
 import {
   accessibilityFaults,
   ConsoleBrowser,
   type ConsolePage,
   scrollsSideways,
-} from '../support/console.js';
-import { send } from '../support/http.js';
+} from '../support/browser/console.js';
+import { send } from '../support/http/http.js';
 import type { IssuedKey } from '../../src/admin/key.schemas.js';
 
 const HOSTILE_NAME = '<script>alert(1)</script>';

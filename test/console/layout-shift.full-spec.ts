@@ -1,7 +1,7 @@
 import type { IssuedKey } from '../../src/admin/key.schemas.js';
-import { startApplication, type TestApplication } from '../support/application.js';
-import { ConsoleBrowser, layoutShift } from '../support/console.js';
-import { send } from '../support/http.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { ConsoleBrowser, layoutShift } from '../support/browser/console.js';
+import { send } from '../support/http/http.js';
 
 const OWN = ['', '/animals', '/orders', '/try'];
 const ADMINISTRATION = ['/admin', '/admin/keys', '/admin/keys/ID', '/admin/plans', '/admin/audit'];

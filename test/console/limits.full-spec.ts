@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
-import { startApplication, type TestApplication } from '../support/application.js';
-import { ban } from '../support/bans.js';
-import { accessibilityFaults, ConsoleBrowser } from '../support/console.js';
-import { send } from '../support/http.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { ban } from '../support/counters/bans.js';
+import { accessibilityFaults, ConsoleBrowser } from '../support/browser/console.js';
+import { send } from '../support/http/http.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -1,6 +1,6 @@
-import { startApplication, type TestApplication } from '../support/application.js';
-import { accessibilityFaults, ConsoleBrowser, scrollsSideways } from '../support/console.js';
-import { send } from '../support/http.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { accessibilityFaults, ConsoleBrowser, scrollsSideways } from '../support/browser/console.js';
+import { send } from '../support/http/http.js';
 
 let store: TestApplication;
 let browser: ConsoleBrowser;

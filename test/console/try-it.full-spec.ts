@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { startApplication, type TestApplication } from '../support/application.js';
-import { accessibilityFaults, ConsoleBrowser, scrollsSideways } from '../support/console.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { accessibilityFaults, ConsoleBrowser, scrollsSideways } from '../support/browser/console.js';
 
 let store: TestApplication;
 let browser: ConsoleBrowser;

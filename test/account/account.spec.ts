@@ -1,0 +1,244 @@
+import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import { KeyService } from '../../src/admin/key.service.js';
+import { TERMINAL } from '../../src/admin/audit.js';
+import { encodeCursor } from '../../src/schemas/pagination.js';
+import { UsageRecorder } from '../../src/usage/usage.recorder.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
+import { send } from '../support/http/http.js';
+import { linksOf } from '../support/http/links.js';
+import { readPages } from '../support/http/pages.js';
+
+const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
+const NOON = new Date('2027-03-05T12:00:30.000Z');
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+let store: TestApplication;
+
+beforeAll(async () => {
+  store = await startApplication();
+});
+beforeEach(() => store.clock.travelTo(NOON));
+afterAll(() => store.close());
+
+const get = (path: string, { key }: Pick<IssuedKey, 'key'>) => send(`${store.url}${path}`, { key });
+
+const rotate = ({ id }: IssuedKey, options = {}) => store.app.get(KeyService).rotate(id, options, TERMINAL);
+
+/** Waits until all usage is recorded; the first flush may join one that is in flight. */
+async function recordUsage(): Promise<void> {
+  await store.app.get(UsageRecorder).flush();
+  await store.app.get(UsageRecorder).flush();
+}
+
+const totals = (startsAt: string, requests: number, statuses: Record<string, number>, refusals = 0) => ({
+  startsAt,
+  requests,
+  refusals,
+  statuses: { '2xx': 0, '3xx': 0, '4xx': 0, '5xx': 0, ...statuses },
+});
+
+describe('GET /v1/key', () => {
+  it('returns the key of the request with its plan and limits, and no more, with the headers of a beta operation', async () => {
+    const { id, key, prefix, lastFour, createdAt } = await store.issue({ name: "Ann's shop" });
+    const response = await get('/v1/key', { key });
+    expect(response.status).toBe(200);
+    expectRateLimitHeaders(response);
+    expect(response.headers.get('x-ratelimit-remaining')).toBe('59');
+    expect(response.headers.get('x-stability')).toBe('beta');
+    expect(response.json).toEqual({
+      id,
+      name: "Ann's shop",
+      role: 'client',
+      state: 'active',
+      prefix,
+      lastFour,
+      plan: 'free',
+      perMinute: 60,
+      perDay: 1000,
+      ownLimits: false,
+      createdAt,
+      expiresAt: null,
+      successor: null,
+    });
+  });
+
+  it('returns the own limits of a quota, the role and the expiry', async () => {
+    const expiresAt = new Date('2028-01-01T00:00:00.000Z');
+    const issued = await store.issue({ plan: 'pro', perMinute: 7, perDay: 70, role: 'admin', expiresAt });
+    expect((await get('/v1/key', issued)).json).toMatchObject({
+      role: 'admin',
+      plan: 'pro',
+      perMinute: 7,
+      perDay: 70,
+      ownLimits: true,
+      expiresAt: '2028-01-01T00:00:00.000Z',
+    });
+  });
+
+  it('returns the successor of a rotated key until the overlap ends, and never the key itself', async () => {
+    const old = await store.issue();
+    const next = await rotate(old, { expiresAt: new Date('2028-01-01T00:00:00.000Z') });
+    const { json, text } = await get('/v1/key', old);
+    expect(json).toMatchObject({
+      state: 'rotating',
+      expiresAt: expect.stringMatching(/^2027-03-06T12:00:3\d/),
+      successor: {
+        prefix: next.prefix,
+        lastFour: next.lastFour,
+        createdAt: next.createdAt,
+        expiresAt: '2028-01-01T00:00:00.000Z',
+      },
+    });
+    expect(Object.keys(json.successor)).toEqual(['prefix', 'lastFour', 'createdAt', 'expiresAt']);
+    expect(text).not.toContain(next.key);
+    expect(text).not.toContain(next.id);
+    expect((await get('/v1/key', next)).json).toMatchObject({
+      id: next.id,
+      state: 'active',
+      successor: null,
+    });
+  });
+
+  it('returns 401 without a valid key', async () => {
+    expectError(await send(`${store.url}/v1/key`), 401, 'missing_api_key');
+  });
+
+  it('returns 503 for a key that was deleted by SQL but is still cached', async () => {
+    const issued = await store.issue();
+    await get('/v1/key', issued);
+    await store.database.query('ALTER TABLE api_keys DISABLE TRIGGER api_keys_notify');
+    await store.database.query('DELETE FROM api_keys WHERE id = $1', [issued.id]);
+    await store.database.query('ALTER TABLE api_keys ENABLE TRIGGER api_keys_notify');
+    expectError(await get('/v1/key', issued), 503, 'service_unavailable');
+  });
+});
+
+describe('GET /v1/usage', () => {
+  let old: IssuedKey;
+  let next: IssuedKey;
+
+  /** The old key sends requests on two days, its successor and another key on the second. */
+  beforeAll(async () => {
+    store.clock.travelTo(new Date(NOON.getTime() - DAY_MS));
+    old = await store.issue({ plan: 'enterprise', perMinute: 3, perDay: 1000 });
+    await get('/v1/pets', old);
+    store.clock.travelTo(NOON);
+    next = await rotate(old, { overlapMs: DAY_MS });
+    const other = await store.issue(UNLIMITED);
+    await get('/v1/pets', other);
+    await get('/v1/pets', old);
+    await get('/v1/pets/999', next);
+    await get('/v1/pets', next);
+    await get('/v1/pets', next);
+    store.clock.travelTo(new Date(NOON.getTime() + MINUTE_MS));
+    await get('/v1/pets', next);
+    await recordUsage();
+  });
+  /** Requests of the tests themselves are in later minutes and days. */
+  beforeEach(() => store.clock.travelTo(new Date(NOON.getTime() + 2 * MINUTE_MS)));
+
+  it('returns the usage of the whole quota by day, newest first, to the old key and its successor', async () => {
+    for (const key of [old, next]) {
+      store.clock.travelTo(new Date(store.clock.now() + MINUTE_MS));
+      const response = await get('/v1/usage', key);
+      expect(response.status).toBe(200);
+      expectRateLimitHeaders(response);
+      expect(response.headers.get('x-stability')).toBe('beta');
+      const [today, ...before] = response.json;
+      expect(today).toMatchObject({ startsAt: '2027-03-05T00:00:00.000Z', refusals: 1 });
+      expect(before).toEqual([totals('2027-03-04T00:00:00.000Z', 1, { '2xx': 1 })]);
+      expect(linksOf(response)).toEqual({ first: '/v1/usage?limit=20&period=day' });
+    }
+  });
+
+  it('returns the usage by minute, over all pages once, with the period in the links', async () => {
+    const pages = await readPages((target) => {
+      store.clock.travelTo(new Date(store.clock.now() + MINUTE_MS));
+      return get(target, next);
+    }, '/v1/usage?period=minute&limit=1');
+    expect(pages.every((page) => page.length === 1)).toBe(true);
+    expect(pages.flat().slice(-3)).toEqual([
+      totals('2027-03-05T12:01:00.000Z', 1, { '2xx': 1 }),
+      totals('2027-03-05T12:00:00.000Z', 4, { '2xx': 2, '4xx': 2 }, 1),
+      totals('2027-03-04T12:00:00.000Z', 1, { '2xx': 1 }),
+    ]);
+    store.clock.travelTo(new Date(store.clock.now() + MINUTE_MS));
+    expect(linksOf(await get('/v1/usage?period=minute&limit=2', next))['next']).toMatch(
+      /^\/v1\/usage\?limit=2&period=minute&cursor=[\w-]+$/,
+    );
+  });
+
+  it('returns the usage by hour', async () => {
+    store.clock.travelTo(new Date('2027-03-05T13:30:00.000Z'));
+    const { json } = await get('/v1/usage?period=hour', next);
+    expect(json.at(-1)).toEqual(totals('2027-03-04T12:00:00.000Z', 1, { '2xx': 1 }));
+    const noon = json.find(({ startsAt }: { startsAt: string }) => startsAt === '2027-03-05T12:00:00.000Z');
+    expect(noon.statuses['2xx']).toBeGreaterThanOrEqual(3);
+  });
+
+  it('returns an empty array for a quota without earlier requests', async () => {
+    expect((await get('/v1/usage', await store.issue())).json).toEqual([]);
+  });
+
+  it.each([
+    ['period=week', 'period must be one of minute, hour, day'],
+    ['period=day&period=hour', 'period must be given once'],
+    ['limit=0', 'limit must be an integer from 1 to 100'],
+    ['limit=101', 'limit must be an integer from 1 to 100'],
+    ['limit=1&limit=2', 'limit must be given once'],
+    ...['nonsense', encodeCursor('yesterday'), encodeCursor('0000-01-01T00:00:00Z')].map((cursor) => [
+      `cursor=${cursor}`,
+      'cursor is not one that this service gave: follow the Link header of the page before',
+    ]),
+  ])('returns 400 for ?%s', async (query, fault) => {
+    const response = await get(`/v1/usage?${query}`, await store.issue());
+    expectError(response, 400, 'invalid_request', `The request is invalid: ${fault}.`);
+  });
+});
+
+describe('GET /v1/deprecations', () => {
+  it('returns the deprecated operations that keys of the quota called, as their headers declare them', async () => {
+    const old = await store.issue(UNLIMITED);
+    const called = await get('/v1/pets/1', old);
+    store.clock.travelTo(new Date(NOON.getTime() + DAY_MS / 2));
+    const next = await rotate(old);
+    await send(`${store.url}/v1/pets/1`, { key: next.key, method: 'HEAD' });
+    await get('/v1/pets', next);
+    await get('/v1/pets/1', await store.issue());
+    await recordUsage();
+    const response = await get('/v1/deprecations', old);
+    expect(response.status).toBe(200);
+    expectRateLimitHeaders(response);
+    expect(response.headers.get('x-stability')).toBe('beta');
+    expect(response.json).toEqual([
+      {
+        operation: 'getPet',
+        method: 'GET',
+        path: '/v1/pets/{petId}',
+        deprecatedAt: '2025-12-05T00:00:00.000Z',
+        removedAt: '2030-12-05T00:00:00.000Z',
+        successor: '/v1/pets?status=available',
+        requests: 2,
+        lastAt: expect.stringMatching(/^2027-03-06T00:00:3\d/),
+      },
+    ]);
+    const [{ deprecatedAt, removedAt, successor }] = response.json;
+    expect(called.headers.get('link')).toContain(`<${successor}>; rel="successor-version"`);
+    expect(called.headers.get('deprecation')).toBe(`@${Date.parse(deprecatedAt) / 1000}`);
+    expect(Date.parse(called.headers.get('sunset') ?? '')).toBe(Date.parse(removedAt));
+  });
+
+  it('returns an empty array to a quota that called none, or only operations that no longer exist', async () => {
+    const key = await store.issue();
+    expect((await get('/v1/deprecations', key)).json).toEqual([]);
+    await store.database.query(
+      `INSERT INTO usage (key_id, quota_id, period, starts_at, operation, deprecated,
+         succeeded, redirected, client_errors, server_errors, refusals, last_at)
+       VALUES ($1, $2, 'day', '2027-03-05', 'getDog', true, 1, 0, 0, 0, 0, '2027-03-05')`,
+      [key.id, key.quotaId],
+    );
+    expect((await get('/v1/deprecations', key)).json).toEqual([]);
+  });
+});

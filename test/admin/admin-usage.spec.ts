@@ -1,0 +1,174 @@
+import { UsageRecorder } from '../../src/usage/usage.recorder.js';
+import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import { encodeCursor } from '../../src/schemas/pagination.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
+import { send } from '../support/http/http.js';
+import { linksOf } from '../support/http/links.js';
+import { readPages } from '../support/http/pages.js';
+
+const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
+const NOON = new Date('2027-03-05T12:00:30.000Z');
+const DAY_MS = 86_400_000;
+
+let store: TestApplication;
+let admin: IssuedKey;
+let ann: IssuedKey;
+let bob: IssuedKey;
+
+/** Ann and Bob send requests on three days, and their usage is recorded. */
+beforeAll(async () => {
+  store = await startApplication();
+  store.clock.travelTo(NOON);
+  admin = await store.issue({ role: 'admin', ...UNLIMITED });
+  ann = await store.issue({ name: 'Ann', ...UNLIMITED });
+  bob = await store.issue({ name: 'Bob', plan: 'enterprise', perMinute: 1, perDay: 100 });
+  for (const daysAgo of [7, 1, 0]) {
+    store.clock.travelTo(new Date(NOON.getTime() - daysAgo * DAY_MS));
+    await send(`${store.url}/v1/pets`, { key: ann.key });
+    await send(`${store.url}/v1/pets/999`, { key: ann.key });
+    await send(`${store.url}/v1/pets`, { key: bob.key });
+    await send(`${store.url}/v1/pets`, { key: bob.key });
+  }
+  await recordUsage();
+});
+afterAll(() => store.close());
+
+/** Waits until all usage is recorded; the first flush may join one that is in flight. */
+async function recordUsage(): Promise<void> {
+  await store.app.get(UsageRecorder).flush();
+  await store.app.get(UsageRecorder).flush();
+}
+
+const get = (path: string, key = admin.key) => send(`${store.url}${path}`, { key });
+
+const walk = async (path: string) => (await readPages(get, path)).flat();
+
+const day = (date: string) => `${date}T00:00:00.000Z`;
+const entry = (key: IssuedKey, startsAt: string, operation: string, counts: Record<string, number>) => ({
+  startsAt,
+  keyId: key.id,
+  quotaId: key.quotaId,
+  operation,
+  deprecated: operation === 'getPet',
+  requests: counts['requests'],
+  refusals: counts['refusals'] ?? 0,
+  statuses: { '2xx': counts['2xx'] ?? 0, '3xx': 0, '4xx': counts['4xx'] ?? 0, '5xx': 0 },
+  lastAt: expect.stringMatching(/^2027-03-0\dT12:00:\d\d\.\d{3}Z$/),
+});
+
+const annOn = (date: string) => [
+  entry(ann, day(date), 'getPet', { requests: 1, '4xx': 1 }),
+  entry(ann, day(date), 'listPets', { requests: 1, '2xx': 1 }),
+];
+const bobOn = (date: string) => [
+  entry(bob, day(date), 'listPets', { requests: 2, refusals: 1, '2xx': 1, '4xx': 1 }),
+];
+
+describe('GET /admin/usage', () => {
+  it('returns the usage of every key in the last seven days, newest first, with the rate-limit headers', async () => {
+    const response = await get('/admin/usage');
+    expect(response.status).toBe(200);
+    expectRateLimitHeaders(response);
+    expect(response.json.filter(({ keyId }: { keyId: string }) => keyId !== admin.id)).toEqual([
+      ...annOn('2027-03-05'),
+      ...bobOn('2027-03-05'),
+      ...annOn('2027-03-04'),
+      ...bobOn('2027-03-04'),
+    ]);
+  });
+
+  it('counts UTC days, including today', async () => {
+    const started = async (days: number) => {
+      const { json } = await get(`/admin/keys/${ann.id}/usage?days=${days}`);
+      return [...new Set(json.map(({ startsAt }: { startsAt: string }) => startsAt.slice(0, 10)))];
+    };
+    expect(await started(1)).toEqual(['2027-03-05']);
+    expect(await started(7)).toEqual(['2027-03-05', '2027-03-04']);
+    expect(await started(8)).toEqual(['2027-03-05', '2027-03-04', '2027-02-26']);
+  });
+
+  it.each([
+    ['minute', '2027-03-05T12:00:00.000Z'],
+    ['hour', '2027-03-05T12:00:00.000Z'],
+    ['day', '2027-03-05T00:00:00.000Z'],
+  ])('groups usage by %s', async (period, startsAt) => {
+    const { json } = await get(`/admin/keys/${ann.id}/usage?days=1&period=${period}`);
+    expect(json).toMatchObject([
+      { startsAt, operation: 'getPet', requests: 1 },
+      { startsAt, operation: 'listPets', requests: 1 },
+    ]);
+  });
+
+  it('returns each entry once over all pages, and keeps the filters in the links', async () => {
+    const whole = (await get(`/admin/keys/${ann.id}/usage?days=400&limit=100`)).json;
+    expect(whole).toHaveLength(6);
+    expect(await walk(`/admin/keys/${ann.id}/usage?days=400&limit=1`)).toEqual(whole);
+    expect(linksOf(await get(`/admin/keys/${ann.id}/usage?days=400&limit=2&period=hour`))['next']).toMatch(
+      new RegExp(`^/admin/keys/${ann.id}/usage\\?limit=2&days=400&period=hour&cursor=[\\w-]+$`),
+    );
+  });
+
+  it('returns an empty array for a key without requests, and 404 for an unknown key', async () => {
+    const { id } = await store.issue();
+    expect((await get(`/admin/keys/${id}/usage`)).json).toEqual([]);
+    for (const unknown of ['nobody', '00000000-0000-7000-8000-000000000000']) {
+      const message = `There is no key with the id "${unknown}".`;
+      expectError(await get(`/admin/keys/${unknown}/usage`), 404, 'not_found', message);
+    }
+  });
+
+  it.each([
+    ['days=0', 'days must be an integer from 1 to 400'],
+    ['days=401', 'days must be an integer from 1 to 400'],
+    ['days=1.5', 'days must be an integer from 1 to 400'],
+    ['days=1&days=2', 'days must be given once'],
+    ['period=week', 'period must be one of minute, hour, day'],
+    ['limit=101', 'limit must be an integer from 1 to 100'],
+    [
+      'cursor=nonsense',
+      'cursor is not one that this service gave: follow the Link header of the page before',
+    ],
+  ])('returns 400 for ?%s', async (query, fault) => {
+    for (const path of ['/admin/usage', `/admin/keys/${ann.id}/usage`]) {
+      const response = await get(`${path}?${query}`);
+      expectError(response, 400, 'invalid_request', `The request is invalid: ${fault}.`);
+    }
+  });
+});
+
+describe('GET /admin/usage, /admin/keys/{id}/usage and /admin/deprecations', () => {
+  it.each([
+    '2027-03-05T12:00:00.000Z|KEY|list\0Pets|false',
+    '-271821-04-20T00:00:00.000Z|KEY|listPets|false',
+    '2027-03-05T12:00:00.000Z|KEY|listPets|maybe',
+    'getPet|KEY|more',
+    'get\0Pet|KEY',
+    'getPet|nobody',
+    '',
+  ])('return 400 for a forged cursor: %j', async (text) => {
+    const cursor = encodeCursor(text.replace('KEY', ann.id));
+    for (const path of ['/admin/usage', `/admin/keys/${ann.id}/usage`, '/admin/deprecations']) {
+      expectError(await get(`${path}?cursor=${cursor}`), 400, 'invalid_request');
+    }
+  });
+});
+
+describe('GET /admin/deprecations', () => {
+  it('returns the keys that called a deprecated operation, with count and last call, by operation and key', async () => {
+    store.clock.travelTo(new Date(NOON.getTime() + 3_600_000));
+    await send(`${store.url}/v1/pets/1`, { key: admin.key });
+    await recordUsage();
+    const caller = ({ id: keyId, name: keyName, quotaId }: IssuedKey, requests: number, hour: string) => ({
+      operation: 'getPet',
+      keyId,
+      keyName,
+      quotaId,
+      requests,
+      lastAt: expect.stringMatching(new RegExp(`^2027-03-05T${hour}:00:3\\d\\.\\d{3}Z$`)),
+    });
+    const callers = [caller(admin, 1, '13'), caller(ann, 3, '12')];
+    expect(await readPages(get, '/admin/deprecations')).toEqual([callers]);
+    expect(await walk('/admin/deprecations?limit=1')).toEqual(callers);
+  });
+});

@@ -1,0 +1,190 @@
+import pg from 'pg';
+import { type Administration, startAdministration } from '../support/keys/administration.js';
+import { startApplication } from '../support/service/application.js';
+import { createDatabase } from '../support/database/database.js';
+import { until } from '../support/eventually.js';
+import { expectError } from '../support/http/expectations.js';
+import { send } from '../support/http/http.js';
+import { linksOf } from '../support/http/links.js';
+
+const ROWS = 40_000;
+
+describe('administration of large and damaged tables', () => {
+  let admin: Administration;
+
+  beforeAll(async () => {
+    admin = await startAdministration();
+    // A counter of an anonymous client for each address, and more bans than a statement can have parameters.
+    await admin.store.database.query(
+      `INSERT INTO rate_limit_counters (subject, minute, minute_used, minute_limit, day, day_used, granted, banned_until)
+       SELECT 'address:' || n, 0, 0, 300, 0, 0, 0, NULL FROM generate_series(1, $1::int) n
+       UNION ALL
+       SELECT 'quota:' || gen_random_uuid(), 0, 0, 60, 0, 0, 0, now() + '1 day' FROM generate_series(1, $1::int)`,
+      [ROWS],
+    );
+    await admin.store.database.query('ANALYZE rate_limit_counters');
+  });
+  afterAll(() => admin.store.close());
+
+  it('returns banned and other keys among 40,000 bans', async () => {
+    const banned = await admin.issue({ name: 'banned' });
+    await admin.store.database.query(
+      `INSERT INTO rate_limit_counters (subject, minute, minute_used, minute_limit, day, day_used, granted, banned_until)
+       VALUES ('quota:' || $1, 0, 0, 60, 0, 0, 0, now() + '1 day')`,
+      [banned.quotaId],
+    );
+    expect((await admin.send('GET /admin/keys?banned=true')).json).toMatchObject([{ id: banned.id }]);
+    expect((await admin.send('GET /admin/keys?banned=false')).json).toMatchObject([
+      { id: admin.administrator.id },
+    ]);
+  });
+
+  it('finds bans by their index, on another connection than the one that counts', async () => {
+    await admin.store.database.query('UPDATE rate_limit_counters SET banned_until = NULL');
+    await admin.store.database.query('VACUUM ANALYZE rate_limit_counters');
+    const plan = await admin.store.database.query(
+      'EXPLAIN SELECT subject, banned_until FROM rate_limit_counters WHERE banned_until > now()',
+    );
+    const lines = plan.map((line) => String(line['QUERY PLAN'])).join('\n');
+    expect(lines).toContain('rate_limit_counters_banned_until_idx');
+    expect(lines).not.toContain('Seq Scan');
+    await admin.send('GET /admin/keys');
+    const connections = await admin.store.database.query(
+      `SELECT query ~ 'banned_until >' AS reads_bans FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name = 'animal-store bans'`,
+    );
+    expect(connections).toEqual([{ reads_bans: true }]);
+  });
+
+  it.each([
+    ...['created', '-created', 'name', 'lastUsed', 'expires'].map((sort) => `sort=${sort}`),
+    'unusedSince=2026-01-01T00:00:00Z',
+    'expiresBefore=2999-01-01T00:00:00Z',
+  ])('returns two pages of 100,000 keys within two seconds each: %s', async (query) => {
+    const [stored] = await admin.store.database.query<{ count: number }>(
+      "SELECT count(*)::int FROM api_keys WHERE name LIKE 'many %'",
+    );
+    if (stored?.count === 0) {
+      await addManyKeys();
+    }
+    let target: string | undefined = `/admin/keys?limit=100&search=many&${query}`;
+    for (let page = 1; page <= 2; page += 1) {
+      const startMs = performance.now();
+      const response = await admin.send(`GET ${target}`);
+      const takenMs = performance.now() - startMs;
+      expect([response.status, response.json.length]).toEqual([200, 100]);
+      expect(takenMs).toBeLessThan(2000);
+      target = linksOf(response)['next'];
+    }
+  });
+
+  /** Adds 100,000 keys, of which four of five are used on each of three days. */
+  async function addManyKeys(): Promise<void> {
+    const query = (statement: string) => admin.store.database.query(statement);
+    await query(
+      "INSERT INTO quotas (id, plan) SELECT md5('q' || n)::uuid, 'free' FROM generate_series(1, 100000) n",
+    );
+    await query(
+      `INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four, expires_at, created_at)
+       SELECT md5(n::text)::uuid, md5('q' || n)::uuid, 'many ' || md5('n' || n), sha256(n::text::bytea), 'ask_test_', '0000',
+         timestamptz '2990-01-01' + n * interval '1 hour', '2025-01-01'
+       FROM generate_series(1, 100000) n`,
+    );
+    await query(
+      `INSERT INTO usage SELECT md5(n::text)::uuid, md5('q' || n)::uuid, 'day', day, 'listPets', false, 1, 0, 0, 0, 0,
+         day + n * interval '0.8 s'
+       FROM generate_series(1, 80000) n, generate_series(timestamptz '2026-03-01', '2026-03-03', '1 day') day`,
+    );
+    await query('VACUUM ANALYZE');
+  }
+
+  it('returns and repairs a quota that was left without limits by SQL', async () => {
+    const { id, key, quotaId } = await admin.issue();
+    await admin.store.database.query("UPDATE quotas SET plan = 'enterprise' WHERE id = $1", [quotaId]);
+    const without = { id, plan: 'enterprise', perMinute: null, perDay: null };
+    expect(await admin.send(`GET /admin/keys/${id}`)).toMatchObject({ status: 200, json: without });
+    expect((await admin.send('GET /admin/keys?plan=enterprise')).json).toContainEqual(
+      expect.objectContaining(without),
+    );
+    expect(await admin.send(`PATCH /admin/keys/${id}`, { plan: 'free' })).toMatchObject({
+      status: 200,
+      json: { plan: 'free', perMinute: 60, perDay: 1000 },
+    });
+    expect((await admin.send('GET /admin/audit?limit=1')).json).toMatchObject([
+      { action: 'key.plan_changed', before: { perMinute: null, perDay: null }, after: { perMinute: 60 } },
+    ]);
+    expect((await send(`${admin.store.url}/v1/pets`, { key })).status).toBe(200);
+  });
+
+  it('waits at most a second for a lock, so other requests still get connections', async () => {
+    const { id, quotaId } = await admin.issue();
+    const holder = new pg.Client({ connectionString: admin.store.database.url });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT 1 FROM quotas WHERE id = $1 FOR UPDATE', [quotaId]);
+    // More requests than the pool has connections.
+    const revocations = Promise.all(
+      Array.from({ length: 12 }, () => admin.send(`POST /admin/keys/${id}/revoke`)),
+    );
+    const listed = await admin.send('GET /v1/pets');
+    const rejected = await revocations;
+    await holder.query('ROLLBACK');
+    await holder.end();
+    expect(listed.status).toBe(200);
+    for (const response of rejected) {
+      expectError(response, 503, 'service_unavailable');
+    }
+    expect((await admin.send(`POST /admin/keys/${id}/revoke`)).json).toMatchObject({ state: 'revoked' });
+  });
+});
+
+describe('reports of usage, with 84,000 rows of hours', () => {
+  const KEYS = 100;
+  const DAY_MS = 86_400_000;
+
+  it('read hardly more rows than they sum', async () => {
+    const database = await createDatabase();
+    await database.query(
+      `INSERT INTO usage (key_id, quota_id, period, starts_at, operation, deprecated,
+         succeeded, redirected, client_errors, server_errors, refusals, last_at)
+       SELECT key_id, key_id, 'hour', starts_at, 'listPets', false, 1, 0, 0, 0, 0, starts_at
+       FROM generate_series(date_trunc('hour', now()) - interval '839 hours', now(), '1 hour') AS starts_at,
+         (SELECT gen_random_uuid() AS key_id FROM generate_series(1, $1::int)) AS keys`,
+      [KEYS],
+    );
+    await database.query('VACUUM ANALYZE usage');
+    const reader = await startApplication({ database });
+    const { key, id } = await reader.issue({ plan: 'business', role: 'admin' });
+    const read = async () => {
+      const [counters] = await database.query<{ scanned: number; read: number }>(
+        `SELECT t.seq_tup_read::int AS scanned, sum(i.idx_tup_read)::int AS read
+         FROM pg_stat_user_tables t JOIN pg_stat_user_indexes i USING (relid) WHERE t.relname = 'usage' GROUP BY 1`,
+      );
+      return counters ?? { scanned: NaN, read: NaN };
+    };
+    const before = await read();
+    const [row] = await database.query<{ used: string }>('SELECT key_id AS used FROM usage LIMIT 1');
+    const yesterday = new Date(Date.now() - DAY_MS).toISOString();
+    for (const path of [
+      '/admin/usage/totals?period=hour',
+      `/admin/usage/totals?period=hour&key=${row?.used}`,
+      `/admin/usage/keys?period=hour&since=${yesterday}`,
+      `/admin/usage/operations?period=hour&key=${row?.used}&since=${yesterday}`,
+      `/admin/usage/operations?period=hour&key=${id}`,
+      '/v1/usage?period=hour',
+    ]) {
+      expect([path, (await send(`${reader.url}${path}`, { key })).status]).toEqual([path, 200]);
+    }
+    await reader.close();
+    // PostgreSQL updates its statistics of a connection when the connection ends.
+    const connections = `SELECT FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name LIKE 'animal-store%'`;
+    await until(async () => (await database.query(connections)).length === 0);
+    const after = await read();
+    // One row of the test itself, and 21 hours and a day of all keys.
+    expect(after.scanned - before.scanned).toBeLessThanOrEqual(1);
+    expect(after.read - before.read).toBeGreaterThan(KEYS * (21 + 23));
+    expect(after.read - before.read).toBeLessThan(KEYS * 50);
+    await database.drop();
+  });
+});

@@ -1,0 +1,255 @@
+import type { IssuedKey, KeyWithUsage } from '../../src/admin/key.schemas.js';
+import { encodeCursor } from '../../src/schemas/pagination.js';
+import { UsageRecorder } from '../../src/usage/usage.recorder.js';
+import { type Administration, startAdministration } from '../support/keys/administration.js';
+import { expectError } from '../support/http/expectations.js';
+import { send } from '../support/http/http.js';
+import { linksOf } from '../support/http/links.js';
+import { readPages } from '../support/http/pages.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const NOON = new Date('2027-03-05T12:00:30.000Z');
+const UUID = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
+
+let admin: Administration;
+/** The keys of these tests, oldest first: used an hour ago, never, five days ago, and now. */
+let hourAgo: IssuedKey;
+let never: IssuedKey;
+let daysAgo: IssuedKey;
+let now: IssuedKey;
+
+beforeAll(async () => {
+  admin = await startAdministration();
+  admin.store.clock.travelTo(NOON);
+  const inDays = (days: number) => new Date(NOON.getTime() + days * DAY_MS).toISOString();
+  hourAgo = await admin.issue({ name: 'list b', expiresAt: inDays(20) });
+  never = await admin.issue({ name: 'list Ä | "c"', expiresAt: inDays(10) });
+  daysAgo = await admin.issue({ name: 'list a' });
+  now = await admin.issue({ name: 'list a' });
+  await admin.store.database.query("UPDATE api_keys SET created_at = '2027-01-01'");
+  for (const [key, agoMs] of [
+    [daysAgo, 5 * DAY_MS],
+    [hourAgo, HOUR_MS],
+    [now, 0],
+    [now, 0],
+  ] as const) {
+    admin.store.clock.travelTo(new Date(NOON.getTime() - agoMs));
+    await send(`${admin.store.url}/v1/pets`, { key: key.key });
+    await send(`${admin.store.url}/v1/pets/1`, { key: key.key });
+  }
+  await record();
+});
+afterAll(() => admin.store.close());
+
+/** Waits until all usage is recorded; the first flush may join one that is in flight. */
+async function record(): Promise<void> {
+  await admin.store.app.get(UsageRecorder).flush();
+  await admin.store.app.get(UsageRecorder).flush();
+}
+
+const get = (target: string) => admin.send(`GET ${target}`);
+const idsOf = (keys: KeyWithUsage[]) => keys.map(({ id }) => id);
+const idsFor = (keys: IssuedKey[]) => keys.map(({ id }) => id);
+/** Returns the ids of the keys of these tests, over pages of one key each. */
+const walk = async (query: string, between?: () => Promise<unknown>) =>
+  idsOf((await readPages<KeyWithUsage>(get, `/admin/keys?limit=1&search=list&${query}`, between)).flat());
+
+describe('the usage of a key', () => {
+  it('has the time of the last request, and the requests of the last 24 UTC hours, oldest first', async () => {
+    const { json: usedNow } = await get(`/admin/keys/${now.id}`);
+    expect(usedNow.lastUsedAt).toMatch(/^2027-03-05T12:00:3\d\.\d{3}Z$/);
+    expect(usedNow.requestsByHour).toEqual([...Array<number>(23).fill(0), 4]);
+    const { json: usedBefore } = await get(`/admin/keys/${hourAgo.id}`);
+    expect(usedBefore.lastUsedAt).toMatch(/^2027-03-05T11:00:3\d\.\d{3}Z$/);
+    expect(usedBefore.requestsByHour).toEqual([...Array<number>(22).fill(0), 2, 0]);
+  });
+
+  it('keeps the time of a request that is older than these hours', async () => {
+    const { json } = await get(`/admin/keys/${daysAgo.id}`);
+    expect(json.lastUsedAt).toMatch(/^2027-02-28T12:00:3\d\.\d{3}Z$/);
+    expect(json.requestsByHour).toEqual(Array(24).fill(0));
+  });
+
+  it('is in the list as in the key itself, and in no other operation', async () => {
+    const { json: all } = await get('/admin/keys?search=list');
+    for (const key of all) {
+      expect(key).toEqual((await get(`/admin/keys/${key.id}`)).json);
+    }
+    const { json } = await admin.send(`POST /admin/keys/${now.id}/unban`);
+    expect(json).not.toHaveProperty('lastUsedAt');
+    expect(json).not.toHaveProperty('requestsByHour');
+  });
+});
+
+describe('GET /admin/keys while the journal of usage cannot be written', () => {
+  it('returns 200 with the usage that is aggregated already', async () => {
+    await admin.store.database.query('ALTER TABLE usage_batches RENAME TO batches_away');
+    try {
+      expect((await get(`/admin/keys/${hourAgo.id}`)).json.lastUsedAt).toMatch(/^2027-03-05T11/);
+      expect(await get('/admin/keys?search=list')).toMatchObject({ status: 200 });
+    } finally {
+      await admin.store.database.query('ALTER TABLE batches_away RENAME TO usage_batches');
+    }
+  });
+});
+
+describe('GET /admin/keys?sort=', () => {
+  it.each<[string, () => IssuedKey[]]>([
+    ['created', () => [hourAgo, never, daysAgo, now]],
+    ['-created', () => [now, daysAgo, never, hourAgo]],
+    ['name', () => [daysAgo, now, hourAgo, never]],
+    ['lastUsed', () => [now, hourAgo, daysAgo, never]],
+    ['expires', () => [never, hourAgo, daysAgo, now]],
+  ])('%s returns each key once and in order, over pages of any length', async (sort, keys) => {
+    const { json } = await get(`/admin/keys?search=list&sort=${sort}`);
+    expect(idsOf(json)).toEqual(idsFor(keys()));
+    expect(await walk(`sort=${sort}`)).toEqual(idsFor(keys()));
+  });
+
+  it.each(['created', '-created', 'name', 'lastUsed', 'expires'])(
+    '%s returns each existing key exactly once while others are issued',
+    async (sort) => {
+      let issued = 0;
+      const added: string[] = [];
+      const ids = await walk(`sort=${sort}`, async () => {
+        issued += 1;
+        // Others sort before and after the existing keys.
+        const name = issued % 2 === 0 ? 'list 0' : 'list z';
+        const key = issued > 2 ? null : await admin.issue({ name, expiresAt: '2999-01-01T00:00:00Z' });
+        added.push(...(key === null ? [] : [key.id]));
+      });
+      const existing = new Set(idsFor([hourAgo, never, daysAgo, now]));
+      expect(ids.filter((id) => existing.has(id))).toHaveLength(4);
+      expect(new Set(ids).size).toBe(ids.length);
+      await admin.store.database.query('DELETE FROM api_keys WHERE id = ANY ($1)', [added]);
+    },
+  );
+
+  it('is in the links from page to page, and absent by default', async () => {
+    const sorted = await get('/admin/keys?limit=1&search=list&sort=name');
+    expect(linksOf(sorted)).toEqual({
+      first: '/admin/keys?limit=1&search=list&sort=name',
+      next: expect.stringMatching(/^\/admin\/keys\?limit=1&search=list&sort=name&cursor=[\w-]+$/),
+    });
+    expect(linksOf(await get('/admin/keys?limit=100')).first).toBe('/admin/keys?limit=100');
+  });
+
+  it('continues from the cursor of an earlier release, which is the id of the last key', async () => {
+    for (const sort of ['', '&sort=created']) {
+      const { json } = await get(`/admin/keys?search=list&cursor=${encodeCursor(never.id)}${sort}`);
+      expect(idsOf(json)).toEqual(idsFor([daysAgo, now]));
+    }
+  });
+
+  it.each(['lastUsed', 'expires'])(
+    'continues after the instant of a cursor, whichever offset it has: %s',
+    async (sort) => {
+      const after = (time: string) =>
+        get(`/admin/keys?search=list&sort=${sort}&cursor=${encodeCursor(`${sort}|${UUID}|${time}`)}`);
+      const expected = await after('2027-03-10T00:00:00.000Z');
+      for (const time of ['2027-03-10T16:00:00+16:00', '2027-03-09T00:01:00-23:59']) {
+        expect(await after(time)).toMatchObject({ status: 200, json: expected.json });
+      }
+    },
+  );
+
+  it('keeps a cursor of the longest name within the documented length', async () => {
+    const name = '🐕'.repeat(255);
+    const keys = [await admin.issue({ name }), await admin.issue({ name })];
+    const search = encodeURIComponent('🐕'.repeat(64));
+    const { json, headers } = await get(`/admin/keys?limit=1&sort=name&search=${search}`);
+    expect(idsOf(json)).toEqual([keys[0]?.id]);
+    expect(headers.get('link')?.length).toBeLessThanOrEqual(4096);
+    expect(/cursor=([\w-]+)/.exec(headers.get('link') ?? '')?.[1]?.length).toBeLessThanOrEqual(1536);
+    const pages = await readPages<KeyWithUsage>(get, `/admin/keys?limit=1&sort=name&search=${search}`);
+    expect(idsOf(pages.flat())).toEqual(idsFor(keys));
+  });
+});
+
+describe('GET /admin/keys with a filter', () => {
+  it('returns the keys of a quota', async () => {
+    const { json: successor } = await admin.send(`POST /admin/keys/${daysAgo.id}/rotate`);
+    const { json } = await get(`/admin/keys?quota=${daysAgo.quotaId.toUpperCase()}`);
+    expect(idsOf(json)).toEqual([daysAgo.id, successor.id]);
+    await admin.store.database.query('DELETE FROM api_keys WHERE id = $1', [successor.id]);
+    await admin.store.database.query('UPDATE api_keys SET expires_at = NULL WHERE id = $1', [daysAgo.id]);
+    expect((await get(`/admin/keys?quota=${UUID}`)).json).toEqual([]);
+  });
+
+  it('returns the keys that are valid and expire before a time', async () => {
+    const at = (days: number) => new Date(NOON.getTime() + days * DAY_MS).toISOString();
+    const before = async (time: string) => walk(`expiresBefore=${encodeURIComponent(time)}`);
+    expect(await before(at(10))).toEqual([]);
+    expect(await before('2027-03-15T14:00:30.001+01:30')).toEqual([never.id]);
+    expect(await before(at(21))).toEqual([hourAgo.id, never.id]);
+    admin.store.clock.travelTo(new Date(at(10)));
+    expect(await before(at(21))).toEqual([hourAgo.id]);
+    admin.store.clock.travelTo(NOON);
+    const revoked = await admin.issue({ name: 'list revoked', expiresAt: at(1) });
+    await admin.send(`POST /admin/keys/${revoked.id}/revoke`);
+    expect(await before(at(2))).toEqual([]);
+  });
+
+  it('returns the valid keys without a request since a time, if they were issued before it', async () => {
+    const since = async (msAgo: number) =>
+      walk(`unusedSince=${new Date(NOON.getTime() - msAgo).toISOString()}`);
+    expect(await since(HOUR_MS / 2)).toEqual(idsFor([hourAgo, never, daysAgo]));
+    expect(await since(DAY_MS)).toEqual(idsFor([never, daysAgo]));
+    expect(await since(6 * DAY_MS)).toEqual([never.id]);
+    expect(await since(100 * DAY_MS)).toEqual([]);
+  });
+
+  it('keeps times in the links as date-times, and combines filters with an order', async () => {
+    const query = 'expiresBefore=2028-01-01T00:00:00Z&unusedSince=2027-03-05T12:00:00Z&sort=expires';
+    const response = await get(`/admin/keys?limit=1&search=list&${query}`);
+    expect(decodeURIComponent(linksOf(response).first ?? '')).toBe(
+      '/admin/keys?limit=1&search=list&expiresBefore=2028-01-01T00:00:00.000Z&unusedSince=2027-03-05T12:00:00.000Z&sort=expires',
+    );
+    expect(await walk(query)).toEqual(idsFor([never, hourAgo]));
+  });
+});
+
+describe('GET /admin/keys with an invalid parameter', () => {
+  const INSTANT = 'must be a date-time with its offset, such as 2027-01-01T00:00:00Z';
+  const SORT = 'sort must be one of created, -created, name, lastUsed, expires';
+  const CURSOR = 'cursor is not one that this service gave: follow the Link header of the page before';
+  const of = (sort: string) =>
+    `cursor belongs to the sort order ${sort}: follow the Link header of the page before`;
+
+  it.each([
+    ...['', 'x', UUID.slice(1), `${UUID}%00`].map((quota) => [`quota=${quota}`, 'quota must be a UUID']),
+    ...['', 'tomorrow', '2027-01-01', '2027-01-01T00:00:00', '2027-13-01T00:00:00Z', '%00'].flatMap(
+      (time) => [
+        [`expiresBefore=${time}`, `expiresBefore ${INSTANT}`],
+        [`unusedSince=${time}`, `unusedSince ${INSTANT}`],
+      ],
+    ),
+    ...['', 'Name', '-name', 'id', 'created%00', 'name,created'].map((sort) => [`sort=${sort}`, SORT]),
+    ...[
+      `quota=${UUID}`,
+      'sort=name',
+      'expiresBefore=2027-01-01T00:00:00Z',
+      'unusedSince=2027-01-01T00:00:00Z',
+    ].map((given) => [`${given}&${given}`, `${given.split('=')[0]} must be given once`]),
+    ['sort=id&quota=x&unusedSince=x', `quota must be a UUID; unusedSince ${INSTANT}; ${SORT}`],
+    // Cursors of another order.
+    [`cursor=${encodeCursor(`name|${UUID}|Ann`)}`, of('name')],
+    [`sort=name&cursor=${encodeCursor(UUID)}`, of('created')],
+    [`sort=-created&cursor=${encodeCursor(`expires|${UUID}|`)}`, of('expires')],
+    // Forged cursors.
+    ...[
+      `created|${UUID}|`,
+      `age|${UUID}|`,
+      `name|x|Ann`,
+      `name|${UUID}|a\0b`,
+      `-created|${UUID}|x`,
+      `lastUsed|${UUID}|soon`,
+      `expires|${UUID}|0000-01-01T00:00:00.000Z`,
+    ].map((position) => [`sort=name&cursor=${encodeCursor(position)}`, CURSOR]),
+  ])('returns 400 that names the parameter: %s', async (query, faults) => {
+    const response = await get(`/admin/keys?${query}`);
+    expectError(response, 400, 'invalid_request', `The request is invalid: ${faults}.`);
+    expect(response.headers.get('link')).toBeNull();
+  });
+});

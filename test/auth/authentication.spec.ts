@@ -1,0 +1,383 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ApiKeyCache } from '../../src/auth/api-key-cache.js';
+import { generateApiKey, hashApiKey } from '../../src/auth/rules/api-key.js';
+import { ApiKeyChangeListener } from '../../src/auth/api-key-change-listener.js';
+import { PrismaService } from '../../src/database/prisma.service.js';
+import { QueryRunner } from '../../src/database/query-runner.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { createDatabase, type TestDatabase } from '../support/database/database.js';
+import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
+import { type HttpResponse, send } from '../support/http/http.js';
+import { issueKey } from '../support/keys/keys.js';
+import { staleness } from '../support/faults/staleness.js';
+import { until } from '../support/eventually.js';
+
+const DESCRIPTIONS = {
+  malformed: 'The API key is malformed; check that it was copied whole',
+  spaces: 'The API key is malformed; a bearer token has no spaces',
+  otherEnvironment: 'The API key is for another environment; this is staging',
+  unknown: 'The API key is unknown',
+  revoked: 'The API key was revoked',
+  expired: 'The API key has expired',
+};
+
+/** The parts of a 401 response that its client relies on. */
+const summarize = ({ status, headers, json }: HttpResponse) => ({
+  status,
+  challenge: headers.get('www-authenticate'),
+  type: headers.get('content-type'),
+  limit: headers.get('x-ratelimit-limit'),
+  body: json,
+});
+
+const MISSING = {
+  status: 401,
+  challenge: 'Bearer realm="animal-store"',
+  type: expect.stringMatching(/^application\/json/),
+  limit: '300',
+  body: {
+    code: 'missing_api_key',
+    message: 'An API key is required. Send it in the header "Authorization: Bearer <API_KEY>".',
+    status: 401,
+  },
+};
+
+const invalid = (description: string) => ({
+  status: 401,
+  challenge: `Bearer realm="animal-store", error="invalid_token", error_description="${description}"`,
+  type: expect.stringMatching(/^application\/json/),
+  limit: '300',
+  body: { code: 'invalid_api_key', message: `${description}.`, status: 401 },
+});
+
+describe('authentication', () => {
+  let store: TestApplication;
+  let pets: string;
+  let key: string;
+
+  beforeAll(async () => {
+    store = await startApplication();
+    pets = `${store.url}/v1/pets`;
+    ({ key } = await store.issue({ plan: 'business' }));
+  });
+  afterAll(() => store.close());
+
+  const withAuthorization = (Authorization: string) => send(pets, { headers: { Authorization } });
+
+  describe('a request without a bearer credential', () => {
+    it.each([
+      ['no Authorization header', {}],
+      ['another scheme', { Authorization: 'Basic c3RvcmU6c2VjcmV0' }],
+      ['a key without a scheme', { Authorization: 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz04cBps' }],
+      ['a scheme that begins like Bearer', { Authorization: 'Bearers ask_test_x' }],
+      ['an empty Authorization header', { Authorization: '' }],
+      ['Bearer alone', { Authorization: 'Bearer' }],
+      ['Bearer and a space', { Authorization: 'Bearer ' }],
+      ['a key in another header', { 'X-Api-Key': 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz04cBps' }],
+    ])('returns 401 missing_api_key, whose challenge has no error: %s', async (_what, headers) => {
+      expect(summarize(await send(pets, { headers: { ...headers } }))).toEqual(MISSING);
+    });
+
+    it('returns 401 missing_api_key for a valid key in the query', async () => {
+      expect(summarize(await send(`${pets}?access_token=${key}`))).toEqual(MISSING);
+    });
+
+    it('returns 401 missing_api_key for a valid key in a JSON or form body, and adds no animal', async () => {
+      const body = { access_token: key, name: 'Rex', categoryId: 7 };
+      expect(summarize(await send(pets, { method: 'POST', body }))).toEqual(MISSING);
+      const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+      const form = await send(pets, { method: 'POST', headers, body: `access_token=${key}` });
+      expect(summarize(form)).toEqual(MISSING);
+      expect(await store.database.query('SELECT id FROM pets')).toEqual([]);
+    });
+  });
+
+  describe('a request with an invalid bearer credential', () => {
+    it.each([
+      ['a word', 'letmein'],
+      ['a truncated key', 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz04cBp'],
+      ['a wrong checksum', 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz04cBpt'],
+      ['a token with quotes, which must not break out of the challenge', '"x",realm="elsewhere"'],
+    ])('returns 401 invalid_api_key with a challenge that says malformed: %s', async (_what, token) => {
+      expect(summarize(await withAuthorization(`Bearer ${token}`))).toEqual(invalid(DESCRIPTIONS.malformed));
+    });
+
+    it.each<[string, () => string, string]>([
+      ['two words', () => 'let mein', DESCRIPTIONS.spaces],
+      ['a valid key twice', () => `${key} ${key}`, DESCRIPTIONS.spaces],
+      ['a key of the other environment', () => generateApiKey('production'), DESCRIPTIONS.otherEnvironment],
+      ['an unknown key', () => generateApiKey('staging'), DESCRIPTIONS.unknown],
+    ])('returns 401 invalid_api_key with the reason, without the token: %s', async (_what, token, reason) => {
+      const sent = token();
+      const response = await send(pets, { key: sent });
+      expect(summarize(response)).toEqual(invalid(reason));
+      expect(JSON.stringify([...response.headers])).not.toContain(sent);
+    });
+
+    it.each([
+      ['a revoked key', 'now()'],
+      ['a key revoked by a process whose clock is ahead', "now() + '1 hour'"],
+    ])('returns 401 invalid_api_key for %s', async (_what, revokedAt) => {
+      const { id, key: revoked } = await store.issue();
+      await store.database.query(`UPDATE api_keys SET revoked_at = ${revokedAt} WHERE id = $1`, [id]);
+      expect(summarize(await send(pets, { key: revoked }))).toEqual(invalid(DESCRIPTIONS.revoked));
+    });
+
+    it('returns 401 invalid_api_key for an expired key, from the exact instant of expiry', async () => {
+      const expiresAt = new Date(store.clock.now() + 3_600_000);
+      const expiring = await store.issue({ expiresAt });
+      expect((await send(pets, { key: expiring.key })).status).toBe(200);
+      store.clock.stopAt(new Date(expiresAt.getTime() - 1));
+      expect((await send(pets, { key: expiring.key })).status).toBe(200);
+      store.clock.stopAt(expiresAt);
+      expect(summarize(await send(pets, { key: expiring.key }))).toEqual(invalid(DESCRIPTIONS.expired));
+      store.clock.goOn();
+    });
+  });
+
+  describe('a valid key', () => {
+    it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer '])(
+      'is accepted after the scheme "%s" and a space',
+      async (scheme) => {
+        const { status, json } = await withAuthorization(`${scheme} ${key}`);
+        expect(status).toBe(200);
+        expect(json).toEqual([]);
+      },
+    );
+
+    it('takes precedence over another in the query or the body', async () => {
+      expect((await send(`${pets}?access_token=letmein`, { key })).status).toBe(200);
+      const body = { access_token: 'letmein', name: 'Rex', categoryId: 7 };
+      expect((await send(pets, { method: 'POST', key, body })).status).toBe(201);
+    });
+
+    it('of an administrator is accepted under /v1 too, on the limits of its own plan', async () => {
+      const admin = await store.issue({ role: 'admin', plan: 'business' });
+      const { status, headers } = await send(pets, { key: admin.key });
+      expect(status).toBe(200);
+      expect(headers.get('x-ratelimit-limit')).toBe('1000');
+    });
+
+    it('of a client gets 403 under /admin, whether or not there is a route', async () => {
+      for (const path of ['/admin', '/admin/', '/admin/nothing', '/%61dmin/keys', '/admin/%zz']) {
+        for (const init of [{}, { method: 'DELETE' }, { method: 'POST', body: '{' }]) {
+          const response = await send(`${store.url}${path}`, { key, ...init });
+          expectError(response, 403, 'forbidden', 'This needs an API key whose role is admin.');
+          expectRateLimitHeaders(response);
+        }
+      }
+    });
+
+    it('of an administrator is accepted under /admin: an unknown path there is 404', async () => {
+      const admin = await store.issue({ role: 'admin', plan: 'business' });
+      const response = await send(`${store.url}/admin/nothing`, { key: admin.key });
+      expectError(response, 404, 'not_found', expect.stringContaining('/admin/nothing'));
+      expectRateLimitHeaders(response);
+    });
+  });
+
+  describe('the stored key', () => {
+    it('is its SHA-256 with prefix and last four characters, and never the key itself', async () => {
+      const issued = await store.issue({ name: 'warehouse' });
+      const [row] = await store.database.query<Record<string, unknown>>(
+        'SELECT * FROM api_keys WHERE id = $1',
+        [issued.id],
+      );
+      expect(row).toMatchObject({
+        name: 'warehouse',
+        hash: createHash('sha256').update(issued.key).digest(),
+        prefix: 'ask_test_',
+        last_four: issued.key.slice(-4),
+      });
+      const secret = issued.key.slice('ask_test_'.length);
+      const tables = ['api_keys', 'quotas', 'rate_limit_counters'];
+      for (const table of tables) {
+        const rows = await store.database.query(`SELECT t::text AS line FROM ${table} t`);
+        expect(JSON.stringify(rows)).not.toContain(secret);
+      }
+    });
+  });
+
+  describe('the look-up of a key', () => {
+    it('is skipped for a key that cannot be of this environment, which gets 401 even when the keys cannot be read', async () => {
+      await store.database.query('ALTER TABLE api_keys RENAME TO api_keys_away');
+      try {
+        for (const malformed of ['letmein', 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz04cBpt']) {
+          expect(summarize(await send(pets, { key: malformed }))).toEqual(invalid(DESCRIPTIONS.malformed));
+        }
+        expect(summarize(await send(pets, { key: generateApiKey('production') }))).toEqual(
+          invalid(DESCRIPTIONS.otherEnvironment),
+        );
+        expectError(
+          await send(pets, { key: generateApiKey('staging') }),
+          500,
+          'internal_error',
+          expect.not.stringContaining('api_keys'),
+        );
+      } finally {
+        await store.database.query('ALTER TABLE api_keys_away RENAME TO api_keys');
+      }
+    });
+
+    it('does not cache unknown keys, so a key works as soon as it is issued', async () => {
+      const later = generateApiKey('staging');
+      expect(summarize(await send(pets, { key: later }))).toEqual(invalid(DESCRIPTIONS.unknown));
+      await issueKey(store.database, {}, later);
+      expect((await send(pets, { key: later })).status).toBe(200);
+    });
+  });
+});
+
+describe('a change of a key in use', () => {
+  it('takes effect on every replica within a second: revocation', async () => {
+    const database = await createDatabase();
+    const replicas = [await startApplication({ database }), await startApplication({ database })] as const;
+    try {
+      const { id, key } = await replicas[0].issue({
+        plan: 'enterprise',
+        perMinute: 1_000_000,
+        perDay: 1_000_000,
+      });
+      const isServed = ({ status }: HttpResponse) => status === 200;
+      for (const { url } of replicas) {
+        expect(await send(`${url}/v1/pets`, { key })).toMatchObject({ status: 200 });
+      }
+      await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
+      const changes = await Promise.all(replicas.map(({ url }) => staleness(url, key, isServed)));
+      for (const { staleMs, response } of changes) {
+        expect(staleMs).toBeLessThan(1000);
+        expect(summarize(response)).toEqual(invalid(DESCRIPTIONS.revoked));
+      }
+    } finally {
+      await Promise.all(replicas.map((replica) => replica.close()));
+      await database.drop();
+    }
+  });
+});
+
+/** Receives no notification, and reports that the cache is current. */
+class SilentListener extends ApiKeyChangeListener {
+  override currentUntilMs = Infinity;
+}
+
+describe('ApiKeyCache', () => {
+  let database: TestDatabase;
+  let prisma: PrismaService;
+  let queryRunner: QueryRunner;
+  let listener: ApiKeyChangeListener;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 4 });
+    queryRunner = new QueryRunner(prisma);
+    listener = new ApiKeyChangeListener({ DATABASE_URL: database.url });
+    listener.onModuleInit();
+    await until(() => listener.isCurrent);
+  });
+  afterAll(async () => {
+    await listener.onApplicationShutdown();
+    await prisma.onApplicationShutdown();
+    await database.drop();
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  it('combines concurrent look-ups into one query, and returns to each its own result', async () => {
+    const apiKeyCache = new ApiKeyCache(queryRunner, listener);
+    const issued = await Promise.all(Array.from({ length: 20 }, () => issueKey(database)));
+    const queries = jest.spyOn(queryRunner, 'run');
+    const unknownHashes = Array.from({ length: 20 }, () => randomBytes(32));
+    const found = await Promise.all([
+      ...issued.map(async ({ key }) => apiKeyCache.find(hashApiKey(key))),
+      ...unknownHashes.map(async (hash) => apiKeyCache.find(hash)),
+    ]);
+    expect(found.map((known) => known?.principal.keyId ?? null)).toEqual([
+      ...issued.map(({ id }) => id),
+      ...unknownHashes.map(() => null),
+    ]);
+    expect(queries).toHaveBeenCalledTimes(1);
+  });
+
+  it('caches a key for at most 10 s from its query, even when no change is notified', async () => {
+    const apiKeyCache = new ApiKeyCache(queryRunner, new SilentListener({ DATABASE_URL: database.url }));
+    const { id, key } = await issueKey(database);
+    let nowMs = performance.now();
+    jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
+    const pass = (ms: number) => {
+      nowMs += ms;
+    };
+    const run = queryRunner.run.bind(queryRunner);
+    jest.spyOn(queryRunner, 'run').mockImplementationOnce(async (...args: Parameters<typeof run>) => {
+      const rows = await run(...args);
+      pass(6000);
+      return rows;
+    });
+    await apiKeyCache.find(hashApiKey(key));
+    await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
+    pass(3900);
+    expect((await apiKeyCache.find(hashApiKey(key)))?.revoked).toBe(false);
+    pass(200);
+    expect((await apiKeyCache.find(hashApiKey(key)))?.revoked).toBe(true);
+  });
+
+  it('bounds the number of cached keys, of which none is unknown', async () => {
+    const apiKeyCache = new ApiKeyCache(queryRunner, listener);
+    const cache = apiKeyCache['cache'];
+    await apiKeyCache.find(randomBytes(32));
+    expect(cache.size).toBe(0);
+    const [quota] = await database.query<{ id: string }>(
+      "INSERT INTO quotas (id, plan) VALUES (gen_random_uuid(), 'free') RETURNING id",
+    );
+    const rows = await database.query<{ hash: Buffer }>(
+      `INSERT INTO api_keys (id, quota_id, name, hash, prefix, last_four)
+       SELECT gen_random_uuid(), $1, 'many', sha256(n::text::bytea), 'ask_test_', '0000'
+       FROM generate_series(1, 11000) n
+       RETURNING hash`,
+      [quota?.id],
+    );
+    const found = await Promise.all(rows.map(async ({ hash }) => apiKeyCache.find(hash)));
+    expect(found).not.toContain(null);
+    expect(cache.size).toBeLessThanOrEqual(10_000);
+  });
+
+  it('does not cache a key that changed during its look-up', async () => {
+    const apiKeyCache = new ApiKeyCache(queryRunner, listener);
+    const { id, key } = await issueKey(database);
+    const run = queryRunner.run.bind(queryRunner);
+    jest.spyOn(queryRunner, 'run').mockImplementationOnce(async (...args: Parameters<typeof run>) => {
+      const rows = await run(...args);
+      const { generation } = listener;
+      await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
+      await until(() => listener.generation > generation);
+      return rows;
+    });
+    expect((await apiKeyCache.find(hashApiKey(key)))?.revoked).toBe(false);
+    expect((await apiKeyCache.find(hashApiKey(key)))?.revoked).toBe(true);
+  });
+
+  it('does not delay a look-up behind a slow one', async () => {
+    const apiKeyCache = new ApiKeyCache(queryRunner, listener);
+    const { id, key } = await issueKey(database);
+    jest.spyOn(queryRunner, 'run').mockReturnValueOnce(new Promise(() => {}));
+    void apiKeyCache.find(randomBytes(32));
+    await nextTurn();
+    expect((await apiKeyCache.find(hashApiKey(key)))?.principal.keyId).toBe(id);
+  });
+
+  it('rejects only the look-up of a key whose own quota lacks its limits', async () => {
+    const apiKeyCache = new ApiKeyCache(queryRunner, listener);
+    const good = await issueKey(database);
+    const broken = await issueKey(database);
+    await database.query(
+      "UPDATE quotas SET plan = 'enterprise' WHERE id = (SELECT quota_id FROM api_keys WHERE id = $1)",
+      [broken.id],
+    );
+    const [, ofBroken, ofGood] = await Promise.allSettled([
+      apiKeyCache.find(randomBytes(32)),
+      apiKeyCache.find(hashApiKey(broken.key)),
+      apiKeyCache.find(hashApiKey(good.key)),
+    ]);
+    expect(ofBroken).toMatchObject({ status: 'rejected' });
+    expect(ofGood).toMatchObject({ status: 'fulfilled', value: { principal: { keyId: good.id } } });
+  });
+});

@@ -1,0 +1,115 @@
+import { PetRepository } from '../../src/pets/pet.repository.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { type HttpResponse, send } from '../support/http/http.js';
+
+const EXPIRES_AT = new Date('2099-12-31T23:59:58.987Z');
+const TEXT = 'Thu, 31 Dec 2099 23:59:58 GMT';
+const PET = { name: 'Rex', categoryId: 7 };
+
+type Init = NonNullable<Parameters<typeof send>[1]>;
+
+describe('X-Api-Key-Expires', () => {
+  let store: TestApplication;
+  let expiring: string;
+  let lasting: string;
+
+  beforeAll(async () => {
+    store = await startApplication();
+    ({ key: expiring } = await store.issue({ plan: 'business', expiresAt: EXPIRES_AT }));
+    ({ key: lasting } = await store.issue({ plan: 'business' }));
+  });
+  afterAll(() => store.close());
+  afterEach(() => jest.restoreAllMocks());
+
+  const summarize = ({ status, headers }: HttpResponse) => [status, headers.get('x-api-key-expires')];
+
+  /** Sends the request with a key that expires and with one that does not. */
+  async function expectExpiry(status: number, path: string, init: Init = {}): Promise<void> {
+    expect(summarize(await send(`${store.url}${path}`, { key: expiring, ...init }))).toEqual([status, TEXT]);
+    expect(summarize(await send(`${store.url}${path}`, { key: lasting, ...init }))).toEqual([status, null]);
+  }
+
+  it.each<[string, number, string, Init]>([
+    ['a list', 200, '/v1/pets', {}],
+    ['HEAD', 200, '/v1/pets', { method: 'HEAD' }],
+    ['a new animal', 201, '/v1/pets', { method: 'POST', body: PET }],
+    ['an invalid query', 400, '/v1/pets?limit=0', {}],
+    ['an invalid body', 400, '/v1/pets', { method: 'POST', body: {} }],
+    ['a body that is not JSON', 400, '/v1/pets', { method: 'POST', body: '{' }],
+    ['a path of administration', 403, '/admin/keys', {}],
+    ['an unknown animal', 404, '/v1/pets/999999', {}],
+    ['an unknown path', 404, '/v1/nothing', {}],
+    ['a malformed escape', 404, '/v1/%zz', {}],
+    ['another method', 405, '/v1/pets', { method: 'DELETE' }],
+    ['a body that is too large', 413, '/v1/pets', { method: 'POST', body: `"${'x'.repeat(70_000)}"` }],
+    [
+      'another content type',
+      415,
+      '/v1/pets',
+      { method: 'POST', body: 'x', headers: { 'Content-Type': 'text/plain' } },
+    ],
+  ])(
+    'is on the response to %s (%d) when the key expires, and only then',
+    async (_what, status, path, init) => {
+      await expectExpiry(status, path, init);
+    },
+  );
+
+  it('is on 429 of an operation and of an unknown path', async () => {
+    const limits = { perMinute: 1, perDay: 1 };
+    const { key } = await store.issue({ plan: 'enterprise', ...limits, expiresAt: EXPIRES_AT });
+    expect(summarize(await send(`${store.url}/v1/pets`, { key }))).toEqual([200, TEXT]);
+    expect(summarize(await send(`${store.url}/v1/pets`, { key }))).toEqual([429, TEXT]);
+    expect(summarize(await send(`${store.url}/v1/nothing`, { key }))).toEqual([429, TEXT]);
+  });
+
+  it('is on 500', async () => {
+    jest.spyOn(store.app.get(PetRepository), 'page').mockRejectedValue(new Error('a defect'));
+    await expectExpiry(500, '/v1/pets');
+  });
+
+  it('is present while the counters are away', async () => {
+    await store.database.query('ALTER TABLE rate_limit_counters RENAME TO counters_away');
+    try {
+      await expectExpiry(200, '/v1/pets');
+      await expectExpiry(404, '/v1/nothing');
+    } finally {
+      await store.database.query('ALTER TABLE counters_away RENAME TO rate_limit_counters');
+    }
+  });
+
+  it('is not on 401 for an expired key, no key or an unknown key', async () => {
+    const { id, key } = await store.issue();
+    await store.database.query('UPDATE api_keys SET expires_at = to_timestamp($2) WHERE id = $1', [
+      id,
+      (store.clock.now() - 1) / 1000,
+    ]);
+    for (const path of ['/v1/pets', '/v1/nothing', '/admin/keys']) {
+      expect(summarize(await send(`${store.url}${path}`, { key }))).toEqual([401, null]);
+      expect(summarize(await send(`${store.url}${path}`))).toEqual([401, null]);
+      expect(summarize(await send(`${store.url}${path}`, { key: 'letmein' }))).toEqual([401, null]);
+    }
+  });
+
+  it('is not on responses that need no key', async () => {
+    expect(summarize(await send(`${store.url}/livez`, { key: expiring }))).toEqual([200, null]);
+    expect(summarize(await send(`${store.url}/nothing`, { key: expiring }))).toEqual([404, null]);
+  });
+
+  it.each(['expires_at', 'revoked_at'])(
+    'can represent every value of %s that the database accepts',
+    async (column) => {
+      const { id } = await store.issue();
+      for (const instant of ['infinity', '-infinity', '10000-01-01 00:00+00']) {
+        await expect(
+          store.database.query(`UPDATE api_keys SET ${column} = '${instant}' WHERE id = $1`, [id]),
+        ).rejects.toThrow(`${column}_tellable`);
+      }
+    },
+  );
+
+  it('is on 410 after the removal of an operation', async () => {
+    store.clock.travelTo(new Date('2031-01-01T00:00:30Z'));
+    await expectExpiry(410, '/v1/pets/1');
+  });
+});

@@ -1,0 +1,112 @@
+import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { isDegraded, remaining } from '../support/service/counting-replicas.js';
+import { createDatabase, type TestDatabase } from '../support/database/database.js';
+import { type DatabaseProxy, startDatabaseProxy } from '../support/database/database-proxy.js';
+import { until } from '../support/eventually.js';
+import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
+import { send } from '../support/http/http.js';
+
+const RECOVERY_MS = 2000;
+
+describe('a request whose key cannot be looked up', () => {
+  let database: TestDatabase;
+  let proxy: DatabaseProxy;
+  let store: TestApplication;
+  let known: IssuedKey;
+  const fetchPets = (its?: string) =>
+    send(`${store.url}/v1/pets`, { ...(its !== undefined && { key: its }) });
+
+  beforeEach(async () => {
+    database = await createDatabase();
+    proxy = await startDatabaseProxy(database.url);
+    store = await startApplication({ database, environment: { DATABASE_URL: proxy.url } });
+    known = await store.issue({ plan: 'business' });
+    expect(remaining(await fetchPets(known.key))).toBe(999);
+  });
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await store.close();
+    proxy.close();
+    await database.drop();
+  });
+
+  /** Requests are authorized and counted until the cached keys are too old. */
+  async function untilKeysAreAway(): Promise<void> {
+    let before = await fetchPets(known.key);
+    await until(async () => {
+      const now = await fetchPets(known.key);
+      const isUncounted = remaining(now) === remaining(before);
+      before = now;
+      return isUncounted;
+    });
+  }
+
+  it('returns 503 before it is counted, with the limits last known of its quota', async () => {
+    proxy.goAway();
+    await untilKeysAreAway();
+    const [one, other] = [await fetchPets(known.key), await fetchPets(known.key)];
+    for (const response of [one, other]) {
+      expectError(response, 503, 'service_unavailable');
+      expectRateLimitHeaders(response);
+      expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      expect(isDegraded(response)).toBe(true);
+      expect(response.headers.get('ratelimit-policy')).toBe('"minute";q=1000;w=60, "day";q=100000;w=86400');
+    }
+    expect(remaining(one)).toBe(remaining(other));
+  });
+
+  it('returns 503 with the limits of its quota, even when the key was cached too long ago to be accepted', async () => {
+    proxy.goAway();
+    await untilKeysAreAway();
+    const now = performance.now.bind(performance);
+    jest.spyOn(performance, 'now').mockImplementation(() => now() + 20_000);
+    const response = await fetchPets(known.key);
+    expectError(response, 503, 'service_unavailable');
+    expect(response.headers.get('x-ratelimit-limit')).toBe('1000');
+  });
+
+  it('returns 503 with the limits of its address when the key is not cached', async () => {
+    const unseen = await store.issue();
+    proxy.goAway();
+    await untilKeysAreAway();
+    const response = await fetchPets(unseen.key);
+    expectError(response, 503, 'service_unavailable');
+    expectRateLimitHeaders(response);
+    expect([response.headers.get('x-ratelimit-limit'), remaining(response)]).toEqual(['300', 300]);
+    expect(isDegraded(response)).toBe(true);
+  });
+
+  it('returns 401 without any key, since there is nothing to look up', async () => {
+    proxy.goAway();
+    const response = await fetchPets();
+    expectError(response, 401, 'missing_api_key');
+    expect([remaining(response), isDegraded(response)]).toEqual([299, true]);
+  });
+
+  it('returns 500 with rate-limit headers when the look-up has a defect', async () => {
+    const unseen = await store.issue();
+    await database.query('ALTER TABLE api_keys RENAME TO api_keys_away');
+    for (const path of ['/v1/pets', '/v1/nothing', '/admin/keys']) {
+      const response = await send(`${store.url}${path}`, { key: unseen.key });
+      expectError(response, 500, 'internal_error');
+      expectRateLimitHeaders(response);
+      expect(isDegraded(response)).toBe(true);
+    }
+  });
+
+  it('is served again once the database is back, and requests counted locally are added', async () => {
+    proxy.goAway();
+    await untilKeysAreAway();
+    const { headers } = await fetchPets(known.key);
+    await proxy.comeBack();
+    await until(async () => (await fetchPets(known.key)).status === 200, RECOVERY_MS);
+    await until(async () => !isDegraded(await fetchPets(known.key)), RECOVERY_MS);
+    const last = await fetchPets(known.key);
+    expect(remaining(last)).toBeLessThan(Number(headers.get('x-ratelimit-remaining')));
+    const stored = await database.query('SELECT minute_used FROM rate_limit_counters WHERE subject = $1', [
+      `quota:${known.quotaId}`,
+    ]);
+    expect(stored).toEqual([{ minute_used: 1000 - remaining(last) }]);
+  });
+});

@@ -1,0 +1,91 @@
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { expectError } from '../support/http/expectations.js';
+import { type HttpResponse, send } from '../support/http/http.js';
+
+let store: TestApplication;
+
+beforeAll(async () => {
+  store = await startApplication();
+});
+afterAll(() => store.close());
+
+const page = (path = '/console') => send(`${store.url}${path}`);
+const policyOf = ({ headers }: HttpResponse) => headers.get('content-security-policy') ?? '';
+const nonceOf = (response: HttpResponse) => /'nonce-([^']+)'/.exec(policyOf(response))?.[1];
+/** The script that the page loads first. */
+const script = async () => /src="(\/console\/assets\/[^"]+\.js)"/.exec((await page()).text)?.[1] ?? '';
+
+describe('GET /console', () => {
+  it('returns the page with a nonce of its own for each response, which no cache stores', async () => {
+    const [first, second] = [await page(), await page()];
+    for (const response of [first, second]) {
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      expect(response.text).toContain(`nonce="${nonceOf(response)}"`);
+      expect(response.text).not.toContain('%NONCE%');
+    }
+    expect(nonceOf(first)).not.toBe(nonceOf(second));
+  });
+
+  it('has a content security policy that allows nothing inline and no other origin', async () => {
+    const response = await page();
+    const policy = policyOf(response);
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self' 'nonce-");
+    expect(policy).not.toMatch(/unsafe|http|\*/);
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('referrer-policy')).toBe('no-referrer');
+  });
+
+  it.each(['/console/', '/console/animals', '/console/admin/keys/some-id'])(
+    'returns the page at %s too, as the page itself finds what to show',
+    async (path) => {
+      expect(await page(path)).toMatchObject({
+        status: 200,
+        text: expect.stringContaining('<div id="root">'),
+      });
+    },
+  );
+
+  it('names no file of another origin', async () => {
+    const { text } = await page();
+    const links = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link);
+    expect(links.length).toBeGreaterThan(2);
+    expect(links.every((link) => link?.startsWith('/'))).toBe(true);
+  });
+});
+
+describe('the files of the console', () => {
+  const file = async (coding: string) =>
+    send(`${store.url}${await script()}`, { headers: { 'Accept-Encoding': coding } });
+
+  it('are immutable, as their names contain a hash', async () => {
+    const { status, headers } = await file('identity');
+    expect(status).toBe(200);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'application/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+      vary: 'Accept-Encoding',
+    });
+  });
+
+  it('are sent compressed to a client that accepts it, and as they are to others', async () => {
+    const [plain, compressed] = [await file('identity'), await file('br')];
+    expect(plain.headers.has('content-encoding')).toBe(false);
+    expect(compressed.headers.get('content-encoding')).toBe('br');
+    expect(compressed.text === plain.text).toBe(true);
+    expect(Number(compressed.headers.get('content-length'))).toBeLessThan(plain.text.length / 2);
+  });
+
+  it('do not exist under another name: 404', async () => {
+    expectError(await page('/console/assets/index-unknown.js'), 404, 'not_found');
+  });
+});
+
+describe('POST', () => {
+  it.each(['/console', '/console/', '/console/animals'])('%s returns 405 with Allow', async (path) => {
+    const response = await send(store.url + path, { method: 'POST' });
+    expectError(response, 405, 'method_not_allowed');
+    expect(response.headers.get('allow')).toBe('GET, HEAD');
+  });
+});

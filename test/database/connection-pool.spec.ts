@@ -1,0 +1,53 @@
+import { createPool } from '../../src/database/connection-pool.js';
+import { startApplication } from '../support/service/application.js';
+import { createDatabase } from '../support/database/database.js';
+import { hold } from '../support/load/holding.js';
+import { send } from '../support/http/http.js';
+
+describe('createPool', () => {
+  it('fails only the next query of a connection that ends while in use, and does not reuse it', async () => {
+    const database = await createDatabase();
+    const pool = createPool({ DATABASE_URL: database.url }, 1);
+    try {
+      const client = await pool.connect();
+      const ended = new Promise((resolve) => client.once('end', resolve));
+      const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      await database.query('SELECT pg_terminate_backend($1)', [rows[0]?.pid]);
+      await ended;
+      await expect(client.query('SELECT 1')).rejects.toThrow('not queryable');
+      client.release();
+      expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+    } finally {
+      await pool.end();
+      await database.drop();
+    }
+  });
+});
+
+describe('a small pool', () => {
+  it('leaves connections for readiness and keys while every operation on animals waits for a lock', async () => {
+    const store = await startApplication({ environment: { DATABASE_POOL_SIZE: 10 } });
+    const holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    const waiting: Promise<unknown>[] = [];
+    try {
+      const [{ key }, { key: other }] = [await store.issue(), await store.issue()];
+      expect((await send(`${store.url}/v1/rate-limit`, { key })).status).toBe(200);
+      // After 20 ms another batch of an operation may start beside a slow one.
+      for (let round = 0; round < 4; round += 1) {
+        waiting.push(
+          send(`${store.url}/v1/pets`, { key }),
+          send(`${store.url}/v1/pets/1`, { key }),
+          send(`${store.url}/v1/pets`, { method: 'POST', key, body: '{"name":"Rex","categoryId":7}' }),
+          send(`${store.url}/v1/store/orders`, { method: 'POST', key, body: '{"petId":1,"quantity":1}' }),
+        );
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      expect((await send(`${store.url}/readyz`)).status).toBe(200);
+      expect((await send(`${store.url}/v1/rate-limit`, { key: other })).status).toBe(200);
+    } finally {
+      await holder.letGo();
+      await Promise.all(waiting);
+      await store.close();
+    }
+  });
+});

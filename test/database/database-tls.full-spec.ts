@@ -1,0 +1,258 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { DebianPostgres, describeOnDebianPostgres } from '../support/database/debian-postgres.js';
+import { until } from '../support/eventually.js';
+import { send } from '../support/http/http.js';
+import { issueKey } from '../support/keys/keys.js';
+import { prisma } from '../support/database/prisma-cli.js';
+import { query } from '../support/database/scratch-database.js';
+import { run } from '../support/service/service-process.js';
+import { ServiceProcesses } from '../support/service/service-processes.js';
+
+/** Two authorities, of which the service trusts one, a server certificate of each, and a client certificate. */
+const CERTIFICATES = `
+for authority in ours theirs; do
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 \\
+    -subj "/CN=The CA that is $authority" -keyout $authority.key -out $authority.crt
+  openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=localhost \\
+    -keyout server-$authority.key -out server-$authority.csr
+  printf 'subjectAltName = DNS:localhost' >names
+  openssl x509 -req -in server-$authority.csr -days 1 -CA $authority.crt -CAkey $authority.key -CAcreateserial \\
+    -extfile names -out server-$authority.crt
+done
+openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=animal_store -keyout client.key -out client.csr
+openssl x509 -req -in client.csr -days 1 -CA ours.crt -CAkey ours.key -CAcreateserial -out client.crt
+`;
+
+/** Requires TLS for everyone, and a client certificate for this one role. */
+const HBA = `
+hostssl all animal_store all cert
+hostssl all all all trust
+`;
+
+const WRONG_CA = 'self-signed certificate in certificate chain';
+const WRONG_NAME = "Hostname/IP does not match certificate's altnames";
+
+describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
+  let server: DebianPostgres;
+  let key: string;
+  /** In production mode, in which the start itself does not use the database. */
+  const services = new ServiceProcesses();
+
+  beforeAll(async () => {
+    server = await DebianPostgres.create('ssl = on');
+    await server.shell(CERTIFICATES);
+    await server.configure(`ssl_ca_file = '${path.join(server.folder, 'ours.crt')}'`);
+    await writeFile(path.join(server.data, 'pg_hba.conf'), HBA);
+    await showCertificateOf('ours');
+    await server.start();
+    await query(urlWith(verified()), 'CREATE ROLE animal_store LOGIN');
+    await query(urlWith(verified()), 'GRANT ALL ON SCHEMA public TO animal_store');
+    expect(await prisma(urlWith(verified()), ['migrate', 'deploy'])).toMatchObject({ code: 0 });
+    expect(await run('cli/seed.js', settings(verified()))).toMatchObject({ code: 0 });
+    await query(urlWith(verified()), 'GRANT ALL ON ALL TABLES IN SCHEMA public TO animal_store');
+    await query(urlWith(verified()), 'GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO animal_store');
+    ({ key } = await issueKey({ url: urlWith(verified()) }, { plan: 'business' }));
+  });
+  afterEach(() => services.end('SIGTERM'));
+  afterAll(() => server.remove());
+
+  const file = (name: string) => path.join(server.folder, name);
+  const verified = (authority = 'ours') => `sslmode=verify-full&sslrootcert=${file(`${authority}.crt`)}`;
+  const urlWith = (parameters: string, host = 'localhost', user = 'postgres') =>
+    `postgres://${user}@${host}:${server.port}/postgres?${parameters}`;
+  const settings = (...url: Parameters<typeof urlWith>) => ({
+    DATABASE_URL: urlWith(...url),
+    APP_ENV: 'staging',
+    HOST: '127.0.0.1',
+  });
+
+  /** Makes the server use the certificate of this authority for new connections. */
+  async function showCertificateOf(authority: string): Promise<void> {
+    await server.shell(`
+      cp server-${authority}.crt "$PGDATA/server.crt"
+      cp server-${authority}.key "$PGDATA/server.key"
+      chmod 600 "$PGDATA/server.key"
+      ! pg_ctl -D "$PGDATA" status >/dev/null || pg_ctl -D "$PGDATA" reload`);
+  }
+
+  const listKeys = (env: Record<string, string>) => run('cli/admin.js', env, 'keys', 'list');
+  const cutConnections = (authority: string) =>
+    query(
+      urlWith(verified(authority)),
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'animal-store%'`,
+    );
+
+  /** The service's connections, by name, and whether they are encrypted. */
+  const connections = () =>
+    query<{ name: string; ssl: boolean }>(
+      urlWith(verified()),
+      `SELECT DISTINCT application_name AS name, ssl FROM pg_stat_activity JOIN pg_stat_ssl USING (pid)
+       WHERE application_name LIKE 'animal-store%' ORDER BY 1, 2`,
+    );
+
+  it('is used with every connection encrypted: pools, counters and listener', async () => {
+    const url = await services.start(settings(verified())).listening();
+    await until(async () => (await connections()).some(({ name }) => name === 'animal-store key changes'));
+    const created = await send(`${url}/v1/pets`, {
+      method: 'POST',
+      key,
+      body: { name: 'Secret', categoryId: 1 },
+      headers: { 'Idempotency-Key': 'one' },
+    });
+    expect(created.status).toBe(201);
+    expect(created.headers.get('x-ratelimit-degraded')).toBeNull();
+    expect(await send(`${url}/v1/pets/${created.json.id}`, { key })).toMatchObject({ status: 200 });
+    expect(await send(`${url}/readyz`)).toMatchObject({ status: 200 });
+    expect(await connections()).toEqual([
+      { name: 'animal-store', ssl: true },
+      { name: 'animal-store counters', ssl: true },
+      { name: 'animal-store key changes', ssl: true },
+    ]);
+  });
+
+  it('is used with a client certificate instead of a password', async () => {
+    const own = `${verified()}&sslcert=${file('client.crt')}&sslkey=${file('client.key')}`;
+    await server.shell('chmod 644 client.key');
+    const url = await services.start(settings(own, 'localhost', 'animal_store')).listening();
+    expect(await send(`${url}/readyz`)).toMatchObject({ status: 200 });
+    expect(await send(`${url}/v1/pets`, { key })).toMatchObject({ status: 200 });
+    expect(await prisma(urlWith(own, 'localhost', 'animal_store'), ['migrate', 'status'])).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('Database schema is up to date!'),
+    });
+  });
+
+  describe.each([
+    ['a certificate of another authority', () => urlWith(verified('theirs')), WRONG_CA],
+    ['a certificate of another name', () => urlWith(verified(), '127.0.0.1'), WRONG_NAME],
+  ])('with %s', (_what, wrongUrl, reason) => {
+    const wrong = () => ({ ...settings(''), DATABASE_URL: wrongUrl() });
+
+    it.each([
+      ['the CLI', 'cli/admin.js', ['keys', 'list']],
+      ['the seed', 'cli/seed.js', []],
+    ])('ends %s with a one-line message', async (_command, script, args) => {
+      const { code, stderr } = await run(script, wrong(), ...args);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^The database cannot be used \(check DATABASE_URL\): .+\n$/);
+      expect(stderr).toContain(reason);
+    });
+
+    it('ends "prisma migrate deploy" with P1011', async () => {
+      const { code, output } = await prisma(wrongUrl(), ['migrate', 'deploy']);
+      expect(code).toBe(1);
+      expect(output).toContain('P1011');
+      expect(output).toContain(reason);
+    });
+
+    it.each(['production', 'development'])(
+      'gets no connection in %s: the service is not ready, returns 503, and logs the reason',
+      async (NODE_ENV) => {
+        const service = services.start({ ...wrong(), NODE_ENV });
+        const url = await service.listening();
+        expect(await send(`${url}/readyz`)).toMatchObject({
+          status: 503,
+          json: { code: 'service_unavailable', message: 'Not ready.' },
+        });
+        expect(await send(`${url}/v1/pets`, { key })).toMatchObject({
+          status: 503,
+          json: { code: 'service_unavailable' },
+        });
+        await service.waitForOutput(new RegExp(`Key changes are not received[^\n]*${reason}`));
+        await service.waitForOutput(new RegExp(`Not ready[^\n]*${reason}`));
+        expect(await connections()).toEqual([]);
+      },
+    );
+  });
+
+  it('is unavailable while it shows a wrong certificate, and available when it shows the right one again', async () => {
+    const url = await services.start(settings(verified())).listening();
+    expect(await send(`${url}/v1/pets`, { key })).toMatchObject({ status: 200 });
+    await showCertificateOf('theirs');
+    await cutConnections('theirs');
+    await until(async () => (await send(`${url}/readyz`)).status === 503);
+    for (let request = 1; request <= 5; request += 1) {
+      expect(await send(`${url}/v1/pets`, { key })).toMatchObject({
+        status: 503,
+        json: { code: 'service_unavailable' },
+      });
+    }
+    await showCertificateOf('ours');
+    await until(async () => (await send(`${url}/v1/pets`, { key })).status === 200);
+    await until(async () => (await send(`${url}/readyz`)).status === 200);
+  });
+
+  it('is used without a restart after both move to another authority', async () => {
+    await server.shell('cp ours.crt current.crt');
+    const url = await services.start(settings(verified('current'))).listening();
+    await server.shell('cp theirs.crt next.crt && mv next.crt current.crt');
+    await showCertificateOf('theirs');
+    try {
+      await cutConnections('theirs');
+      await until(async () => (await send(`${url}/readyz`)).status === 200);
+      await until(async () => (await send(`${url}/v1/pets`, { key })).status === 200);
+    } finally {
+      await showCertificateOf('ours');
+    }
+  });
+
+  describe('the TLS parameters of an address', () => {
+    it('may be absent: the server rejects the connection, which is not retried with TLS', async () => {
+      const { code, stderr } = await listKeys(settings(''));
+      expect(code).toBe(1);
+      expect(stderr).toContain('no encryption');
+    });
+
+    it.each(['prefer', 'require', 'verify-ca'])(
+      'mean verify-full for sslmode=%s, with a warning that libpq means less',
+      async (mode) => {
+        const rooted = `sslmode=${mode}&sslrootcert=${file('ours.crt')}`;
+        const served = await listKeys(settings(rooted));
+        expect(served.code).toBe(0);
+        expect(served.stderr).toContain("treated as aliases for 'verify-full'");
+        const otherName = await listKeys(settings(rooted, '127.0.0.1'));
+        expect(otherName.code).toBe(1);
+        expect(otherName.stderr).toContain(WRONG_NAME);
+        const unrooted = await listKeys(settings(`sslmode=${mode}`));
+        expect(unrooted.code).toBe(1);
+        expect(unrooted.stderr).toContain(WRONG_CA);
+      },
+    );
+
+    it('mean what libpq means with uselibpqcompat=true: require encrypts and verifies nothing', async () => {
+      const compatible = settings('uselibpqcompat=true&sslmode=require', '127.0.0.1');
+      expect(await listKeys(compatible)).toMatchObject({ code: 0, stderr: '' });
+    });
+
+    it.each(['DATABASE_URL', 'DIRECT_DATABASE_URL'])(
+      'must name readable files: otherwise the start ends with a line that names %s and the file',
+      async (name) => {
+        const missing = urlWith('sslmode=verify-full&sslrootcert=/nowhere/ca.crt');
+        const { code, stderr } = await run('main.js', {
+          NODE_ENV: 'production',
+          ...settings(verified()),
+          [name]: missing,
+        });
+        expect(code).toBe(1);
+        expect(stderr).toMatch(new RegExp(`^${name} cannot be used: .*/nowhere/ca\\.crt`, 'm'));
+        expect(stderr).not.toMatch(/^\s+at /m);
+      },
+    );
+  });
+
+  it('is not used when it offers no TLS, and the message says so', async () => {
+    const plain = await DebianPostgres.create();
+    await plain.start();
+    try {
+      const url = `${plain.url()}?sslmode=verify-full`;
+      const { code, stderr } = await listKeys({ ...settings(''), DATABASE_URL: url });
+      expect(code).toBe(1);
+      expect(stderr).toBe(
+        'The database cannot be used (check DATABASE_URL): The server does not support SSL connections\n',
+      );
+    } finally {
+      await plain.remove();
+    }
+  });
+});

@@ -1,0 +1,378 @@
+import { spawn } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import pg from 'pg';
+
+import { concurrentlyBuiltIndex } from '../../prisma/concurrent-builds.mjs';
+import {
+  applyPendingMigrations,
+  MigrationError,
+  pendingMigrations as pendingBy,
+  resolveMigration,
+} from '../../src/database/migrations.js';
+import { PrismaService } from '../../src/database/prisma.service.js';
+import { QueryRunner } from '../../src/database/query-runner.js';
+import { eventually } from '../support/eventually.js';
+import { hold } from '../support/load/holding.js';
+import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
+import {
+  createDatabase,
+  dropDatabase,
+  query,
+  scratchDatabaseUrl,
+} from '../support/database/scratch-database.js';
+
+const ROOT = path.resolve(import.meta.dirname, '..', '..');
+/** A migration of the project's own. */
+const JOURNAL = '20261121140000_usage_journal';
+/** A migration that a test adds. */
+const BROKEN = '20991231000000_broken';
+
+let databaseUrl: string;
+let folder: string;
+
+beforeEach(async () => {
+  databaseUrl = scratchDatabaseUrl();
+  await createDatabase(databaseUrl);
+  folder = await mkdtemp(path.join(tmpdir(), 'migrations-'));
+  await cp(path.join(ROOT, 'prisma', 'migrations'), folder, { recursive: true });
+});
+
+afterEach(async () => {
+  await dropDatabase(databaseUrl);
+  await rm(folder, { recursive: true });
+});
+
+/** Uses the connections of the service. */
+async function pendingMigrations(url: string, migrationsFolder?: string): Promise<string[]> {
+  const prisma = new PrismaService({ DATABASE_URL: url, DATABASE_POOL_SIZE: 2 });
+  const statements = new QueryRunner(prisma);
+  try {
+    return await pendingBy((statement) => statements.run(statement, []), migrationsFolder);
+  } finally {
+    await prisma.onApplicationShutdown();
+  }
+}
+
+async function addMigration(name: string, sql: string): Promise<void> {
+  await mkdir(path.join(folder, name));
+  await writeFile(path.join(folder, name, 'migration.sql'), sql);
+}
+
+describe('pendingMigrations', () => {
+  it('returns all migrations of an empty database, in order', async () => {
+    await addMigration('20991231000000_last', 'SELECT 1');
+    expect(await pendingMigrations(databaseUrl, folder)).toEqual([...OWN_MIGRATIONS, '20991231000000_last']);
+  });
+
+  it('throws immediately when the server is unreachable', async () => {
+    await expect(pendingMigrations('postgresql://postgres@127.0.0.1:1/none')).rejects.toThrow('ECONNREFUSED');
+  });
+});
+
+describe('applyPendingMigrations', () => {
+  it('applies each pending migration once, and returns their names', async () => {
+    expect(await applyPendingMigrations(databaseUrl)).toEqual(OWN_MIGRATIONS);
+    expect(await pendingMigrations(databaseUrl)).toEqual([]);
+    expect(await applyPendingMigrations(databaseUrl)).toEqual([]);
+  });
+
+  it('applies only the migrations that were added since', async () => {
+    await applyPendingMigrations(databaseUrl, folder);
+    await addMigration('20991231000000_last', 'CREATE TABLE last ();');
+    expect(await pendingMigrations(databaseUrl, folder)).toEqual(['20991231000000_last']);
+    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual(['20991231000000_last']);
+  });
+
+  it('ends no statement at a semicolon in a comment or a function body', async () => {
+    await addMigration(
+      '20991231000000_function',
+      `-- One; two.
+     CREATE FUNCTION three() RETURNS integer LANGUAGE plpgsql AS $$ BEGIN RETURN 3; END $$;`,
+    );
+    await applyPendingMigrations(databaseUrl, folder);
+    expect(await query(databaseUrl, 'SELECT three()')).toEqual([{ three: 3 }]);
+  });
+
+  it('lets a migration exceed the timeouts of the role, which are meant for requests', async () => {
+    for (const timeout of ['statement_timeout', 'transaction_timeout', 'idle_session_timeout']) {
+      await query(
+        databaseUrl,
+        `ALTER ROLE CURRENT_USER IN DATABASE ${nameOf(databaseUrl)} SET ${timeout} = '200ms'`,
+      );
+    }
+    await addMigration('20991231000000_slow', 'SELECT pg_sleep(0.5);');
+    expect(await applyPendingMigrations(databaseUrl, folder)).toContain('20991231000000_slow');
+  });
+
+  it('throws an error of one line for a database with foreign tables', async () => {
+    await query(databaseUrl, 'CREATE TABLE theirs ()');
+    await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toThrow(
+      /^The database schema is not empty\..+$/,
+    );
+  });
+
+  it('closes all its connections', async () => {
+    await applyPendingMigrations(databaseUrl);
+    const others =
+      'SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+    expect(await query(databaseUrl, others)).toEqual([{ count: 0 }]);
+  });
+});
+
+const nameOf = (url: string) => new URL(url).pathname.slice(1);
+
+const migrationError = (message: string) => ({ constructor: MigrationError, message });
+
+/** The error for a failed migration, in one line. */
+const failure = (name: string, why: string) =>
+  migrationError(
+    `The migration ${name} ${why}. Undo what it may have left, run "animal-store migrate --rolled-back ${name}", and migrate ` +
+      `again; or finish it by hand, and run "animal-store migrate --applied ${name}". In a checkout, "npx prisma migrate ` +
+      'resolve" takes the same options.',
+  );
+
+describe('a failed migration', () => {
+  async function failOnce(): Promise<void> {
+    await addMigration(BROKEN, 'SELECT 1 / 0;');
+    await applyPendingMigrations(databaseUrl, folder).catch(() => {});
+  }
+  it('is reported with the error of the database, leaves nothing behind, and blocks the next start', async () => {
+    await addMigration(BROKEN, 'CREATE TABLE half (); SELECT 1 / 0;');
+    await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
+      failure(BROKEN, 'failed: ERROR: division by zero'),
+    );
+    expect(await query(databaseUrl, "SELECT to_regclass('half') AS half")).toEqual([{ half: null }]);
+
+    const earlier = failure(BROKEN, 'failed earlier: ERROR: division by zero');
+    await expect(pendingMigrations(databaseUrl, folder)).rejects.toMatchObject(earlier);
+    await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(earlier);
+  });
+
+  it('is reported without a reason when its process was killed', async () => {
+    await failOnce();
+    await query(databaseUrl, 'UPDATE _prisma_migrations SET logs = NULL');
+    await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
+      failure(BROKEN, 'failed earlier: the reason was not recorded'),
+    );
+  });
+
+  it('is ignored when it belongs to another release', async () => {
+    await failOnce();
+    expect(await pendingMigrations(databaseUrl)).toEqual([]);
+    expect(await applyPendingMigrations(databaseUrl)).toEqual([]);
+  });
+
+  it('counts as being applied, not failed, while another session migrates', async () => {
+    await failOnce();
+    // The lock of Prisma's schema engine.
+    const migrator = await hold(databaseUrl, 'SELECT pg_advisory_xact_lock(72707369)');
+    await expect(pendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
+      migrationError(`The migration ${BROKEN} is being applied`),
+    );
+    await migrator.letGo();
+    await expect(pendingMigrations(databaseUrl, folder)).rejects.toThrow(`${BROKEN} failed earlier`);
+  });
+
+  it('is pending again once resolved as rolled back, and not once resolved as applied', async () => {
+    await failOnce();
+    await resolveMigration(databaseUrl, BROKEN, 'rolled-back', folder);
+    expect(await pendingMigrations(databaseUrl, folder)).toEqual([BROKEN]);
+
+    await applyPendingMigrations(databaseUrl, folder).catch(() => {});
+    await resolveMigration(databaseUrl, BROKEN, 'applied', folder);
+    expect(await pendingMigrations(databaseUrl, folder)).toEqual([]);
+    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([]);
+  });
+});
+
+describe('resolveMigration', () => {
+  it('throws an error of one line for an invalid resolution', async () => {
+    await applyPendingMigrations(databaseUrl, folder);
+    const declared = (name: string, resolution: 'applied' | 'rolled-back') =>
+      resolveMigration(databaseUrl, name, resolution, folder);
+    await expect(declared(JOURNAL, 'rolled-back')).rejects.toMatchObject(
+      migrationError(`Migration \`${JOURNAL}\` cannot be rolled back because it is not in a failed state.`),
+    );
+    await expect(declared(JOURNAL, 'applied')).rejects.toMatchObject(
+      migrationError(`The migration \`${JOURNAL}\` is already recorded as applied in the database.`),
+    );
+    await expect(declared('no_such_migration', 'applied')).rejects.toThrow(
+      /^The migration no_such_migration could not be found\..+$/,
+    );
+  });
+});
+
+describe('a migration that builds an index concurrently', () => {
+  const BUILD = '20991231000000_names';
+  const SQL =
+    '-- One statement; as it cannot be part of a transaction.\nCREATE INDEX CONCURRENTLY "names" ON "pets"("name");';
+  let writer: pg.Client;
+
+  beforeEach(async () => {
+    await applyPendingMigrations(databaseUrl, folder);
+    await addMigration(BUILD, SQL);
+    writer = new pg.Client({ connectionString: databaseUrl });
+    await writer.connect();
+    // The build has created its index, and waits for this transaction.
+    await writer.query("BEGIN; INSERT INTO pets (name, category_id) VALUES ('Rex', 1)");
+  });
+  afterEach(() => writer.end());
+
+  const indexes = () =>
+    query(databaseUrl, "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('names')");
+  const isBeingBuilt = () =>
+    eventually(async () => expect(await indexes()).toEqual([{ indisvalid: false }]), 15_000);
+  const backends = (condition: string, selected = 'pid') =>
+    query(
+      databaseUrl,
+      `SELECT ${selected} FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${condition}`,
+    );
+  const signalBuild = (signal: string) =>
+    backends(`query LIKE '%CREATE INDEX CONCURRENTLY "names"%'`, signal);
+  const records = () =>
+    query(
+      databaseUrl,
+      `SELECT finished_at IS NOT NULL AS finished, rolled_back_at IS NOT NULL AS "rolledBack"
+       FROM _prisma_migrations WHERE migration_name = '${BUILD}' ORDER BY started_at`,
+    );
+  const startProcess = () =>
+    spawn(process.execPath, [
+      path.join(ROOT, 'test', 'support', 'apply-migrations.mjs'),
+      databaseUrl,
+      folder,
+    ]);
+
+  it('has no other statement, so that it can be applied again', async () => {
+    const files = OWN_MIGRATIONS.map((name) => readFile(path.join(folder, name, 'migration.sql'), 'utf8'));
+    const concurrent = (await Promise.all(files)).filter((sql) =>
+      /^\s*CREATE .*\bCONCURRENTLY\b/im.test(sql),
+    );
+    expect(concurrent.map(concurrentlyBuiltIndex)).not.toContain(undefined);
+    expect(concurrentlyBuiltIndex(`${SQL} SELECT 1;`)).toBeUndefined();
+  });
+
+  it('leaves the previous release ready while it runs, and does not count as failed', async () => {
+    const applied = applyPendingMigrations(databaseUrl, folder);
+    await isBeingBuilt();
+    expect(
+      await query(
+        databaseUrl,
+        'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NULL AND rolled_back_at IS NULL',
+      ),
+    ).toEqual([]);
+    expect(await pendingMigrations(databaseUrl)).toEqual([]);
+    expect(await pendingMigrations(databaseUrl, folder)).toEqual([BUILD]);
+    await writer.query('COMMIT');
+    expect(await applied).toEqual([BUILD]);
+    expect(await pendingMigrations(databaseUrl, folder)).toEqual([]);
+  });
+
+  it('is applied in order, between the migrations before and after it', async () => {
+    await writer.query('ROLLBACK');
+    const before = '20991230000000_before';
+    const after = '20991231000001_after';
+    await addMigration(before, 'ALTER TABLE pets ADD COLUMN nickname text;');
+    await writeFile(
+      path.join(folder, BUILD, 'migration.sql'),
+      'CREATE INDEX CONCURRENTLY names ON pets (nickname);',
+    );
+    await addMigration(after, 'ALTER INDEX names RENAME TO nicknames;');
+    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([before, BUILD, after]);
+    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([]);
+  });
+
+  it('names the rows that break the index, and is applied once they are gone', async () => {
+    await writer.query('ROLLBACK');
+    const file = path.join(folder, BUILD, 'migration.sql');
+    await writeFile(file, 'CREATE UNIQUE INDEX CONCURRENTLY names ON pets (name);');
+    await query(databaseUrl, "INSERT INTO pets (name, category_id) VALUES ('Rex', 1), ('Rex', 2)");
+    for (const _ of ['the first time', 'again']) {
+      await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
+        migrationError(
+          `The migration ${BUILD} failed: ERROR: could not create unique index "names": Key (name)=(Rex) is duplicated. ` +
+            'Mend that and migrate again.',
+        ),
+      );
+      expect(await pendingMigrations(databaseUrl, folder)).toEqual([BUILD]);
+    }
+    await query(databaseUrl, 'DELETE FROM pets WHERE category_id = 2');
+    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([BUILD]);
+    expect(await indexes()).toEqual([{ indisvalid: true }]);
+  });
+
+  it('is applied again by the next run when PostgreSQL canceled it', async () => {
+    const first = applyPendingMigrations(databaseUrl, folder);
+    await isBeingBuilt();
+    await signalBuild('pg_cancel_backend(pid)');
+    await expect(first).rejects.toThrow(`The migration ${BUILD} failed: ERROR: canceling statement`);
+    await writer.query('COMMIT');
+    expect(await indexes()).toEqual([{ indisvalid: false }]);
+
+    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([BUILD]);
+    expect(await indexes()).toEqual([{ indisvalid: true }]);
+    expect(await pendingMigrations(databaseUrl, folder)).toEqual([]);
+    expect(await records()).toEqual([
+      { finished: false, rolledBack: true },
+      { finished: true, rolledBack: false },
+    ]);
+  });
+
+  it('is applied again by the next run when its process and its server process were killed', async () => {
+    const first = startProcess();
+    await isBeingBuilt();
+    first.kill('SIGKILL');
+    await signalBuild('pg_terminate_backend(pid, 5000)');
+    await writer.query('COMMIT');
+    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([BUILD]);
+    expect(await indexes()).toEqual([{ indisvalid: true }]);
+  });
+
+  it('is recorded as applied when PostgreSQL finished it after its process was killed', async () => {
+    const first = startProcess();
+    await isBeingBuilt();
+    first.kill('SIGKILL');
+    const second = applyPendingMigrations(databaseUrl, folder);
+    await eventually(async () => expect(await backends("query LIKE '%try_advisory_lock%'")).toHaveLength(1));
+    await writer.query('COMMIT');
+    expect(await second).toEqual([BUILD]);
+    expect(await indexes()).toEqual([{ indisvalid: true }]);
+    expect(await pendingMigrations(databaseUrl, folder)).toEqual([]);
+  });
+
+  it('is not delayed by a second process that waits for its turn', async () => {
+    const first = applyPendingMigrations(databaseUrl, folder);
+    await isBeingBuilt();
+    const second = applyPendingMigrations(databaseUrl, folder);
+    await eventually(async () => expect(await backends("query LIKE '%advisory_lock%'")).toHaveLength(1));
+    await writer.query('COMMIT');
+    expect(await Promise.all([first, second])).toEqual([[BUILD], []]);
+    expect(await indexes()).toEqual([{ indisvalid: true }]);
+  });
+
+  it('waits for older transactions longer than the lock_timeout of the role', async () => {
+    await query(
+      databaseUrl,
+      `ALTER ROLE CURRENT_USER IN DATABASE ${nameOf(databaseUrl)} SET lock_timeout = '100ms'`,
+    );
+    const applied = applyPendingMigrations(databaseUrl, folder);
+    await isBeingBuilt();
+    await writer.query('SELECT pg_sleep(0.3); COMMIT');
+    expect(await applied).toEqual([BUILD]);
+  });
+
+  it('needs a person to resolve it when a finished index of the same name exists', async () => {
+    await writer.query('CREATE INDEX "names" ON "pets"("category_id"); COMMIT');
+    for (const _ of ['the first time', 'again']) {
+      await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
+        migrationError(
+          `The migration ${BUILD} failed: ERROR: relation "names" already exists. Mend that and migrate again.`,
+        ),
+      );
+    }
+    await resolveMigration(databaseUrl, BUILD, 'applied', folder);
+    expect(await pendingMigrations(databaseUrl, folder)).toEqual([]);
+  });
+});

@@ -1,0 +1,193 @@
+import { randomBytes } from 'node:crypto';
+import { Logger } from '@nestjs/common';
+import { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
+import { SHARED_COUNTER_STORE } from '../../src/rate-limit/stores/fallback-counter-store.js';
+import type { Environment } from '../../src/settings/environment.js';
+import { UsageJournal } from '../../src/usage/usage.journal.js';
+import { ReplicaHeartbeat } from '../../src/replicas/replica.heartbeat.js';
+import { UsageCleanup } from '../../src/usage/usage.cleanup.js';
+import { IdempotencyCleanup } from '../../src/idempotency/idempotency.cleanup.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { createDatabase, type TestDatabase } from '../support/database/database.js';
+import { eventually } from '../support/eventually.js';
+import { send } from '../support/http/http.js';
+import { issueKey } from '../support/keys/keys.js';
+import { run } from '../support/service/service-process.js';
+
+describe('a service whose role lacks privileges', () => {
+  const role = `service_${randomBytes(6).toString('hex')}`;
+  let database: TestDatabase;
+  let store: TestApplication | undefined;
+  let errors: jest.SpyInstance;
+  let warnings: jest.SpyInstance;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    await database.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
+  });
+  beforeEach(() => {
+    errors = jest.spyOn(Logger.prototype, 'error').mockImplementation();
+    warnings = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+  });
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await store?.close();
+    store = undefined;
+  });
+  afterAll(async () => {
+    await database.query(`DROP OWNED BY ${role}`);
+    await database.query(`DROP ROLE ${role}`);
+    await database.drop();
+  });
+
+  async function start(environment: Partial<Environment> = {}): Promise<TestApplication> {
+    store = await startApplication({
+      database,
+      environment: { DATABASE_URL: urlOfRole(), EXPERIMENTAL: true, ...environment },
+    });
+    return store;
+  }
+
+  function urlOfRole(): string {
+    const url = new URL(database.url);
+    url.username = role;
+    url.password = 'secret';
+    return url.href;
+  }
+
+  const linesOfLog = () => errors.mock.calls.map(([line]) => String(line));
+
+  it('is not ready, logs in one line what to grant, and serves every operation once that is granted', async () => {
+    const { key } = await issueKey(database, { plan: 'business', role: 'admin' });
+    const { url, app } = await start();
+    expect((await send(`${url}/readyz`)).status).toBe(503);
+    expect(linesOfLog()).toEqual([
+      expect.stringMatching(/^Not ready: permission denied for .*: run "GRANT .* ON .* TO service_.*"$/),
+    ]);
+    const grants = [...(linesOfLog()[0] ?? '').matchAll(/run "(GRANT [^"]+)"/g)].map(([, grant]) => grant);
+    for (const grant of grants) {
+      await database.query(String(grant));
+    }
+    await eventually(async () => expect((await send(`${url}/readyz`)).status).toBe(200));
+    errors.mockClear();
+    warnings.mockClear();
+
+    const call = async (target: string, body?: object, headers: Record<string, string> = {}) => {
+      const [method = '', path = ''] = target.split(' ');
+      const response = await send(`${url}${path}`, { method, key, ...(body && { body }), headers });
+      const degraded = response.headers.get('x-ratelimit-degraded');
+      expect([target, response.json.message, degraded]).toEqual([target, undefined, null]);
+      return response;
+    };
+    const rex = { name: 'Rex', categoryId: 1 };
+    const { json: pet } = await call('POST /v1/pets', rex);
+    await call('POST /v1/pets', rex, { 'Idempotency-Key': 'a' });
+    await call('POST /v1/pets', rex, { 'Idempotency-Key': 'a' });
+    await call(`GET /v1/pets/${pet.id}`);
+    await call('GET /v1/pets');
+    await call('POST /v1/store/orders', { petId: pet.id, quantity: 1 });
+    await call('GET /v1/store/orders');
+    await call('GET /v1/rate-limit');
+    await call('PUT /admin/plans/free', { perMinute: 61, perDay: 1000 });
+    const { json: issued } = await call('POST /admin/keys', { name: 'shop', plan: 'free' });
+    await call(`POST /admin/keys/${issued.id}/rotate`, {});
+    await call(`PATCH /admin/keys/${issued.id}`, { plan: 'pro' });
+    await call(`POST /admin/keys/${issued.id}/unban`);
+    await call(`POST /admin/keys/${issued.id}/revoke`);
+    await call('GET /admin/keys');
+    await call('GET /admin/usage');
+    await call('GET /admin/audit');
+    await call('GET /admin/replicas');
+    await app.get<PostgresCounterStore>(SHARED_COUNTER_STORE).cleanup.deleteExpired();
+    await app.get(UsageJournal).aggregate();
+    await app.get(UsageCleanup).deleteExpired();
+    await app.get(ReplicaHeartbeat).beat();
+    await app.get(IdempotencyCleanup).deleteExpired();
+    expect([...errors.mock.calls, ...warnings.mock.calls]).toEqual([]);
+  });
+
+  it('makes a terminal command fail with one line that names the missing privilege', async () => {
+    await database.query(`REVOKE SELECT ON plans FROM ${role}`);
+    const url = urlOfRole();
+    expect(
+      await run('cli/admin.js', { APP_ENV: 'staging', DATABASE_URL: url }, 'plans', 'list'),
+    ).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^The role of DATABASE_URL lacks a privilege, which the owner of the table may GRANT: .*permission denied for table plans.*\n$/,
+      ),
+    });
+    await database.query(`GRANT SELECT ON plans TO ${role}`);
+  });
+
+  it('returns 503 when a privilege is revoked while it runs, and logs which', async () => {
+    const { key } = await issueKey(database, { plan: 'business' });
+    const { url } = await start();
+    expect((await send(`${url}/readyz`)).status).toBe(200);
+    await database.query(`REVOKE SELECT ON pets FROM ${role}`);
+    const { status, json } = await send(`${url}/v1/pets`, { key });
+    expect([status, json.code]).toEqual([503, 'service_unavailable']);
+    await eventually(async () => expect((await send(`${url}/readyz`)).status).toBe(503));
+    expect(linesOfLog()).toEqual([
+      `Not ready: permission denied for pets: run "GRANT SELECT ON pets TO ${role}"`,
+    ]);
+  });
+
+  describe('with counters of another role', () => {
+    const counting = `counting_${randomBytes(6).toString('hex')}`;
+
+    beforeEach(async () => {
+      await database.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`);
+      await database.query(`CREATE ROLE ${counting} LOGIN PASSWORD 'secret'`);
+    });
+    afterEach(async () => {
+      await database.query(`DROP OWNED BY ${counting}`);
+      await database.query(`DROP ROLE ${counting}`);
+    });
+
+    it('is ready without privileges on the counters, and counts', async () => {
+      await database.query(`REVOKE ALL ON rate_limit_counters FROM ${role}`);
+      const { key } = await issueKey(database, { plan: 'business' });
+      const { url } = await start({ DIRECT_DATABASE_URL: database.url });
+      expect((await send(`${url}/readyz`)).status).toBe(200);
+      expect(linesOfLog()).toEqual([]);
+      const { status, headers } = await send(`${url}/v1/pets`, { key });
+      expect([status, headers.get('x-ratelimit-degraded')]).toEqual([200, null]);
+    });
+
+    it('is not ready while that role lacks them, and logs what to grant', async () => {
+      const direct = new URL(database.url);
+      direct.username = counting;
+      direct.password = 'secret';
+      const { url } = await start({ DIRECT_DATABASE_URL: direct.href });
+      expect((await send(`${url}/readyz`)).status).toBe(503);
+      const grant = `GRANT SELECT, INSERT, UPDATE, DELETE ON rate_limit_counters TO ${counting}`;
+      expect(linesOfLog()).toEqual([`Not ready: permission denied for rate_limit_counters: run "${grant}"`]);
+      await database.query(grant);
+      await eventually(async () => expect((await send(`${url}/readyz`)).status).toBe(200));
+    });
+  });
+
+  it('logs the schema that it may not use, rather than missing migrations', async () => {
+    await database.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`);
+    await database.query('REVOKE USAGE ON SCHEMA public FROM PUBLIC');
+    const { url } = await start();
+    expect((await send(`${url}/readyz`)).status).toBe(503);
+    expect(linesOfLog()).toEqual([
+      `Not ready: permission denied for schema public: run "GRANT USAGE ON SCHEMA public TO ${role}"`,
+    ]);
+    await database.query(`GRANT USAGE ON SCHEMA public TO ${role}`);
+    await eventually(async () => expect((await send(`${url}/readyz`)).status).toBe(200));
+  });
+
+  it('is ready with only UPDATE on the sequences', async () => {
+    await database.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`);
+    await database.query(`REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM ${role}`);
+    await database.query(`GRANT UPDATE ON ALL SEQUENCES IN SCHEMA public TO ${role}`);
+    const { key } = await issueKey(database, { plan: 'business' });
+    const { url } = await start();
+    const body = { name: 'Rex', categoryId: 1 };
+    expect((await send(`${url}/v1/pets`, { method: 'POST', key, body })).status).toBe(201);
+    expect((await send(`${url}/readyz`)).status).toBe(200);
+  });
+});

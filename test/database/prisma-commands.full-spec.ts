@@ -1,0 +1,213 @@
+import { spawn } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { prisma as runPrisma } from '../support/database/prisma-cli.js';
+import {
+  createDatabase,
+  dropDatabase,
+  query,
+  scratchDatabaseUrl,
+} from '../support/database/scratch-database.js';
+
+const ROOT = path.resolve(import.meta.dirname, '..', '..');
+const INIT = '20261121000000_init';
+const DIFF = ['migrate', 'diff', '--to-schema', 'prisma/schema.prisma', '--exit-code'];
+
+jest.setTimeout(60_000);
+
+/** What `prisma.config.ts` imports. */
+const SECRET_FILES = path.join('src', 'settings', 'secret-files.ts');
+
+let databaseUrl: string;
+/** A folder for the files of a test. */
+let folder: string;
+
+beforeEach(async () => {
+  databaseUrl = scratchDatabaseUrl();
+  folder = await mkdtemp(path.join(tmpdir(), 'prisma-'));
+});
+
+afterEach(async () => {
+  await dropDatabase(databaseUrl);
+  await rm(folder, { recursive: true });
+});
+
+const prisma = (args: string[], environment: NodeJS.ProcessEnv = {}, cwd = ROOT) =>
+  runPrisma(databaseUrl, args, { environment, cwd });
+
+const succeeds = (text: string) => ({ code: 0, output: expect.stringContaining(text) as string });
+const fails = (text: string) => ({ code: 1, output: expect.stringContaining(text) as string });
+
+/** Copies the project, so that a test can add migrations. */
+async function copyProject(): Promise<string> {
+  for (const name of ['prisma', 'prisma.config.ts', SECRET_FILES, 'package.json']) {
+    await cp(path.join(ROOT, name), path.join(folder, name), { recursive: true });
+  }
+  await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'), 'junction');
+  return folder;
+}
+
+async function addMigration(project: string, name: string, sql: string): Promise<void> {
+  const added = path.join(project, 'prisma', 'migrations', name);
+  await mkdir(added);
+  await writeFile(path.join(added, 'migration.sql'), sql);
+}
+
+test('migrate deploy creates the database and applies the migrations, and does nothing the second time', async () => {
+  const first = await prisma(['migrate', 'deploy']);
+  expect(first).toEqual(succeeds(INIT));
+  expect(first).toEqual(succeeds('All migrations have been successfully applied.'));
+  expect(await prisma(['migrate', 'deploy'])).toEqual(succeeds('No pending migrations to apply.'));
+});
+
+test('db seed runs prisma/seed.ts, which creates the plans and the first administrator', async () => {
+  await prisma(['migrate', 'deploy']);
+  const first = await prisma(['db', 'seed'], { APP_ENV: 'staging' });
+  expect(first).toEqual(succeeds('prisma/seed.ts'));
+  expect(first).toEqual(succeeds("The administrator's key, shown this once: ask_test_"));
+  expect(await prisma(['db', 'seed'], { APP_ENV: 'staging' })).toEqual(
+    succeeds('There is an administrator already.'),
+  );
+  expect(await query(databaseUrl, 'SELECT name FROM plans ORDER BY name')).toEqual(
+    ['business', 'enterprise', 'free', 'pro'].map((name) => ({ name })),
+  );
+});
+
+test('migrate status shows pending migrations, and when there are none; a missing database is P1003', async () => {
+  expect(await prisma(['migrate', 'status'])).toEqual(fails('P1003'));
+  await createDatabase(databaseUrl);
+  expect(await prisma(['migrate', 'status'])).toEqual(fails(INIT));
+  await prisma(['migrate', 'deploy']);
+  expect(await prisma(['migrate', 'status'])).toEqual(succeeds('Database schema is up to date!'));
+});
+
+test('migrate diff finds no difference between schema and migrations, in a database and replayed', async () => {
+  await prisma(['migrate', 'deploy']);
+  expect(await prisma([...DIFF, '--from-config-datasource'])).toEqual(succeeds('No difference detected.'));
+  expect(await prisma([...DIFF, '--from-migrations', 'prisma/migrations'])).toEqual(
+    succeeds('No difference detected.'),
+  );
+});
+
+test('migrate reset empties the database and applies the migrations again', async () => {
+  await prisma(['migrate', 'deploy']);
+  await query(databaseUrl, "INSERT INTO pets (name, category_id) VALUES ('Rex', 1)");
+  expect(await prisma(['migrate', 'reset', '--force'])).toEqual(succeeds('Database reset successful'));
+  expect(await query(databaseUrl, 'SELECT * FROM pets')).toEqual([]);
+});
+
+test('migrate dev turns a change of the schema into a migration, applies it, and leaves no shadow database', async () => {
+  const project = await copyProject();
+  const schemaFile = path.join(project, 'prisma', 'schema.prisma');
+  const schema = await readFile(schemaFile, 'utf8');
+  await writeFile(schemaFile, schema.replace(/^model Pet \{$/m, 'model Pet {\n  nickname String?'));
+
+  const shadows = "SELECT datname FROM pg_database WHERE datname LIKE 'prisma_migrate_shadow_db_%'";
+  const shadowsBefore = await query(process.env.TEST_DATABASE_URL!, shadows);
+  expect(await prisma(['migrate', 'dev', '--name', 'nickname'], {}, project)).toEqual(
+    succeeds('Your database is now in sync with your schema.'),
+  );
+  expect(await query(process.env.TEST_DATABASE_URL!, shadows)).toEqual(shadowsBefore);
+
+  const migrations = await readdir(path.join(project, 'prisma', 'migrations'));
+  const added = migrations.find((name) => name.endsWith('_nickname'))!;
+  expect(await readFile(path.join(project, 'prisma', 'migrations', added, 'migration.sql'), 'utf8')).toMatch(
+    /ALTER TABLE "pets" ADD COLUMN +"nickname" TEXT/,
+  );
+  expect(await query(databaseUrl, 'SELECT nickname FROM pets')).toEqual([]);
+  expect(await prisma(['migrate', 'dev', '--name', 'later', '--create-only'], {}, project)).toEqual(
+    succeeds('without applying it'),
+  );
+});
+
+test('commands read the address from DATABASE_URL_FILE, or rather from DIRECT_DATABASE_URL_FILE, when they need it', async () => {
+  const file = path.join(folder, 'database-url');
+  await writeFile(file, `${databaseUrl}\n`);
+  const away = 'postgresql://postgres@127.0.0.1:1/none';
+  const inFile = { DATABASE_URL: '', DATABASE_URL_FILE: file };
+  expect(await prisma(['migrate', 'deploy'], inFile)).toEqual(succeeds(INIT));
+  expect(await prisma(['migrate', 'status'], { DATABASE_URL: away, DIRECT_DATABASE_URL_FILE: file })).toEqual(
+    succeeds('Database schema is up to date!'),
+  );
+  expect(await prisma(['migrate', 'status'], { DATABASE_URL: away, DATABASE_URL_FILE: file })).toEqual(
+    fails('DATABASE_URL and DATABASE_URL_FILE are both set: give one of them'),
+  );
+  const missing = { DATABASE_URL: '', DATABASE_URL_FILE: path.join(folder, 'missing') };
+  expect(await prisma(['migrate', 'deploy'], missing)).toEqual(
+    fails(`DATABASE_URL_FILE ${missing.DATABASE_URL_FILE} cannot be read: ENOENT`),
+  );
+  const script = ['migrate', 'diff', '--from-empty', '--to-schema', 'prisma/schema.prisma', '--script'];
+  expect(await prisma(script, missing)).toEqual(succeeds('CREATE TABLE "pets"'));
+});
+
+test('an unreachable server is P1001', async () => {
+  const unreachable = { DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/none' };
+  for (const command of [
+    ['migrate', 'deploy'],
+    ['migrate', 'status'],
+    [...DIFF, '--from-config-datasource'],
+  ]) {
+    expect(await prisma(command, unreachable)).toEqual(fails('P1001'));
+  }
+});
+
+test('a failed migration is P3018 with the error of the database, and P3009 from then on', async () => {
+  const project = await copyProject();
+  const file = path.join(project, 'prisma', 'migrations', INIT, 'migration.sql');
+  await writeFile(file, 'SELECT 1 / 0;');
+  const failure = await prisma(['migrate', 'deploy'], {}, project);
+  expect(failure).toEqual(fails('P3018'));
+  expect(failure).toEqual(fails('division by zero'));
+  expect(await prisma(['migrate', 'deploy'], {}, project)).toEqual(fails('P3009'));
+});
+
+test('migrate deploy builds an index again after an interrupted concurrent build, and once when two run together', async () => {
+  const project = await copyProject();
+  await prisma(['migrate', 'deploy']);
+  await addMigration(project, '20991231000000_names', 'CREATE INDEX CONCURRENTLY names ON pets (name);');
+  await query(databaseUrl, 'CREATE INDEX names ON pets (name)');
+  // An interrupted build leaves the index so.
+  await query(
+    databaseUrl,
+    "UPDATE pg_index SET indisvalid = false, indisready = false WHERE indexrelid = 'names'::regclass",
+  );
+  await query(
+    databaseUrl,
+    `INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ('1', '', '20991231000000_names')`,
+  );
+  const outcomes = await Promise.all([1, 2].map(() => prisma(['migrate', 'deploy'], {}, project)));
+  expect(outcomes.map(({ code }) => code)).toEqual([0, 0]);
+  expect(outcomes.filter(({ output }) => output.includes('20991231000000_names'))).toHaveLength(1);
+  expect(
+    await query(databaseUrl, "SELECT indisvalid FROM pg_index WHERE indexrelid = 'names'::regclass"),
+  ).toEqual([{ indisvalid: true }]);
+  expect(await prisma(['migrate', 'status'], {}, project)).toEqual(
+    succeeds('Database schema is up to date!'),
+  );
+});
+
+test('commands that need DATABASE_URL report that it is missing, and generate does not need it', async () => {
+  expect(await prisma(['migrate', 'deploy'], { DATABASE_URL: '' })).toEqual(fails('DATABASE_URL is missing'));
+  const project = await copyProject();
+  expect(await prisma(['generate'], { DATABASE_URL: '' }, project)).toEqual(
+    succeeds('Generated Prisma Client'),
+  );
+});
+
+test('an engine in PRISMA_SCHEMA_ENGINE_BINARY is preferred', async () => {
+  const engine = path.join(folder, 'engine');
+  await writeFile(engine, '#!/bin/sh\necho engine-of-my-own 1.0\n', { mode: 0o755 });
+  expect(await prisma(['-v'], { PRISMA_SCHEMA_ENGINE_BINARY: engine })).toEqual(
+    succeeds('engine-of-my-own 1.0'),
+  );
+});
+
+test('the engine ends when its input ends', async () => {
+  const engine = spawn(path.join(ROOT, 'prisma', 'schema-engine.mjs'), [], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  engine.stdin.end();
+  expect(await new Promise((resolve) => engine.on('close', resolve))).toBe(0);
+});

@@ -1,0 +1,35 @@
+import { PrismaService } from '../../src/database/prisma.service.js';
+import { namedStatement, QueryRunner } from '../../src/database/query-runner.js';
+import { createDatabase } from '../support/database/database.js';
+
+// The types of a service without a browser lack this.
+const { WebAssembly } = globalThis as unknown as {
+  WebAssembly: { Module: new (bytes: Uint8Array) => object };
+};
+
+describe('PrismaService', () => {
+  afterEach(() => jest.restoreAllMocks());
+
+  it('lends its connections to QueryRunner, and loads the engine of Prisma only at the first use of the client', async () => {
+    const { Module } = WebAssembly;
+    const modules = jest.spyOn(WebAssembly, 'Module').mockImplementation((bytes) => new Module(bytes));
+    const database = await createDatabase();
+    const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 4 });
+    try {
+      const one = namedStatement('one', 'SELECT 1');
+      expect(await new QueryRunner(prisma).run(one, [])).toEqual([[1]]);
+      expect(prisma.poolStates).toEqual({
+        prisma: { max: 1, open: 0, idle: 0, waiting: 0 },
+        queries: { max: 3, open: 1, idle: 1, waiting: 0 },
+      });
+      expect(modules).not.toHaveBeenCalled();
+      expect(await prisma.pet.count()).toBe(0);
+      expect(modules).toHaveBeenCalledTimes(1);
+      expect(prisma.poolStates.prisma.open).toBe(1);
+    } finally {
+      await prisma.onApplicationShutdown();
+      await database.drop();
+    }
+    expect(Object.values(prisma.poolStates).map(({ open }) => open)).toEqual([0, 0]);
+  });
+});

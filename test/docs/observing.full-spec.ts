@@ -1,0 +1,119 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type Collector, startCollector } from '../support/programs/collector.js';
+import { createDatabase, type TestDatabase } from '../support/database/database.js';
+import { send } from '../support/http/http.js';
+import { issueKey } from '../support/keys/keys.js';
+import { ServiceProcess } from '../support/service/service-process.js';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const SPAN = '00f067aa0ba902b7';
+const headers = { traceparent: `00-${TRACE}-${SPAN}-01` };
+
+let database: TestDatabase;
+let collector: Collector;
+let folder: string;
+let key: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'animal-store-observing-'));
+  database = await createDatabase();
+  collector = await startCollector();
+  ({ key } = await issueKey(database));
+});
+afterAll(async () => {
+  await collector.close();
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+
+/** Serves some requests, ends gracefully, and returns the log lines and the packages that were loaded. */
+async function serve(settings: Record<string, string>) {
+  const LOADED_PACKAGES = path.join(folder, 'packages.json');
+  const service = new ServiceProcess('main.js', {
+    DATABASE_URL: database.url,
+    APP_ENV: 'staging',
+    NODE_ENV: 'production',
+    SHUTDOWN_DELAY: '0s',
+    NODE_OPTIONS: `--require ${path.join(__dirname, '..', 'support', 'service', 'loaded-packages.cjs')}`,
+    LOADED_PACKAGES,
+    ...settings,
+  });
+  const url = await service.listening();
+  await send(`${url}/v1/pets`, { key, headers });
+  await send(`${url}/v1/pets/1`, { key });
+  await send(`${url}/livez`, { headers });
+  await send(`${url}/v1/%zz`, { key, headers });
+  const startMs = performance.now();
+  const { code, stdout } = await service.kill('SIGTERM');
+  const endMs = performance.now() - startMs;
+  const lines = stdout
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const loaded = JSON.parse(await readFile(LOADED_PACKAGES, 'utf8')) as string[];
+  return {
+    code,
+    endMs,
+    lines,
+    loaded,
+    line: (target: string) => lines.find((line) => line['path'] === target && line['msg'] === 'request'),
+  };
+}
+
+const ofOpenTelemetry = (packages: string[]) => packages.filter((name) => name.startsWith('@opentelemetry/'));
+
+describe('a service without a collector or a port for metrics', () => {
+  it('loads nothing of OpenTelemetry and Prometheus, and logs the trace id of the sender', async () => {
+    const { code, loaded, line } = await serve({});
+    expect(code).toBe(0);
+    expect(loaded).toContain('fastify');
+    expect(ofOpenTelemetry(loaded)).toEqual([]);
+    expect(loaded).not.toContain('prom-client');
+    expect(line('/v1/pets')).toMatchObject({ trace_id: TRACE, span_id: SPAN });
+    expect(line('/livez')).toMatchObject({ trace_id: TRACE, span_id: SPAN });
+    expect(line('/v1/%zz')).toMatchObject({ trace_id: TRACE, span_id: SPAN });
+    expect(line('/v1/pets/1')).not.toHaveProperty('trace_id');
+  });
+
+  it('loads nothing of OpenTelemetry with OTEL_SDK_DISABLED either', async () => {
+    const { loaded } = await serve({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SDK_DISABLED: 'true' });
+    expect(ofOpenTelemetry(loaded)).toEqual([]);
+    expect(collector.postings).toEqual([]);
+  });
+});
+
+describe('a service with a collector', () => {
+  it('logs the trace and span of each request, and sends all spans before it ends', async () => {
+    const { code, loaded, line } = await serve({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    });
+    expect(code).toBe(0);
+    expect(loaded).toContain('@opentelemetry/sdk-trace');
+    for (const [name, target] of [
+      ['listPets', '/v1/pets'],
+      ['getPet', '/v1/pets/1'],
+    ] as const) {
+      const span = collector.spans().find((each) => each.name === name);
+      expect(span).toBeDefined();
+      expect(line(target)).toMatchObject({ trace_id: span?.traceId, span_id: span?.spanId });
+    }
+    expect(line('/v1/pets')).toMatchObject({ trace_id: TRACE });
+    expect(line('/v1/pets')?.['span_id']).not.toBe(SPAN);
+  });
+
+  it('ends gracefully within the deadline of a batch when the collector never responds, and logs that once', async () => {
+    const silent = await startCollector(() => null);
+    const { code, endMs, lines } = await serve({
+      OTEL_EXPORTER_OTLP_ENDPOINT: silent.url,
+      OTEL_BSP_SCHEDULE_DELAY: '20',
+    });
+    await silent.close();
+    expect(code).toBe(0);
+    expect(endMs).toBeLessThan(3000 + 3000);
+    const warnings = lines.filter(({ msg }) => String(msg).startsWith('Spans cannot be sent'));
+    expect(warnings).toHaveLength(1);
+  });
+});

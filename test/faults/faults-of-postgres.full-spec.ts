@@ -1,0 +1,168 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Crowd } from '../support/load/crowd.js';
+import { DebianPostgres, describeOnDebianPostgres } from '../support/database/debian-postgres.js';
+import { eventually } from '../support/eventually.js';
+import { expectPromisesKept, type Readiness } from '../support/faults/fault-promises.js';
+import { type Course, type Fault, suffer } from '../support/faults/faults.js';
+import { hold } from '../support/load/holding.js';
+import { send } from '../support/http/http.js';
+import { issueKey } from '../support/keys/keys.js';
+import { OperatedService } from '../support/service/operated-service.js';
+import { query } from '../support/database/scratch-database.js';
+
+const MINUTE_MS = 60_000;
+/** More than it takes to ban a key: with this much of a minute left, that happens within the minute. */
+const BURST_MS = 15_000;
+const MAX_CONNECTIONS = 40;
+/** Of these, the connections that PostgreSQL reserves for superusers. */
+const RESERVED = 3;
+
+describeOnDebianPostgres('a service under load', () => {
+  let server: DebianPostgres;
+  let service: OperatedService;
+  let url: string;
+
+  beforeAll(async () => {
+    server = await DebianPostgres.create('fsync = on', `max_connections = ${MAX_CONNECTIONS}`);
+    await server.start();
+    service = await OperatedService.on(server);
+    url = await service.startReady();
+  });
+  afterAll(async () => {
+    await service.stop();
+  });
+
+  /** Runs a fault, and checks what holds for every fault. */
+  async function runFault(fault: Fault, readiness: Readiness, at = url): Promise<Course> {
+    const course = await suffer(at, service.key, fault);
+    await expectPromisesKept(service, course, readiness);
+    return course;
+  }
+
+  it.each([
+    ['minute', { perMinute: 20, perDay: 1000 }, 20],
+    ['day', { perMinute: 20, perDay: 15 }, 15],
+  ])(
+    'counts exactly and bans on a PostgreSQL older than the embedded one: by the %s',
+    async (_window, limits, room) => {
+      const { key } = await issueKey({ url: service.databaseUrl }, { plan: 'enterprise', ...limits });
+      // This process uses the real clock, so enough of this minute must be left.
+      const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS);
+      await pause(leftMs < BURST_MS ? leftMs : 0);
+      const responses = await Promise.all(
+        Array.from({ length: 60 }, () => send(`${url}/v1/pets?limit=1`, { key })),
+      );
+      const countOf = (code?: string) => responses.filter(({ json }) => json.code === code).length;
+      expect([undefined, 'rate_limit_exceeded', 'api_key_banned'].map(countOf)).toEqual([
+        room,
+        limits.perMinute - 1,
+        61 - room - limits.perMinute,
+      ]);
+    },
+  );
+
+  it('recovers when PostgreSQL is stopped and restarted', async () => {
+    const course = await runFault(
+      { happen: () => server.stop(), lastsMs: 2000, end: () => server.start() },
+      'not ready',
+    );
+    expect(course.failedResponses).not.toEqual([]);
+  });
+
+  it('recovers when all processes of PostgreSQL are killed (kill -9)', async () => {
+    const course = await runFault(
+      { happen: () => server.kill(), lastsMs: 1000, end: () => server.start() },
+      'not ready',
+    );
+    expect(course.failedResponses).not.toEqual([]);
+  });
+
+  it('recovers when the kernel kills one process of PostgreSQL, as when memory is short', async () => {
+    await runFault(
+      {
+        happen: async () => {
+          const [backend] = await service.query<{ pid: number }>(
+            "SELECT pid FROM pg_stat_activity WHERE application_name = 'animal-store' LIMIT 1",
+          );
+          process.kill((backend as { pid: number }).pid, 'SIGKILL');
+        },
+        lastsMs: 0,
+        end: () => eventually(() => service.query('SELECT 1')),
+      },
+      'either',
+    );
+  });
+
+  it('recovers when PostgreSQL hangs (SIGSTOP) and continues', async () => {
+    const course = await runFault(
+      { happen: () => server.freeze(), lastsMs: 9000, end: async () => server.goOn() },
+      'not ready',
+    );
+    expect(course.failedResponses).not.toEqual([]);
+  });
+
+  it('fails no request when PostgreSQL hangs (SIGSTOP) for less than the timeout of a query', async () => {
+    const course = await runFault(
+      { happen: () => server.freeze(), lastsMs: 1000, end: async () => server.goOn() },
+      'either',
+    );
+    expect(course.failedResponses).toEqual([]);
+  });
+
+  it('continues with its connections when no others are left', async () => {
+    const crowd = new Crowd(service.databaseUrl);
+    const course = await runFault(
+      { happen: () => crowd.fill(), lastsMs: 2000, end: () => crowd.leave() },
+      'ready',
+    );
+    expect(course.failedResponses).toEqual([]);
+  });
+
+  it('recovers when other clients take all connections', async () => {
+    const crowd = new Crowd(service.databaseUrl);
+    const course = await runFault(
+      {
+        happen: async () => {
+          while (crowd.size < MAX_CONNECTIONS - RESERVED) {
+            await query(
+              server.url(),
+              `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'animal-store%'`,
+            );
+            await crowd.fill();
+          }
+        },
+        lastsMs: 2000,
+        end: () => crowd.leave(),
+      },
+      'not ready',
+    );
+    expect(course.failedResponses).not.toEqual([]);
+  });
+
+  it.each([
+    ['pets', 'serves everything else', 5000],
+    ['rate_limit_counters', 'counts locally', 2000],
+  ])('while %s is locked, %s', async (table, _what, lastsMs) => {
+    let lock: Awaited<ReturnType<typeof hold>>;
+    const course = await runFault(
+      {
+        happen: async () => {
+          lock = await hold(server.url('animal_store'), `LOCK TABLE ${table}`);
+        },
+        lastsMs,
+        end: () => lock.letGo(),
+      },
+      'ready',
+    );
+    const failures = table === 'pets' ? course.failuresOf('orders') : course.failedResponses;
+    expect(failures).toEqual([]);
+  });
+
+  it('becomes ready when PostgreSQL starts after the service', async () => {
+    await server.stop();
+    const late = await service.start();
+    await late.process.waitForOutput(/Not ready: the database cannot be used/);
+    const course = await runFault({ lastsMs: 1000, end: () => server.start() }, 'not ready', late.url);
+    expect(course.failedResponses).not.toEqual([]);
+  });
+});

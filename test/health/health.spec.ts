@@ -1,0 +1,141 @@
+import { Logger } from '@nestjs/common';
+import { generateApiKey } from '../../src/auth/rules/api-key.js';
+import { QueryRunner } from '../../src/database/query-runner.js';
+import { Connections } from '../../src/server/connections.js';
+import { parseRedisAddresses } from '../../src/settings/redis-address.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { createDatabase } from '../support/database/database.js';
+import { eventually } from '../support/eventually.js';
+import { send } from '../support/http/http.js';
+import { countKeyLookUps } from '../support/keys/key-look-ups.js';
+import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
+import { hasRedis, type RedisServer, startRedis } from '../support/counters/redis.js';
+
+const READY = { status: 'ok' };
+const NOT_READY = { code: 'service_unavailable', message: 'Not ready.', status: 503 };
+/** The parts of a healthy service. */
+const PARTS = {
+  database: { status: 'up' },
+  migrations: { status: 'up', pending: [] },
+  counterStore: { status: 'up', kind: 'postgresql' },
+};
+
+/** Returns how often something that happens at most once a second may have happened since then. */
+const timesSince = (startedMs: number) => Math.floor((performance.now() - startedMs) / 1000) + 1;
+
+afterEach(() => jest.restoreAllMocks());
+
+describe('GET /readyz of a healthy service', () => {
+  let store: TestApplication;
+  const readyz = (key?: string) => send(`${store.url}/readyz`, { key });
+
+  beforeAll(async () => {
+    store = await startApplication();
+  });
+  afterAll(() => store.close());
+
+  it('returns only the status, and looks up no key, whichever key the request has', async () => {
+    const client = await store.issue();
+    const administrator = await store.issue({ role: 'admin' });
+    const lookUps = countKeyLookUps(store);
+    for (const key of [undefined, 'secret', generateApiKey('staging'), client.key, administrator.key]) {
+      const { status, json, headers } = await readyz(key);
+      expect([status, json]).toEqual([200, READY]);
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('x-ratelimit-limit')).toBeNull();
+    }
+    expect(lookUps()).toBe(0);
+  });
+
+  it('queries the database once for all requests within a second', async () => {
+    const run = jest.spyOn(QueryRunner.prototype, 'run');
+    const startedMs = performance.now();
+    const responses = await Promise.all(Array.from({ length: 100 }, () => readyz()));
+    expect(responses.filter(({ status }) => status !== 200)).toEqual([]);
+    const queries = run.mock.calls.filter(([{ name }]) => name === 'recorded-migrations');
+    expect(queries.length).toBeLessThanOrEqual(timesSince(startedMs));
+  });
+});
+
+describe('GET /admin/health', () => {
+  let store: TestApplication;
+  const getHealth = (key?: string) => send(`${store.url}/admin/health`, { key });
+
+  beforeAll(async () => {
+    store = await startApplication();
+  });
+  afterAll(() => store.close());
+
+  it('returns the status of each part to an administrator, and is counted', async () => {
+    const { key } = await store.issue({ role: 'admin', plan: 'business' });
+    const { status, json, headers } = await getHealth(key);
+    expect([status, json]).toEqual([200, { ready: true, draining: false, parts: PARTS }]);
+    expect([headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')]).toEqual(['1000', '999']);
+  });
+
+  it('reports a shutdown', async () => {
+    const { key } = await store.issue({ role: 'admin' });
+    store.app.get(Connections).drain();
+    expect((await getHealth(key)).json).toMatchObject({ ready: false, draining: true });
+  });
+});
+
+describe('a service whose database lacks migrations', () => {
+  it('is not ready, and names the migrations only to an administrator and in the log', async () => {
+    const database = await createDatabase();
+    const last = OWN_MIGRATIONS.at(-1);
+    await database.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [last]);
+    const errors = jest.spyOn(Logger.prototype, 'error').mockImplementation();
+    const store = await startApplication({ database });
+    try {
+      const { key } = await store.issue({ role: 'admin' });
+      const { status, json, headers } = await send(`${store.url}/readyz`, { key });
+      expect([status, json, headers.get('retry-after')]).toEqual([503, NOT_READY, '1']);
+      const message = `the database lacks the migrations ${last}; run "npx prisma migrate deploy", or in a container "animal-store migrate"`;
+      const health = await send(`${store.url}/admin/health`, { key });
+      const parts = { ...PARTS, migrations: { status: 'down', pending: [last], message } };
+      expect([health.status, health.json]).toEqual([200, { ready: false, draining: false, parts }]);
+      expect(errors.mock.calls).toEqual([[`Not ready: ${message}`]]);
+      expect((await send(`${store.url}/livez`, { key })).json).toEqual(READY);
+    } finally {
+      await store.close();
+      await database.drop();
+    }
+  });
+});
+
+(hasRedis() ? describe : describe.skip)('a service whose Redis hangs', () => {
+  let server: RedisServer;
+  let store: TestApplication;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    const COUNTER_STORE = parseRedisAddresses(`redis://127.0.0.1:${server.port}`) ?? [];
+    store = await startApplication({ environment: { COUNTER_STORE } });
+  });
+  afterAll(async () => {
+    await store.close();
+    await server.stop();
+  });
+
+  it('is ready, as requests are served, and reports to an administrator since when the store is degraded', async () => {
+    const { key } = await store.issue({ role: 'admin' });
+    const parts = async () => (await send(`${store.url}/admin/health`, { key })).json.parts;
+    await eventually(async () =>
+      expect((await parts()).counterStore).toEqual({ status: 'up', kind: 'redis' }),
+    );
+    server.pause();
+    await eventually(async () =>
+      expect((await parts()).counterStore).toEqual({
+        status: 'degraded',
+        kind: 'redis',
+        since: expect.stringMatching(/^\d{4}-.*Z$/),
+        message: expect.stringMatching(
+          /^the counter store does not respond, so this replica counts locally: /,
+        ),
+      }),
+    );
+    expect((await send(`${store.url}/readyz`)).json).toEqual(READY);
+    expect((await send(`${store.url}/v1/pets`, { key })).headers.get('x-ratelimit-degraded')).toBe('true');
+  });
+});

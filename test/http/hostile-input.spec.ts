@@ -1,0 +1,213 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { expectError } from '../support/http/expectations.js';
+import { type HttpResponse, send } from '../support/http/http.js';
+import { sendRaw, toHttpResponse } from '../support/http/raw-http.js';
+
+const PET = { name: 'Rex', categoryId: 7 };
+const KIB = 1024;
+
+let store: TestApplication;
+let key: string;
+
+beforeAll(async () => {
+  store = await startApplication();
+  ({ key } = await store.issue({ plan: 'enterprise', perMinute: 100_000, perDay: 100_000 }));
+});
+afterAll(() => store.close());
+
+const sendTo = (target: string, init: Parameters<typeof send>[1] = {}): Promise<HttpResponse> =>
+  send(`${store.url}${target}`, { key, ...init });
+
+/** The head of a request exactly as it is sent. */
+const head = (request: string, ...headers: string[]) =>
+  `${[`${request} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key}`, 'Connection: close', ...headers].join('\r\n')}\r\n\r\n`;
+
+describe('prototype pollution', () => {
+  // The service runs in this process, so whatever it pollutes is polluted here.
+  afterEach(() => {
+    const plainObject: Record<string, unknown> = {};
+    expect([plainObject['polluted'], plainObject['status'], plainObject['role']]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    for (const { prototype } of [Object, Array, Function, String, Number] as { prototype: object }[]) {
+      expect(Object.keys(prototype)).toEqual([]);
+    }
+  });
+
+  const POLLUTION = '{"polluted":1,"status":"sold","role":"admin","toString":1}';
+  it.each([
+    `"__proto__":${POLLUTION}`,
+    `"constructor":{"prototype":${POLLUTION}}`,
+    `"prototype":${POLLUTION}`,
+    `"a":{"__proto__":${POLLUTION}},"a":{"constructor":{"prototype":${POLLUTION}}}`,
+    String.raw`"\u005f_proto__":{"polluted":1,"status":"sold"}`,
+    `"toString":1,"valueOf":1,"hasOwnProperty":1,"__defineGetter__":1`,
+  ])('is impossible by a body with %s, which is ignored', async (field) => {
+    const response = await sendTo('/v1/pets', {
+      method: 'POST',
+      body: `{"name":"Rex",${field},"categoryId":7}`,
+    });
+    expect(response.status).toBe(201);
+    expect(response.json).toEqual({ id: expect.any(Number), ...PET });
+  });
+
+  it.each([`{"__proto__":{"name":"Rex","categoryId":7}}`, `[{"name":"Rex","categoryId":7}]`, `"__proto__"`])(
+    'is impossible by %s, which does not supply the fields that a body lacks',
+    async (body) => {
+      expectError(await sendTo('/v1/pets', { method: 'POST', body }), 400, 'invalid_request');
+    },
+  );
+
+  it.each([
+    '__proto__[polluted]=1&__proto__.polluted=1&__proto__=1',
+    'constructor[prototype][polluted]=1&constructor.prototype.polluted=1',
+    'limit[__proto__]=1&a[__proto__][polluted]=1',
+    '__proto__=1&__proto__=2',
+  ])('is impossible by the query %s, which is ignored', async (query) => {
+    expect((await sendTo(`/v1/pets?${query}`)).status).toBe(200);
+  });
+
+  it.each([
+    '/v1/__proto__',
+    '/v1/constructor',
+    '/__proto__/pets',
+    '/v1/pets/__proto__',
+    '/admin/plans/__proto__',
+  ])('is impossible by the path %s', async (path) => {
+    expect([403, 404]).toContain((await sendTo(path)).status);
+  });
+
+  it.each(['__proto__', 'constructor', 'toString'])(
+    'is impossible by the name %s in Idempotency-Key or X-Request-Id, or as the name of a header',
+    async (name) => {
+      const headers = { 'Idempotency-Key': name, 'X-Request-Id': name, [name]: 'polluted' };
+      const init = { method: 'POST', headers, body: PET };
+      const [first, second] = [await sendTo('/v1/pets', init), await sendTo('/v1/pets', init)];
+      expect([first.status, first.headers.get('x-request-id')]).toEqual([201, name]);
+      expect(first.headers.get('idempotent-replayed')).toBeNull();
+      expect(second.headers.get('idempotent-replayed')).toBe('true');
+      expect(second.json).toEqual(first.json);
+    },
+  );
+});
+
+describe('an oversized request', () => {
+  it.each([
+    ['16 KiB of headers', () => head('GET /v1/pets', `X-Long: ${'x'.repeat(16 * KIB)}`)],
+    ['a flood of small headers', () => head('GET /v1/pets', ...Array.from({ length: 10_000 }, () => 'a:b'))],
+    [
+      'trailers of 16 KiB',
+      () =>
+        `${head('POST /v1/pets', 'Content-Type: application/json', 'Transfer-Encoding: chunked')}2\r\n{}\r\n0\r\nX: ${'x'.repeat(17 * KIB)}\r\n\r\n`,
+    ],
+  ])('gets 431 for %s', async (_name, request) => {
+    expectError(toHttpResponse(await sendRaw(store.url, request())), 431, 'headers_too_large');
+  });
+
+  it('gets 413 for an endless chunked body as soon as it exceeds 64 KiB', async () => {
+    const socket = net.connect(Number(new URL(store.url).port), '127.0.0.1');
+    const chunk = `400\r\n${' '.repeat(KIB)}\r\n`;
+    let response = '';
+    socket.setEncoding('latin1').on('data', (text: string) => (response += text));
+    // The server closes the connection while it is written to.
+    socket.on('error', () => {});
+    const closed = once(socket, 'close');
+    socket.write(head('POST /v1/pets', 'Content-Type: application/json', 'Transfer-Encoding: chunked'));
+    const flood = setInterval(() => socket.write(chunk.repeat(16)), 5);
+    await closed;
+    clearInterval(flood);
+    expect(response).toMatch(/^HTTP\/1\.1 413 [^]*"code":"payload_too_large"/);
+  });
+
+  it.each([
+    ['open arrays', '['.repeat(64 * KIB)],
+    ['nested arrays', `${'['.repeat(32 * KIB)}${']'.repeat(32 * KIB)}`],
+    ['digits', `{"name":"Rex","categoryId":${'9'.repeat(60_000)}}`],
+    ['digits of a number', `{"name":"Rex","categoryId":1e${'9'.repeat(60_000)}}`],
+    ['backslashes', `{"name":"${'\\\\'.repeat(30_000)}","categoryId":7}`],
+    ['fields', `{${Array.from({ length: 6000 }, (_, index) => `"${index}":1`).join(',')}}`],
+    ['spaces', ' '.repeat(64 * KIB)],
+  ])('gets 400 within a second for 64 KiB of %s', async (_name, body) => {
+    const start = performance.now();
+    expectError(await sendTo('/v1/pets', { method: 'POST', body }), 400, 'invalid_request');
+    expect(performance.now() - start).toBeLessThan(1000);
+  });
+
+  it('gets 200 with 4,000 query parameters, which are ignored', async () => {
+    expect((await sendTo(`/v1/pets?limit=1&${'a=1&'.repeat(3900)}`)).json).toHaveLength(1);
+    expectError(await sendTo(`/v1/pets?${'limit=1&'.repeat(1500)}`), 400, 'invalid_request');
+  });
+
+  it('gets one response at a time for thousands of requests in one write, while another client is served', async () => {
+    const socket = net.connect(Number(new URL(store.url).port), '127.0.0.1');
+    const COUNT = 2000;
+    let response = '';
+    socket.setEncoding('latin1').on('data', (text: string) => (response += text));
+    const closed = once(socket, 'close');
+    socket.write(
+      'GET /v1/dogs HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(COUNT) +
+        'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    );
+    expect((await sendTo('/v1/pets?limit=1')).status).toBe(200);
+    await closed;
+    const statuses = [...response.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
+    expect(statuses).toHaveLength(COUNT + 1);
+    expect(statuses.at(-1)).toBe(200);
+    // Anonymous requests are counted, however they are sent.
+    expect(new Set(statuses.slice(0, -1))).toEqual(new Set([401, 429]));
+    expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(300);
+  });
+});
+
+describe('input to regular expressions', () => {
+  const LONG = 15 * KIB;
+  it.each<[string, string, Record<string, string>]>([
+    ['Authorization of spaces', '/v1/pets', { Authorization: `Bearer ${' '.repeat(LONG)}x y` }],
+    ['Authorization of many words', '/v1/pets', { Authorization: 'Bearer '.repeat(2000) }],
+    ['Authorization of almost a key', '/v1/pets', { Authorization: `Bearer ask_test_${'a'.repeat(LONG)}!` }],
+    ['If-None-Match of quotes', '/v1/pets', { 'If-None-Match': '"'.repeat(LONG) + '\t' }],
+    ['If-None-Match of tags', '/v1/pets', { 'If-None-Match': '"a",'.repeat(3500) }],
+    ['X-Request-Id of prefixes of keys', '/v1/pets', { 'X-Request-Id': 'sk_live'.repeat(2000) }],
+    ['a host of dots', '/v1/pets', { Host: `${'a.'.repeat(7000)}!` }],
+    ['a cursor of nothing', `/v1/pets?cursor=${'A'.repeat(LONG)}`, {}],
+    ['a limit of digits', `/v1/pets?limit=${'1'.repeat(LONG)}`, {}],
+    ['a path of digits', `/v1/pets/${'1'.repeat(LONG)}`, {}],
+    ['a path of escapes', `/v1/${'%2f'.repeat(5000)}`, {}],
+    ['a path of slashes', `/v1/${'/'.repeat(LONG)}`, {}],
+    ['a path of prefixes of keys', `/v1/${'sk_live_'.repeat(1800)}`, {}],
+    ['an Idempotency-Key of 15 KiB', '/v1/pets', { 'Idempotency-Key': 'x'.repeat(LONG) }],
+  ])('takes less than a second: %s', async (_name, target, headers) => {
+    const given = Object.entries({ Authorization: `Bearer ${key}`, Host: 'x', ...headers });
+    const lines = given.map(([name, value]) => `${name}: ${value}`).join('\r\n');
+    const start = performance.now();
+    const { status } = await sendRaw(
+      store.url,
+      `GET ${target} HTTP/1.1\r\nConnection: close\r\n${lines}\r\n\r\n`,
+    );
+    expect(status).toBeLessThan(500);
+    expect(performance.now() - start).toBeLessThan(1000);
+  });
+});
+
+describe('SQL in a request', () => {
+  const SQL = `'; DROP TABLE pets; --`;
+
+  it.each([SQL, `\\'; --`, '$1', '${1}', '%s', `{"a":1}`, `E'\\x00'`, `"`, '\u202e'])(
+    'is stored as given in a name: %j',
+    async (name) => {
+      const { status, json } = await sendTo('/v1/pets', { method: 'POST', body: { ...PET, name } });
+      expect([status, json.name]).toEqual([201, name]);
+      expect((await sendTo(`/v1/pets/${json.id}`)).json.name).toBe(name);
+    },
+  );
+
+  it('is data for the database: an Idempotency-Key', async () => {
+    const init = { method: 'POST', headers: { 'Idempotency-Key': `';DROP-TABLE-pets;--` }, body: PET };
+    expect((await sendTo('/v1/pets', init)).status).toBe(201);
+    expect((await sendTo('/v1/pets', init)).headers.get('idempotent-replayed')).toBe('true');
+  });
+});

@@ -1,0 +1,228 @@
+import { once } from 'node:events';
+import { Agent, type IncomingHttpHeaders, METHODS, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { ApiDocument } from '../support/http/document.js';
+import { eventually } from '../support/eventually.js';
+import { expectError } from '../support/http/expectations.js';
+import { hold } from '../support/load/holding.js';
+import { send } from '../support/http/http.js';
+import { parseResponse } from '../support/http/raw-http.js';
+import { slotsTaken } from '../support/service/slots.js';
+
+const GENEROUS = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
+const PET = JSON.stringify({ name: 'Rex', categoryId: 7 });
+const MAX_SLOTS = 2;
+
+let store: TestApplication;
+let key: string;
+let adminKey: string;
+
+beforeAll(async () => {
+  store = await startApplication({
+    environment: { STRANGER_LIMIT: 100_000, MAX_CONCURRENT_REQUESTS: MAX_SLOTS },
+  });
+  ({ key } = await store.issue(GENEROUS));
+  ({ key: adminKey } = await store.issue({ ...GENEROUS, role: 'admin' }));
+});
+afterAll(() => store.close());
+
+describe('a request without a route', () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  afterAll(() => agent.destroy());
+
+  /** Sends a target unchanged, unlike other clients. */
+  async function sendTarget(method: string, target: string, as?: string) {
+    const { hostname, port } = new URL(store.url);
+    const headers = as === undefined ? {} : { Authorization: `Bearer ${as}` };
+    const sent = request({ agent, hostname, port, method, path: target, headers }).end();
+    const [response] = (await once(sent, 'response')) as [
+      { statusCode: number; headers: IncomingHttpHeaders } & NodeJS.ReadableStream,
+    ];
+    await text(response);
+    return { status: response.statusCode, headers: response.headers };
+  }
+
+  const remaining = ({ headers }: { headers: IncomingHttpHeaders }) =>
+    Number(headers['x-ratelimit-remaining']);
+  /** Node does not pass CONNECT to a request handler. */
+  const methods = METHODS.filter((method) => method !== 'CONNECT');
+
+  it.each([
+    ['unknown', '/v1/dogs'],
+    ['unknown, under /admin', '/admin/dogs'],
+    ['the root of the interface', '/v1'],
+    ['the root of administration', '/admin/'],
+    ['undecodable', '/v1/%zz'],
+    ['half an UTF-8 sequence', '/v1/%c3%28?a=%zz'],
+    ['overlong', `/v1/${'x'.repeat(8000)}`],
+    ['encoded', '/%761/dogs'],
+    ['encoded, under /admin', '/%61dmin/keys/x/y'],
+    ['an empty segment', '/v1//pets'],
+    ['an empty parameter', '/v1/pets/'],
+    ['in absolute form', 'http://elsewhere.example/v1/dogs'],
+  ])(
+    'returns 401 without a key and 404 with one, by every method, and counts both: %s',
+    async (_name, target) => {
+      const clientKey = target.includes('dmin') ? adminKey : key;
+      let [anonymous, client] = [await sendTarget('GET', target), await sendTarget('GET', target, clientKey)];
+      for (const method of methods) {
+        const [denied, missing] = [
+          await sendTarget(method, target),
+          await sendTarget(method, target, clientKey),
+        ];
+        expect([method, denied.status, missing.status]).toEqual([method, 401, 404]);
+        expect([method, remaining(denied)]).toEqual([method, remaining(anonymous) - 1]);
+        expect([method, remaining(missing)]).toEqual([method, remaining(client) - 1]);
+        [anonymous, client] = [denied, missing];
+      }
+    },
+  );
+
+  it.each([
+    ['/v1/pets', ['GET', 'HEAD', 'POST']],
+    ['/%761/pets/%zz', ['GET', 'HEAD']],
+    ['http://elsewhere.example/v1/pets/7', ['GET', 'HEAD']],
+    ['/admin/keys', ['GET', 'HEAD', 'POST']],
+  ])('returns 405 with Allow where the path has other methods: %s', async (target, allowed) => {
+    let last = await sendTarget('GET', target, adminKey);
+    for (const method of methods.filter((each) => !allowed.includes(each))) {
+      expect((await sendTarget(method, target)).status).toBe(401);
+      const response = await sendTarget(method, target, adminKey);
+      expect([method, response.status, response.headers.allow]).toEqual([method, 405, allowed.join(', ')]);
+      expect(remaining(response)).toBe(remaining(last) - 1);
+      last = response;
+    }
+  });
+
+  it.each(['//v1/pets', '/v1x', '/v2/pets', '/V1/pets', '/dogs', '/%zz', '*'])(
+    'returns 404 without rate-limit headers outside of the interface: %s',
+    async (target) => {
+      for (const method of methods) {
+        const { status, headers } = await sendTarget(method, target, key);
+        expect([method, status]).toEqual([method, 404]);
+        expect(headers['x-ratelimit-limit']).toBeUndefined();
+      }
+    },
+  );
+});
+
+describe('every operation of administration', () => {
+  const operations = new ApiDocument().operations
+    .filter((operation) => operation.path.startsWith('/admin'))
+    .map((operation): [string, string] => [operation.method, operation.path.replace(/\{\w+\}/g, 'x')]);
+
+  it.each(operations)('returns 403 for a client key: %s %s', async (method, target) => {
+    expect(operations.length).toBeGreaterThan(9);
+    const response = await send(`${store.url}${target}`, { method, key });
+    expectError(response, 403, 'forbidden');
+  });
+});
+
+describe('a request body', () => {
+  const slots = () => slotsTaken(store, 'createPet');
+  const head = (as: string | undefined, ...headers: string[]) =>
+    [
+      'POST /v1/pets HTTP/1.1',
+      'Host: x',
+      'Content-Type: application/json',
+      `Content-Length: ${PET.length}`,
+      ...(as === undefined ? [] : [`Authorization: Bearer ${as}`]),
+      ...headers,
+      '\r\n',
+    ].join('\r\n');
+
+  function open(start: string): Socket {
+    const { hostname, port } = new URL(store.url);
+    const socket = connect(Number(port), hostname).setEncoding('latin1');
+    socket.write(start);
+    return socket;
+  }
+
+  it('is not waited for when the request is denied, and the connection closes', async () => {
+    const { key: exhausted } = await store.issue({ plan: 'enterprise', perMinute: 1, perDay: 10 });
+    expect((await send(`${store.url}/v1/pets`, { key: exhausted })).status).toBe(200);
+    for (const [as, status] of [
+      [undefined, 401],
+      [exhausted, 429],
+    ] as const) {
+      const response = parseResponse(await text(open(`${head(as)}{`)));
+      expect([response.status, response.headers['connection']]).toEqual([status, 'close']);
+      expect(response.headers['x-ratelimit-remaining']).toBeDefined();
+    }
+  });
+
+  it('is requested by 100 Continue once the request is allowed', async () => {
+    const socket = open(head(key, 'Expect: 100-continue', 'Connection: close'));
+    const [interim] = (await once(socket, 'data')) as [string];
+    expect(interim).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+    socket.write(PET);
+    expect(parseResponse(await text(socket)).status).toBe(201);
+  });
+
+  it.each([
+    ['without a key', () => head(undefined, 'Expect: 100-continue'), 401],
+    ['of another type', () => head(key, 'Expect: 100-continue').replace('/json', '/xml'), 415],
+    ['that is too large', () => head(key, 'Expect: 100-continue').replace(/(Length: )\d+/, '$199999'), 413],
+    ['for another method', () => head(key, 'Expect: 100-continue').replace('POST', 'PATCH'), 405],
+  ])('is not requested when the request is denied: one %s', async (_name, start, status) => {
+    const response = parseResponse(await text(open(start())));
+    expect([response.status, response.headers['connection']]).toEqual([status, 'close']);
+  });
+
+  it('is counted before it arrives, holds no slot while it is slow, and is served though all slots are taken', async () => {
+    const { key: counted } = await store.issue({ plan: 'free' });
+    const socket = open(`${head(counted, 'Connection: close')}{`);
+    await eventually(async () => {
+      const { headers } = await send(`${store.url}/v1/rate-limit`, { key: counted });
+      expect(headers.get('x-ratelimit-remaining')).toBe('59');
+      expect(slots()).toBe(0);
+    });
+    const holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    const init = { method: 'POST', key, body: PET };
+    const others = Array.from({ length: MAX_SLOTS }, () => send(`${store.url}/v1/pets`, init));
+    await eventually(async () => expect(slots()).toBe(MAX_SLOTS));
+    expect((await send(`${store.url}/v1/pets`, init)).status).toBe(503);
+    socket.write(PET.slice(1));
+    // The slow body has arrived by the time this later request has its response.
+    expect((await send(`${store.url}/v1/rate-limit`, { key })).status).toBe(200);
+    expect(slots()).toBe(MAX_SLOTS);
+    await holder.letGo();
+    expect((await Promise.all(others)).map(({ status }) => status)).toEqual([201, 201]);
+    expect(parseResponse(await text(socket)).status).toBe(201);
+    await eventually(async () => expect(slots()).toBe(0));
+  });
+
+  it.each([
+    ['malformed', '{', '/json', 400],
+    ['of another type', PET, '/xml', 415],
+  ])('leaves the connection open when it has arrived and is %s', async (_name, body, type, status) => {
+    const first = head(key)
+      .replace('/json', type)
+      .replace(/(Length: )\d+/, `$1${body.length}`);
+    const socket = open(`${first}${body}${head(key, 'Connection: close')}${PET}`);
+    expect((await text(socket)).match(/HTTP\/1\.1 \d+/g)).toEqual([`HTTP/1.1 ${status}`, 'HTTP/1.1 201']);
+  });
+
+  it('leaves the connection open when it has arrived and its request is shed', async () => {
+    const holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    const init = { method: 'POST', key, body: PET };
+    const others = Array.from({ length: MAX_SLOTS }, () => send(`${store.url}/v1/pets`, init));
+    await eventually(async () => expect(slots()).toBe(MAX_SLOTS));
+    const socket = open(`${head(key)}${PET}${head(key, 'Connection: close')}${PET}`);
+    expect((await text(socket)).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 503', 'HTTP/1.1 503']);
+    await holder.letGo();
+    expect((await Promise.all(others)).map(({ status }) => status)).toEqual([201, 201]);
+  });
+
+  it('takes no slot and creates nothing when it breaks off', async () => {
+    const before = await store.database.query('SELECT count(*) FROM pets');
+    const socket = open(`${head(key)}{`);
+    await eventually(async () => expect(slots()).toBe(0));
+    socket.destroy();
+    await once(socket, 'close');
+    await eventually(async () => expect(slots()).toBe(0));
+    expect(await store.database.query('SELECT count(*) FROM pets')).toEqual(before);
+  });
+});

@@ -1,0 +1,151 @@
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
+import { type HttpResponse, send } from '../support/http/http.js';
+import { sendRaw } from '../support/http/raw-http.js';
+
+const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
+
+let store: TestApplication;
+let key: string;
+
+beforeAll(async () => {
+  store = await startApplication();
+  ({ key } = await store.issue(UNLIMITED));
+  await store.database.query(`INSERT INTO pets (name, category_id) VALUES ('Rex', 7), ('Tom', 3)`);
+});
+afterAll(() => store.close());
+
+function get(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<HttpResponse> {
+  return send(`${store.url}${path}`, { key, headers, method });
+}
+
+const tagOf = ({ headers }: HttpResponse) => headers.get('etag') ?? '';
+
+describe.each(['/v1/pets', '/v1/pets?status=sold', '/v1/pets?limit=1', '/v1/pets/1', '/v1/store/orders'])(
+  'GET %s',
+  (path) => {
+    it('returns an ETag, and Cache-Control that requires revalidation and forbids shared caches', async () => {
+      const response = await get(path);
+      expect(response.status).toBe(200);
+      expect(tagOf(response)).toMatch(/^"[\w-]{27}"$/);
+      expect(response.headers.get('cache-control')).toBe('private, no-cache');
+      expect(tagOf(await get(path))).toBe(tagOf(response));
+    });
+
+    it('returns 304 without a body when If-None-Match has the ETag, counts the request, and keeps the other headers', async () => {
+      const known = await get(path);
+      for (const ifNoneMatch of [tagOf(known), `W/${tagOf(known)}`, `"x", ${tagOf(known)}`, '*']) {
+        const response = await get(path, { 'If-None-Match': ifNoneMatch });
+        expect([response.status, response.text]).toEqual([304, '']);
+        expect(tagOf(response)).toBe(tagOf(known));
+        expect(response.headers.get('cache-control')).toBe('private, no-cache');
+        expect(response.headers.get('link')).toBe(known.headers.get('link'));
+        expect(response.headers.get('deprecation')).toBe(known.headers.get('deprecation'));
+        expect(response.headers.get('x-stability')).toBe(known.headers.get('x-stability'));
+        expect(response.headers.get('content-type')).toBeNull();
+        expect(response.headers.get('content-length')).toBeNull();
+        expectRateLimitHeaders(response);
+        expect(Number(response.headers.get('x-ratelimit-remaining'))).toBeLessThan(
+          Number(known.headers.get('x-ratelimit-remaining')),
+        );
+      }
+    });
+
+    it('returns 200 with the body when If-None-Match has another ETag', async () => {
+      const known = await get(path);
+      for (const ifNoneMatch of ['"x"', 'x', '', tagOf(known).slice(1, -1)]) {
+        const response = await get(path, { 'If-None-Match': ifNoneMatch });
+        expect([response.status, response.text]).toEqual([200, known.text]);
+      }
+    });
+
+    it('returns the same headers for HEAD, with the length of the body', async () => {
+      const known = await get(path);
+      const head = await get(path, {}, 'HEAD');
+      expect([head.status, tagOf(head)]).toEqual([200, tagOf(known)]);
+      const length = String(Buffer.byteLength(known.text));
+      expect(head.headers.get('content-length')).toBe(length);
+      const notModified = await get(path, { 'If-None-Match': tagOf(known) }, 'HEAD');
+      expect([notModified.status, notModified.text]).toEqual([304, '']);
+      expect([null, length]).toContain(notModified.headers.get('content-length'));
+    });
+
+    it('returns 401 without a key, even when If-None-Match has the ETag', async () => {
+      const known = await get(path);
+      const response = await send(`${store.url}${path}`, { headers: { 'If-None-Match': tagOf(known) } });
+      expectError(response, 401, 'missing_api_key');
+      expect(tagOf(response)).toBe('');
+    });
+  },
+);
+
+it('GET /v1/pets returns 200 after a change, and the connection stays usable after a 304', async () => {
+  const known = tagOf(await get('/v1/pets'));
+  const authorization = `Authorization: Bearer ${key}`;
+  const request = (headers: string) =>
+    `GET /v1/pets HTTP/1.1\r\nHost: x\r\n${authorization}\r\n${headers}\r\n`;
+  const { status, body } = await sendRaw(
+    store.url,
+    request(`If-None-Match: ${known}\r\n`),
+    request('Connection: close\r\n'),
+  );
+  // The bytes after a 304 are the next response: a 304 has no body.
+  expect([status, body.slice(0, 12)]).toEqual([304, 'HTTP/1.1 200']);
+  await send(`${store.url}/v1/pets`, { method: 'POST', key, body: { name: 'Max', categoryId: 1 } });
+  const response = await get('/v1/pets', { 'If-None-Match': known });
+  expect(response.status).toBe(200);
+  expect(tagOf(response)).not.toBe(known);
+});
+
+it.each([
+  ['/v1/pets', '?status=pending&limit=2', { name: 'Ada', categoryId: 1, status: 'pending' }],
+  ['/v1/store/orders', '?limit=2', { petId: 1, quantity: 1 }],
+])(
+  'GET %s%s returns another ETag when a last page gets a next page, though its body is the same',
+  async (path, query, body) => {
+    const add = () => send(`${store.url}${path}`, { method: 'POST', key, body });
+    await add();
+    await add();
+    const ended = await get(`${path}${query}`);
+    expect(ended.json).toHaveLength(2);
+    await add();
+    const continued = await get(`${path}${query}`, { 'If-None-Match': tagOf(ended) });
+    expect([continued.status, continued.text]).toEqual([200, ended.text]);
+    expect(continued.headers.get('link')).toContain('rel="next"');
+  },
+);
+
+describe('an error response', () => {
+  it.each<[string, string, Parameters<typeof send>[1]]>([
+    ['401', '/v1/pets', { key: undefined }],
+    ['404', '/v1/pets/999', {}],
+    ['400', '/v1/pets?limit=0', {}],
+    ['405', '/v1/pets', { method: 'DELETE' }],
+  ])('is not cacheable, and has no ETag: status %s', async (status, path, init) => {
+    const response = await send(`${store.url}${path}`, { key, ...init });
+    expect(response.status).toBe(Number(status));
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(tagOf(response)).toBe('');
+  });
+
+  it('is not cacheable: status 429', async () => {
+    const { key: limitedKey } = await store.issue({ plan: 'enterprise', perMinute: 2, perDay: 10 });
+    await send(`${store.url}/v1/pets`, { key: limitedKey });
+    await send(`${store.url}/v1/pets`, { key: limitedKey });
+    const response = await send(`${store.url}/v1/pets`, { key: limitedKey });
+    expectError(response, 429, 'rate_limit_exceeded');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+  });
+});
+
+it('POST /v1/pets and GET /v1/rate-limit return no ETag', async () => {
+  const added = await send(`${store.url}/v1/pets`, {
+    method: 'POST',
+    key,
+    body: { name: 'Max', categoryId: 1 },
+    headers: { 'If-None-Match': '*' },
+  });
+  expect([added.status, tagOf(added)]).toEqual([201, '']);
+  const rateLimitStatus = await get('/v1/rate-limit', { 'If-None-Match': '*' });
+  expect([rateLimitStatus.status, tagOf(rateLimitStatus)]).toEqual([200, '']);
+});

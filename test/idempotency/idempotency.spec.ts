@@ -1,0 +1,438 @@
+import { namedStatement, QueryRunner } from '../../src/database/query-runner.js';
+import { PrismaService } from '../../src/database/prisma.service.js';
+import { IdempotencyCleanup } from '../../src/idempotency/idempotency.cleanup.js';
+import type { IdempotentRequest } from '../../src/idempotency/creation-batcher.js';
+import { OrderRepository } from '../../src/orders/order.repository.js';
+import { PetRepository } from '../../src/pets/pet.repository.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { eventually } from '../support/eventually.js';
+import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
+import { hold } from '../support/load/holding.js';
+import { type HttpResponse, send } from '../support/http/http.js';
+import { fakeIntervals } from '../support/load/intervals.js';
+import { expectLocksWaitedFor } from '../support/database/locks.js';
+
+const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
+const PET = '{"name":"Rex","categoryId":7}';
+const DAY_MS = 86_400_000;
+
+let store: TestApplication;
+let quotaId: string;
+let key: string;
+
+beforeAll(async () => {
+  store = await startApplication();
+  ({ key, quotaId } = await store.issue(UNLIMITED));
+});
+afterAll(() => store.close());
+beforeEach(async () => {
+  store.clock.travelToMinuteStart();
+  await store.database.query('TRUNCATE pets, orders, idempotent_answers RESTART IDENTITY');
+});
+
+interface Attempt {
+  body?: unknown;
+  path?: string;
+  as?: string;
+  at?: TestApplication;
+}
+
+function attempt(
+  idempotencyKey: string,
+  { body = PET, path = '/v1/pets', as = key, at = store }: Attempt = {},
+): Promise<HttpResponse> {
+  return send(`${at.url}${path}`, {
+    method: 'POST',
+    key: as,
+    body,
+    headers: { 'Idempotency-Key': idempotencyKey },
+  });
+}
+
+async function count(table: 'pets' | 'orders' | 'idempotent_answers'): Promise<number> {
+  const [row] = await store.database.query<{ count: number }>(`SELECT count(*)::int FROM ${table}`);
+  return row?.count ?? NaN;
+}
+
+const replayed = ({ headers }: HttpResponse) => headers.get('idempotent-replayed');
+
+describe('a POST with an Idempotency-Key', () => {
+  it('creates once, and returns the stored response byte for byte when repeated', async () => {
+    const first = await attempt('a');
+    expect(first.status).toBe(201);
+    expect(first.text).toBe('{"id":1,"name":"Rex","categoryId":7}');
+    expect(replayed(first)).toBeNull();
+    const again = await attempt('a');
+    expect([again.status, again.text]).toEqual([201, first.text]);
+    for (const name of ['location', 'content-type']) {
+      expect(again.headers.get(name)).toBe(first.headers.get(name));
+    }
+    expect(first.headers.get('location')).toBe('/v1/pets/1');
+    expect(replayed(again)).toBe('true');
+    expectRateLimitHeaders(again);
+    expect(await count('pets')).toBe(1);
+  });
+
+  it('counts as a request each time', async () => {
+    const { key: narrow } = await store.issue({ plan: 'enterprise', perMinute: 3, perDay: 10 });
+    const remaining = [];
+    for (let sent = 0; sent < 3; sent += 1) {
+      remaining.push((await attempt('a', { as: narrow })).headers.get('x-ratelimit-remaining'));
+    }
+    expect(remaining).toEqual(['2', '1', '0']);
+    expectError(await attempt('a', { as: narrow }), 429, 'rate_limit_exceeded');
+  });
+
+  it('keeps int64 exact in the stored response', async () => {
+    const body = '{"name":"R\u00e9x \ud83d\udc15 \u2028","categoryId":9223372036854775807,"status":"sold"}';
+    const first = await attempt('a', { body });
+    expect(first.text).toContain('"categoryId":9223372036854775807,"status":"sold"');
+    expect((await attempt('a', { body })).text).toBe(first.text);
+  });
+
+  it.each([
+    ['another body', { body: '{"name":"Tom","categoryId":7}' }],
+    ['the same fields in another order', { body: '{"categoryId":7,"name":"Rex"}' }],
+    ['one more space', { body: `${PET} ` }],
+    ['another path', { path: '/v1/store/orders', body: '{"petId":1,"quantity":1}' }],
+  ])('returns 422 and creates nothing when repeated with %s', async (_name, other) => {
+    await attempt('a');
+    const response = await attempt('a', other);
+    expectError(response, 422, 'idempotency_key_reused');
+    expectRateLimitHeaders(response);
+    expect(response.headers.get('location')).toBeNull();
+    expect([await count('pets'), await count('orders')]).toEqual([1, 0]);
+  });
+
+  it.each([
+    ['/v1/pets', '/v1/store/orders'],
+    ['/v1/store/orders', '/v1/pets'],
+  ])(
+    'returns 422 when repeated with the same body on another path: first %s, then %s',
+    async (path, other) => {
+      // Both operations accept this body, as each ignores the fields of the other.
+      const body = '{"name":"Rex","categoryId":7,"petId":1,"quantity":1}';
+      await attempt('pet-of-the-order');
+      const first = await attempt('a', { path, body });
+      expect(first.status).toBe(201);
+      const before = [await count('pets'), await count('orders')];
+      expectError(await attempt('a', { path: other, body }), 422, 'idempotency_key_reused');
+      expect([await count('pets'), await count('orders')]).toEqual(before);
+      expect((await attempt('b', { path: other, body })).status).toBe(201);
+      expect((await attempt('a', { path, body })).text).toBe(first.text);
+    },
+  );
+
+  it('returns the stored response for any query, any headers and any key of the quota', async () => {
+    const first = await attempt('a');
+    expect((await attempt('a', { path: '/v1/pets?x=1' })).text).toBe(first.text);
+    expect(await count('pets')).toBe(1);
+  });
+
+  it('shares its key with no other quota, which may use the same one', async () => {
+    const { key: other } = await store.issue(UNLIMITED);
+    await attempt('a');
+    const response = await attempt('a', { as: other, body: '{"name":"Tom","categoryId":1}' });
+    expect([response.status, replayed(response)]).toEqual([201, null]);
+    expect(await count('pets')).toBe(2);
+  });
+
+  it.each([
+    'x',
+    '~'.repeat(255),
+    '!"#$%&()*+,-./:;<=>?@[]^_`{|}',
+    "'; DROP TABLE pets; --".replaceAll(' ', '_'),
+  ])('accepts the key %s', async (idempotencyKey) => {
+    expect((await attempt(idempotencyKey)).status).toBe(201);
+    expect(replayed(await attempt(idempotencyKey))).toBe('true');
+  });
+
+  it.each([
+    ['empty', ''],
+    ['256 characters long', 'x'.repeat(256)],
+    ['two words', 'a b'],
+    ['beyond ASCII', '\u00e9'],
+  ])('returns 400 and creates nothing when the key is %s', async (_name, idempotencyKey) => {
+    const response = await attempt(idempotencyKey);
+    expectError(response, 400, 'invalid_request', expect.stringMatching(/Idempotency-Key/));
+    expectRateLimitHeaders(response);
+    expect(await count('pets')).toBe(0);
+  });
+
+  it('stores no failure, so a failed attempt may be repeated', async () => {
+    expectError(await attempt('a', { body: '{"name":""}' }), 400, 'invalid_request');
+    await store.database.query('ALTER TABLE pets RENAME TO gone');
+    expectError(await attempt('a'), 500, 'internal_error');
+    await store.database.query('ALTER TABLE gone RENAME TO pets');
+    expect(await count('idempotent_answers')).toBe(0);
+    const response = await attempt('a');
+    expect([response.status, replayed(response)]).toEqual([201, null]);
+  });
+
+  it('creates nothing when its response cannot be stored', async () => {
+    await store.database.query(
+      'ALTER TABLE idempotent_answers ADD CONSTRAINT full_disk CHECK (false) NOT VALID',
+    );
+    const response = await attempt('a');
+    await store.database.query('ALTER TABLE idempotent_answers DROP CONSTRAINT full_disk');
+    expectError(response, 500, 'internal_error');
+    expect(response.headers.get('location')).toBeNull();
+    expect(await count('pets')).toBe(0);
+  });
+
+  it('works for an order too, which has no Location, with the same bytes as without the header', async () => {
+    await attempt('a');
+    const path = '/v1/store/orders';
+    const body = '{"petId":1,"quantity":2,"shipDate":"0001-01-01T00:00:00.1234Z"}';
+    const plain = await send(`${store.url}${path}`, { method: 'POST', key, body });
+    const first = await attempt('b', { path, body });
+    expect([first.status, replayed(first)]).toEqual([201, null]);
+    expect(first.text).toBe(plain.text.replace('"id":1', '"id":2'));
+    const again = await attempt('b', { path, body });
+    expect([again.status, again.text, replayed(again)]).toEqual([201, first.text, 'true']);
+    expect(again.headers.get('location')).toBeNull();
+    const { text: listed } = await send(`${store.url}${path}`, { key });
+    expect(listed).toBe(`[${plain.text},${first.text}]`);
+    expectError(await attempt('c', { path, body: '{"petId":9,"quantity":2}' }), 400, 'invalid_request');
+  });
+
+  it('ignores the header under /admin', async () => {
+    const { key: admin } = await store.issue({ ...UNLIMITED, role: 'admin' });
+    const order = { path: '/admin/keys', body: '{"name":"x","plan":"free"}', as: admin };
+    const [first, second] = [await attempt('a', order), await attempt('a', order)];
+    expect([first.status, second.status]).toEqual([201, 201]);
+    expect(first.json.id).not.toBe(second.json.id);
+  });
+});
+
+describe('concurrent requests with the same key', () => {
+  it('create one animal across two replicas; the others get 409 or the stored response', async () => {
+    const other = await startApplication({ database: store.database });
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => attempt('a', { at: index % 2 === 0 ? store : other })),
+    );
+    await other.close();
+    expect(await count('pets')).toBe(1);
+    expect(
+      responses.filter((response) => response.status === 201 && replayed(response) === null),
+    ).toHaveLength(1);
+    for (const response of responses.filter(({ status }) => status !== 201)) {
+      expectError(response, 409, 'idempotency_conflict');
+      expect(response.headers.get('retry-after')).toBe('1');
+      expectRateLimitHeaders(response);
+    }
+    for (const response of responses.filter(({ status }) => status === 201)) {
+      expect(response.text).toBe('{"id":1,"name":"Rex","categoryId":7}');
+    }
+  });
+
+  it('get 409 immediately while the first is in flight', async () => {
+    const holder = await hold(store.database.url, 'LOCK TABLE pets IN EXCLUSIVE MODE');
+    const first = attempt('a');
+    await eventually(() => expectLocksWaitedFor(store.database, 1));
+    expectError(await attempt('a'), 409, 'idempotency_conflict');
+    await holder.letGo();
+    expect((await first).status).toBe(201);
+    expect(replayed(await attempt('a'))).toBe('true');
+  });
+});
+
+describe('creations in one batch', () => {
+  const idempotent = (idempotencyKey: string): IdempotentRequest => ({
+    quotaId,
+    key: idempotencyKey,
+    fingerprint: Buffer.alloc(32),
+    bodyAfterId: '}',
+    pathBeforeId: null,
+  });
+
+  it('are one statement, with and without a key', async () => {
+    const pets = store.app.get(PetRepository);
+    const name = (number: number) => `animal ${number}`;
+    const ids = await Promise.all(
+      Array.from({ length: 200 }, (_, number) =>
+        pets.create(
+          { name: name(number), categoryId: 1n },
+          number % 2 === 0 ? null : idempotent(`${number}`),
+        ),
+      ),
+    );
+    expect(ids).toEqual(Array.from({ length: 200 }, (_, number) => BigInt(number + 1)));
+    const stored = await store.database.query<{ name: string; body: string | null }>(
+      `SELECT name, body FROM pets LEFT JOIN idempotent_answers ON body = '{"id":' || id || '}' ORDER BY id`,
+    );
+    expect(stored).toEqual(
+      ids.map((_id, number) => ({
+        name: name(number),
+        body: number % 2 === 0 ? null : `{"id":${number + 1}}`,
+      })),
+    );
+    const transactions = await store.database.query(
+      'SELECT xmin FROM pets UNION SELECT xmin FROM idempotent_answers',
+    );
+    expect(transactions).toHaveLength(1);
+  });
+
+  it('are created, replayed or rejected one by one', async () => {
+    const pets = store.app.get(PetRepository);
+    const orders = store.app.get(OrderRepository);
+    const rex = { name: 'Rex', categoryId: 1n };
+    await pets.create(rex, idempotent('a'));
+    const other = { ...idempotent('a'), fingerprint: Buffer.alloc(32, 1) };
+    const outcomes = await Promise.allSettled([
+      pets.create(rex, idempotent('b')),
+      pets.create({ ...rex, name: '' }, idempotent('c')),
+      pets.create(rex, idempotent('a')),
+      pets.create(rex, null),
+    ]);
+    expect(outcomes).toMatchObject([
+      { value: expect.any(BigInt) },
+      { reason: { code: '23514' } },
+      { value: { body: '{"id":1}', location: null } },
+      { value: expect.any(BigInt) },
+    ]);
+    const orderOf = (petId: bigint) => ({ petId, quantity: 1 });
+    expect(
+      await Promise.allSettled([
+        orders.create(quotaId, orderOf(1n), null),
+        orders.create(quotaId, orderOf(99n), null),
+        orders.create(quotaId, orderOf(99n), idempotent('d')),
+        orders.create(quotaId, orderOf(1n), other),
+        orders.create(quotaId, orderOf(1n), idempotent('e')),
+      ]),
+    ).toMatchObject([
+      { value: expect.any(BigInt) },
+      { reason: { code: 'invalid_request' } },
+      { reason: { code: 'invalid_request' } },
+      { reason: { code: 'idempotency_key_reused' } },
+      { value: expect.any(BigInt) },
+    ]);
+    expect([await count('pets'), await count('orders')]).toEqual([3, 2]);
+    const storedKeys = await store.database.query<{ key: string }>(
+      'SELECT key FROM idempotent_answers ORDER BY key',
+    );
+    expect(storedKeys.map((row) => row.key)).toEqual(['a', 'b', 'e']);
+  });
+
+  it('are not delayed by one whose key is in use on another replica, also of the previous release', async () => {
+    const holder = await hold(
+      store.database.url,
+      `SELECT pg_advisory_xact_lock(hashtextextended('${quotaId} a', 0))`,
+    );
+    try {
+      const [sameKey, ...others] = await Promise.all([attempt('a'), attempt('b'), attempt('c')]);
+      expectError(sameKey, 409, 'idempotency_conflict');
+      expect(others.map(({ status }) => status)).toEqual([201, 201]);
+    } finally {
+      await holder.letGo();
+    }
+    expect([(await attempt('a')).status, await count('pets')]).toEqual([201, 3]);
+  });
+
+  it('are planned by PostgreSQL only a few times', async () => {
+    const single = await startApplication({ environment: { DATABASE_POOL_SIZE: 2 } });
+    const issued = await single.issue(UNLIMITED);
+    const [pets, orders] = [single.app.get(PetRepository), single.app.get(OrderRepository)];
+    for (let number = 0; number < 20; number += 1) {
+      const once = { ...idempotent(`${number}`), quotaId: issued.quotaId };
+      await pets.create({ name: 'Rex', categoryId: 1n }, null);
+      await pets.create({ name: 'Rex', categoryId: 1n }, once);
+      await orders.create(issued.quotaId, { petId: 1n, quantity: 1 }, null);
+      await orders.create(issued.quotaId, { petId: 1n, quantity: 1 }, { ...once, key: `order ${number}` });
+    }
+    const plans = await single.app.get(QueryRunner).run<[name: string, custom: number, generic: number]>(
+      namedStatement(
+        'plans',
+        `SELECT name, custom_plans::int, generic_plans::int FROM pg_prepared_statements
+          WHERE name ~ '^(add-pets|place-orders)' ORDER BY name`,
+      ),
+      [],
+    );
+    await single.close();
+    expect(plans).toHaveLength(4);
+    expect(plans.map(([, ...counts]) => counts)).toEqual(plans.map(() => [5, 15]));
+  });
+});
+
+describe('creations that wait for a lock', () => {
+  it('delay no other request, and get 503 in the end', async () => {
+    const { key: fresh } = await store.issue(UNLIMITED);
+    await store.database.query(`INSERT INTO pets (name, category_id) VALUES ('Rex', 7)`);
+    const holder = await hold(store.database.url, 'LOCK TABLE pets IN EXCLUSIVE MODE');
+    let isHeld = true;
+    const attempts = Promise.all(
+      Array.from({ length: 20 }, async (_, index) => {
+        const path = index % 2 === 0 ? '/v1/pets' : '/v1/store/orders';
+        const body = index % 2 === 0 ? PET : '{"petId":1,"quantity":1}';
+        return attempt(`k${index}`, { path, body });
+      }),
+    ).finally(() => (isHeld = false));
+    try {
+      await eventually(async () => {
+        const waiting = await store.database.query(
+          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        expect(waiting).not.toHaveLength(0);
+      });
+      for (const path of ['/v1/rate-limit', '/v1/pets']) {
+        expect((await send(`${store.url}${path}`, { key: fresh })).status).toBe(200);
+      }
+      expect(isHeld).toBe(true);
+      for (const response of await attempts) {
+        expectError(response, 503, 'service_unavailable');
+        expect(response.headers.get('retry-after')).toBe('1');
+        expectRateLimitHeaders(response);
+      }
+    } finally {
+      await holder.letGo();
+    }
+    expect([await count('pets'), await count('orders'), await count('idempotent_answers')]).toEqual([
+      1, 0, 0,
+    ]);
+  });
+});
+
+describe('a stored response', () => {
+  it('is returned for 24 hours, after which the key can be used again', async () => {
+    await attempt('a');
+    store.clock.travel(DAY_MS - 1000);
+    expect(replayed(await attempt('a'))).toBe('true');
+    store.clock.travel(2000);
+    const other = { body: '{"name":"Tom","categoryId":7}' };
+    const fresh = await attempt('a', other);
+    expect([fresh.status, replayed(fresh)]).toEqual([201, null]);
+    expect(await count('pets')).toBe(2);
+    expect(await count('idempotent_answers')).toBe(1);
+    store.clock.travel(DAY_MS - 1000);
+    const again = await attempt('a', other);
+    expect([again.status, again.text, replayed(again)]).toEqual([201, fresh.text, 'true']);
+    expect(again.headers.get('location')).toBe(fresh.headers.get('location'));
+    expectError(await attempt('a'), 422, 'idempotency_key_reused');
+    expect(await count('pets')).toBe(2);
+  });
+
+  it('is deleted once it has expired, and not before', async () => {
+    await attempt('a');
+    store.clock.travel(DAY_MS / 2);
+    await attempt('b');
+    store.clock.travel(DAY_MS / 2 + 1000);
+    await store.app.get(IdempotencyCleanup).deleteExpired();
+    expect(await store.database.query('SELECT key FROM idempotent_answers')).toEqual([{ key: 'b' }]);
+  });
+
+  it('is deleted by the service itself, which looks for expired ones every minute, in parts', async () => {
+    fakeIntervals();
+    const deletions = jest
+      .spyOn(IdempotencyCleanup.prototype, 'deleteExpired')
+      .mockResolvedValueOnce(true)
+      .mockResolvedValueOnce(false);
+    const cleanup = new IdempotencyCleanup(store.app.get(PrismaService), store.clock);
+    cleanup.onModuleInit();
+    jest.advanceTimersByTime(60_000);
+    await eventually(async () => expect(deletions).toHaveBeenCalledTimes(2));
+    await cleanup.onApplicationShutdown();
+    jest.useRealTimers();
+    jest.restoreAllMocks();
+    expect(deletions).toHaveBeenCalledTimes(2);
+  });
+});

@@ -1,0 +1,342 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import { generateApiKey } from '../../src/auth/rules/api-key.js';
+import { createDatabase, type TestDatabase } from '../support/database/database.js';
+import { startDatabaseProxy } from '../support/database/database-proxy.js';
+import { documented } from '../support/documented-commands.js';
+import { until } from '../support/eventually.js';
+import { send } from '../support/http/http.js';
+import { issueKey } from '../support/keys/keys.js';
+import { sendRaw } from '../support/http/raw-http.js';
+import { expectNoSecrets } from '../support/service/secrets.js';
+import { run, ServiceProcess } from '../support/service/service-process.js';
+
+const ROLE = 'test_of_the_log';
+const PASSWORD = 'correct-horse-battery';
+/**
+ * Characters that would end a line, move the cursor, or change colour or direction; except line feeds and DEL, which
+ * has no effect.
+ */
+const UNSHOWABLE = /[^\P{Cc}\n\x7f]|[\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+const LONGEST_LINE = 4096;
+
+interface Line {
+  level: string;
+  time: string;
+  msg: string;
+  requestId?: string;
+  path?: string;
+  status?: number;
+  decision?: string;
+  userAgent?: string;
+}
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createDatabase();
+});
+afterAll(() => database.drop());
+
+function settings(url = database.url): Record<string, string> {
+  return { DATABASE_URL: url, APP_ENV: 'staging', LOG_LEVEL: 'trace' };
+}
+
+/** Returns the address of the database for a role with a password. */
+function withPassword(url: string): string {
+  const address = new URL(url);
+  address.username = ROLE;
+  address.password = PASSWORD;
+  return address.href;
+}
+
+/** Returns the lines of the log, each of which is one JSON object. */
+function linesOf({ stdout }: { stdout: string }): Line[] {
+  const [, ...lines] = stdout.slice(stdout.indexOf('Animal Store listens')).trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as Line);
+}
+
+describe('the log of a service', () => {
+  let service: ServiceProcess;
+  let url: string;
+  let key: string;
+
+  beforeAll(async () => {
+    ({ key } = await issueKey(database, { plan: 'business' }));
+    service = new ServiceProcess('main.js', { ...settings(), TRUST_PROXY: '1' });
+    url = await service.listening();
+  });
+  afterAll(() => service.kill('SIGTERM'));
+
+  /** Sends a request with this target and header, as no HTTP client would. */
+  const get = (target: string, header = 'Accept: */*') =>
+    sendRaw(url, `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${header}\r\n\r\n`);
+
+  const FORGED = '{"level":"info","msg":"forged"}';
+  const HOSTILE = [
+    'a\r\n' + FORGED,
+    '\u001b[2J\u001b[31mred',
+    '\u009b31mred',
+    '\u007f\u0008\u0008',
+    `\u2028${FORGED}\u2029`,
+    '\u202etxt.exe',
+    '","level":"fatal","msg":"forged',
+    'x'.repeat(10_000),
+  ];
+
+  it('has no forged lines or control characters from hostile paths, headers and bodies', async () => {
+    for (const text of HOSTILE) {
+      const latin1 = Buffer.from(text.replaceAll(/[\r\n]/g, ' ')).toString('latin1');
+      const names = [
+        'X-Request-Id',
+        'User-Agent',
+        'X-Forwarded-For',
+        'Idempotency-Key',
+        'Authorization',
+        'Host',
+      ];
+      for (const name of names) {
+        await get('/v1/pets', `${name}: ${latin1}`);
+      }
+      await get(`/v1/${latin1}`);
+      await send(`${url}/v1/pets/${encodeURIComponent(text)}?cursor=${encodeURIComponent(text)}`, { key });
+      await send(`${url}/v1/pets`, { method: 'POST', key, body: `{"name":"${text}` });
+    }
+    // PostgreSQL puts the rejected values into its error, which is logged.
+    await database.query("ALTER TABLE pets ADD CONSTRAINT closed CHECK (name NOT LIKE 'refused%')");
+    try {
+      for (const text of HOSTILE.filter(({ length }) => length < 200)) {
+        const body = { name: `refused ${text}`, categoryId: 7 };
+        expect((await send(`${url}/v1/pets`, { method: 'POST', key, body })).status).toBe(500);
+      }
+    } finally {
+      await database.query('ALTER TABLE pets DROP CONSTRAINT closed');
+    }
+    const headers = { 'X-Request-Id': 'the-last' };
+    await send(`${url}/livez`, { headers });
+    await until(async () => service.stdout.includes('the-last'));
+
+    expect(UNSHOWABLE.exec(service.stdout)).toBeNull();
+    const lines = linesOf(service);
+    expect(lines.length).toBeGreaterThan(HOSTILE.length * 8);
+    expect(lines.filter(({ msg }) => msg === 'forged')).toEqual([]);
+    const sizes = lines.filter(({ msg }) => msg === 'request').map((line) => JSON.stringify(line).length);
+    expect(Math.max(...sizes)).toBeLessThan(LONGEST_LINE);
+    expect(lines.filter(({ status }) => status === 500)).toHaveLength(HOSTILE.length - 1);
+    expect(service.stderr).toBe('');
+  });
+
+  it('has one line for a malformed request, with its address, the reason, and the id of its response', async () => {
+    for (const [bytes, status, reason] of [
+      ['nonsense\r\n\r\n', 400, 'Parse Error: Invalid method encountered'],
+      [`GET / HTTP/1.1\r\nA: ${'a'.repeat(17_000)}\r\n\r\n`, 431, 'Parse Error: Header overflow'],
+      ['CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'CONNECT'],
+    ] as const) {
+      const { headers } = await sendRaw(url, bytes);
+      const id = headers['x-request-id'] ?? '';
+      await until(async () => service.stdout.includes(id));
+      expect(linesOf(service).filter(({ requestId }) => requestId === id)).toMatchObject([
+        { level: 'info', status, address: '127.0.0.1', reason, msg: 'refused' },
+      ]);
+    }
+  });
+
+  it('has no key, wherever a client put it by mistake', async () => {
+    const leaked = generateApiKey('staging');
+    await send(`${url}/v1/pets/${leaked}?key=${leaked}&access_token=${leaked}`, { key });
+    await send(`${url}/${leaked}`, { key: leaked });
+    await send(`${url}/v1/pets`, { method: 'POST', key, body: { name: leaked, categoryId: leaked } });
+    await send(`${url}/v1/pets`, { method: 'POST', key, headers: { 'Content-Type': leaked }, body: leaked });
+    const names = ['X-Request-Id', 'X-Api-Key', 'Cookie', 'Referer', 'User-Agent', 'Host', 'X-Forwarded-For'];
+    for (const name of names) {
+      await get('/v1/pets', `${name}: ${leaked}`);
+    }
+    await get(`http://${leaked}/v1/pets`);
+    await get(`/v1/pets/%zz${leaked}`);
+    await get(`/v1/${leaked.replace('a', '%61')}`);
+    await sendRaw(url, `${leaked}\r\n\r\n`);
+    // The error of PostgreSQL has the whole rejected row, with the hash of a key.
+    await database.query("ALTER TABLE api_keys ADD CONSTRAINT closed CHECK (name <> 'refused')");
+    const { key: administrator } = await issueKey(database, { role: 'admin', plan: 'business' });
+    const issue = (name: string) =>
+      send(`${url}/admin/keys`, { method: 'POST', key: administrator, body: { name, plan: 'free' } });
+    const issued = (await issue('x')).json.key;
+    expect((await issue('refused')).status).toBe(500);
+    await database.query('ALTER TABLE api_keys DROP CONSTRAINT closed');
+    await send(`${url}/livez`, { headers: { 'X-Request-Id': 'after-keys' } });
+    await until(async () => service.stdout.includes('after-keys'));
+    const log = service.stdout + service.stderr;
+    expectNoSecrets(log, [key, leaked, administrator, issued]);
+    // Nor is there a hash of the key that was not issued.
+    expect(log).not.toMatch(/[0-9a-f]{64}/i);
+  });
+});
+
+describe('the line of a request', () => {
+  const issueWithLimits = (perMinute: number, perDay: number) =>
+    issueKey(database, { plan: 'enterprise', perMinute, perDay });
+  let service: ServiceProcess;
+  let url: string;
+  /** A key with one request a day, which its second request does not ban. */
+  let dayLimited: IssuedKey;
+  /** A key whose second request starts a ban. */
+  let bannedNext: IssuedKey;
+
+  beforeAll(async () => {
+    dayLimited = await issueWithLimits(1000, 1);
+    bannedNext = await issueWithLimits(1, 1);
+    service = new ServiceProcess('main.js', settings());
+    url = await service.listening();
+  });
+  afterAll(() => service.kill('SIGTERM'));
+
+  /** Sends a request with this key and these headers, and returns its only line in the log. */
+  async function lineOf(target: string, key?: string, headers: Record<string, string> = {}): Promise<Line> {
+    const response = await send(url + target, { ...(key !== undefined && { key }), headers });
+    const id = response.headers.get('x-request-id') ?? '';
+    await until(async () => service.stdout.includes(`${id}"`));
+    const lines = linesOf(service).filter(({ requestId }) => requestId === id);
+    expect(lines).toHaveLength(1);
+    return lines[0] as Line;
+  }
+
+  const callerOf = ({ id, quotaId, plan }: IssuedKey) => ({ keyId: id, quotaId, plan });
+
+  it('has the caller, the operation, the decision, and the window in the response', async () => {
+    expect(await lineOf('/v1/pets?limit=3', dayLimited.key, { 'User-Agent': 'shop/1.2' })).toEqual({
+      level: 'info',
+      time: expect.any(String),
+      requestId: expect.any(String),
+      method: 'GET',
+      path: '/v1/pets',
+      operation: 'listPets',
+      status: 200,
+      ms: expect.any(Number),
+      decision: 'allowed',
+      window: 'day',
+      limit: 1,
+      remaining: 0,
+      ...callerOf(dayLimited),
+      address: '127.0.0.1',
+      userAgent: 'shop/1.2',
+      msg: 'request',
+    });
+    const denied = { status: 429, decision: 'denied', window: 'day', limit: 1, remaining: 0 };
+    expect(await lineOf('/v1/pets', dayLimited.key)).toMatchObject({ ...denied, ...callerOf(dayLimited) });
+    await lineOf('/v1/pets', bannedNext.key);
+    const banned = { status: 429, decision: 'banned', remaining: 0 };
+    expect(await lineOf('/v1/pets', bannedNext.key)).toMatchObject({ ...banned, ...callerOf(bannedNext) });
+    const uncounted = { status: 200, decision: 'uncounted', operation: 'getRateLimit' };
+    expect(await lineOf('/v1/rate-limit', bannedNext.key)).toMatchObject({
+      ...uncounted,
+      ...callerOf(bannedNext),
+    });
+  });
+
+  it('has no caller without a valid key, and no decision outside of /v1 and /admin', async () => {
+    const anonymous = await lineOf('/v1/pets');
+    expect(anonymous).toMatchObject({ status: 401, decision: 'allowed', window: 'minute', limit: 300 });
+    expect(Object.keys(anonymous)).toEqual(expect.not.arrayContaining(['keyId', 'quotaId', 'plan']));
+    const health = await lineOf('/livez');
+    expect(health).toMatchObject({ status: 200, operation: 'none' });
+    expect(Object.keys(health)).toEqual(expect.not.arrayContaining(['decision', 'limit', 'keyId']));
+  });
+
+  it('is found by the documented command that counts 429s by client and limit', async () => {
+    const { time } = await lineOf('/v1/pets', dayLimited.key);
+    const folder = await mkdtemp(path.join(tmpdir(), 'animal-store-log-'));
+    try {
+      await writeFile(path.join(folder, 'animal-store.log'), service.stdout);
+      const command = documented('observing.md', 'Logs').replace('$(date -u +%F)T12:00', time.slice(0, 10));
+      const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', command], {
+        cwd: folder,
+      });
+      const found = stdout.split('\n').map((line) => line.trim().replace(' ', '\t').split('\t'));
+      expect(found).toContainEqual([
+        expect.stringMatching(/^[2-9]$/),
+        dayLimited.id,
+        'enterprise',
+        'denied',
+        '1 a day',
+      ]);
+      expect(found).toContainEqual(['1', bannedNext.id, 'enterprise', 'banned', '1 a day']);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describe('the log on a terminal', () => {
+  it('has one readable line for a request', async () => {
+    const { key } = await issueKey(database, { plan: 'free' });
+    const service = new ServiceProcess('main.js', settings(), [], { columns: 200 });
+    try {
+      const url = await service.listening();
+      await send(`${url}/v1/pets`, { key });
+      await send(`${url}/v1/pets?limit=0`, { key });
+      await service.waitForOutput(/ 400 /);
+    } finally {
+      await service.kill('SIGTERM');
+    }
+    // oxlint-disable-next-line no-control-regex
+    const lines = service.stdout.replace(/\u001b\[\d+m/g, '').split('\r\n');
+    expect(lines.filter((line) => line.includes('request GET'))).toEqual([
+      expect.stringMatching(
+        /^\[[\d:.]+\] INFO: request GET \/v1\/pets 200 in [\d.]+ ms allowed 59 of 60 a minute left/,
+      ),
+      expect.stringMatching(/^\[[\d:.]+\] INFO: request GET \/v1\/pets 400 /),
+    ]);
+  });
+});
+
+describe('the output of the service has no password', () => {
+  beforeAll(() => database.query(`CREATE ROLE ${ROLE} SUPERUSER LOGIN PASSWORD '${PASSWORD}'`));
+  afterAll(() => database.query(`DROP ROLE ${ROLE}`));
+
+  it('while the database goes away and comes back', async () => {
+    const proxy = await startDatabaseProxy(withPassword(database.url));
+    const { key } = await issueKey(database);
+    const service = new ServiceProcess('main.js', settings(proxy.url));
+    try {
+      const url = await service.listening();
+      expect((await send(`${url}/v1/pets`, { key })).status).toBe(200);
+      proxy.goAway();
+      await until(async () => (await send(`${url}/v1/pets`, { key })).status === 503);
+      await until(async () => (await send(`${url}/readyz`)).status === 503);
+      await proxy.comeBack();
+      await until(async () => (await send(`${url}/v1/pets`, { key })).status === 200);
+    } finally {
+      await service.kill('SIGTERM');
+      proxy.close();
+    }
+    expect(service.stdout).toContain('"status":503');
+    expect(service.stdout + service.stderr).not.toContain(PASSWORD);
+  });
+
+  it.each([
+    ['at an address where nothing listens', `postgres://me:${PASSWORD}@127.0.0.1:1/store`],
+    ['at an address with a space', `postgres:// me:${PASSWORD}@nowhere.invalid/`],
+    ['at a badly escaped address', `postgres://me:${PASSWORD}%zz@127.0.0.1:1/store`],
+  ])('while it waits for a database: %s', async (_name, address) => {
+    const service = new ServiceProcess('main.js', settings(address));
+    await service.listening();
+    await service.waitForOutput(/Not ready/);
+    const { code, stdout, stderr } = await service.kill('SIGTERM');
+    expect(code).toBe(0);
+    expect(stdout + stderr).not.toContain(PASSWORD);
+  });
+
+  it.each([
+    ['DATABASE_URL', `mysql://me:${PASSWORD}@127.0.0.1/store`],
+    ['COUNTER_STORE', `redis://me:${PASSWORD}@:x/`],
+  ])('when it cannot start: %s is %s', async (name, wrong) => {
+    const { code, stdout, stderr } = await run('main.js', { ...settings(), [name]: wrong });
+    expect(code).toBe(1);
+    expect(stderr).not.toBe('');
+    expect(stdout + stderr).not.toContain(PASSWORD);
+  });
+});

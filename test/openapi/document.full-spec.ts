@@ -1,0 +1,300 @@
+import fc from 'fast-check';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { TestClock } from '../support/counters/clock.js';
+import { ApiDocument, type Operation, type Parameter, type Schema } from '../support/http/document.js';
+import { fieldFaults } from '../support/http/fields.js';
+
+const UNLIMITED = { plan: 'enterprise', perMinute: 1_000_000, perDay: 10_000_000 };
+const TIMEOUT_MS = 60_000;
+
+const api = new ApiDocument();
+
+/** When the service receives the requests, and what it offers then. */
+interface Circumstance {
+  now: Date;
+  offersExperimental: boolean;
+  requestsOfEach: number;
+  /** The minimum for all operations together. */
+  minimumRequests: number;
+  /** The status of an operation that is not available then. */
+  statusOfUnavailable: (operation: Operation) => number | null;
+}
+
+const TODAY: Circumstance = {
+  now: new Date(),
+  offersExperimental: true,
+  requestsOfEach: 120,
+  minimumRequests: 2_000,
+  statusOfUnavailable: () => null,
+};
+const CIRCUMSTANCES: [string, Circumstance][] = [
+  ['today', TODAY],
+  [
+    'after the removal of everything deprecated',
+    {
+      ...TODAY,
+      now: new Date(Math.max(Date.now(), ...api.operations.map(({ sunset }) => sunset?.getTime() ?? 0))),
+      requestsOfEach: 20,
+      minimumRequests: 300,
+      statusOfUnavailable: ({ sunset }) => (sunset === null ? null : 410),
+    },
+  ],
+  [
+    'without experimental operations',
+    {
+      ...TODAY,
+      offersExperimental: false,
+      requestsOfEach: 20,
+      minimumRequests: 300,
+      statusOfUnavailable: ({ stability }) => (stability === 'experimental' ? 404 : null),
+    },
+  ],
+];
+
+/** A request, apart from its method. */
+interface SentRequest {
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+let store: TestApplication;
+let keys: { client: string; admin: string; narrow: string };
+let keyId: string;
+
+const digits = fc.bigInt({ min: -(2n ** 64n), max: 2n ** 64n }).map(String);
+/** JSON of any kind as text, with numbers that JavaScript cannot represent. */
+const anyJson = fc.oneof(
+  fc.jsonValue().map((value) => JSON.stringify(value)),
+  digits,
+  fc.constantFrom('1.0', '1e3', '-0', '"\\u0000"', '"\\ud800"', '{"__proto__":1}', '[[[[]]]]'),
+);
+
+/** JSON that the schema allows. */
+function valid(schema: Schema): fc.Arbitrary<string> {
+  const {
+    type,
+    enum: values,
+    properties,
+    required = [],
+    format,
+    anyOf,
+    minimum,
+    maximum,
+  } = api.resolve(schema);
+  if (anyOf !== undefined) {
+    return fc.oneof(...anyOf.map(valid));
+  }
+  if (values !== undefined) {
+    return fc.constantFrom(...values.map((value) => JSON.stringify(value)));
+  }
+  if (type === 'object') {
+    const fields = Object.entries(properties ?? {}).map(([name, field]) => {
+      const json = valid(field).map((value) => `${JSON.stringify(name)}:${value}`);
+      return required.includes(name) ? json : fc.option(json, { nil: undefined });
+    });
+    return fc.tuple(...fields).map((given) => `{${given.filter((field) => field !== undefined).join(',')}}`);
+  }
+  if (type === 'integer') {
+    const [min, max] =
+      format === 'int64' ? [-(2n ** 63n), 2n ** 63n - 1n] : [BigInt(minimum ?? 0), BigInt(maximum ?? 100)];
+    return fc
+      .oneof(fc.bigInt({ min, max }), fc.bigInt({ min: min > 1n ? min : 1n, max: max < 100n ? max : 100n }))
+      .map(String);
+  }
+  if (format === 'date-time') {
+    return fc
+      .tuple(
+        fc.date({
+          min: new Date('0000-01-01T00:00:00Z'),
+          max: new Date('9999-12-31T23:59:59Z'),
+          noInvalidDate: true,
+        }),
+        fc.constantFrom('Z', '+00:00', '+14:00', '-12:00'),
+      )
+      .map(([date, offset]) => JSON.stringify(date.toISOString().replace('Z', offset)));
+  }
+  if (type === 'boolean') {
+    return fc.boolean().map(String);
+  }
+  return fc
+    .oneof(fc.string({ minLength: 1, maxLength: 40 }), fc.constantFrom('free', 'pro', 'Biscuit'))
+    .map((text) => JSON.stringify(text));
+}
+
+/** A body that lacks a field, or has any value in it. */
+function broken(schema: Schema): fc.Arbitrary<string> {
+  const names = Object.keys(api.resolve(schema).properties ?? {});
+  return fc
+    .tuple(valid(schema), fc.constantFrom(...names), fc.option(anyJson, { nil: undefined }))
+    .map(([json, name, value]) => {
+      const fields = JSON.parse(json) as Record<string, unknown>;
+      delete fields[name];
+      const rest = Object.entries(fields).map(
+        ([key, field]) => `${JSON.stringify(key)}:${JSON.stringify(field)}`,
+      );
+      return `{${[...rest, ...(value === undefined ? [] : [`${JSON.stringify(name)}:${value}`])].join(',')}}`;
+    });
+}
+
+const rarely = <Value>(usual: fc.Arbitrary<Value>, unusual: fc.Arbitrary<Value>) =>
+  fc.oneof({ weight: 3, arbitrary: usual }, { weight: 1, arbitrary: unusual });
+
+function parameterValue({ schema, name }: Parameter): fc.Arbitrary<string> {
+  const usual =
+    name === 'id'
+      ? fc.constant(keyId)
+      : name === 'cursor'
+        ? fc.string()
+        : valid(schema).map((json) => String(JSON.parse(json)));
+  return rarely(usual, fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), digits));
+}
+
+const headerText = fc.oneof(
+  fc.constant('*'),
+  fc.string({ unit: fc.constantFrom(...Array.from(' !"#*,;=W/abc019~\t')), maxLength: 40 }),
+);
+
+/** The body of a request, if any; also for operations without one. */
+function contentOf(method: string, body: Schema | null): fc.Arbitrary<string | undefined> {
+  if (method === 'GET') {
+    return fc.constant(undefined);
+  }
+  const others = fc.oneof(anyJson, fc.string({ unit: 'binary' }), fc.constant(`"${'x'.repeat(70_000)}"`));
+  return body === null
+    ? fc.option(others, { nil: undefined })
+    : fc.oneof(
+        { weight: 4, arbitrary: valid(body) },
+        { weight: 4, arbitrary: broken(body) },
+        { weight: 3, arbitrary: others },
+      );
+}
+
+function requestOf({ method, path, parameters, body }: Operation): fc.Arbitrary<SentRequest> {
+  const of = (location: Parameter['in']) => parameters.filter((parameter) => parameter.in === location);
+  const inPath = fc.tuple(...of('path').map(parameterValue));
+  const query = fc.tuple(
+    ...of('query').map((parameter) =>
+      fc
+        .array(parameterValue(parameter), { maxLength: 2, size: 'xsmall' })
+        .map((given) => given.map((value) => [parameter.name, value])),
+    ),
+  );
+  const inHeaders = fc.record(
+    Object.fromEntries(of('header').map(({ name }) => [name, fc.option(headerText, { nil: undefined })])),
+  );
+  const credential = fc.oneof(
+    { weight: 8, arbitrary: fc.constant('admin' as const) },
+    { weight: 3, arbitrary: fc.constant('client' as const) },
+    { weight: 1, arbitrary: fc.constant('narrow' as const) },
+    { weight: 1, arbitrary: fc.constantFrom('none' as const, 'unknown' as const) },
+  );
+  const content = contentOf(method, body);
+  const type = fc.oneof(
+    { weight: 20, arbitrary: fc.constant('application/json') },
+    fc.constantFrom('text/plain', 'application/xml'),
+  );
+  return fc.record({ inPath, query, inHeaders, credential, content, type }).map((given) => {
+    const names = of('path').map(({ name }) => name);
+    const filled = names.reduce(
+      // An empty segment would be another path.
+      (text, name, index) => text.replace(`{${name}}`, encodeURIComponent(given.inPath[index] || 'x')),
+      path,
+    );
+    const search = new URLSearchParams(given.query.flat() as [string, string][]).toString();
+    const headers = Object.entries({
+      ...given.inHeaders,
+      ...(given.content !== undefined && { 'Content-Type': given.type }),
+      ...(given.credential === 'unknown' && { Authorization: 'Bearer ask_test_unknown' }),
+      ...(given.credential in keys && {
+        Authorization: `Bearer ${keys[given.credential as keyof typeof keys]}`,
+      }),
+    }).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    return {
+      path: search === '' ? filled : `${filled}?${search}`,
+      headers: Object.fromEntries(headers),
+      ...(given.content !== undefined && { body: given.content }),
+    };
+  });
+}
+
+describe.each(CIRCUMSTANCES)('any request %s', (_name, circumstance) => {
+  const { now, offersExperimental, requestsOfEach, minimumRequests, statusOfUnavailable } = circumstance;
+  const seen = new Map<string, Set<number>>();
+  let sent = 0;
+
+  beforeAll(async () => {
+    const clock = new TestClock();
+    clock.travelTo(now);
+    store = await startApplication({
+      clock,
+      environment: { STRANGER_LIMIT: 1_000_000, EXPERIMENTAL: offersExperimental },
+    });
+    const { key: client } = await store.issue(UNLIMITED);
+    const { key: admin } = await store.issue({ ...UNLIMITED, role: 'admin' });
+    const { key: narrow } = await store.issue({
+      plan: 'enterprise',
+      perMinute: 3,
+      perDay: 10,
+      role: 'admin',
+    });
+    keys = { client, admin, narrow };
+    ({ id: keyId } = await store.issue());
+    await store.database.query(
+      `INSERT INTO pets (name, category_id, status) SELECT n, n, 'sold' FROM generate_series(1, 120) n`,
+    );
+  });
+  afterAll(() => store.close());
+
+  it.each(api.operations.map((operation): [string, Operation] => [operation.operationId, operation]))(
+    'gets a response that the document describes: %s',
+    async (name, operation) => {
+      const statuses = new Set<number>();
+      seen.set(name, statuses);
+      await fc.assert(
+        fc.asyncProperty(
+          fc.nat().chain(() => requestOf(operation)),
+          async ({ path, headers, body }) => {
+            const response = await fetch(`${store.url}${path}`, {
+              method: operation.method,
+              headers,
+              ...(body !== undefined && { body }),
+            });
+            const text = await response.text();
+            sent += 1;
+            statuses.add(response.status);
+            expect([
+              ...(response.status >= 500 ? [`it is ${response.status}`] : []),
+              ...api.faultsOf(operation, response.status, response.headers, text),
+              ...fieldFaults(response.headers, { isBanned: text.includes('"api_key_banned"') }),
+            ]).toEqual([]);
+          },
+        ),
+        {
+          numRuns: requestsOfEach,
+          interruptAfterTimeLimit: TIMEOUT_MS / 2,
+          markInterruptAsFailure: true,
+        },
+      );
+    },
+    TIMEOUT_MS,
+  );
+
+  it(`is sent at least ${minimumRequests} times, so that each operation succeeds and fails, or is unavailable`, () => {
+    expect(sent).toBeGreaterThanOrEqual(minimumRequests);
+    for (const operation of api.operations) {
+      const name = operation.operationId;
+      const statuses = [...(seen.get(name) ?? [])];
+      const unavailable = statusOfUnavailable(operation);
+      if (unavailable !== null) {
+        expect([name, statuses]).toEqual([name, expect.arrayContaining([unavailable])]);
+        expect([name, statuses.filter((status) => status < 400)]).toEqual([name, []]);
+      } else if (circumstance === TODAY) {
+        // The other circumstances send too few requests to reach every success by chance.
+        const success = statuses.find((status) => status < 300);
+        expect([name, success]).toEqual([name, expect.any(Number)]);
+        expect([name, statuses.some((status) => status >= 400)]).toEqual([name, true]);
+      }
+    }
+  });
+});

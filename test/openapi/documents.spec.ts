@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { expectError, expectNoRateLimitHeaders } from '../support/http/expectations.js';
+import { send } from '../support/http/http.js';
+
+const PER_MINUTE = 600;
+const DOCUMENTS = [
+  '/openapi.json',
+  '/admin-openapi.json',
+  '/docs',
+  '/docs/swagger-ui-bundle.js',
+  '/docs/show-openapi.js',
+  '/docs/show-admin-openapi.js',
+  '/docs/admin',
+];
+const SMALL = '/docs/show-openapi.js';
+
+let store: TestApplication;
+
+beforeAll(async () => {
+  store = await startApplication({ environment: { TRUST_PROXY: 1 } });
+});
+afterAll(() => store.close());
+
+const from = (address: string, path: string) =>
+  send(`${store.url}${path}`, { headers: { 'X-Forwarded-For': address } });
+
+describe.each(DOCUMENTS)('GET %s', (path) => {
+  const accepting = async (coding?: string) => {
+    const call = get(`${store.url}${path}`, {
+      headers: coding === undefined ? {} : { 'Accept-Encoding': coding },
+    });
+    const [response] = (await once(call, 'response')) as [IncomingMessage];
+    return { status: response.statusCode, headers: response.headers, body: await buffer(response) };
+  };
+
+  it('returns the same document in each content coding, with an ETag of its own', async () => {
+    const plain = await accepting();
+    const gzipped = await accepting('gzip');
+    const brotli = await accepting('br, gzip');
+    for (const response of [plain, gzipped, brotli]) {
+      expect(response.status).toBe(200);
+      expect(response.headers).toMatchObject({
+        vary: 'Accept-Encoding',
+        'content-length': String(response.body.length),
+        'content-type': plain.headers['content-type'],
+      });
+    }
+    expect(plain.headers).not.toHaveProperty('content-encoding');
+    expect(gzipped.headers['content-encoding']).toBe('gzip');
+    expect(brotli.headers['content-encoding']).toBe('br');
+    expect(gunzipSync(gzipped.body).equals(plain.body)).toBe(true);
+    expect(brotliDecompressSync(brotli.body).equals(plain.body)).toBe(true);
+    expect(new Set([plain, gzipped, brotli].map(({ headers }) => headers['etag'])).size).toBe(3);
+  });
+
+  it.each(['', 'identity', 'zstd', 'gzip;q=0, br;q=0', 'br;q=0, gzip;q=0.0, *', 'gzip;q=0.1, identity'])(
+    'returns the document without a coding when the client accepts %j',
+    async (coding) => {
+      const response = await accepting(coding);
+      expect(response.status).toBe(200);
+      expect(response.headers).not.toHaveProperty('content-encoding');
+    },
+  );
+
+  it('returns 304 to a client that has the document in the coding that it accepts', async () => {
+    const url = `${store.url}${path}`;
+    const etag = (await send(url, { headers: { 'Accept-Encoding': 'br' } })).headers.get('etag') ?? '';
+    const same = await send(url, { headers: { 'Accept-Encoding': 'br', 'If-None-Match': etag } });
+    expect([same.status, same.text, same.headers.get('etag')]).toEqual([304, '', etag]);
+    const other = await send(url, { headers: { 'Accept-Encoding': 'gzip', 'If-None-Match': etag } });
+    expect(other.status).toBe(200);
+  });
+});
+
+describe('documents', () => {
+  it('return 429 with Retry-After to an address over 600 requests a minute, and 200 in the next minute', async () => {
+    store.clock.travelToMinuteStart();
+    for (let sent = 0; sent < PER_MINUTE; sent += 1) {
+      const { status } = await from('203.0.113.7', DOCUMENTS[sent] ?? SMALL);
+      expect(status).toBe(200);
+    }
+    const denied = await from('203.0.113.7', '/openapi.json');
+    expectError(
+      denied,
+      429,
+      'rate_limit_exceeded',
+      expect.stringMatching(
+        /^This address is over 600 requests per minute for documents\. Wait \d+ seconds? before the next request\.$/,
+      ),
+    );
+    expect(Number(denied.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(Number(denied.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+    expectNoRateLimitHeaders(denied);
+    expect((await from('203.0.113.7', '/livez')).status).toBe(200);
+    expect((await from('203.0.113.8', '/docs')).status).toBe(200);
+    store.clock.travelToMinuteStart();
+    expect((await from('203.0.113.7', '/docs')).status).toBe(200);
+  });
+
+  it('do not count against the requests that an address may send without a key', async () => {
+    const before = await from('203.0.113.9', '/v1/pets');
+    await from('203.0.113.9', '/docs');
+    const after = await from('203.0.113.9', '/v1/pets');
+    expect(Number(after.headers.get('x-ratelimit-remaining'))).toBe(
+      Number(before.headers.get('x-ratelimit-remaining')) - 1,
+    );
+  });
+});

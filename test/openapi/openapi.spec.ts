@@ -1,0 +1,419 @@
+import { once } from 'node:events';
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { readEnvironment } from '../../src/settings/environment.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { RATE_LIMIT_HEADERS } from '../support/http/expectations.js';
+import { type HttpResponse, send } from '../support/http/http.js';
+
+// oxlint-disable-next-line typescript/no-explicit-any
+type Json = any;
+
+const FILES = ['openapi.json', 'admin-openapi.json'];
+
+describe('the OpenAPI documents', () => {
+  let store: TestApplication;
+  const served: Record<string, HttpResponse> = {};
+  let documents: { store: Json; administration: Json };
+
+  beforeAll(async () => {
+    const { PRODUCTION_URL, STAGING_URL } = readEnvironment({});
+    store = await startApplication({ environment: { PRODUCTION_URL, STAGING_URL } });
+    for (const file of FILES) {
+      served[file] = await send(`${store.url}/${file}`);
+    }
+    const [publicDocument, administration] = FILES.map((file) => served[file]?.json);
+    documents = { store: publicDocument, administration };
+  });
+  afterAll(() => store.close());
+
+  describe.each(FILES)('/%s', (file) => {
+    it('is served without a key, as JSON', () => {
+      const { status, headers, json } = served[file] ?? {};
+      expect(status).toBe(200);
+      expect(headers?.get('content-type')).toMatch(/^application\/json/);
+      expect(json.openapi).toMatch(/^3\.1\./);
+    });
+
+    it('equals the committed file to the byte (if not: npm run documents)', async () => {
+      const committed = await readFile(file, 'utf8');
+      expect(served[file]?.json).toEqual(JSON.parse(committed));
+      expect(served[file]?.text).toBe(committed);
+    });
+  });
+
+  it('have the stability of each operation in its description', () => {
+    const operations = Object.values(documents).flatMap(operationsOf);
+    const unstable: Record<string, string> = {};
+    for (const { operationId, description, 'x-stability': stability } of operations) {
+      expect([operationId, description]).toEqual([
+        operationId,
+        expect.stringContaining(`**Stability: ${stability}.**`),
+      ]);
+      if (stability !== 'stable') {
+        unstable[operationId] = stability;
+      }
+    }
+    expect(unstable).toEqual({
+      listOrders: 'beta',
+      createOrder: 'experimental',
+      getOwnKey: 'beta',
+      listOwnUsage: 'beta',
+      listOwnDeprecatedCalls: 'beta',
+    });
+  });
+
+  it('describe the public interface in openapi.json, relative to both environments', () => {
+    expect(addressesOf(documents.store)).toEqual([
+      'https://api.animal-store.example/v1',
+      'https://staging.animal-store.example/v1',
+    ]);
+    expect(Object.keys(documents.store.paths)).toEqual([
+      '/rate-limit',
+      '/pets',
+      '/pets/{petId}',
+      '/store/orders',
+      '/key',
+      '/usage',
+      '/deprecations',
+    ]);
+    expect(tagsOf(documents.store)).toEqual(['pets', 'store', 'limits', 'account']);
+  });
+
+  it('describe administration in admin-openapi.json, outside the version path', () => {
+    expect(addressesOf(documents.administration)).toEqual([
+      'https://api.animal-store.example',
+      'https://staging.animal-store.example',
+    ]);
+    expect(Object.keys(documents.administration.paths)).toEqual([
+      '/admin/keys',
+      '/admin/keys/{id}',
+      '/admin/keys/{id}/label',
+      '/admin/keys/{id}/rotate',
+      '/admin/keys/{id}/revoke',
+      '/admin/keys/{id}/unban',
+      '/admin/keys/{id}/rate-limit',
+      '/admin/plans',
+      '/admin/plans/{plan}',
+      '/admin/usage',
+      '/admin/keys/{id}/usage',
+      '/admin/deprecations',
+      '/admin/usage/totals',
+      '/admin/usage/keys',
+      '/admin/usage/operations',
+      '/admin/audit',
+      '/admin/replicas',
+      '/admin/health',
+    ]);
+    expect(tagsOf(documents.administration)).toEqual([
+      'keys',
+      'plans',
+      'usage',
+      'audit',
+      'replicas',
+      'health',
+    ]);
+  });
+
+  it('have the statuses that each operation returns', () => {
+    const statuses = Object.values(documents)
+      .flatMap(operationsOf)
+      .map(({ operationId, responses }) => [operationId, Object.keys(responses).join(' ')]);
+    expect(Object.fromEntries(statuses)).toEqual({
+      listPets: '200 304 400 401 429 500 503',
+      createPet: '201 400 401 409 413 415 422 429 500 503',
+      getPet: '200 304 401 404 410 429 500 503',
+      listOrders: '200 304 400 401 429 500 503',
+      createOrder: '201 400 401 404 409 413 415 422 429 500 503',
+      getRateLimit: '200 401 429 500 503',
+      getOwnKey: '200 401 429 500 503',
+      listOwnUsage: '200 400 401 429 500 503',
+      listOwnDeprecatedCalls: '200 401 429 500 503',
+      listKeys: '200 400 401 403 429 500 503',
+      issueKey: '201 400 401 403 413 415 429 500 503',
+      getKey: '200 401 403 404 429 500 503',
+      changePlan: '200 400 401 403 404 413 415 429 500 503',
+      labelKey: '200 400 401 403 404 413 415 429 500 503',
+      rotateKey: '201 400 401 403 404 409 413 415 429 500 503',
+      revokeKey: '200 400 401 403 404 413 415 429 500 503',
+      unbanKey: '200 400 401 403 404 413 415 429 500 503',
+      getKeyRateLimit: '200 401 403 404 429 500 503',
+      listPlans: '200 400 401 403 429 500 503',
+      getPlan: '200 401 403 404 429 500 503',
+      setPlan: '200 201 400 401 403 404 409 413 415 429 500 503',
+      listUsage: '200 400 401 403 429 500 503',
+      listUsageOfKey: '200 400 401 403 404 429 500 503',
+      listDeprecatedCalls: '200 400 401 403 429 500 503',
+      listUsageTotals: '200 400 401 403 429 500 503',
+      listTopKeys: '200 400 401 403 429 500 503',
+      listUsageByOperation: '200 400 401 403 429 500 503',
+      listAudit: '200 400 401 403 429 500 503',
+      listReplicas: '200 401 403 429 500 503',
+      getHealth: '200 401 403 429 500 503',
+    });
+  });
+
+  it('have the headers that the responses of each status share', () => {
+    for (const { operationId, responses } of Object.values(documents).flatMap(operationsOf)) {
+      expect([operationId, Object.keys(responses)]).toEqual([
+        operationId,
+        expect.arrayContaining(['401', '429', '500', '503']),
+      ]);
+      for (const [status, { headers }] of Object.entries<Json>(responses)) {
+        expect(Object.keys(headers)).toEqual(
+          expect.arrayContaining([
+            'X-Request-Id',
+            ...RATE_LIMIT_HEADERS,
+            'X-RateLimit-Degraded',
+            // Keys are not valid on a 401.
+            status === '401' ? 'WWW-Authenticate' : 'X-Api-Key-Expires',
+            ...(['429', '503'].includes(status) ? ['Retry-After'] : []),
+            ...(Number(status) >= 400 ? ['Cache-Control'] : []),
+            ...(operationId === 'getPet' ? ['Deprecation', 'Sunset', 'Link'] : []),
+            ...(/Order|Own/.test(operationId) ? ['X-Stability'] : []),
+          ]),
+        );
+        expect('X-Api-Key-Expires' in headers).toBe(status !== '401');
+      }
+    }
+    for (const { components } of Object.values(documents)) {
+      for (const name of ['X-Api-Key-Expires', 'X-RateLimit-Degraded']) {
+        expect(components.headers[name].required).toBe(false);
+      }
+    }
+  });
+
+  it('have the bounds of limit as the number that a client sends', () => {
+    const limit = documents.store.paths['/pets'].get.parameters.find(
+      ({ name }: { name: string }) => name === 'limit',
+    );
+    expect(limit).toMatchObject({ in: 'query', required: false });
+    expect(limit.schema).toMatchObject({ type: 'integer', minimum: 1, maximum: 100, default: 20 });
+    expect(limit.schema).not.toHaveProperty('pattern');
+  });
+
+  it('have the 64-bit identifiers, required fields and bounds of an animal', () => {
+    const { NewPet, Pet, PetStatus } = documents.store.components.schemas;
+    expect(PetStatus.enum).toEqual(['available', 'pending', 'sold']);
+    expect(NewPet.required).toEqual(['name', 'categoryId']);
+    expect(NewPet.properties.name).toMatchObject({ type: 'string', minLength: 1, maxLength: 255 });
+    expect(NewPet.properties.categoryId).toMatchObject({ type: 'integer', format: 'int64' });
+    expect(Pet.required).toEqual(['id', 'name', 'categoryId']);
+    expect(Pet.properties.id).toMatchObject({ type: 'integer', format: 'int64' });
+    expect(documents.store.paths['/pets/{petId}'].get.parameters).toMatchObject([
+      { name: 'petId', in: 'path', required: true, schema: { type: 'integer', format: 'int64' } },
+      { name: 'If-None-Match', in: 'header', required: false },
+    ]);
+  });
+
+  it('have an optional body of rotateKey, and the key only in responses that create one', () => {
+    const document = documents.administration;
+    const { Rotation, Key, IssuedKey } = document.components.schemas;
+    expect(Rotation).not.toHaveProperty('required');
+    expect(document.paths['/admin/keys/{id}/rotate'].post.requestBody.required).toBe(false);
+    expect(Object.keys(IssuedKey.properties)).toEqual([...Object.keys(Key.properties), 'key']);
+    expect(Key.properties).not.toHaveProperty('key');
+  });
+
+  it('require a bearer key everywhere, and mark only getPet as deprecated', () => {
+    for (const { security, components } of Object.values(documents)) {
+      expect(security).toEqual([{ apiKey: [] }]);
+      expect(components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' });
+    }
+    const document = documents.store;
+    expect(document.paths['/pets/{petId}'].get).toMatchObject({
+      deprecated: true,
+      'x-deprecated-since': '2025-12-05',
+      'x-sunset': '2030-12-05',
+      'x-replacement': '/v1/pets?status=available',
+    });
+    expect(document.paths['/pets'].get).not.toHaveProperty('deprecated');
+    expect(document.paths['/pets'].post).not.toHaveProperty('deprecated');
+  });
+});
+
+describe('the contact in the OpenAPI documents', () => {
+  it.each([
+    ['https://animal-store.example/support', { url: 'https://animal-store.example/support' }],
+    ['support@animal-store.example', { email: 'support@animal-store.example' }],
+  ])('is in both documents when it is set: %s', async (CONTACT, contact) => {
+    const store = await startApplication({ environment: { CONTACT } });
+    for (const file of FILES) {
+      expect((await send(`${store.url}/${file}`)).json.info.contact).toEqual(contact);
+    }
+    await store.close();
+  });
+});
+
+describe('the reference page', () => {
+  let store: TestApplication;
+
+  beforeAll(async () => {
+    store = await startApplication();
+  });
+  afterAll(() => store.close());
+
+  it('is served without a key, and loads only files of this service', async () => {
+    const page = await send(`${store.url}/docs`);
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toMatch(/^text\/html/);
+    const addresses = [...page.text.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, address]) => address ?? '');
+    expect(addresses.length).toBeGreaterThan(0);
+    for (const address of addresses) {
+      const asset = new URL(address, `${store.url}/docs`);
+      expect(asset.origin).toBe(store.url);
+      expect([address, (await send(asset.href)).status]).toEqual([address, 200]);
+    }
+  });
+
+  /** Returns the document that a page shows. */
+  async function shown(name: string): Promise<Json> {
+    const { text } = await send(`${store.url}/docs/show-${name}.js`);
+    return JSON.parse(text.replace(/^showReference\(/, '').replace(/\);\n$/, ''));
+  }
+
+  it.each([
+    ['/docs', '/docs/show-openapi.js'],
+    ['/docs/admin', '/docs/show-admin-openapi.js'],
+  ])('has a page for each document, with links to both: %s', async (path, script) => {
+    const { text } = await send(`${store.url}${path}`);
+    for (const address of ['/docs', '/docs/admin', '/openapi.json', '/admin-openapi.json']) {
+      expect(text).toContain(`href="${address}"`);
+    }
+    expect(text).toContain(`src="${script}"`);
+    expect(text).toContain('<meta name="viewport" content="width=device-width, initial-scale=1" />');
+  });
+
+  it('describes the headers of all responses once, not at each status', async () => {
+    for (const name of ['openapi', 'admin-openapi']) {
+      const { info, paths } = await shown(name);
+      const listed = operationsOf({ paths }).flatMap(({ responses }) =>
+        Object.values<Json>(responses).flatMap(({ headers }) => Object.keys(headers)),
+      );
+      for (const header of [
+        'X-Request-Id',
+        'X-Api-Key-Expires',
+        'X-RateLimit-Degraded',
+        ...RATE_LIMIT_HEADERS,
+      ]) {
+        expect(info.description).toContain(`- \`${header}\`: `);
+        expect(listed).not.toContain(header);
+      }
+      expect(listed).toEqual(expect.arrayContaining(['Link', 'Retry-After', 'WWW-Authenticate', 'Location']));
+    }
+  });
+
+  it('describes the headers of a deprecated or unstable operation once, in its description', async () => {
+    const { paths } = await shown('openapi');
+    const { description, responses } = paths['/pets/{petId}'].get;
+    for (const header of ['Deprecation', 'Sunset', 'Link']) {
+      expect(description).toContain(`- \`${header}\`: `);
+    }
+    expect(Object.keys(responses['404'].headers)).toEqual([]);
+    expect(Object.keys(responses['200'].headers)).toEqual(['ETag', 'Cache-Control']);
+    expect(paths['/store/orders'].get.description).toContain('- `X-Stability`: ');
+    expect(paths['/pets'].get.description).not.toContain('Headers of every response');
+  });
+
+  const ASSETS: [string, string][] = [
+    ['swagger-ui.css', 'text/css; charset=utf-8'],
+    ['favicon-32x32.png', 'image/png'],
+    ['swagger-ui-bundle.js', 'application/javascript; charset=utf-8'],
+  ];
+  describe.each(ASSETS)('/docs/%s', (name, type) => {
+    let assetResponse: Response;
+    const fetchAsset = ({
+      method = 'GET',
+      headers = {},
+    }: { method?: string; headers?: Record<string, string> } = {}) =>
+      fetch(`${store.url}/docs/${name}`, { method, headers: { 'Accept-Encoding': 'identity', ...headers } });
+    beforeAll(async () => {
+      assetResponse = await fetchAsset();
+    });
+
+    it('is the file of Swagger UI, to the byte, with its content type', async () => {
+      const content = await readFile(require.resolve(`swagger-ui-dist/${name}`));
+      expect(assetResponse.status).toBe(200);
+      expect(assetResponse.headers.get('content-type')).toBe(type);
+      expect(assetResponse.headers.get('content-length')).toBe(String(content.length));
+      expect(content.equals(Buffer.from(await assetResponse.arrayBuffer()))).toBe(true);
+    });
+
+    it('is cacheable by everyone, and must be revalidated', async () => {
+      const etag = assetResponse.headers.get('etag') ?? '';
+      expect(etag).toMatch(/^"[\w-]+"$/);
+      expect(assetResponse.headers.get('cache-control')).toBe('public, max-age=0');
+      for (const method of ['GET', 'HEAD']) {
+        const known = await fetchAsset({ method, headers: { 'If-None-Match': `"other", W/${etag}` } });
+        expect(known.status).toBe(304);
+        expect(await known.text()).toBe('');
+        expect(known.headers.get('etag')).toBe(etag);
+        expect(known.headers.get('cache-control')).toBe('public, max-age=0');
+        expect(known.headers.get('content-type')).toBeNull();
+      }
+      expect((await fetchAsset({ headers: { 'If-None-Match': '"other"' } })).status).toBe(200);
+    });
+
+    it('allows only GET and HEAD, and returns the headers of GET to HEAD', async () => {
+      const head = await fetchAsset({ method: 'HEAD' });
+      expect([head.status, await head.text()]).toEqual([200, '']);
+      for (const header of ['content-type', 'content-length', 'etag', 'cache-control']) {
+        expect([header, head.headers.get(header)]).toEqual([header, assetResponse.headers.get(header)]);
+      }
+      const denied = await fetchAsset({ method: 'POST' });
+      expect([denied.status, denied.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    });
+  });
+
+  const itOnLinux = existsSync('/proc/self/fd') ? it : it.skip;
+  itOnLinux('closes the files of pipelined responses that a disconnected client did not read', async () => {
+    const { port } = new URL(store.url);
+    for (let round = 0; round < 20; round += 1) {
+      const socket = connect(Number(port), '127.0.0.1');
+      const [theirs] = await once(store.app.getHttpServer(), 'connection');
+      socket.write('GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(3));
+      await once(socket, 'readable');
+      const closed = new Promise((done) => theirs.once('close', done));
+      socket.destroy();
+      await closed;
+    }
+    expect(descriptors().filter((target) => target.includes('swagger-ui-dist'))).toEqual([]);
+  });
+
+  it('sends trial requests to the server that it came from', async () => {
+    const { servers } = await shown('openapi');
+    expect(servers[0].url).toBe('/v1');
+    expect((await shown('admin-openapi')).servers[0].url).toBe('/');
+  });
+
+  it.each(['/docs-json', '/docs-yaml'])('has no second document at %s', async (path) => {
+    expect((await send(`${store.url}${path}`)).status).toBe(404);
+  });
+
+  it.each(['/docs', '/openapi.json', '/admin-openapi.json'])('%s allows only GET and HEAD', async (path) => {
+    expect((await send(`${store.url}${path}`, { method: 'HEAD' })).status).toBe(200);
+    const denied = await send(`${store.url}${path}`, { method: 'POST' });
+    expect(denied.status).toBe(405);
+    expect(denied.headers.get('allow')).toBe('GET, HEAD');
+  });
+});
+
+/** Returns the open files of this process, which the service runs in. */
+function descriptors(): string[] {
+  const links = readdirSync('/proc/self/fd').map((descriptor) => `/proc/self/fd/${descriptor}`);
+  // The descriptor that was used to read the directory is closed by now.
+  return links.filter((link) => existsSync(link)).map((link) => readlinkSync(link));
+}
+
+function operationsOf({ paths }: Json): Json[] {
+  return Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));
+}
+
+function addressesOf({ servers }: Json): string[] {
+  return servers.map(({ url }: { url: string }) => url);
+}
+
+function tagsOf({ tags }: Json): string[] {
+  return tags.map(({ name }: { name: string }) => name);
+}

@@ -1,0 +1,178 @@
+import { namedStatement, QueryRunner } from '../../src/database/query-runner.js';
+import { type PageRequest, type PetPage, PetRepository } from '../../src/pets/pet.repository.js';
+import type { NewPet, Pet } from '../../src/pets/pet.schemas.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { until } from '../support/eventually.js';
+import { hold } from '../support/load/holding.js';
+
+let store: TestApplication;
+let pets: PetRepository;
+
+beforeAll(async () => {
+  store = await startApplication();
+  pets = store.app.get(PetRepository);
+});
+afterAll(() => store.close());
+beforeEach(async () => {
+  await store.database.query('TRUNCATE pets, orders RESTART IDENTITY');
+});
+
+type Named = { name: string };
+const named = (name: string) => ({ name, categoryId: 1n });
+const add = async (pet: NewPet): Promise<Pet> => ({ id: (await pets.create(pet)) as bigint, ...pet });
+
+describe('PetRepository.create, with concurrent calls', () => {
+  it('runs few more statements when the database rejects one animal', async () => {
+    const statements = jest.spyOn(store.app.get(QueryRunner), 'run');
+    const names = Array.from({ length: 64 }, (_, number) => (number === 40 ? '' : `animal ${number}`));
+    const outcomes = await Promise.allSettled(names.map((name) => add(named(name))));
+    const added = statements.mock.calls.filter(([{ name }]) => name === 'add-pets');
+    statements.mockRestore();
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(63);
+    // Two for each halving of 64, and the first.
+    expect(added.length).toBeLessThanOrEqual(13);
+  });
+
+  it('stores each animal as given, also beside animals without a status', async () => {
+    const given = [
+      { name: 'a', categoryId: -(2n ** 63n) },
+      { name: 'b', categoryId: 2n ** 63n - 1n, status: 'sold' as const },
+      { name: 'c', categoryId: 9_007_199_254_740_993n, status: 'available' as const },
+    ];
+    const added = await Promise.all(given.map((pet) => add(pet)));
+    expect(added).toEqual(given.map((pet, index) => ({ id: BigInt(index + 1), ...pet })));
+    expect(await Promise.all(added.map(({ id }) => pets.find(id)))).toEqual([
+      '{"id":1,"name":"a","categoryId":-9223372036854775808}',
+      '{"id":2,"name":"b","categoryId":9223372036854775807,"status":"sold"}',
+      '{"id":3,"name":"c","categoryId":9007199254740993,"status":"available"}',
+    ]);
+  });
+});
+
+describe('PetRepository.find, with concurrent calls', () => {
+  it('returns each animal or null, and the same animal to all callers', async () => {
+    await Promise.all(['a', 'b', 'c'].map((name) => add(named(name))));
+    const found = await Promise.all([3n, 1n, 99n, 3n, -(2n ** 63n), 2n].map((id) => pets.find(id)));
+    expect(found.map((pet) => pet && (JSON.parse(pet) as Named).name)).toEqual([
+      'c',
+      'a',
+      null,
+      'c',
+      null,
+      'b',
+    ]);
+  });
+});
+
+it('PetRepository.find returns an animal after a change of the schema, though its statement was prepared before', async () => {
+  const { id } = await add(named('a'));
+  await pets.find(id);
+  try {
+    await store.database.query('ALTER TABLE pets ALTER COLUMN category_id TYPE numeric');
+    expect(await pets.find(id)).toBe('{"id":1,"name":"a","categoryId":1}');
+  } finally {
+    await store.database.query('ALTER TABLE pets ALTER COLUMN category_id TYPE bigint');
+  }
+});
+
+describe('PetRepository, behind a slow query', () => {
+  it('reads a page without waiting for the slow query', async () => {
+    await add(named('a'));
+    const holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    const waiting = `SELECT count(*)::int FROM pg_locks WHERE relation = 'pets'::regclass AND NOT granted`;
+    const waitingQueries = async () => (await store.database.query<{ count: number }>(waiting))[0]?.count;
+    const pages: Promise<PetPage>[] = [];
+    try {
+      pages.push(pets.page({ limit: 1 }));
+      await until(async () => (await waitingQueries()) === 1);
+      pages.push(pets.page({ limit: 2 }));
+      await until(async () => (await waitingQueries()) === 2);
+    } finally {
+      await holder.letGo();
+    }
+    expect((await Promise.all(pages)).map(({ body }) => (JSON.parse(body) as unknown[]).length)).toEqual([
+      1, 1,
+    ]);
+  });
+});
+
+describe('PetRepository.page', () => {
+  it('returns the same text whether the page is read alone, beside others, or as single animals', async () => {
+    const names = ['plain', '"quoted" \\ / \b\f\n\r\t\u0001\u007f', '\u2028 é 🐶 </script>'];
+    const statuses = [undefined, 'sold', 'available'] as const;
+    const added = await Promise.all(
+      names.map((name, index) => add({ ...named(name), status: statuses[index] })),
+    );
+    const requests: PageRequest[] = [
+      { limit: 1 },
+      { limit: 3 },
+      { limit: 33 },
+      { limit: 2, after: 1n },
+      { limit: 100, after: 3n },
+      { limit: 1, status: 'sold' },
+      { limit: 1, status: 'sold', after: 2n },
+    ];
+    const alone: PetPage[] = [];
+    for (const request of requests) {
+      alone.push(await pets.page(request));
+    }
+    expect(await Promise.all(requests.map((request) => pets.page(request)))).toEqual(alone);
+    const json = await Promise.all(added.map(({ id }) => pets.find(id)));
+    expect(json.map((text) => JSON.parse(String(text)) as Named)).toEqual(
+      added.map(({ name, status }, index) => ({
+        id: index + 1,
+        name,
+        categoryId: 1,
+        ...(status && { status }),
+      })),
+    );
+    expect(alone).toEqual([
+      { body: `[${json[0]}]`, lastId: '1' },
+      { body: `[${json.join(',')}]`, lastId: null },
+      { body: `[${json.join(',')}]`, lastId: null },
+      { body: `[${json[1]},${json[2]}]`, lastId: null },
+      { body: '[]', lastId: null },
+      { body: `[${json[1]}]`, lastId: null },
+      { body: '[]', lastId: null },
+    ]);
+  });
+
+  it('returns one shared page to all concurrent callers', async () => {
+    await add(named('a'));
+    const [first, ...others] = await Promise.all(Array.from({ length: 20 }, () => pets.page({ limit: 5 })));
+    others.forEach((page) => expect(page).toBe(first));
+  });
+});
+
+describe('a statement of PetRepository', () => {
+  it('is planned by PostgreSQL a few times at first, and then no more', async () => {
+    const lone = await startApplication({ environment: { DATABASE_POOL_SIZE: 2 } });
+    await lone.database.query(
+      `INSERT INTO pets (name, category_id, status)
+       SELECT n, n, (ARRAY['available', 'pending', 'sold'])[n % 3 + 1]::pet_status FROM generate_series(1, 20000) n`,
+    );
+    await lone.database.query('ANALYZE pets');
+    const itsPets = lone.app.get(PetRepository);
+    for (let round = 0; round < 20; round += 1) {
+      await itsPets.page({ limit: 20 });
+      await itsPets.page({ limit: 20, status: 'sold' });
+      await Promise.all([itsPets.page({ limit: 20 }), itsPets.page({ limit: 20, status: 'sold' })]);
+      await itsPets.find(7n);
+    }
+    const planned = await lone.app.get(QueryRunner).run(
+      namedStatement(
+        'plans',
+        `SELECT left(name, -13), custom_plans::int, generic_plans::int FROM pg_prepared_statements
+           WHERE name LIKE '%pets%' ORDER BY name`,
+      ),
+      [],
+    );
+    await lone.close();
+    expect(planned).toEqual([
+      ['find-pets', 5, 15],
+      ['page-of-pets', 5, 15],
+      ['page-of-pets-of-status', 5, 15],
+      ['pages-of-pets', 5, 15],
+    ]);
+  });
+});

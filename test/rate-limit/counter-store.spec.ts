@@ -1,0 +1,386 @@
+import { Logger } from '@nestjs/common';
+import type { RateLimitDecision } from '../../src/rate-limit/rules/rate-limit-decision.js';
+import type { CounterStore } from '../../src/rate-limit/stores/counter-store.js';
+import { TestClock } from '../support/counters/clock.js';
+import {
+  allowed,
+  consumeAtOnce,
+  type CounterHome,
+  counterStores,
+  descending,
+  newBucket,
+  remaining,
+} from '../support/counters/counter-stores.js';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const MAX_LIMIT = 2_147_483_647;
+
+describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
+  let home: CounterHome;
+  let clock: TestClock;
+  let store: CounterStore;
+
+  beforeAll(async () => {
+    Logger.overrideLogger(false);
+    home = await start();
+  });
+  afterAll(() => home.stop());
+
+  beforeEach(async () => {
+    clock = new TestClock();
+    clock.travelToMinuteStart();
+    store = await home.open(clock);
+  });
+  afterEach(() => home.clear());
+
+  describe('consume', () => {
+    it('allows exactly the limit of concurrent requests at two replicas', async () => {
+      const request = newBucket(60, 1000);
+      const decisions = await consumeAtOnce(request, 200, store, await home.open(clock));
+      expect(allowed(decisions)).toHaveLength(60);
+      expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
+    });
+
+    it('allows exactly the limit per day too', async () => {
+      const request = newBucket(1000, 60);
+      const decisions = await consumeAtOnce(request, 200, store, await home.open(clock));
+      expect(allowed(decisions)).toHaveLength(60);
+      expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
+    });
+
+    it.each([
+      ['a quota', 1000],
+      ['an anonymous client', null],
+    ])('allows exactly the limit to %s whose first batch has 200 requests', async (_whose, perDay) => {
+      const request = newBucket(60, perDay);
+      const [, ...decisions] = await Promise.all([
+        store.consume(newBucket()),
+        ...Array.from({ length: 200 }, () => store.consume(request)),
+      ]);
+      expect(allowed(decisions)).toHaveLength(60);
+      expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
+    });
+
+    it('reports each remaining number exactly once, whichever replica decides', async () => {
+      const decisions = allowed(
+        await consumeAtOnce(newBucket(60, 1000), 200, store, await home.open(clock), await home.open(clock)),
+      );
+      const reported = decisions.map(remaining).toSorted(([a = 0], [b = 0]) => b - a);
+      expect(reported).toEqual(descending(59, 0).map((left) => [left, left + 940]));
+    });
+
+    it('reports the remaining requests of one batch in order, and the remainder to denied requests', async () => {
+      const decisions = await consumeAtOnce(newBucket(6, 100), 9, store);
+      expect(decisions.map(({ allowed: isAllowed }) => isAllowed)).toEqual([
+        ...Array(6).fill(true),
+        ...Array(3).fill(false),
+      ]);
+      expect(decisions.map(remaining)).toEqual([
+        ...descending(5, 0).map((left) => [left, left + 94]),
+        [0, 94],
+        [0, 94],
+        [0, 94],
+      ]);
+    });
+
+    it('counts each bucket separately, even when one batch has several', async () => {
+      const [narrow, wide, anonymousClient] = [newBucket(2, 50), newBucket(100, 3), newBucket(1, null)];
+      const decisions = await Promise.all(
+        [narrow, wide, anonymousClient, narrow, wide, anonymousClient, narrow, wide, wide].map((request) =>
+          store.consume(request),
+        ),
+      );
+      expect(decisions.map((decision) => [decision.allowed, ...remaining(decision)])).toEqual([
+        [true, 1, 49],
+        [true, 99, 2],
+        [true, 0],
+        [true, 0, 48],
+        [true, 98, 1],
+        [false, 0],
+        [false, 0, 48],
+        [true, 97, 0],
+        [false, 97, 0],
+      ]);
+    });
+
+    it('returns 0 remaining when the limit is lowered below the usage, and the rest when it is raised again', async () => {
+      const request = newBucket(60, 1000);
+      await consumeAtOnce(request, 10, store);
+      const lowered = await store.consume({ ...request, perMinute: 5, perDay: 7 });
+      expect(lowered.allowed).toBe(false);
+      expect(lowered.windows).toMatchObject([
+        { name: 'minute', limit: 5, remaining: 0 },
+        { name: 'day', limit: 7, remaining: 0 },
+      ]);
+      const raised = await store.consume({ ...request, perMinute: 300, perDay: 10_000 });
+      expect(raised.allowed).toBe(true);
+      expect(remaining(raised)).toEqual([289, 9989]);
+    });
+  });
+
+  describe('a denied request', () => {
+    it.each([
+      ['the day when the minute is full', 5, 100, [0, 95]],
+      ['the minute when the day is full', 100, 5, [95, 0]],
+    ])('uses nothing of %s', async (_what, perMinute, perDay, left) => {
+      const request = newBucket(perMinute, perDay);
+      await consumeAtOnce(request, 12, store);
+      expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 5, dayUsed: 5 });
+      expect(remaining(await store.consume(request))).toEqual(left);
+    });
+  });
+
+  describe('a window', () => {
+    const noon = Date.UTC(2027, 2, 5, 12);
+
+    it('of a minute starts again with the next minute, and reports its end', async () => {
+      clock.travelTo(new Date(noon + 50_000));
+      const request = newBucket(5, 1000);
+      const before = await consumeAtOnce(request, 6, store);
+      expect(allowed(before)).toHaveLength(5);
+      for (const { windows, nowMs } of before) {
+        expect(windows.map(({ resetSeconds }) => resetSeconds * 1000)).toEqual([
+          noon + MINUTE_MS,
+          Date.UTC(2027, 2, 6),
+        ]);
+        expect(nowMs).toBeGreaterThanOrEqual(noon + 50_000);
+        expect(nowMs).toBeLessThan(noon + MINUTE_MS);
+      }
+      clock.travelTo(new Date(noon + MINUTE_MS));
+      const after = await store.consume(request);
+      expect(after.allowed).toBe(true);
+      expect(remaining(after)).toEqual([4, 994]);
+      expect(after.windows.map(({ resetSeconds }) => resetSeconds * 1000)).toEqual([
+        noon + 2 * MINUTE_MS,
+        Date.UTC(2027, 2, 6),
+      ]);
+    });
+
+    it('of a day starts again with the next UTC day, and reports its end', async () => {
+      const midnight = Date.UTC(2028, 1, 29);
+      clock.travelTo(new Date(midnight - 10_000));
+      const request = newBucket(100, 5);
+      expect((await consumeAtOnce(request, 6, store)).map((decision) => decision.allowed).at(-1)).toBe(false);
+      clock.travelTo(new Date(midnight));
+      const after = await store.consume(request);
+      expect(after.allowed).toBe(true);
+      expect(remaining(after)).toEqual([99, 4]);
+      expect(after.windows.map(({ resetSeconds }) => resetSeconds * 1000)).toEqual([
+        midnight + MINUTE_MS,
+        midnight + DAY_MS,
+      ]);
+    });
+
+    it('never goes back: a replica whose clock is behind counts in the later window', async () => {
+      clock.travelTo(new Date(noon + MINUTE_MS));
+      const request = newBucket(5, 100);
+      await consumeAtOnce(request, 3, store);
+      const clockBehind = new TestClock();
+      clockBehind.travelTo(new Date(noon + 30_000));
+      const behind = await consumeAtOnce(request, 3, await home.open(clockBehind));
+      expect(behind.map((decision) => [decision.allowed, ...remaining(decision)])).toEqual([
+        [true, 1, 96],
+        [true, 0, 95],
+        [false, 0, 95],
+      ]);
+      for (const { windows, nowMs } of behind) {
+        expect(windows[0]?.resetSeconds).toBe((noon + 2 * MINUTE_MS) / 1000);
+        // The time of the decision is inside that window, so the wait is at most a minute.
+        expect(nowMs).toBe(noon + MINUTE_MS);
+      }
+      // The server's own clock is reported too, also by `peek`.
+      for (const { clockMs } of [...behind, await (await home.open(clockBehind)).peek(request)]) {
+        expect(clockMs).toBeGreaterThanOrEqual(noon + 30_000);
+        expect(clockMs).toBeLessThan(noon + MINUTE_MS);
+      }
+    });
+
+    it('never goes back to yesterday: a replica whose clock is before midnight counts in the new day', async () => {
+      const midnight = Date.UTC(2027, 2, 6);
+      clock.travelTo(new Date(midnight));
+      const request = newBucket(100, 5);
+      await consumeAtOnce(request, 5, store);
+      const clockBehind = new TestClock();
+      clockBehind.travelTo(new Date(midnight - 30_000));
+      const behind = await (await home.open(clockBehind)).consume(request);
+      expect(behind.allowed).toBe(false);
+      expect(remaining(behind)).toEqual([95, 0]);
+      expect(behind.windows[1]?.resetSeconds).toBe((midnight + DAY_MS) / 1000);
+    });
+  });
+
+  /** The numbers of the open windows. */
+  const openWindows = () => ({
+    minute: Math.floor(clock.now() / MINUTE_MS),
+    day: Math.floor(clock.now() / DAY_MS),
+  });
+
+  describe('peek', () => {
+    it('returns the windows and whether a request would be allowed, and consumes nothing', async () => {
+      const request = newBucket(3, 100);
+      expect(await store.peek(request)).toMatchObject({ allowed: true, refusalsUntilBan: 3, ban: null });
+      expect(remaining(await store.peek(request))).toEqual([3, 100]);
+      expect(await home.counterOf(request.bucketKey)).toBeUndefined();
+      await consumeAtOnce(request, 4, store);
+      const before = await home.counterOf(request.bucketKey);
+      const full = await store.peek(request);
+      expect(full).toMatchObject({ allowed: false, refusalsUntilBan: 2, ban: null });
+      expect(remaining(full)).toEqual([0, 97]);
+      expect(remaining(await store.peek({ ...request, perMinute: 10, perDay: 50 }))).toEqual([7, 47]);
+      expect(await home.counterOf(request.bucketKey)).toEqual(before);
+    });
+
+    it('returns the windows that are open now', async () => {
+      const request = newBucket(3, 100);
+      await consumeAtOnce(request, 4, store);
+      clock.travel(MINUTE_MS);
+      const next = await store.peek(request);
+      expect(next).toMatchObject({ allowed: true, refusalsUntilBan: 3 });
+      expect(remaining(next)).toEqual([3, 97]);
+      expect(next.windows[0]?.resetSeconds).toBe((openWindows().minute + 1) * 60);
+      clock.travel(DAY_MS);
+      expect(remaining(await store.peek(request))).toEqual([3, 100]);
+    });
+
+    it('returns only the minute window of an anonymous client', async () => {
+      const anonymousClient = newBucket(2, null);
+      await consumeAtOnce(anonymousClient, 1, store);
+      const seen = await store.peek(anonymousClient);
+      expect(seen).toMatchObject({ allowed: true, refusalsUntilBan: null, ban: null });
+      expect(remaining(seen)).toEqual([1]);
+    });
+
+    it('returns an active ban, and none that is over', async () => {
+      const request = newBucket(2, 100);
+      const starter = (await consumeAtOnce(request, 4, store)).at(-1) as RateLimitDecision;
+      const untilMs = starter.ban?.untilMs ?? 0;
+      const banned = { allowed: false, refusalsUntilBan: 0, ban: { untilMs, started: false } };
+      expect(await store.peek(request)).toMatchObject(banned);
+      expect(await (await home.open(clock, '')).peek(request)).toMatchObject({
+        refusalsUntilBan: null,
+        ban: null,
+      });
+      clock.travelTo(new Date(untilMs));
+      expect(await store.peek(request)).toMatchObject({ allowed: true, refusalsUntilBan: 2, ban: null });
+    });
+  });
+
+  // A replica reports nothing to its own memory.
+  const describeOfShared = storeName === 'memory' ? describe.skip : describe;
+  describeOfShared('reconcile', () => {
+    it('adds usage to open windows, also beyond their limits', async () => {
+      const request = newBucket(10, 100);
+      await consumeAtOnce(request, 4, store);
+      await store.reconcile([{ ...request, ...openWindows(), minuteUsed: 5, dayUsed: 7 }]);
+      expect(remaining(await store.consume(request))).toEqual([0, 88]);
+      await store.reconcile([{ ...request, ...openWindows(), minuteUsed: 5, dayUsed: 90 }]);
+      const seen = await store.peek(request);
+      expect([seen.allowed, ...remaining(seen)]).toEqual([false, 0, 0]);
+      expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 15, dayUsed: 102 });
+    });
+
+    it('adds usage of several new buckets at once', async () => {
+      const [request, anonymousClient] = [newBucket(10, 100), newBucket(10, null)];
+      await store.reconcile([
+        { ...request, ...openWindows(), minuteUsed: 3, dayUsed: 4 },
+        { ...anonymousClient, ...openWindows(), minuteUsed: 6, dayUsed: 6 },
+      ]);
+      expect(remaining(await store.consume(request))).toEqual([6, 95]);
+      expect(remaining(await store.consume(anonymousClient))).toEqual([3]);
+    });
+
+    it('adds nothing to a window that is over', async () => {
+      const request = newBucket(10, 100);
+      await consumeAtOnce(request, 4, store);
+      const { minute, day } = openWindows();
+      await store.reconcile([{ ...request, minute: minute - 1, day: day - 1, minuteUsed: 5, dayUsed: 7 }]);
+      expect(remaining(await store.consume(request))).toEqual([5, 95]);
+      await store.reconcile([{ ...request, minute: minute - 1, day, minuteUsed: 5, dayUsed: 7 }]);
+      expect(remaining(await store.consume(request))).toEqual([4, 87]);
+    });
+
+    it('replaces an earlier window, and drops its refusals', async () => {
+      const request = newBucket(3, 100);
+      await consumeAtOnce(request, 4, store);
+      clock.travel(MINUTE_MS);
+      await store.reconcile([{ ...request, ...openWindows(), minuteUsed: 2, dayUsed: 2 }]);
+      const seen = await store.consume(request);
+      expect([seen.refusalsUntilBan, ...remaining(seen)]).toEqual([3, 0, 94]);
+    });
+
+    it('adds usage of a replica whose clock is ahead to the windows open at the store', async () => {
+      const [known, unknown] = [newBucket(10, 100), newBucket(10, 100)];
+      await consumeAtOnce(known, 3, store);
+      const { minute, day } = openWindows();
+      const ahead = { minute: minute + 5, minuteUsed: 4, day: day + 1, dayUsed: 6 };
+      await store.reconcile([
+        { ...known, ...ahead },
+        { ...unknown, ...ahead },
+      ]);
+      expect(await home.counterOf(known.bucketKey)).toMatchObject({ minute, minuteUsed: 7, day, dayUsed: 9 });
+      expect(await home.counterOf(unknown.bucketKey)).toMatchObject({
+        minute,
+        minuteUsed: 4,
+        day,
+        dayUsed: 6,
+      });
+      clock.travel(MINUTE_MS);
+      expect(remaining(await store.consume(known))).toEqual([9, 90]);
+    });
+
+    it('adds usage to a stored minute and day that start later by the clock of the store', async () => {
+      const request = newBucket(10, 100);
+      const midnight = Date.UTC(2027, 2, 6);
+      clock.travelTo(new Date(midnight));
+      await consumeAtOnce(request, 3, store);
+      const { minute, day } = openWindows();
+      clock.travelTo(new Date(midnight - 30_000));
+      await store.reconcile([{ ...request, minute, minuteUsed: 4, day, dayUsed: 4 }]);
+      await store.reconcile([{ ...request, minute: minute + 1, minuteUsed: 1, day, dayUsed: 1 }]);
+      await store.reconcile([{ ...request, minute: minute - 1, minuteUsed: 1, day, dayUsed: 1 }]);
+      await store.reconcile([{ ...request, minute: minute - 1, minuteUsed: 1, day: day - 1, dayUsed: 1 }]);
+      expect(await home.counterOf(request.bucketKey)).toMatchObject({
+        minute,
+        minuteUsed: 8,
+        day,
+        dayUsed: 9,
+      });
+    });
+
+    it('never exceeds the largest count that the store can hold, and still adds the rest of the batch', async () => {
+      const [full, anonymous, other] = [
+        newBucket(MAX_LIMIT, MAX_LIMIT),
+        newBucket(MAX_LIMIT, null),
+        newBucket(10, 100),
+      ];
+      const used = { ...openWindows(), minuteUsed: MAX_LIMIT + 1, dayUsed: MAX_LIMIT + 1 };
+      for (let round = 0; round < 2; round += 1) {
+        await store.reconcile([
+          { ...full, ...used },
+          { ...other, ...openWindows(), minuteUsed: 1, dayUsed: 1 },
+          { ...anonymous, ...used },
+        ]);
+      }
+      expect(remaining(await store.peek(full))).toEqual([0, 0]);
+      expect(remaining(await store.peek(other))).toEqual([8, 98]);
+      // An anonymous client has no limit per day: only the store bounds that count.
+      clock.travel(MINUTE_MS);
+      const next = await Promise.all([anonymous, other].map((request) => store.consume(request)));
+      expect(next.map(remaining)).toEqual([[MAX_LIMIT - 1], [9, 97]]);
+    });
+
+    it('neither starts nor ends a ban', async () => {
+      const request = newBucket(2, 100);
+      const starter = (await consumeAtOnce(request, 4, store)).at(-1) as RateLimitDecision;
+      clock.travel(MINUTE_MS / 2);
+      await store.reconcile([{ ...request, ...openWindows(), minuteUsed: 50, dayUsed: 50 }]);
+      expect((await store.consume(request)).ban).toEqual({ untilMs: starter.ban?.untilMs, started: false });
+      expect(await home.counterOf(request.bucketKey)).toMatchObject({ banLevel: 1 });
+    });
+
+    it('accepts an empty list', async () => {
+      await expect(store.reconcile([])).resolves.toBeUndefined();
+    });
+  });
+});

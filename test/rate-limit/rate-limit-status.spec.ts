@@ -1,0 +1,158 @@
+import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
+import { type HttpResponse, send } from '../support/http/http.js';
+
+const MINUTE_MS = 60_000;
+
+describe('GET /v1/rate-limit', () => {
+  let store: TestApplication;
+
+  beforeEach(async () => {
+    store = await startApplication();
+  });
+  afterEach(() => store.close());
+
+  const small = () => store.issue({ plan: 'enterprise', perMinute: 3, perDay: 100 });
+  const fetchStatus = ({ key }: Pick<IssuedKey, 'key'>, method = 'GET') =>
+    send(`${store.url}/v1/rate-limit`, { key, method });
+  const list = ({ key }: IssuedKey) => send(`${store.url}/v1/pets`, { key });
+
+  const minuteEnd = () => (Math.floor(store.clock.now() / MINUTE_MS) + 1) * 60;
+  const dayEnd = () => (Math.floor(store.clock.now() / 86_400_000) + 1) * 86_400;
+  const rateLimitStatus = (minuteLeft: number, dayLeft: number, refusalsUntilBan: number | null) => ({
+    plan: 'enterprise',
+    windows: [
+      { name: 'minute', limit: 3, remaining: minuteLeft, reset: minuteEnd() },
+      { name: 'day', limit: 100, remaining: dayLeft, reset: dayEnd() },
+    ],
+    refusalsUntilBan,
+    bannedUntil: null,
+  });
+  const limitHeaders = ({ headers }: HttpResponse) =>
+    ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`)));
+
+  it('returns full windows for a new key', async () => {
+    const key = await small();
+    const response = await fetchStatus(key);
+    expect({ status: response.status, body: response.json }).toEqual({
+      status: 200,
+      body: rateLimitStatus(3, 100, 3),
+    });
+    expectRateLimitHeaders(response);
+    expect(limitHeaders(response)).toEqual([3, 3, minuteEnd()]);
+    expect(response.headers.get('ratelimit-policy')).toBe('"minute";q=3;w=60, "day";q=100;w=86400');
+    expect(response.headers.has('retry-after')).toBe(false);
+  });
+
+  it('consumes nothing, by GET or HEAD, and returns what other requests consumed', async () => {
+    const key = await small();
+    await list(key);
+    for (const method of ['GET', 'HEAD', 'GET']) {
+      const response = await fetchStatus(key, method);
+      expect(response.status).toBe(200);
+      expect(limitHeaders(response)).toEqual([3, 2, minuteEnd()]);
+    }
+    expect((await fetchStatus(key)).json).toEqual(rateLimitStatus(2, 99, 3));
+    expect(limitHeaders(await list(key))).toEqual([3, 1, minuteEnd()]);
+  });
+
+  it('returns 200 when no window has room, with the refusals that remain until a ban', async () => {
+    const key = await small();
+    for (const status of [200, 200, 200, 429]) {
+      expect((await list(key)).status).toBe(status);
+    }
+    const response = await fetchStatus(key);
+    expect({ status: response.status, body: response.json }).toEqual({
+      status: 200,
+      body: rateLimitStatus(0, 97, 2),
+    });
+    expect(limitHeaders(response)).toEqual([3, 0, minuteEnd()]);
+    expect(response.headers.has('retry-after')).toBe(false);
+  });
+
+  it('returns 200 while the key is banned, with the end of the ban', async () => {
+    const key = await small();
+    for (const status of [200, 200, 200, 429, 429, 429]) {
+      expect((await list(key)).status).toBe(status);
+    }
+    const denied = await list(key);
+    expectError(denied, 429, 'api_key_banned');
+    const response = await fetchStatus(key);
+    expect(response.status).toBe(200);
+    expect(response.json).toEqual({ ...rateLimitStatus(0, 97, 0), bannedUntil: expect.any(String) });
+    const bannedUntilMs = Date.parse(response.json.bannedUntil);
+    expect(bannedUntilMs - store.clock.now()).toBeGreaterThan(50_000);
+    expect(bannedUntilMs - store.clock.now()).toBeLessThanOrEqual(60_000);
+    expect(limitHeaders(response)).toEqual([3, 0, Math.ceil(bannedUntilMs / 1000)]);
+    expect(limitHeaders(response)).toEqual(limitHeaders(denied));
+  });
+
+  it('returns the current windows, once those that were used are over', async () => {
+    const key = await small();
+    await list(key);
+    await list(key);
+    store.clock.travel(MINUTE_MS);
+    expect((await fetchStatus(key)).json).toEqual(rateLimitStatus(3, 98, 3));
+    store.clock.travel(86_400_000);
+    expect((await fetchStatus(key)).json).toEqual(rateLimitStatus(3, 100, 3));
+  });
+
+  it('returns the same for a key and its successor, which share a quota', async () => {
+    const admin = await store.issue({ role: 'admin', plan: 'business' });
+    const key = await small();
+    const rotated = await send(`${store.url}/admin/keys/${key.id}/rotate`, {
+      method: 'POST',
+      key: admin.key,
+    });
+    await list(key);
+    expect((await fetchStatus(rotated.json)).json).toEqual(rateLimitStatus(2, 99, 3));
+  });
+
+  it('has a limit of 60 requests a minute for each quota, and never starts a ban', async () => {
+    const key = await small();
+    for (let sent = 0; sent < 60; sent += 1) {
+      expect((await fetchStatus(key)).status).toBe(200);
+    }
+    for (let refusals = 0; refusals < 130; refusals += 1) {
+      const denied = await fetchStatus(key);
+      expectError(
+        denied,
+        429,
+        'rate_limit_exceeded',
+        expect.stringMatching(
+          /^Over the limit of 60 requests per minute of this operation\. Wait \d+ seconds? /,
+        ),
+      );
+      expect(limitHeaders(denied)).toEqual([60, 0, minuteEnd()]);
+      expect(Number(denied.headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    expect((await list(key)).status).toBe(200);
+    store.clock.travel(MINUTE_MS);
+    expect((await fetchStatus(key)).json).toEqual(rateLimitStatus(3, 99, 3));
+  });
+
+  it('returns 401 without a key, and counts the request against the address', async () => {
+    const response = await send(`${store.url}/v1/rate-limit`);
+    expectError(response, 401, 'missing_api_key');
+    expect(limitHeaders(response)).toEqual([300, 299, minuteEnd()]);
+  });
+
+  it('counts another method of the path against the quota, as an unknown operation', async () => {
+    const key = await small();
+    const response = await fetchStatus(key, 'POST');
+    expectError(response, 405, 'method_not_allowed');
+    expect(limitHeaders(response)).toEqual([3, 2, minuteEnd()]);
+  });
+});
+
+it('GET /v1/rate-limit returns null for refusalsUntilBan and bannedUntil where bans are off', async () => {
+  const store = await startApplication({ environment: { BAN_DURATIONS: [] } });
+  const { key } = await store.issue();
+  const { status, json } = await send(`${store.url}/v1/rate-limit`, { key });
+  expect({ status, ban: [json.refusalsUntilBan, json.bannedUntil] }).toEqual({
+    status: 200,
+    ban: [null, null],
+  });
+  await store.close();
+});

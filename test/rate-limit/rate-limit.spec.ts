@@ -1,0 +1,357 @@
+import { generateApiKey } from '../../src/auth/rules/api-key.js';
+import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { createDatabase, type TestDatabase } from '../support/database/database.js';
+import { expectError, expectNoRateLimitHeaders, RATE_LIMIT_HEADERS } from '../support/http/expectations.js';
+import { type HttpResponse, send } from '../support/http/http.js';
+
+/** Half a minute into a minute, and 11 h 25 min 30 s before the end of its UTC day. */
+const HALF_PAST = new Date('2027-03-05T12:34:30.000Z');
+const MINUTE_END = '2027-03-05T12:35:00.000Z';
+const DAY_END = '2027-03-06T00:00:00.000Z';
+const SECONDS_OF_DAY_LEFT = 41_130;
+
+const unixSeconds = (instant: string) => String(Date.parse(instant) / 1000);
+const limitHeaders = ({ headers }: HttpResponse) => RATE_LIMIT_HEADERS.map((name) => headers.get(name));
+const remaining = ({ headers }: HttpResponse) => Number(headers.get('x-ratelimit-remaining'));
+
+describe('the limits of a quota', () => {
+  let store: TestApplication;
+  let pets: string;
+
+  beforeAll(async () => {
+    store = await startApplication();
+    pets = `${store.url}/v1/pets`;
+  });
+  beforeEach(() => store.clock.travelTo(HALF_PAST));
+  afterAll(() => store.close());
+
+  /** Issues a key whose quota has its own limits. */
+  const issue = (perMinute: number, perDay: number) => store.issue({ plan: 'enterprise', perMinute, perDay });
+
+  /** Sends requests one after another at one instant, so that a slow machine does not reach the next second. */
+  async function sendTimes(count: number, key: string): Promise<HttpResponse[]> {
+    const instant = new Date(store.clock.now());
+    const responses: HttpResponse[] = [];
+    for (let sent = 0; sent < count; sent += 1) {
+      store.clock.travelTo(instant);
+      responses.push(await send(pets, { key }));
+    }
+    return responses;
+  }
+
+  /** Returns the stored counter of the quota of a key. */
+  async function counterOf({ id }: IssuedKey): Promise<unknown> {
+    const [row] = await store.database.query(
+      `SELECT c.minute_used, c.day_used FROM rate_limit_counters c
+       JOIN api_keys k ON c.subject = 'quota:' || k.quota_id WHERE k.id = $1`,
+      [id],
+    );
+    return row;
+  }
+
+  describe('in the rate-limit headers', () => {
+    it.each([
+      ['of plan free', { plan: 'free' }, 60, 1000],
+      ['of plan pro', { plan: 'pro' }, 300, 10_000],
+      ['of plan business', { plan: 'business' }, 1000, 100_000],
+      ["of the quota itself, instead of the plan's", { plan: 'free', perMinute: 7, perDay: 70 }, 7, 70],
+    ])(
+      'are those %s: X-RateLimit-*, RateLimit-Policy and RateLimit',
+      async (_of, input, perMinute, perDay) => {
+        const { key } = await store.issue(input);
+        const response = await send(pets, { key });
+        expect([response.status, response.text]).toEqual([200, '[]']);
+        expect(limitHeaders(response)).toEqual([
+          String(perMinute),
+          String(perMinute - 1),
+          unixSeconds(MINUTE_END),
+          `"minute";q=${perMinute};w=60, "day";q=${perDay};w=86400`,
+          `"minute";r=${perMinute - 1};t=30, "day";r=${perDay - 1};t=${SECONDS_OF_DAY_LEFT}`,
+        ]);
+        expect(response.headers.get('retry-after')).toBeNull();
+      },
+    );
+  });
+
+  it.each<[string, number, string, Parameters<typeof send>[1]]>([
+    ['a list', 200, '/v1/pets', {}],
+    ['HEAD of a list', 200, '/v1/pets', { method: 'HEAD' }],
+    ['a created animal', 201, '/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } }],
+    ['an invalid query', 400, '/v1/pets?limit=0', {}],
+    ['an invalid field', 400, '/v1/pets', { method: 'POST', body: { name: 'Rex' } }],
+    ['malformed JSON', 400, '/v1/pets', { method: 'POST', body: '{"name":' }],
+    ['an unknown animal', 404, '/v1/pets/9223372036854775807', {}],
+    ['an overlong id', 404, `/v1/pets/${'7'.repeat(300)}`, {}],
+    ['an unknown path', 404, '/v1/nothing', {}],
+    ['a path that cannot be decoded', 404, '/v1/%zz', {}],
+    ['an escaped path that is known', 200, '/%76%31/pets', {}],
+    ['another method', 405, '/v1/pets', { method: 'DELETE' }],
+    ['administration, for a client', 403, '/admin/keys', {}],
+    ['a body that is too large', 413, '/v1/pets', { method: 'POST', body: `"${'x'.repeat(70_000)}"` }],
+    [
+      'another content type',
+      415,
+      '/v1/pets',
+      { method: 'POST', body: 'Rex', headers: { 'Content-Type': 'text/plain' } },
+    ],
+  ])('count once a request for %s (%i)', async (_what, status, path, init) => {
+    const issued = await store.issue({ plan: 'free' });
+    const response = await send(`${store.url}${path}`, { ...init, key: issued.key });
+    expect(response.status).toBe(status);
+    expect(limitHeaders(response)).toEqual([
+      '60',
+      '59',
+      unixSeconds(MINUTE_END),
+      '"minute";q=60;w=60, "day";q=1000;w=86400',
+      `"minute";r=59;t=30, "day";r=999;t=${SECONDS_OF_DAY_LEFT}`,
+    ]);
+    expect(await counterOf(issued)).toEqual({ minute_used: 1, day_used: 1 });
+    expect(response.json?.status).toBe(status < 400 ? undefined : status);
+  });
+
+  describe('when exceeded', () => {
+    it('allow a client that waits for Retry-After, and deny it one second earlier', async () => {
+      const { key } = await issue(3, 100);
+      const denied = (await sendTimes(4, key)).at(-1) as HttpResponse;
+      const waitMs = Number(denied.headers.get('retry-after')) * 1000;
+      store.clock.travelTo(new Date(HALF_PAST.getTime() + waitMs - 1000));
+      expect((await send(pets, { key })).status).toBe(429);
+      store.clock.travelTo(new Date(HALF_PAST.getTime() + waitMs));
+      expect((await send(pets, { key })).status).toBe(200);
+    });
+
+    it.each([
+      ['3 requests per minute', 3, 100, MINUTE_END, '"minute";r=0;t=30, "day";r=97;t=41130', 30],
+      ['3 requests per day', 100, 3, DAY_END, '"minute";r=97;t=30, "day";r=0;t=41130', 41_130],
+      [
+        '3 requests per minute and 3 requests per day',
+        3,
+        3,
+        DAY_END,
+        '"minute";r=0;t=30, "day";r=0;t=41130',
+        41_130,
+      ],
+    ])(
+      'return 429 for %s and the seconds to the end, the later of two, without using up another window',
+      async (limits, perMinute, perDay, end, windows, wait) => {
+        const issued = await issue(perMinute, perDay);
+        const response = (await sendTimes(5, issued.key)).at(-1) as HttpResponse;
+        expectError(
+          response,
+          429,
+          'rate_limit_exceeded',
+          expect.stringContaining(`${limits} of plan enterprise. Wait ${wait} seconds`),
+        );
+        expect(limitHeaders(response)).toEqual([
+          '3',
+          '0',
+          unixSeconds(end),
+          `"minute";q=${perMinute};w=60, "day";q=${perDay};w=86400`,
+          windows,
+        ]);
+        expect(response.headers.get('retry-after')).toBe(String(wait));
+        expect(await counterOf(issued)).toEqual({ minute_used: 3, day_used: 3 });
+      },
+    );
+
+    it('return a wait of one second in the last second of a minute, not zero', async () => {
+      const { key } = await issue(3, 100);
+      store.clock.travelTo(new Date('2027-03-05T12:34:59.200Z'));
+      await sendTimes(3, key);
+      store.clock.travelTo(new Date('2027-03-05T12:34:59.500Z'));
+      const response = await send(pets, { key });
+      expect(response.status).toBe(429);
+      expect(response.headers.get('retry-after')).toBe('1');
+      expect(response.json.message).toMatch(/Wait 1 second\b/);
+    });
+  });
+
+  it.each(['/docs', '/openapi.json', '/admin-openapi.json', '/livez', '/readyz', '/', '/v10/pets'])(
+    'do not apply to %s, which has no rate-limit headers and is not counted, with a key or without',
+    async (path) => {
+      const issued = await store.issue();
+      const anonymousCounters = () =>
+        store.database.query(
+          "SELECT subject, minute_used FROM rate_limit_counters WHERE subject LIKE 'address:%'",
+        );
+      const before = await anonymousCounters();
+      for (const key of [issued.key, undefined]) {
+        const response = await send(`${store.url}${path}`, { key });
+        expect([200, 302, 404]).toContain(response.status);
+        expectNoRateLimitHeaders(response);
+      }
+      expect(await counterOf(issued)).toBeUndefined();
+      expect(await anonymousCounters()).toEqual(before);
+    },
+  );
+});
+
+describe('the limit of an anonymous client', () => {
+  const STRANGER_LIMIT = 4;
+  let database: TestDatabase;
+  let direct: TestApplication;
+  let behindOne: TestApplication;
+  let behindTwo: TestApplication;
+  let behindNetworks: TestApplication;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    const start = (TRUST_PROXY?: number | string[]) =>
+      startApplication({
+        database,
+        environment: { STRANGER_LIMIT, ...(TRUST_PROXY !== undefined && { TRUST_PROXY }) },
+      });
+    [direct, behindOne, behindTwo, behindNetworks] = await Promise.all([
+      start(),
+      start(1),
+      start(2),
+      start(['127.0.0.0/8', '10.0.0.0/8', '2001:db8:ffff::/48']),
+    ]);
+  });
+  beforeEach(async () => {
+    await database.query('DELETE FROM rate_limit_counters');
+    for (const { clock } of [direct, behindOne, behindTwo, behindNetworks]) {
+      clock.travelTo(HALF_PAST);
+    }
+  });
+  afterAll(async () => {
+    await Promise.all([direct, behindOne, behindTwo, behindNetworks].map((store) => store.close()));
+    await database.drop();
+  });
+
+  /** Sends a request through proxies that add X-Forwarded-For, by default without a key. */
+  const from = (store: TestApplication, forwardedFor: string, key?: string) =>
+    send(`${store.url}/v1/pets`, { key, headers: { 'X-Forwarded-For': forwardedFor } });
+
+  const countedAddresses = async () =>
+    (await database.query<{ subject: string }>('SELECT subject FROM rate_limit_counters ORDER BY 1')).map(
+      ({ subject }) => subject,
+    );
+
+  it('is 300 per minute by default, with no day window', async () => {
+    const store = await startApplication({ database });
+    try {
+      store.clock.travelTo(HALF_PAST);
+      const response = await send(`${store.url}/v1/pets`);
+      expect(response.status).toBe(401);
+      expect(limitHeaders(response)).toEqual([
+        '300',
+        '299',
+        unixSeconds(MINUTE_END),
+        '"minute";q=300;w=60',
+        '"minute";r=299;t=30',
+      ]);
+    } finally {
+      await store.close();
+    }
+  });
+
+  it('counts every request without a valid key once, whatever its path', async () => {
+    const responses = [
+      await send(`${direct.url}/v1/pets`),
+      await send(`${direct.url}/v1/nothing`, { key: 'letmein' }),
+      await send(`${direct.url}/v1/pets`, { method: 'POST', body: '{', key: generateApiKey('staging') }),
+      await send(`${direct.url}/admin/keys`, { method: 'DELETE' }),
+    ];
+    expect(responses.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
+    expect(responses.map(remaining)).toEqual([3, 2, 1, 0]);
+    expect(await countedAddresses()).toEqual(['address:127.0.0.1']);
+  });
+
+  it('returns 429 instead of 401 when exceeded, and still says what was wrong with the key', async () => {
+    for (let sent = 0; sent < STRANGER_LIMIT; sent += 1) {
+      expect((await send(`${direct.url}/v1/pets`)).status).toBe(401);
+    }
+    const faults: [string | undefined, string][] = [
+      [undefined, 'An API key is required. Send it in the header "Authorization: Bearer <API_KEY>".'],
+      ['letmein', 'The API key is malformed; check that it was copied whole.'],
+      [generateApiKey('staging'), 'The API key is unknown.'],
+    ];
+    for (const [key, fault] of faults) {
+      const response = await send(`${direct.url}/v1/pets`, { key });
+      expectError(
+        response,
+        429,
+        'rate_limit_exceeded',
+        expect.stringMatching(/\b4 requests per minute\b.*\bWait 30 seconds\b/),
+      );
+      expect(limitHeaders(response)).toEqual([
+        '4',
+        '0',
+        unixSeconds(MINUTE_END),
+        '"minute";q=4;w=60',
+        '"minute";r=0;t=30',
+      ]);
+      expect(response.headers.get('retry-after')).toBe('30');
+      expect(response.json.message).toContain(fault);
+    }
+    direct.clock.travelTo(new Date(MINUTE_END));
+    expect((await send(`${direct.url}/v1/pets`)).status).toBe(401);
+  });
+
+  it('is independent of the quotas of keys', async () => {
+    const { key } = await direct.issue({ plan: 'free' });
+    for (let sent = 0; sent <= STRANGER_LIMIT; sent += 1) {
+      await send(`${direct.url}/v1/pets`);
+    }
+    const response = await send(`${direct.url}/v1/pets`, { key });
+    expect(response.status).toBe(200);
+    expect(remaining(response)).toBe(59);
+    direct.clock.travelTo(new Date(MINUTE_END));
+    await send(`${direct.url}/v1/pets`, { key });
+    expect(remaining(await send(`${direct.url}/v1/pets`))).toBe(STRANGER_LIMIT - 1);
+  });
+
+  it('does not use up the quota of a revoked key', async () => {
+    const { id, key } = await direct.issue({ plan: 'free' });
+    await database.query('UPDATE api_keys SET revoked_at = created_at WHERE id = $1', [id]);
+    direct.clock.travelToMinuteStart();
+    expect((await send(`${direct.url}/v1/pets`, { key })).status).toBe(401);
+    expect(await countedAddresses()).toEqual(['address:127.0.0.1']);
+  });
+
+  it('ignores X-Forwarded-For without TRUST_PROXY', async () => {
+    expect(remaining(await from(direct, '203.0.113.1'))).toBe(3);
+    expect(remaining(await from(direct, '203.0.113.2'))).toBe(2);
+    expect(await countedAddresses()).toEqual(['address:127.0.0.1']);
+  });
+
+  it('is by the address that the one trusted proxy saw, not by what its client claims', async () => {
+    expect(remaining(await from(behindOne, '203.0.113.1'))).toBe(3);
+    expect(remaining(await from(behindOne, '203.0.113.2'))).toBe(3);
+    expect(remaining(await from(behindOne, '198.51.100.99, 203.0.113.1'))).toBe(2);
+    expect(await countedAddresses()).toEqual(['address:203.0.113.1', 'address:203.0.113.2']);
+  });
+
+  it('is by the address that the outer of two trusted proxies saw', async () => {
+    await from(behindTwo, '198.51.100.99, 203.0.113.1, 10.0.0.1');
+    expect(await countedAddresses()).toEqual(['address:203.0.113.1']);
+  });
+
+  it('is by the last address outside of the trusted networks', async () => {
+    await from(behindNetworks, '198.51.100.99, 203.0.113.1, 10.1.2.3, 10.0.0.1');
+    await from(behindNetworks, '203.0.113.2, 2001:db8:ffff::1');
+    expect(await countedAddresses()).toEqual(['address:203.0.113.1', 'address:203.0.113.2']);
+  });
+
+  it('is shared by a whole IPv6 /64', async () => {
+    expect(remaining(await from(behindOne, '2001:db8:1:2::1'))).toBe(3);
+    expect(remaining(await from(behindOne, '2001:db8:1:2:ffff::abcd'))).toBe(2);
+    expect(remaining(await from(behindOne, '2001:db8:1:3::1'))).toBe(3);
+    expect(await countedAddresses()).toEqual(['address:2001:db8:1:2::/64', 'address:2001:db8:1:3::/64']);
+  });
+
+  it.each([
+    ['a word', 'unknown'],
+    ['a concealed name (RFC 7239)', '_hidden'],
+    ['an IPv4 address with a port', '203.0.113.1:4711'],
+    ['an IPv6 address with a port', '[2001:db8::1]:4711'],
+    ['500 letters', 'x'.repeat(500)],
+  ])('still counts requests when the address from a proxy is %s', async (_what, text) => {
+    const response = await from(behindOne, text);
+    expect(response.status).toBe(401);
+    expect(remaining(response)).toBe(3);
+    expect(response.json.code).toBe('missing_api_key');
+  });
+});

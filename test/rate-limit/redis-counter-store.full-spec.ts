@@ -1,0 +1,516 @@
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
+import type { Redis } from 'ioredis';
+import { readEnvironment } from '../../src/settings/environment.js';
+import type { RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
+import { CounterStoreError } from '../../src/rate-limit/stores/counter-store.js';
+import { RedisCounterStore } from '../../src/rate-limit/stores/redis-counter-store.js';
+import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { TestClock } from '../support/counters/clock.js';
+import { newBucket, remaining } from '../support/counters/counter-stores.js';
+import { eventually, until } from '../support/eventually.js';
+import { freePort } from '../support/service/free-port.js';
+import { expectError } from '../support/http/expectations.js';
+import { type HttpResponse, send } from '../support/http/http.js';
+import { hasRedis, type RedisServer, startRedis } from '../support/counters/redis.js';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const PREFIX = 'animal-store:staging';
+/** The time limit of a query while the server is away or hangs: the deadline of a response, with some tolerance. */
+const QUICK_MS = 1000;
+
+const describeWithRedis = hasRedis() ? describe : describe.skip;
+
+let clock: TestClock;
+let opened: RedisCounterStore[] = [];
+let servers: RedisServer[] = [];
+
+beforeAll(() => Logger.overrideLogger(false));
+beforeEach(() => {
+  clock = new TestClock();
+  clock.travelToMinuteStart();
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  opened.forEach((store) => store.onApplicationShutdown());
+  servers.forEach((server) => server.goOn());
+  await Promise.all(servers.map((server) => server.stop()));
+  [opened, servers] = [[], []];
+});
+
+/** Starts a Redis that ends with the test. */
+async function startServer(...given: Parameters<typeof startRedis>): Promise<RedisServer> {
+  const server = await startRedis(...given);
+  servers.push(server);
+  return server;
+}
+
+/** Opens the counter store of one more replica. */
+async function open(COUNTER_STORE: string): Promise<RedisCounterStore> {
+  const store = new RedisCounterStore(readEnvironment({ COUNTER_STORE }), clock);
+  opened.push(store);
+  await store.onModuleInit();
+  return store;
+}
+
+const keyOf = ({ bucketKey }: RateLimitRequest) => `${PREFIX}:{${bucketKey}}`;
+const consumeTimes = (store: RedisCounterStore, request: RateLimitRequest, count: number) =>
+  Promise.all(Array.from({ length: count }, () => store.consume(request)));
+
+const connectionsSoFar = async ({ operator }: RedisServer) =>
+  Number(/total_connections_received:(\d+)/.exec(await operator.info('stats'))?.[1]);
+
+/** Returns the reason of a rejection, which must be quick. */
+async function quickRejection(pending: Promise<unknown>): Promise<unknown> {
+  const start = performance.now();
+  const reason = await pending.then(
+    (response) => expect(response).toBe('a refusal'),
+    (error: unknown) => error,
+  );
+  expect(performance.now() - start).toBeLessThan(QUICK_MS);
+  return reason;
+}
+
+describeWithRedis('RedisCounterStore', () => {
+  let server: RedisServer;
+
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server.stop());
+
+  describe('sets an expiry', () => {
+    const NOON = Date.UTC(2027, 2, 5, 12);
+    /** When a key expires, by the clock of the test. */
+    const expiryOf = async (request: RateLimitRequest) =>
+      clock.now() + (await server.operator.pttl(keyOf(request)));
+    const expectAbout = (actual: number, expected: number) => {
+      expect(actual).toBeGreaterThan(expected - 5000);
+      expect(actual).toBeLessThan(expected + 5000);
+    };
+
+    beforeEach(() => clock.travelTo(new Date(NOON)));
+
+    it.each([
+      ['ten minutes after its minute for an address', null, NOON + 11 * MINUTE_MS],
+      ['a day after its day for a quota', 1000, Date.UTC(2027, 2, 7)],
+    ])('of %s', async (_what, perDay, expected) => {
+      const request = newBucket(60, perDay);
+      await (await open(server.url)).consume(request);
+      expectAbout(await expiryOf(request), expected);
+    });
+
+    it('of when the ban level is back to zero for a quota with bans, also after its ban was lifted', async () => {
+      const store = await open(server.url);
+      const request = newBucket(1);
+      for (const [index, minutes] of [1, 5, 60, 24 * 60].entries()) {
+        await consumeTimes(store, request, 3);
+        const endsMs = clock.now() + minutes * MINUTE_MS;
+        expectAbout(await expiryOf(request), Math.max(endsMs + (index + 1) * DAY_MS, Date.UTC(2027, 2, 7)));
+        clock.travelTo(new Date(Math.ceil(endsMs / MINUTE_MS) * MINUTE_MS));
+      }
+      clock.travel(-DAY_MS / 2);
+      await store.liftBan(request.bucketKey);
+      expect(await server.operator.pttl(keyOf(request))).toBeGreaterThan(4 * DAY_MS);
+    });
+
+    it('for reconciled usage, also when its windows are over', async () => {
+      const store = await open(server.url);
+      const [quota, anonymous, late] = [newBucket(), newBucket(300, null), newBucket(300, null)];
+      const now = { minute: NOON / MINUTE_MS, day: Math.floor(NOON / DAY_MS) };
+      const usage = { ...now, minuteUsed: 1, dayUsed: 1 };
+      await store.reconcile([
+        { ...quota, ...usage },
+        { ...anonymous, ...usage },
+        { ...late, ...usage, minute: now.minute - 60 },
+      ]);
+      expectAbout(await expiryOf(quota), Date.UTC(2027, 2, 7));
+      expectAbout(await expiryOf(anonymous), NOON + 11 * MINUTE_MS);
+      expectAbout(await expiryOf(late), NOON + MINUTE_MS);
+    });
+  });
+
+  it('sends its scripts by their hash, and in full again after the server has lost them', async () => {
+    const store = await open(server.url);
+    const request = newBucket(60, 1000);
+    await store.consume(request);
+    await server.operator.config('RESETSTAT');
+    await consumeTimes(store, request, 10);
+    expect(await server.operator.info('commandstats')).not.toContain('cmdstat_eval:');
+
+    await server.operator.script('FLUSH');
+    const [first, ...others] = await Promise.all([
+      store.consume(newBucket()),
+      ...Array.from({ length: 20 }, () => store.consume(request)),
+      ...Array.from({ length: 50 }, () => store.consume(newBucket())),
+    ]);
+    expect(first?.allowed).toBe(true);
+    expect(others.slice(0, 20).map(remaining)).toEqual(
+      Array.from({ length: 20 }, (_, index) => [48 - index, 988 - index]),
+    );
+    await server.operator.script('FLUSH');
+    expect(await store.liftBan(request.bucketKey)).toBeNull();
+    expect(remaining(await store.peek(request))).toEqual([29, 969]);
+  });
+
+  it('lists bans among thousands of other keys, in batches, none of which delays counting for long', async () => {
+    const store = await open(server.url);
+    const banned = newBucket(1);
+    await consumeTimes(store, banned, 3);
+    await Promise.all(
+      Array.from({ length: 8000 }, (_, index) => store.consume(newBucket(5, index % 2 === 0 ? null : 5))),
+    );
+    const client = store['connection']['client'] as Redis;
+    const hget = client.hget.bind(client);
+    let [waiting, most] = [0, 0];
+    jest.spyOn(client, 'hget').mockImplementation(async (key, field) => {
+      waiting += 1;
+      most = Math.max(most, waiting);
+      const value = await hget(String(key), String(field));
+      waiting -= 1;
+      return value;
+    });
+    const bans = await store.bans();
+    expect(bans.get(banned.bucketKey)).toEqual(new Date((await store.peek(banned)).ban?.untilMs ?? 0));
+    expect([...bans.values()].every((end) => end.getTime() > clock.now())).toBe(true);
+    expect(most).toBeGreaterThan(0);
+    // A batch may find some more keys than its limit.
+    expect(most).toBeLessThan(1500);
+  });
+
+  it('lists bans beside keys that are not counters', async () => {
+    const [store, banned, wrongType] = [await open(server.url), newBucket(1), newBucket()];
+    await consumeTimes(store, banned, 3);
+    await server.operator.set(keyOf(wrongType), 'no counter');
+    const bans = await store.bans();
+    expect(bans.has(banned.bucketKey)).toBe(true);
+    expect(bans.has(wrongType.bucketKey)).toBe(false);
+    await server.operator.del(keyOf(wrongType));
+  });
+
+  it('is not shared by staging and production', async () => {
+    const staging = await open(server.url);
+    const production = new RedisCounterStore(
+      readEnvironment({ COUNTER_STORE: server.url, APP_ENV: 'production' }),
+      clock,
+    );
+    opened.push(production);
+    await production.onModuleInit();
+    const request = newBucket(1, null);
+    expect(await Promise.all([staging.consume(request), production.consume(request)])).toMatchObject([
+      { allowed: true },
+      { allowed: true },
+    ]);
+  });
+
+  it('rejects a request with the error of the server when its key is not a counter, and serves the rest of the batch', async () => {
+    const store = await open(server.url);
+    const [broken, whole] = [newBucket(), newBucket()];
+    await server.operator.set(keyOf(broken), 'no hash', 'PX', MINUTE_MS);
+    const [, wrong, right] = await Promise.allSettled(
+      [newBucket(), broken, whole].map((request) => store.consume(request)),
+    );
+    expect(wrong).toMatchObject({
+      status: 'rejected',
+      reason: { kind: 'wrongType', message: expect.stringContaining('WRONGTYPE') },
+    });
+    await server.operator.del(keyOf(broken));
+    expect(right).toMatchObject({ status: 'fulfilled', value: { allowed: true } });
+  });
+
+  describe('a hash with a huge number', () => {
+    const MAX_COUNT = 2_147_483_647;
+    const stored = (request: RateLimitRequest) => server.operator.hgetall(keyOf(request));
+    const now = () => ({
+      minute: Math.floor(clock.now() / MINUTE_MS),
+      day: Math.floor(clock.now() / DAY_MS),
+    });
+
+    it.each(['2147483646', '9007199254740993', '9223372036854775807', '1e300', 'inf', 'nan'])(
+      'of %s requests leaves nothing remaining, and is reconciled up to the greatest count',
+      async (huge) => {
+        const store = await open(server.url);
+        const request = newBucket();
+        await store.consume(request);
+        await server.operator.hset(keyOf(request), 'minuteUsed', '7', 'dayUsed', huge);
+        expect(remaining(await store.peek(request))).toEqual([53, 0]);
+        const denied = await store.consume(request);
+        expect([denied.allowed, denied.refusalsUntilBan, ...remaining(denied)]).toEqual([false, 59, 53, 0]);
+        for (let round = 1; round <= 2; round += 1) {
+          await store.reconcile([{ ...request, ...now(), minuteUsed: 2, dayUsed: 2 }]);
+          expect(await stored(request)).toMatchObject({
+            minuteUsed: String(7 + 2 * round),
+            dayUsed: String(MAX_COUNT),
+          });
+        }
+      },
+    );
+
+    it('is treated as unused when it is below zero', async () => {
+      const store = await open(server.url);
+      const request = newBucket();
+      await store.consume(request);
+      await server.operator.hset(keyOf(request), 'dayUsed', '-1e300');
+      expect(remaining(await store.consume(request))).toEqual([58, 999]);
+    });
+
+    it.each([
+      ['minute', '1e17'],
+      ['day', '99999999999'],
+      ['bannedUntil', '1e300'],
+    ])('for its %s is not a counter, and stays unchanged', async (field, huge) => {
+      const store = await open(server.url);
+      const request = newBucket();
+      await store.consume(request);
+      await server.operator.hset(keyOf(request), field, huge);
+      const before = await stored(request);
+      for (const pending of [store.consume(request), store.peek(request)]) {
+        await expect(pending).rejects.toMatchObject({ kind: 'wrongType' });
+      }
+      await expect(
+        store.reconcile([{ ...request, ...now(), minuteUsed: 2, dayUsed: 2 }]),
+      ).resolves.toBeUndefined();
+      expect(await stored(request)).toEqual(before);
+      await server.operator.del(keyOf(request));
+    });
+  });
+});
+
+describeWithRedis('a Redis that may evict keys', () => {
+  it('is detected by CONFIG where INFO is not permitted, and aborts the start where neither is', async () => {
+    // The driver itself warns that INFO is not permitted.
+    jest.spyOn(console, 'warn').mockReturnValue();
+    const server = await startServer({ 'maxmemory-policy': 'allkeys-lfu' });
+    const url = server.url.replace('redis://', 'redis://store:secret@');
+    await server.operator.acl('SETUSER', 'store', 'on', '>secret', '~*', '+@all', '-info');
+    await expect(open(url)).rejects.toThrow('maxmemory-policy allkeys-lfu');
+    await server.operator.acl('SETUSER', 'store', '-config');
+    await expect(open(url)).rejects.toThrow('allow one of them');
+    await server.operator.config('SET', 'maxmemory-policy', 'noeviction');
+    await server.operator.acl('SETUSER', 'store', '+config');
+    expect((await (await open(url)).consume(newBucket())).allowed).toBe(true);
+  });
+});
+
+describeWithRedis('several addresses of Redis', () => {
+  it('abort the start when they are not of a Cluster', async () => {
+    const server = await startServer();
+    await expect(open(`${server.url},redis://localhost:${server.port}`)).rejects.toThrow(
+      'COUNTER_STORE has several addresses, which only a Cluster may have',
+    );
+  });
+});
+
+describeWithRedis('RedisCounterStore, while Redis is away', () => {
+  it('does not abort the start: queries fail immediately until Redis is there', async () => {
+    const port = await freePort();
+    const store = await open(`redis://127.0.0.1:${port}`);
+    const request = newBucket();
+    for (const query of [
+      () => store.consume(request),
+      () => store.peek(request),
+      () => store.reconcile([]),
+      () => store.bans(),
+      () => store.liftBan('x'),
+    ]) {
+      const reason = await quickRejection(query());
+      expect(reason).toBeInstanceOf(CounterStoreError);
+      expect(reason).toMatchObject({ kind: 'noConnection' });
+      expect((reason as Error).message).toContain('ECONNREFUSED');
+    }
+    await startServer({}, port);
+    await eventually(async () => expect((await store.consume(request)).allowed).toBe(true));
+  });
+
+  it('fails queries within the deadline when Redis hangs, and reconnects once it responds', async () => {
+    const server = await startServer();
+    const store = await open(server.url);
+    await store.consume(newBucket());
+    server.pause();
+    const pending = [quickRejection(store.consume(newBucket())), quickRejection(store.reconcile([]))];
+    await nextTurn();
+    const [reason, other, gathered] = await Promise.all([
+      ...pending,
+      quickRejection(store.consume(newBucket())),
+    ]);
+    expect([reason, other, gathered]).toMatchObject([
+      { kind: 'outcomeUnknown' },
+      { kind: 'outcomeUnknown' },
+      { kind: 'notSent' },
+    ]);
+    // Whichever query times out first closes the connection of the other one too.
+    const messages = [reason, other].map((each) => (each as Error).message);
+    expect(messages).toContainEqual(expect.stringMatching(/no response within 500 ms/));
+    await pause(1500);
+    await quickRejection(store.consume(newBucket()));
+    server.goOn();
+    await eventually(async () => expect((await store.consume(newBucket())).allowed).toBe(true));
+  });
+
+  it('does not delay a list of bans when Redis hangs', async () => {
+    const server = await startServer();
+    const store = await open(server.url);
+    await store.bans();
+    server.pause();
+    expect(await quickRejection(store.bans())).toMatchObject({ kind: 'outcomeUnknown' });
+  });
+
+  it('fails all requests of a batch with one error when Redis cannot write, and counts none', async () => {
+    const server = await startServer();
+    const store = await open(server.url);
+    const requests = [newBucket(), newBucket(), newBucket()];
+    await store.consume(requests[0] as RateLimitRequest);
+    await server.operator.config('SET', 'maxmemory', '1');
+    const first = store.consume(newBucket());
+    await nextTurn();
+    const outcomes = await Promise.allSettled([first, ...requests.map((request) => store.consume(request))]);
+    expect(outcomes).toMatchObject([
+      { reason: { kind: 'failed', message: expect.stringContaining('OOM') } },
+      ...requests.map(() => ({ reason: { kind: 'notSent' } })),
+    ]);
+    const together = await Promise.allSettled(
+      [...requests, ...requests].map((request) => store.consume(request)),
+    );
+    const reasons = together.slice(1).map((outcome) => outcome.status === 'rejected' && outcome.reason);
+    expect(new Set(reasons).size).toBe(1);
+    const now = { minute: Math.floor(clock.now() / MINUTE_MS), day: Math.floor(clock.now() / DAY_MS) };
+    const usage = { ...(requests[0] as RateLimitRequest), ...now, minuteUsed: 1, dayUsed: 1 };
+    expect(await quickRejection(store.reconcile([usage]))).toMatchObject({ kind: 'failed' });
+    await server.operator.config('SET', 'maxmemory', '0');
+    expect(remaining(await store.consume(requests[0] as RateLimitRequest))).toEqual([58, 998]);
+  });
+
+  it.each([800, 1200, 2500])(
+    'keeps the connection when only this process was blocked for %i ms, and reads the responses that have arrived',
+    async (heldUpMs) => {
+      const server = await startServer();
+      const warn = jest.spyOn(Logger.prototype, 'warn');
+      const store = await open(server.url);
+      await store.consume(newBucket());
+      const response = store.consume(newBucket());
+      // The batch is sent at the end of this turn.
+      await nextTurn();
+      const heldUpTo = performance.now() + heldUpMs;
+      while (performance.now() < heldUpTo) {
+        // Blocks the process.
+      }
+      expect((await response).allowed).toBe(true);
+      expect((await store.consume(newBucket())).allowed).toBe(true);
+      expect(warn).not.toHaveBeenCalled();
+    },
+  );
+
+  it('logs each reason once, and rejects queries with the last reason', async () => {
+    const server = await startServer();
+    const warn = jest.spyOn(Logger.prototype, 'warn');
+    const lines = () => warn.mock.calls.map(([line]) => String(line));
+    await server.operator.acl('SETUSER', 'store', 'on', '>first', '~*', '+@all');
+    const store = await open(server.url.replace('redis://', 'redis://store:first@'));
+    expect((await store.consume(newBucket())).allowed).toBe(true);
+    await server.operator.acl('SETUSER', 'store', 'resetpass', '>second');
+    await server.operator.client('KILL', 'USER', 'store');
+    await until(() => lines().some((line) => line.includes('WRONGPASS')));
+    const reason = await quickRejection(store.consume(newBucket()));
+    expect(reason).toMatchObject({ kind: 'noConnection', message: expect.stringContaining('WRONGPASS') });
+    // Some more attempts, each of which fails for the same reason.
+    const before = await connectionsSoFar(server);
+    await until(async () => (await connectionsSoFar(server)) >= before + 3);
+    expect(lines().filter((line) => line.includes('WRONGPASS'))).toHaveLength(1);
+    await server.operator.acl('SETUSER', 'store', '>first');
+    await eventually(async () => expect((await store.consume(newBucket())).allowed).toBe(true));
+    expect(lines().at(-1)).toBe('Redis is there again');
+  });
+
+  it('closes its connections when the service ends', async () => {
+    const server = await startServer();
+    const store = await open(server.url);
+    await store.consume(newBucket());
+    store.onApplicationShutdown();
+    await until(async () => !String(await server.operator.client('LIST')).includes('animal-store-counters'));
+    expect(await quickRejection(store.consume(newBucket()))).toBeInstanceOf(CounterStoreError);
+  });
+});
+
+describeWithRedis('a running service, while Redis is away', () => {
+  let server: RedisServer;
+  let service: TestApplication;
+  let key: IssuedKey;
+  let other: IssuedKey;
+
+  beforeEach(async () => {
+    server = await startRedis();
+    const { COUNTER_STORE } = readEnvironment({ COUNTER_STORE: server.url });
+    service = await startApplication({ environment: { COUNTER_STORE } });
+    key = await service.issue({ plan: 'enterprise', perMinute: 60, perDay: 1000 });
+    other = await service.issue({ plan: 'enterprise', perMinute: 1_000_000, perDay: 1_000_000 });
+  });
+  afterEach(async () => {
+    server.goOn();
+    await service.close();
+    await server.stop();
+  });
+
+  const call = ({ key: its } = key) => send(`${service.url}/v1/pets`, { key: its });
+  const isDegraded = ({ headers }: HttpResponse) => headers.get('x-ratelimit-degraded') === 'true';
+  const left = ({ headers }: HttpResponse) => Number(headers.get('x-ratelimit-remaining'));
+  /** Waits until Redis counts again; uses another key, so that the counts of the first stay the same. */
+  const recovered = () => until(async () => !isDegraded(await call(other)));
+  const stored = async () => {
+    const [minute, day] = await server.operator.hmget(
+      `${PREFIX}:{quota:${key.quotaId}}`,
+      'minuteUsed',
+      'dayUsed',
+    );
+    return { minute: Number(minute), day: Number(day) };
+  };
+
+  it('counts locally while Redis is down, and adds what it allowed when Redis is back', async () => {
+    const { port } = server;
+    for (const remains of [59, 58, 57, 56, 55]) {
+      const response = await call();
+      expect([response.status, isDegraded(response), left(response)]).toEqual([200, false, remains]);
+    }
+    await server.stop();
+    await until(async () => isDegraded(await call(other)));
+    const responses: HttpResponse[] = [];
+    for (let sent = 0; sent < 57; sent += 1) {
+      responses.push(await call());
+    }
+    expect(responses.every(isDegraded)).toBe(true);
+    expect(responses.map(({ status }) => status)).toEqual([...Array(55).fill(200), 429, 429]);
+    expect(responses.slice(0, 55).map(left)).toEqual(Array.from({ length: 55 }, (_, index) => 54 - index));
+    const admin = await service.issue({ role: 'admin', plan: 'business' });
+    const listed = await send(`${service.url}/admin/keys?banned=true`, { key: admin.key });
+    expectError(listed, 503, 'service_unavailable');
+    expect(listed.text).not.toMatch(/redis|ECONN|127\.0\.0\.1/i);
+
+    server = await startRedis({}, port);
+    await recovered();
+    // It has lost what it had counted before.
+    expect(await stored()).toEqual({ minute: 55, day: 55 });
+    const next = await call();
+    expect([next.status, isDegraded(next), left(next)]).toEqual([200, false, 4]);
+  });
+
+  it('counts a key locally whose Redis key is not a counter, while it counts others in Redis, until that is deleted', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn');
+    const broken = await service.issue({ plan: 'enterprise', perMinute: 60, perDay: 1000 });
+    const redisKey = `${PREFIX}:{quota:${broken.quotaId}}`;
+    await server.operator.set(redisKey, 'no hash');
+    for (let round = 0; round < 5; round += 1) {
+      for (let sent = 0; sent < 3; sent += 1) {
+        const degraded = await call(broken);
+        expect([degraded.status, isDegraded(degraded)]).toEqual([200, true]);
+      }
+      const whole = await call();
+      expect([whole.status, isDegraded(whole), left(whole)]).toEqual([200, false, 59 - round]);
+    }
+    expect(warn.mock.calls.map(([line]) => line)).toEqual([
+      `What Redis has at ${redisKey} cannot be used, and is tried again: it is no counter`,
+    ]);
+    await server.operator.del(redisKey);
+    expect(isDegraded(await call(broken))).toBe(false);
+  });
+});

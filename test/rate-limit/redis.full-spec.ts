@@ -1,0 +1,270 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
+import { readEnvironment } from '../../src/settings/environment.js';
+import type { RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
+import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
+import { RedisCounterStore } from '../../src/rate-limit/stores/redis-counter-store.js';
+import { TestClock } from '../support/counters/clock.js';
+import { remaining } from '../support/counters/counter-stores.js';
+import { createDatabase, type TestDatabase } from '../support/database/database.js';
+import { eventually, until } from '../support/eventually.js';
+import { freePort } from '../support/service/free-port.js';
+import { send } from '../support/http/http.js';
+import { issueKey } from '../support/keys/keys.js';
+import { hasRedis, type RedisServer, startRedis, startRedisCluster } from '../support/counters/redis.js';
+import { run, ServiceProcess } from '../support/service/service-process.js';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** More than it takes to ban a key: with this much of a minute left, that happens within the minute. */
+const BURST_MS = 15_000;
+
+const describeWithRedis = hasRedis() ? describe : describe.skip;
+
+beforeAll(() => Logger.overrideLogger(false));
+
+describeWithRedis('a Cluster of three masters', () => {
+  let cluster: Awaited<ReturnType<typeof startRedisCluster>>;
+  let clock: TestClock;
+  let stores: RedisCounterStore[] = [];
+
+  beforeAll(async () => {
+    cluster = await startRedisCluster();
+  });
+  afterAll(() => cluster.stop());
+  beforeEach(() => {
+    clock = new TestClock();
+    clock.travelToMinuteStart();
+  });
+  afterEach(async () => {
+    stores.forEach((store) => store.onApplicationShutdown());
+    stores = [];
+    await Promise.all(cluster.masters.map(({ operator }) => operator.flushall()));
+  });
+
+  async function open(COUNTER_STORE: string): Promise<RedisCounterStore> {
+    const store = new RedisCounterStore(readEnvironment({ COUNTER_STORE }), clock);
+    stores.push(store);
+    await store.onModuleInit();
+    return store;
+  }
+
+  const one = () => (cluster.masters[0] as RedisServer).url;
+  const all = () => cluster.masters.map(({ url }) => url).join(',');
+  const quotas = (count: number, perMinute: number): RateLimitRequest[] =>
+    Array.from({ length: count }, (_, index) => ({ bucketKey: `quota:${index}`, perMinute, perDay: 1000 }));
+  const keysOnEach = () => Promise.all(cluster.masters.map(({ operator }) => operator.dbsize()));
+
+  it('is found by one or several of its addresses, and counts exactly for two replicas', async () => {
+    const replicas = [await open(one()), await open(all())];
+    const requests = quotas(30, 20);
+    const decisions = await Promise.all(
+      Array.from({ length: 30 }, (_, round) =>
+        requests.map((request) => (replicas[round % 2] as RedisCounterStore).consume(request)),
+      ).flat(),
+    );
+    expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(30 * 20);
+    const sizes = await keysOnEach();
+    expect(sizes.reduce((sum, size) => sum + size)).toBe(30);
+    expect(Math.min(...sizes)).toBeGreaterThan(0);
+  });
+
+  it('stores bans, lists those of all masters, and lifts them', async () => {
+    const store = await open(all());
+    const requests = quotas(30, 2);
+    const starters = await Promise.all(
+      requests.flatMap((request) => Array.from({ length: 5 }, () => store.consume(request))),
+    );
+    expect(starters.filter(({ ban }) => ban?.started)).toHaveLength(30);
+    const other = await open(one());
+    const bans = await other.bans();
+    expect([...bans.keys()].toSorted()).toEqual(requests.map(({ bucketKey }) => bucketKey).toSorted());
+    for (const { bucketKey } of requests.slice(0, 20)) {
+      expect(await other.liftBan(bucketKey)).toEqual(bans.get(bucketKey));
+    }
+    expect((await store.bans()).size).toBe(10);
+    expect((await store.peek(requests[0] as RateLimitRequest)).ban).toBeNull();
+    await store.reconcile(
+      requests.map((request) => ({ ...request, minute: 0, minuteUsed: 1, day: 0, dayUsed: 1 })),
+    );
+  });
+
+  it('keeps counting while one master is away, and uses it again once it is back', async () => {
+    const store = await open(all());
+    const requests = quotas(30, 1000);
+    await Promise.all(requests.map((request) => store.consume(request)));
+    const [first, , third] = cluster.masters as [RedisServer, RedisServer, RedisServer];
+    const onFirst = await first.operator.keys('*');
+    const healthy = requests.find(({ bucketKey }) =>
+      onFirst.includes(`animal-store:staging:{${bucketKey}}`),
+    ) as RateLimitRequest;
+    // The others still respond, as in the seconds before they agree that it is away.
+    await Promise.all(
+      cluster.masters.map(({ operator }) => operator.config('SET', 'cluster-require-full-coverage', 'no')),
+    );
+    third.pause();
+    try {
+      // The first request goes alone and succeeds, so the others go together; after a failure they would not be sent.
+      const outcomes = await Promise.allSettled(
+        [healthy, ...requests].map((request) => store.consume(request)),
+      );
+      const fulfilled = outcomes.filter(({ status }) => status === 'fulfilled');
+      expect(fulfilled.length).toBeGreaterThan(5);
+      expect(fulfilled.length).toBeLessThan(30);
+    } finally {
+      third.goOn();
+    }
+    await eventually(async () => {
+      expect(await Promise.all(requests.map((request) => store.consume(request)))).toHaveLength(30);
+    }, 10_000);
+  });
+
+  it('delays no request once it is known that a master hangs, and receives what was not sent while others are counted', async () => {
+    const requests = quotas(30, 100_000).map((request) => ({ ...request, perDay: 1_000_000 }));
+    const store = await open(all());
+    const replica = new FallbackCounterStore(store, { BAN_DURATIONS: [] }, clock);
+    const third = cluster.masters[2] as RedisServer;
+    let allowed = 0;
+    const consumeAll = async () => {
+      const start = performance.now();
+      const decisions = await Promise.all(requests.map((each) => replica.consume(each)));
+      allowed += decisions.filter((decision) => decision.allowed).length;
+      return { decisions, ms: performance.now() - start };
+    };
+    try {
+      await consumeAll();
+      third.pause();
+      await until(async () => (await consumeAll()).ms < 100);
+      let slowestMs = 0;
+      for (let round = 0; round < 20; round += 1) {
+        slowestMs = Math.max(slowestMs, (await consumeAll()).ms);
+        await pause(100);
+      }
+      expect(slowestMs).toBeLessThan(400);
+      third.goOn();
+      await until(async () => (await consumeAll()).decisions.every(({ degraded }) => !degraded));
+      const looks = await Promise.all(requests.map((each) => store.peek(each)));
+      const counted = looks.reduce((sum, look) => sum + 1_000_000 - (remaining(look)[1] ?? 0), 0);
+      // Before the connection was closed, one or two requests for some of the quotas were sent, and may be counted.
+      expect(Math.abs(allowed - counted)).toBeLessThanOrEqual(60);
+    } finally {
+      third.goOn();
+      replica.onApplicationShutdown();
+    }
+  });
+
+  it('adds to the other masters when one is full, and reports what was not added', async () => {
+    const store = await open(all());
+    const requests = quotas(30, 1000);
+    await Promise.all(requests.map((request) => store.consume(request)));
+    const [full] = cluster.masters as [RedisServer];
+    const onFull = await full.operator.keys('*');
+    const isOnFull = ({ bucketKey }: { bucketKey: string }) =>
+      onFull.includes(`animal-store:staging:{${bucketKey}}`);
+    const now = { minute: Math.floor(clock.now() / MINUTE_MS), day: Math.floor(clock.now() / DAY_MS) };
+    const usage = requests.map((request) => ({ ...request, ...now, minuteUsed: 1, dayUsed: 1 }));
+    await full.operator.config('SET', 'maxmemory', '1');
+    try {
+      const reason = await store.reconcile(usage).catch((error: unknown) => error);
+      expect(reason).toMatchObject({ kind: 'failed', notReconciled: usage.filter(isOnFull) });
+    } finally {
+      await full.operator.config('SET', 'maxmemory', '0');
+    }
+    const looks = await Promise.all(requests.map((request) => store.peek(request)));
+    expect(looks.map((look) => remaining(look)[0])).toEqual(
+      requests.map((request) => (isOnFull(request) ? 999 : 998)),
+    );
+  });
+
+  it('has no database except 0', async () => {
+    await expect(open(`${one()}/1`)).rejects.toThrow('a Cluster has none but 0');
+  });
+
+  it('is rejected when one of its masters may evict keys', async () => {
+    const [, second] = cluster.masters as [RedisServer, RedisServer];
+    await second.operator.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    try {
+      await expect(open(one())).rejects.toThrow(
+        `127.0.0.1:${second.port} has the maxmemory-policy allkeys-lru`,
+      );
+    } finally {
+      await second.operator.config('SET', 'maxmemory-policy', 'noeviction');
+    }
+  });
+});
+
+describeWithRedis('a service that counts in Redis', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createDatabase();
+  });
+  afterAll(() => database.drop());
+
+  const settings = (COUNTER_STORE: string, more: Record<string, string> = {}) => ({
+    DATABASE_URL: database.url,
+    APP_ENV: 'staging',
+    HOST: '127.0.0.1',
+    COUNTER_STORE,
+    ...more,
+  });
+
+  it('refuses to start with one that may evict keys, and says in one line what to set', async () => {
+    const server = await startRedis({ 'maxmemory-policy': 'allkeys-lru' });
+    const reason =
+      `The settings are wrong:\nCOUNTER_STORE: 127.0.0.1:${server.port} has the maxmemory-policy allkeys-lru, ` +
+      'by which counts and bans are forgotten when memory is full; set maxmemory-policy to noeviction\n';
+    try {
+      const service = await run('main.js', settings(server.url, { LOG_LEVEL: 'silent' }));
+      expect(service).toEqual({ code: 1, signal: null, stdout: '', stderr: reason });
+      const terminal = await run('cli/admin.js', settings(server.url), 'keys', 'list', '--banned');
+      expect(terminal).toEqual({ code: 1, signal: null, stdout: '', stderr: reason });
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('starts while Redis is away and logs that once, counts exactly with a second process when it is back, and stops gracefully', async () => {
+    const port = await freePort();
+    const own = settings(`redis://127.0.0.1:${port}`);
+    const replicas = [new ServiceProcess('main.js', own), new ServiceProcess('main.js', own)] as const;
+    const urls = await Promise.all(replicas.map((replica) => replica.listening()));
+    await pause(1500);
+    expect(replicas[0].stdout.match(/Redis cannot be used/g)).toHaveLength(1);
+    const server = await startRedis({}, port);
+    try {
+      const issued = await issueKey(database, { plan: 'enterprise', perMinute: 60, perDay: 1000 });
+      await Promise.all(replicas.map((replica) => replica.waitForOutput(/Redis is there again/)));
+      // These processes use the real clock, so enough of this minute must be left.
+      const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS);
+      if (leftMs < BURST_MS) {
+        await pause(leftMs);
+      }
+      const responses = await Promise.all(
+        Array.from({ length: 200 }, (_, index) => send(`${urls[index % 2]}/v1/pets`, { key: issued.key })),
+      );
+      const codes = responses.map(({ status, json }) => json.code ?? status);
+      expect(codes.filter((code) => code === 200)).toHaveLength(60);
+      expect(codes.filter((code) => code === 'rate_limit_exceeded')).toHaveLength(59);
+      expect(codes.filter((code) => code === 'api_key_banned')).toHaveLength(81);
+
+      const banned = await run('cli/admin.js', own, 'keys', 'list', '--banned', '--json');
+      expect(banned.stdout).toContain(issued.id);
+      const unban = await run('cli/admin.js', own, 'keys', 'unban', issued.id);
+      expect({ code: unban.code, stderr: unban.stderr }).toEqual({ code: 0, stderr: '' });
+      const next = await send(`${urls[0]}/v1/pets`, { key: issued.key });
+      expect(next.json.code).not.toBe('api_key_banned');
+      const ended = await Promise.all(replicas.map((replica) => replica.kill('SIGTERM')));
+      expect(ended.map(({ code }) => code)).toEqual([0, 0]);
+    } finally {
+      await server.stop();
+      await Promise.all(replicas.map((replica) => replica.kill('SIGKILL')));
+    }
+  });
+
+  it('makes terminal commands fail with one line while Redis is away', async () => {
+    const away = settings(`redis://127.0.0.1:${await freePort()}`);
+    const { code, stdout, stderr } = await run('cli/admin.js', away, 'keys', 'list', '--banned');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^Redis cannot be used: connect ECONNREFUSED \S+ \(check COUNTER_STORE\)\n$/);
+  });
+});

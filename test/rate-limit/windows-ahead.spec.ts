@@ -1,0 +1,141 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import { readEnvironment } from '../../src/settings/environment.js';
+import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { type ServiceHome, sharedStores } from '../support/counters/counter-stores.js';
+import { documented } from '../support/documented-commands.js';
+import { type HttpResponse, send } from '../support/http/http.js';
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const TWO_DAYS_MS = 2 * DAY_MS;
+
+/** The commands of docs/operating.md, one for each store. The embedded PostgreSQL has no psql, so its file is run as it is. */
+const [psql = '', redisCli = ''] = documented('operating.md', 'After a clock was ahead').split('\n');
+const [, sqlFile = ''] = /--file=(\S+)/.exec(psql) ?? [];
+const repairs: Record<string, (home: ServiceHome) => Promise<unknown>> = {
+  PostgreSQL: ({ database }) => database.query(readFileSync(sqlFile, 'utf8')),
+  Redis: ({ settings: { COUNTER_STORE } }) =>
+    promisify(execFile)('sh', ['-c', redisCli], { env: { ...process.env, COUNTER_STORE } }),
+};
+
+describe.each(sharedStores)('a window that %s opened while its clock was ahead', (name, start) => {
+  let home: ServiceHome;
+  let service: TestApplication;
+  let key: IssuedKey;
+  let lines: jest.SpyInstance;
+
+  beforeAll(async () => {
+    home = await start();
+    const { COUNTER_STORE } = readEnvironment(home.settings);
+    service = await startApplication({ database: home.database, environment: { COUNTER_STORE } });
+  });
+  afterAll(async () => {
+    await service.close();
+    await home.stop();
+  });
+  beforeEach(async () => {
+    // The repair uses the clock of the server itself.
+    service.clock.storeOffsetMs = 0;
+    key = await service.issue({ plan: 'enterprise', perMinute: 5, perDay: 5 });
+    lines = jest.spyOn(service.app.get(FallbackCounterStore)['logger'], 'warn').mockReturnValue();
+  });
+  afterEach(() => lines.mockRestore());
+
+  const call = () => send(`${service.url}/v1/pets`, { key: key.key });
+  const repair = () => repairs[name]?.(home);
+  const stored = () => home.counterOf(`quota:${key.quotaId}`);
+  const secondsToReset = ({ headers }: HttpResponse) =>
+    Number(headers.get('x-ratelimit-reset')) - service.clock.now() / SECOND_MS;
+  const remaining = ({ headers }: HttpResponse) => Number(headers.get('x-ratelimit-remaining'));
+
+  async function callWhileAhead(byMs: number, count = 1): Promise<HttpResponse[]> {
+    service.clock.travel(byMs);
+    const responses = await Promise.all(Array.from({ length: count }, call));
+    service.clock.travel(-byMs);
+    return responses;
+  }
+
+  it('is logged once a minute while it starts later than its own length from now', async () => {
+    await callWhileAhead(TWO_DAYS_MS);
+    expect(lines).not.toHaveBeenCalled();
+    for (let sent = 0; sent < 3; sent += 1) {
+      expect(secondsToReset(await call())).toBeGreaterThan(2 * 86_400 - 61);
+    }
+    const bucket = `quota:${key.quotaId}`;
+    expect(lines.mock.calls).toEqual([
+      [
+        expect.stringMatching(
+          new RegExp(
+            `^The minute window of ${bucket} begins 172[78]\\d\\d s after the current time of the counter store, ` +
+              'and stays in force until its end: see "After a clock was ahead" in docs/operating\\.md$',
+          ),
+        ),
+      ],
+    ]);
+    service.clock.travel(MINUTE_MS + SECOND_MS);
+    await Promise.all([call(), call()]);
+    expect(lines).toHaveBeenCalledTimes(2);
+  });
+
+  it('is not logged while it starts no later than its own length from now, as after a small skew', async () => {
+    const midnight = new Date((Math.ceil(Date.now() / DAY_MS) + 1) * DAY_MS);
+    service.clock.travelTo(midnight);
+    await call();
+    for (const behindMs of [10 * SECOND_MS, 58 * SECOND_MS]) {
+      service.clock.travelTo(new Date(midnight.getTime() - behindMs));
+      expect(secondsToReset(await call())).toBeGreaterThan(86_400);
+    }
+    expect(lines).not.toHaveBeenCalled();
+    service.clock.travelTo(new Date(midnight.getTime() - 90 * SECOND_MS));
+    await call();
+    expect(lines).toHaveBeenCalledTimes(1);
+  });
+
+  it.each([
+    ['two hours', 2 * 60 * MINUTE_MS],
+    ['two days', TWO_DAYS_MS],
+  ])(
+    'becomes the current one after the documented repair, and keeps its counts: ahead by %s',
+    async (_name, byMs) => {
+      await callWhileAhead(byMs, 3);
+      const before = await stored();
+      await repair();
+      await repair();
+      const after = await stored();
+      expect(after).toEqual({ ...before, minute: expect.any(Number), day: Math.floor(Date.now() / DAY_MS) });
+      expect(Date.now() / MINUTE_MS - (after?.minute ?? 0)).toBeLessThan(2);
+      const next = await call();
+      expect([next.status, remaining(next)]).toEqual([200, 1]);
+      expect(secondsToReset(next)).toBeLessThanOrEqual(86_400);
+      expect(lines).not.toHaveBeenCalled();
+    },
+  );
+
+  it('keeps only the rest of its ban after the documented repair', async () => {
+    const responses = await callWhileAhead(TWO_DAYS_MS, 10);
+    expect(responses.map(({ json }) => json.code)).toContain('api_key_banned');
+    expect(secondsToReset(await call())).toBeGreaterThan(2 * 86_400 - 1);
+    await repair();
+    const banned = await call();
+    expect(banned.json.code).toBe('api_key_banned');
+    expect(((await stored())?.bannedUntil?.getTime() ?? 0) - Date.now()).toBeLessThanOrEqual(2 * MINUTE_MS);
+  });
+
+  it('is the only kind of window that the documented repair changes', async () => {
+    await call();
+    const [before, bystander] = [await stored(), key];
+    key = await service.issue({ plan: 'enterprise', perMinute: 1, perDay: 1000 });
+    await Promise.all([call(), call(), call()]);
+    const banned = await stored();
+    expect(banned?.bannedUntil).toBeInstanceOf(Date);
+    await repair();
+    expect(await stored()).toEqual(banned);
+    key = bystander;
+    expect(await stored()).toEqual(before);
+  });
+});

@@ -1,0 +1,299 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Connections } from '../../src/server/connections.js';
+import { startApplication } from '../support/service/application.js';
+import { createDatabase, type TestDatabase } from '../support/database/database.js';
+import { DebianPostgres, describeOnDebianPostgres } from '../support/database/debian-postgres.js';
+import { eventually, until } from '../support/eventually.js';
+import { expectNoRateLimitHeaders, expectRateLimitHeaders } from '../support/http/expectations.js';
+import { freePort } from '../support/service/free-port.js';
+import { hold } from '../support/load/holding.js';
+import { send } from '../support/http/http.js';
+import { issueKey } from '../support/keys/keys.js';
+import { expectLocksWaitedFor } from '../support/database/locks.js';
+import { parseResponse } from '../support/http/raw-http.js';
+import { run, type ServiceProcess } from '../support/service/service-process.js';
+import { ServiceProcesses } from '../support/service/service-processes.js';
+import { aggregateUsage } from '../support/keys/usage.js';
+
+const UNLIMITED = { plan: 'enterprise', perMinute: 1_000_000, perDay: 10_000_000 } as const;
+/** The time that a process takes to exit. */
+const EXIT_MS = 500;
+
+let database: TestDatabase;
+const services = new ServiceProcesses(() => ({ DATABASE_URL: database.url }));
+
+beforeEach(async () => {
+  database = await createDatabase();
+});
+afterEach(async () => {
+  await services.end('SIGKILL');
+  await database.drop();
+});
+
+/** Sends the signal, and returns how the process ended and how long that took. */
+async function stop(service: ServiceProcess, signal: NodeJS.Signals = 'SIGTERM') {
+  const startMs = performance.now();
+  const ended = await service.kill(signal);
+  return { ...ended, ms: performance.now() - startMs };
+}
+
+describe('a service that receives a signal', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'is no longer ready after %s, serves for SHUTDOWN_DELAY, and exits with 0',
+    async (signal) => {
+      const { key } = await issueKey(database, UNLIMITED);
+      const service = services.start({ SHUTDOWN_DELAY: '2s' });
+      const url = await service.listening();
+      await eventually(async () => expect((await send(`${url}/readyz`)).status).toBe(200));
+      const stopping = stop(service, signal);
+      await service.waitForOutput(/Animal Store ends/);
+      expect((await send(`${url}/readyz`)).status).toBe(503);
+      const { status, headers } = await send(`${url}/v1/pets`, { key });
+      expect([status, headers.get('connection')]).toEqual([200, 'close']);
+      const { code, ms, stdout } = await stopping;
+      expect(code).toBe(0);
+      expect(ms).toBeGreaterThan(2_000);
+      expect(ms).toBeLessThan(2_000 + 5 * EXIT_MS);
+      expect(stdout).toContain(`Animal Store ends (${signal})`);
+      await aggregateUsage(database.url);
+      expect(
+        await database.query('SELECT sum(succeeded)::int AS served FROM usage WHERE period = $$minute$$'),
+      ).toEqual([{ served: 1 }]);
+    },
+  );
+
+  it('waits five seconds in production, and not at all elsewhere, by default', async () => {
+    const [production, development] = [services.start(), services.start({ NODE_ENV: '' })];
+    await Promise.all([production.listening(), development.listening()]);
+    const [delayed, immediate] = await Promise.all([stop(production), stop(development)]);
+    expect([delayed.code, immediate.code]).toEqual([0, 0]);
+    expect(delayed.ms).toBeGreaterThan(5_000);
+    expect(immediate.ms).toBeLessThan(5 * EXIT_MS);
+  });
+
+  it('exits immediately with 1 on a second signal', async () => {
+    const service = services.start({ SHUTDOWN_DELAY: '5s' });
+    await service.listening();
+    const ended = service.kill('SIGTERM');
+    await service.waitForOutput(/Animal Store ends/);
+    // Earlier it could be the same press of Ctrl-C.
+    await pause(1000);
+    const { code, ms, stdout } = await stop(service, 'SIGINT');
+    expect(code).toBe(1);
+    expect(ms).toBeLessThan(EXIT_MS);
+    expect(stdout).toContain('Cut off: second signal (SIGINT), the service exits immediately');
+    await ended;
+  });
+
+  it('counts a press of Ctrl-C once, though npm passes it on a second time', async () => {
+    const service = services.start({ SHUTDOWN_DELAY: '1s' });
+    await service.listening();
+    const ended = stop(service, 'SIGINT');
+    await service.waitForOutput(/Animal Store ends/);
+    await service.kill('SIGINT');
+    expect(await ended).toMatchObject({ code: 0, signal: null });
+  });
+
+  it('exits with 0 during its start', async () => {
+    for (const afterMs of [200, 500, 800, 1100]) {
+      const port = await freePort();
+      const service = services.start({ PORT: String(port), NODE_ENV: '' });
+      await pause(afterMs);
+      const { code, signal } = await stop(service);
+      // Before anything is started, the signal itself ends the process.
+      expect([code, signal]).toEqual(signal === null ? [0, null] : [null, 'SIGTERM']);
+      const socket = connect(port, '127.0.0.1');
+      const [error] = await once(socket, 'error');
+      expect(error).toMatchObject({ code: 'ECONNREFUSED' });
+    }
+  });
+});
+
+describe('a service that shuts down, after seven tenths of SHUTDOWN_GRACE', () => {
+  const GRACE_MS = 3_000;
+  const SETTINGS = { SHUTDOWN_DELAY: '0', SHUTDOWN_GRACE: '3s' };
+  const TOO_LATE = {
+    code: 'service_unavailable',
+    message: 'This server is shutting down. Try again shortly.',
+    status: 503,
+  };
+  let service: ServiceProcess;
+  let url: string;
+  let key: string;
+
+  beforeEach(async () => {
+    service = services.start(SETTINGS);
+    url = await service.ready();
+    ({ key } = await issueKey(database, { plan: 'free' }));
+    // From now on the service has the limits of the key in memory.
+    expect((await send(`${url}/v1/pets`, { key })).status).toBe(200);
+  });
+
+  const request = (line: string, ...headers: string[]) =>
+    [`${line} HTTP/1.1`, 'Host: x', ...headers, '', ''].join('\r\n');
+  const authorization = () => `Authorization: Bearer ${key}`;
+  const list = () => request('GET /v1/pets', authorization());
+  const NAMED = '{"name":"Rex","categoryId":1}';
+  const add = () =>
+    request(
+      'POST /v1/pets',
+      authorization(),
+      'Content-Type: application/json',
+      `Content-Length: ${NAMED.length}`,
+    );
+
+  /** Sends bytes on a new connection; `received` is all that arrives until the server closes it. */
+  function open(bytes: string) {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    socket.write(bytes);
+    return { socket, received: text(socket) };
+  }
+
+  const used = async () => {
+    const [row] = await database.query<{ day_used: number }>(
+      "SELECT day_used FROM rate_limit_counters WHERE subject LIKE 'quota:%'",
+    );
+    return row?.day_used;
+  };
+
+  function expectTooLate(received: string, isProtected: boolean): void {
+    const response = parseResponse(received);
+    const headers = new Headers(response.headers);
+    expect([response.status, JSON.parse(response.body)]).toEqual([503, TOO_LATE]);
+    expect(response.headers).toMatchObject({
+      'retry-after': '1',
+      'content-type': expect.stringMatching('^application/json'),
+      'x-content-type-options': 'nosniff',
+      'x-request-id': expect.any(String),
+      connection: 'close',
+    });
+    if (isProtected) {
+      expectRateLimitHeaders({ headers });
+    } else {
+      expectNoRateLimitHeaders({ headers });
+    }
+  }
+
+  it('returns 503 to a request whose body has not arrived, and which is already counted', async () => {
+    const pet = open(add() + NAMED.slice(0, 9));
+    await eventually(async () => expect(await used()).toBe(2));
+    const { code, ms, stdout } = await stop(service);
+    const received = await pet.received;
+    expectTooLate(received, true);
+    expect(parseResponse(received).headers).toMatchObject({
+      'x-ratelimit-limit': '60',
+      'x-ratelimit-remaining': '58',
+    });
+    expect(code).toBe(0);
+    expect(ms).toBeGreaterThan(0.7 * GRACE_MS);
+    expect(ms).toBeLessThan(GRACE_MS);
+    expect(stdout).not.toMatch(/"level":"(warn|error)"/);
+    expect(await used()).toBe(2);
+    expect(await database.query('SELECT 1 FROM pets')).toEqual([]);
+    await aggregateUsage(database.url);
+    expect(
+      await database.query('SELECT sum(succeeded)::int AS served FROM usage WHERE period = $$minute$$'),
+    ).toEqual([{ served: 1 }]);
+  });
+
+  it('returns 503 to a request whose headers have not arrived, on new and kept-alive connections', async () => {
+    const [unused, kept] = [open(list().slice(0, 40)), open(list())];
+    await once(kept.socket, 'readable');
+    kept.socket.write(list().slice(0, 40));
+    await send(`${url}/livez`);
+    const { code, ms } = await stop(service);
+    expectTooLate(await unused.received, false);
+    const [first, second] = (await kept.received).split(/(?=HTTP\/1\.1 503)/);
+    expect(parseResponse(first ?? '').status).toBe(200);
+    expectTooLate(second ?? '', false);
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(GRACE_MS);
+    expect(await used()).toBe(2);
+  });
+
+  it('returns 503 to pipelined requests behind one in flight, after its response', async () => {
+    const lock = await hold(database.url, 'LOCK TABLE pets');
+    const late = open(add());
+    const { received } = open(list() + add() + NAMED + request('GET /livez') + add() + NAMED.slice(0, 9));
+    await eventually(() => expectLocksWaitedFor(database, 1));
+    const stopping = stop(service);
+    expectTooLate(await late.received, true);
+    await lock.letGo();
+    const responses = (await received).split(/(?=HTTP\/1\.1 \d)/).map(parseResponse);
+    expect(responses.map(({ status, headers }) => [status, headers['connection']])).toEqual([
+      [200, 'keep-alive'],
+      [503, 'keep-alive'],
+      [503, 'keep-alive'],
+      [503, 'close'],
+    ]);
+    expect((await stopping).code).toBe(0);
+    // The request before, the one in flight, and the one whose body was awaited.
+    expect(await used()).toBe(3);
+    expect(await database.query('SELECT 1 FROM pets')).toEqual([]);
+  });
+
+  it('returns 503 to a first request on a connection that it had accepted', async () => {
+    const store = await startApplication({ database, environment: { SHUTDOWN_GRACE: 4_000 } });
+    url = store.url;
+    const connections = store.app.get(Connections);
+    const accepted = ['/v1/pets', '/v1/%zz', '/livez'].map((path) => ({ path, ...open('') }));
+    await Promise.all(accepted.map(({ socket }) => once(socket, 'connect')));
+    await send(`${url}/livez`);
+    connections.drain();
+    await pause(2_500);
+    const closed = store.close();
+    await until(() => connections.startsNoMore.aborted);
+    for (const { path, socket } of accepted) {
+      socket.write(request(`GET ${path}`, authorization()));
+    }
+    for (const { path, received } of accepted) {
+      expectTooLate(await received, path.startsWith('/v1'));
+    }
+    await closed;
+    expect(connections.cutOff).toBe(0);
+    expect(await used()).toBe(1);
+  });
+
+  it('cuts off requests in flight after four fifths, without a response, and the requests behind them', async () => {
+    const lock = await hold(database.url, 'LOCK TABLE pets');
+    const { received } = open(list() + request('GET /livez'));
+    await eventually(() => expectLocksWaitedFor(database, 1));
+    const { code, ms, stdout } = await stop(service);
+    expect([await received, code]).toEqual(['', 1]);
+    expect(ms).toBeLessThan(GRACE_MS + EXIT_MS);
+    expect(stdout).toMatch(/Requests [^"]*cut off: 2"/);
+    await lock.letGo();
+  });
+});
+
+describeOnDebianPostgres('a service whose database hangs', () => {
+  it('exits within SHUTDOWN_GRACE, whatever is in flight', async () => {
+    const postgres = await DebianPostgres.create();
+    try {
+      await postgres.start();
+      const settings = { DATABASE_URL: postgres.url(), APP_ENV: 'staging' };
+      const service = services.start({ ...settings, NODE_ENV: '', SHUTDOWN_GRACE: '4s' });
+      const url = await service.listening();
+      await run('cli/seed.js', settings);
+      const { key } = await issueKey({ url: postgres.url() }, UNLIMITED);
+      expect((await send(`${url}/v1/pets`, { key })).status).toBe(200);
+      await postgres.freeze();
+      const outcomes = Promise.allSettled(
+        [1, 2, 3].map(() =>
+          send(`${url}/v1/pets`, { key, method: 'POST', body: { name: 'x', categoryId: 1 } }),
+        ),
+      );
+      const { code, ms, stdout } = await stop(service);
+      expect(code).toBe(1);
+      expect(ms).toBeLessThan(4_000 + EXIT_MS);
+      expect(stdout).toMatch(/cut off|Cut off/);
+      await outcomes;
+    } finally {
+      await postgres.remove();
+    }
+  });
+});

@@ -1,0 +1,160 @@
+import { Agent, get, type IncomingMessage } from 'node:http';
+import net from 'node:net';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { Connections } from '../../src/server/connections.js';
+import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { eventually, until } from '../support/eventually.js';
+import { hold } from '../support/load/holding.js';
+import { send } from '../support/http/http.js';
+import { expectLocksWaitedFor } from '../support/database/locks.js';
+import { sendRaw } from '../support/http/raw-http.js';
+
+let store: TestApplication;
+let client: IssuedKey;
+
+beforeEach(async () => {
+  store = await startApplication();
+  client = await store.issue();
+});
+afterEach(() => store.close());
+
+const used = async () => {
+  const [row] = await store.database.query<{ day_used: number }>(
+    'SELECT day_used FROM rate_limit_counters WHERE subject = $1',
+    [`quota:${client.quotaId}`],
+  );
+  return row?.day_used ?? 0;
+};
+const requestOf = (target: string, connection = 'keep-alive') =>
+  `GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.key}\r\nConnection: ${connection}\r\n\r\n`;
+/** New connections are rejected once the server closes. */
+const serverIsClosed = () =>
+  eventually(() => expect(fetch(`${store.url}/livez`)).rejects.toThrow('fetch failed'));
+
+describe('a service that drains', () => {
+  it('is not ready, though it was a moment ago, and is still live', async () => {
+    expect((await send(`${store.url}/readyz`)).status).toBe(200);
+    store.app.get(Connections).drain();
+    const { status, json, headers } = await send(`${store.url}/readyz`);
+    expect([status, json]).toEqual([
+      503,
+      { code: 'service_unavailable', message: 'Not ready.', status: 503 },
+    ]);
+    expect(headers.get('retry-after')).toBe('1');
+    expect((await send(`${store.url}/livez`)).status).toBe(200);
+  });
+
+  it('serves requests on existing and new connections, with Connection: close', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const fetchTarget = async (target: string) => {
+      const outgoing = get(`${store.url}${target}`, {
+        agent,
+        headers: { Authorization: `Bearer ${client.key}` },
+      });
+      const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+      await text(response);
+      return {
+        status: response.statusCode,
+        connection: response.headers.connection,
+        reused: outgoing.reusedSocket,
+      };
+    };
+    expect(await fetchTarget('/v1/pets')).toEqual({ status: 200, connection: 'keep-alive', reused: false });
+    store.app.get(Connections).drain();
+    expect(await fetchTarget('/v1/pets')).toEqual({ status: 200, connection: 'close', reused: true });
+    // Whichever part responds: a handler, the filter, the router.
+    for (const [target, status] of [
+      ['/v1/pets', 200],
+      ['/v1/pets/9', 404],
+      ['/v1/pets/%zz', 404],
+      ['/livez', 200],
+    ]) {
+      expect(await fetchTarget(String(target))).toEqual({ status, connection: 'close', reused: false });
+    }
+    agent.destroy();
+    expect(await used()).toBe(5);
+  });
+
+  it('finishes requests in flight, with Connection: close', async () => {
+    const lock = await hold(store.database.url, 'LOCK TABLE pets');
+    const response = sendRaw(store.url, requestOf('/v1/pets'));
+    await eventually(() => expectLocksWaitedFor(store.database, 1));
+    store.app.get(Connections).drain();
+    await lock.letGo();
+    expect(await response).toMatchObject({ status: 200, headers: { connection: 'close' } });
+  });
+
+  it('finishes all requests that a client has pipelined, with Connection: close on the last', async () => {
+    const lock = await hold(store.database.url, 'LOCK TABLE pets');
+    const responses = sendRaw(store.url, requestOf('/v1/pets').repeat(3));
+    await eventually(() => expectLocksWaitedFor(store.database, 1));
+    store.app.get(Connections).drain();
+    await lock.letGo();
+    const { status, headers, body } = await responses;
+    expect([status, headers['connection']]).toEqual([200, 'keep-alive']);
+    expect(body.match(/^connection: \S+|HTTP\/1\.1 \d+/gim)).toEqual([
+      'HTTP/1.1 200',
+      'Connection: keep-alive',
+      'HTTP/1.1 200',
+      'Connection: close',
+    ]);
+  });
+});
+
+describe('a service that ends', () => {
+  it('finishes requests in flight, however long they take', async () => {
+    const lock = await hold(store.database.url, 'LOCK TABLE pets');
+    const response = sendRaw(store.url, requestOf('/v1/pets'));
+    await eventually(() => expectLocksWaitedFor(store.database, 1));
+    const closed = store.app.close();
+    await serverIsClosed();
+    await lock.letGo();
+    expect(await response).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    await closed;
+    expect(await used()).toBe(1);
+    expect(store.app.get(Connections).cutOff).toBe(0);
+  });
+
+  it('lets a client read responses that are already made, then closes its connection', async () => {
+    await store.database.query(
+      'INSERT INTO pets (name, category_id) SELECT repeat(chr(1), 255), 1 FROM generate_series(1, 100)',
+    );
+    client = await store.issue({ plan: 'pro' });
+    const { hostname, port } = new URL(store.url);
+    const opened = once(store.app.getHttpServer(), 'connection') as Promise<[net.Socket]>;
+    const socket = net.connect(Number(port), hostname).pause();
+    // 12 MB: more than the buffers of both ends hold.
+    socket.write(requestOf('/v1/pets?limit=100').repeat(80));
+    const [theirs] = await opened;
+    await until(() => theirs.writableNeedDrain);
+    const closed = store.app.close();
+    await serverIsClosed();
+    const statuses = (await text(socket)).match(/HTTP\/1\.1 \d+/g);
+    expect(statuses).toEqual(Array(80).fill('HTTP/1.1 200'));
+    await closed;
+    expect(store.app.get(Connections).cutOff).toBe(0);
+  });
+
+  it('serves a request on a connection that it had already accepted, with Connection: close', async () => {
+    const { hostname, port } = new URL(store.url);
+    const socket = net.connect(Number(port), hostname);
+    await once(socket, 'connect');
+    // The server has accepted that connection when it responds on a later one.
+    await send(`${store.url}/livez`);
+    const lock = await hold(store.database.url, 'LOCK TABLE pets');
+    const before = sendRaw(store.url, requestOf('/v1/pets'));
+    await eventually(() => expectLocksWaitedFor(store.database, 1));
+    const closed = store.app.close();
+    await serverIsClosed();
+    socket.write(requestOf('/v1/rate-limit'));
+    const [head = ''] = (await text(socket)).split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1.1 200 /);
+    expect(head).toMatch(/^connection: close$/im);
+    await lock.letGo();
+    expect((await before).status).toBe(200);
+    await closed;
+    expect(await used()).toBe(1);
+  });
+});

@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+
+const CLIENT = path.join(__dirname, '..', 'support', 'load', 'waiting-client.mjs');
+const PER_MINUTE = 20;
+/** Fewer than the limit per minute, as documented. */
+const IN_FLIGHT = PER_MINUTE - 1;
+/** More than two minutes have room for. */
+const REQUESTS = 2 * PER_MINUTE + 10;
+/** The first minute ends soon, so that the test takes little more than one minute. */
+const MINUTE_REST_MS = 5_000;
+const run = promisify(execFile);
+
+describe('a client that waits for Retry-After and has fewer requests in flight than its limit per minute', () => {
+  let store: TestApplication;
+
+  beforeAll(async () => {
+    store = await startApplication();
+    store.clock.travelToMinuteStart();
+    store.clock.travel(60_000 - MINUTE_REST_MS);
+  });
+  afterAll(() => store.close());
+
+  it('gets 200 for all requests over three windows, and is never banned: got and ky with their own retries', async () => {
+    const outcomes = await Promise.all(
+      ['got', 'ky'].map(async (library) => {
+        const { key, quotaId } = await store.issue({
+          plan: 'enterprise',
+          perMinute: PER_MINUTE,
+          perDay: 10_000,
+        });
+        const { stdout } = await run(process.execPath, [
+          CLIENT,
+          library,
+          `${store.url}/v1/pets`,
+          key,
+          String(REQUESTS),
+          String(IN_FLIGHT),
+        ]);
+        const [counters] = await store.database.query(
+          'SELECT day_used, ban_step, banned_until FROM rate_limit_counters WHERE subject = $1',
+          [`quota:${quotaId}`],
+        );
+        return { library, statuses: JSON.parse(stdout), counters };
+      }),
+    );
+    const statuses = Array.from({ length: REQUESTS }, () => 200);
+    const counters = { day_used: REQUESTS, ban_step: 0, banned_until: null };
+    expect(outcomes).toEqual([
+      { library: 'got', statuses, counters },
+      { library: 'ky', statuses, counters },
+    ]);
+  });
+});

@@ -1,0 +1,134 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, cp, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { until } from '../support/eventually.js';
+import { CLEAN } from '../support/service/service-process.js';
+
+const ROOT = path.join(__dirname, '..', '..');
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'animal-store-scripts-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const at = (...names: string[]) => path.join(folder, ...names);
+
+const change = async (file: string, added: string) => writeFile(file, (await readFile(file, 'utf8')) + added);
+
+/** Copies what the build reads. */
+async function copyProject(): Promise<void> {
+  const sources = [
+    'package.json',
+    'package-lock.json',
+    'prisma',
+    'prisma.config.ts',
+    'src',
+    'dev',
+    'client/src',
+    'console',
+  ];
+  const settings = ['nest-cli.json', 'tsconfig.json', 'tsconfig.build.json'];
+  for (const name of [...sources, ...settings]) {
+    await cp(path.join(ROOT, name), at(name), { recursive: true });
+  }
+  await symlink(path.join(ROOT, 'node_modules'), at('node_modules'), 'junction');
+}
+
+/** Runs a script of npm in a process group of its own, as in a terminal, where Ctrl-C reaches the whole group. */
+function runScript(args: string[], cwd: string) {
+  const npm = spawn('npm', args, {
+    cwd,
+    env: { ...process.env, ...CLEAN, WIREIT_CACHE: 'none', DATA_DIR: at('data') },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const run = {
+    output: '',
+    /** Resolves once every process that writes to the output has ended. */
+    pressCtrlC: async () => {
+      const ended = once(npm.stdout, 'end');
+      process.kill(-(npm.pid ?? NaN), 'SIGINT');
+      await ended;
+    },
+  };
+  npm.stdout.setEncoding('utf8').on('data', (chunk: string) => (run.output += chunk));
+  npm.stderr.setEncoding('utf8').on('data', (chunk: string) => (run.output += chunk));
+  return run;
+}
+
+describe('npm run build', () => {
+  /** Returns how many of the three steps ran: Prisma's client, the service, and the console. */
+  async function build(): Promise<string | undefined> {
+    // As in CI; otherwise wireit restores a deleted `dist` from its cache.
+    const env = { ...process.env, WIREIT_CACHE: 'none' };
+    const { stdout } = await promisify(execFile)('npm', ['run', 'build'], { cwd: folder, env });
+    return /Ran (\d) scripts? and skipped \d/.exec(stdout)?.[1];
+  }
+
+  beforeEach(copyProject);
+
+  it('builds only what has changed', async () => {
+    expect(await build()).toBe('3');
+    expect(await build()).toBe('0');
+
+    await change(at('src', 'pets', 'pages-of-pets.sql'), '-- changed\n');
+    await change(at('src', 'settings', 'clock.ts'), 'export const CHANGED = true;\n');
+    expect(await build()).toBe('1');
+    expect(await readFile(at('dist', 'pets', 'pages-of-pets.sql'), 'utf8')).toContain('-- changed');
+    expect(await readFile(at('dist', 'settings', 'clock.js'), 'utf8')).toContain('CHANGED');
+
+    await rm(at('dist'), { recursive: true });
+    expect(await build()).toBe('1');
+    await access(at('dist', 'main.js'));
+
+    await change(at('prisma', 'schema.prisma'), '// changed\n');
+    expect(await build()).toBe('2');
+
+    await change(at('console', 'src', 'theme.css'), '/* changed */\n');
+    expect(await build()).toBe('1');
+  });
+});
+
+describe('npm start', () => {
+  it('rebuilds nothing, and stops the service and its PostgreSQL on Ctrl-C', async () => {
+    const main = path.join(ROOT, 'dist', 'main.js');
+    const { mtimeMs } = await stat(main);
+    const run = runScript(['start'], ROOT);
+    await until(() => run.output.includes('listens on'), 60_000);
+    expect((await stat(main)).mtimeMs).toBe(mtimeMs);
+    await run.pressCtrlC();
+    expect(run.output).toMatch(/Ran 0 scripts[^]*Animal Store ends \(SIGINT\)/);
+    await expect(access(at('data', 'postgres', 'postmaster.pid'))).rejects.toThrow('ENOENT');
+  });
+});
+
+describe('npm run dev', () => {
+  it('restarts the service after each change that compiles, keeps its PostgreSQL running, and stops both on Ctrl-C', async () => {
+    await copyProject();
+    const run = runScript(['run', 'dev'], folder);
+    const starts = () => run.output.match(/Animal Store listens on \S+$/gm)?.length;
+    await until(() => starts() === 1, 60_000);
+    const postmaster = await readFile(at('data', 'postgres', 'postmaster.pid'), 'utf8');
+    const demoKeys = JSON.parse(await readFile(at('data', 'demo-keys.json'), 'utf8'));
+    expect(run.output).toContain(demoKeys.free);
+
+    await change(at('src', 'pets', 'pages-of-pets.sql'), '-- changed\n');
+    await until(() => starts() === 2, 60_000);
+    expect(await readFile(at('dist', 'pets', 'pages-of-pets.sql'), 'utf8')).toContain('-- changed');
+
+    await change(at('src', 'main.ts'), 'const = 1;\n');
+    await until(() => run.output.includes('const = 1;'), 60_000);
+    await writeFile(at('src', 'main.ts'), "process.stdout.write('Changed\\n');\n");
+    await until(() => run.output.includes('Changed'), 60_000);
+    expect(starts()).toBe(2);
+
+    expect(await readFile(at('data', 'postgres', 'postmaster.pid'), 'utf8')).toBe(postmaster);
+    await run.pressCtrlC();
+    await expect(access(at('data', 'postgres', 'postmaster.pid'))).rejects.toThrow('ENOENT');
+  });
+});

@@ -1,0 +1,29 @@
+import type { TestDatabase } from '../database/database.js';
+
+/** Bans the quota of a key until an instant, in the table of the counter store. */
+export async function ban(
+  database: TestDatabase,
+  { quotaId }: { quotaId: string },
+  until: Date,
+): Promise<void> {
+  await database.query(
+    `INSERT INTO rate_limit_counters
+       (subject, minute, minute_used, minute_limit, day, day_used, day_limit, granted, banned_until)
+     SELECT $1, now_s / 60, 0, 60, now_s / 86400, 0, 1000, 0, $2
+     FROM (SELECT extract(epoch FROM now())::int AS now_s) AS clock
+     ON CONFLICT (subject) DO UPDATE SET banned_until = EXCLUDED.banned_until`,
+    [`quota:${quotaId}`, until],
+  );
+}
+
+/** Returns the end of the last ban of a key's quota; null if it was never banned. */
+export async function bannedUntil(
+  database: TestDatabase,
+  { quotaId }: { quotaId: string },
+): Promise<Date | null> {
+  const [row] = await database.query<{ until: Date | null }>(
+    'SELECT banned_until AS until FROM rate_limit_counters WHERE subject = $1',
+    [`quota:${quotaId}`],
+  );
+  return row?.until ?? null;
+}

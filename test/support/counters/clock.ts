@@ -1,0 +1,38 @@
+import { Clock } from '../../../src/settings/clock.js';
+
+/** A clock that a test sets, together with the store's clock. */
+export class TestClock extends Clock {
+  override storeOffsetMs = 0;
+
+  private stoppedAtMs: number | null = null;
+
+  override now(): number {
+    return this.stoppedAtMs ?? Date.now() + this.storeOffsetMs;
+  }
+
+  /** Stops this process's time at an instant, to the millisecond. */
+  stopAt(instant: Date): void {
+    this.travelTo(instant);
+    this.stoppedAtMs = instant.getTime();
+  }
+
+  /** Resumes from where it stopped. */
+  goOn(): void {
+    this.stoppedAtMs = null;
+  }
+
+  /** Moves to an instant, for this process and the store alike. */
+  travelTo(instant: Date): void {
+    this.storeOffsetMs = instant.getTime() - Date.now();
+  }
+
+  /** Moves to the start of the next minute, so that what follows happens within one. */
+  travelToMinuteStart(): void {
+    const minuteMs = 60_000;
+    this.travelTo(new Date((Math.floor(this.now() / minuteMs) + 1) * minuteMs));
+  }
+
+  travel(milliseconds: number): void {
+    this.storeOffsetMs += milliseconds;
+  }
+}

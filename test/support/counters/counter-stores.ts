@@ -1,0 +1,267 @@
+import { readEnvironment } from '../../../src/settings/environment.js';
+import type {
+  RateLimitDecision,
+  RateLimitRequest,
+} from '../../../src/rate-limit/rules/rate-limit-decision.js';
+import type { CounterStore } from '../../../src/rate-limit/stores/counter-store.js';
+import { type BucketCache, LocalCounterStore } from '../../../src/rate-limit/stores/local-counter-store.js';
+import { PostgresCounterStore } from '../../../src/rate-limit/stores/postgres-counter-store.js';
+import { RedisCounterStore } from '../../../src/rate-limit/stores/redis-counter-store.js';
+import type { TestClock } from './clock.js';
+import { createDatabase, type TestDatabase } from '../database/database.js';
+import { hasRedis, type RedisServer, startRedis } from './redis.js';
+
+const BAN_DURATIONS_DEFAULT = '1m,5m,1h,24h';
+
+let buckets = 0;
+
+/** Returns a request for a bucket that has not been counted yet; an address's if it has no limit per day. */
+export function newBucket(perMinute = 60, perDay: number | null = 1000): RateLimitRequest {
+  buckets += 1;
+  return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${buckets}`, perMinute, perDay };
+}
+
+/** Sends `count` concurrent requests, spread over the stores in turn. */
+export function consumeAtOnce(
+  request: RateLimitRequest,
+  count: number,
+  ...stores: [CounterStore, ...CounterStore[]]
+): Promise<RateLimitDecision[]> {
+  return Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      (stores[index % stores.length] ?? stores[0]).consume(request),
+    ),
+  );
+}
+
+/** Returns how many requests remain in each window. */
+export const remaining = ({ windows }: RateLimitDecision) => windows.map((window) => window.remaining);
+
+/** Describes a decision: allowed, denied with the refusals that remain until a ban, or banned. */
+export function describeDecision({ allowed: isAllowed, refusalsUntilBan, ban }: RateLimitDecision): string {
+  if (ban !== null) {
+    return ban.started ? 'starts a ban' : 'banned';
+  }
+  return isAllowed ? 'allowed' : `denied, ${refusalsUntilBan ?? 'no'} until a ban`;
+}
+
+/** Returns the length of a ban at the time of the decision. */
+export const lengthMs = ({ ban, nowMs }: RateLimitDecision) => (ban === null ? null : ban.untilMs - nowMs);
+
+export const endOf = ({ ban }: RateLimitDecision) => new Date(ban?.untilMs ?? 0);
+
+export const times = (count: number, text: string) => Array<string>(count).fill(text);
+
+export const descending = (from: number, to: number) =>
+  Array.from({ length: from - to + 1 }, (_, index) => from - index);
+
+export const allowed = (decisions: RateLimitDecision[]) => decisions.filter((decision) => decision.allowed);
+
+/** The stored counters of a bucket. */
+export interface StoredCounter {
+  minute: number;
+  minuteUsed: number;
+  day: number;
+  dayUsed: number;
+  refusals: number;
+  bannedUntil: Date | null;
+  banLevel: number;
+}
+
+/** Reads what is stored, with the store's own tools. */
+interface Stored {
+  /** Returns the stored counters of a bucket, if any. */
+  counterOf(bucketKey: string): Promise<StoredCounter | undefined>;
+  /** Returns the keys of all stored buckets. */
+  bucketKeys(): Promise<string[]>;
+}
+
+/** One store of counters, for as many replicas as a test opens. */
+export interface CounterHome extends Stored {
+  /** Opens the counter store of one more replica. */
+  open(clock: TestClock, banDurations?: string): Promise<CounterStore>;
+  /** Closes all open stores and deletes their counters. */
+  clear(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** One store in which several services count, and their database. */
+export interface ServiceHome extends Stored {
+  database: TestDatabase;
+  /** The settings of every service that counts here. */
+  settings: { APP_ENV: 'staging'; DATABASE_URL: string; COUNTER_STORE: string };
+  stop(): Promise<void>;
+}
+
+function storedInPostgres(database: TestDatabase): Stored {
+  return {
+    counterOf: async (bucketKey) => {
+      const [row] = await database.query<StoredCounter & Record<string, unknown>>(
+        `SELECT minute, minute_used AS "minuteUsed", day, day_used AS "dayUsed", refusals,
+           banned_until AS "bannedUntil", ban_step AS "banLevel"
+         FROM rate_limit_counters WHERE subject = $1`,
+        [bucketKey],
+      );
+      return row;
+    },
+    bucketKeys: async () => {
+      const rows = await database.query<{ subject: string }>('SELECT subject FROM rate_limit_counters');
+      return rows.map(({ subject }) => subject);
+    },
+  };
+}
+
+function storedInRedis({ operator }: RedisServer): Stored {
+  const keyOf = (bucketKey: string) => `animal-store:staging:{${bucketKey}}`;
+  return {
+    counterOf: async (bucketKey) => {
+      const stored = await operator.hgetall(keyOf(bucketKey));
+      const { bannedUntil = null, banStep: banLevel = 0, refusals = 0, ...numbers } = stored;
+      return Object.keys(stored).length === 0
+        ? undefined
+        : ({
+            ...Object.fromEntries(Object.entries(numbers).map(([name, text]) => [name, Number(text)])),
+            refusals: Number(refusals),
+            bannedUntil: bannedUntil === null ? null : new Date(Number(bannedUntil)),
+            banLevel: Number(banLevel),
+          } as StoredCounter);
+    },
+    bucketKeys: async () => (await operator.keys('*')).map((key) => key.slice(keyOf('').length - 1, -1)),
+  };
+}
+
+async function postgresHome(): Promise<CounterHome> {
+  const database = await createDatabase();
+  let opened: PostgresCounterStore[] = [];
+  return {
+    ...storedInPostgres(database),
+    open: async (clock, BAN_DURATIONS = BAN_DURATIONS_DEFAULT) => {
+      const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: database.url, BAN_DURATIONS });
+      const store = new PostgresCounterStore(environment, clock);
+      opened.push(store);
+      return store;
+    },
+    clear: async () => {
+      await Promise.all(opened.map((store) => store.onApplicationShutdown()));
+      opened = [];
+      await database.query('DELETE FROM rate_limit_counters');
+    },
+    stop: () => database.drop(),
+  };
+}
+
+async function redisHome(): Promise<CounterHome> {
+  const server = await startRedis();
+  let opened: RedisCounterStore[] = [];
+  return {
+    ...storedInRedis(server),
+    open: async (clock, BAN_DURATIONS = BAN_DURATIONS_DEFAULT) => {
+      const environment = readEnvironment({ COUNTER_STORE: server.url, BAN_DURATIONS });
+      const store = new RedisCounterStore(environment, clock);
+      opened.push(store);
+      await store.onModuleInit();
+      return store;
+    },
+    clear: async () => {
+      opened.forEach((store) => store.onApplicationShutdown());
+      opened = [];
+      await server.operator.flushall();
+    },
+    stop: () => server.stop(),
+  };
+}
+
+/** A memory that all replicas of the test share; outside of tests, each replica has its own. Nothing is reconciled with it. */
+async function localHome(): Promise<CounterHome> {
+  const empty = () => new LocalCounterStore(() => 0, []);
+  let home = empty();
+  return {
+    open: async (clock, BAN_DURATIONS = BAN_DURATIONS_DEFAULT) => {
+      const banDurations = readEnvironment({ BAN_DURATIONS }).BAN_DURATIONS;
+      const now = timeOfTurn(clock);
+      const counters = home['counters'];
+      const store = new LocalCounterStore(now, banDurations);
+      Object.assign(store, { counters });
+      return {
+        consume: async (request) => store.consume(request),
+        peek: async (request) => store.peek(request),
+        reconcile: async () => {},
+        bans: async () => bansIn(counters, banDurations.length > 0 ? now() : Number.POSITIVE_INFINITY),
+        liftBan: async (bucketKey) => store.liftBan(bucketKey),
+      };
+    },
+    counterOf: async (bucketKey) => {
+      const counters = home['counters'];
+      return counters.quotas.get(bucketKey) ?? counters.addresses.get(bucketKey);
+    },
+    bucketKeys: async () => [...home['counters'].quotas.keys()],
+    clear: async () => {
+      home = empty();
+    },
+    stop: async () => {},
+  };
+}
+
+/** Returns the ends of the bans in force at `nowMs`, by bucket key. */
+function bansIn({ quotas }: BucketCache<StoredCounter>, nowMs: number): Map<string, Date> {
+  const bans = new Map<string, Date>();
+  for (const [bucketKey, { bannedUntil }] of quotas.entries()) {
+    if (bannedUntil !== null && bannedUntil.getTime() > nowMs) {
+      bans.set(bucketKey, bannedUntil);
+    }
+  }
+  return bans;
+}
+
+/**
+ * Returns a clock that stands still during each turn of the event loop, unless the test travels. Concurrent requests are then
+ * counted at one instant, as the shared stores count a batch.
+ */
+function timeOfTurn(clock: TestClock): () => number {
+  let turn: { nowMs: number; offsetMs: number } | null = null;
+  return () => {
+    const offsetMs = clock.storeOffsetMs;
+    if (turn?.offsetMs !== offsetMs) {
+      turn = { nowMs: clock.now(), offsetMs };
+      setImmediate(() => (turn = null));
+    }
+    return turn.nowMs;
+  };
+}
+
+async function postgresServiceHome(): Promise<ServiceHome> {
+  const database = await createDatabase();
+  return {
+    ...storedInPostgres(database),
+    database,
+    settings: { APP_ENV: 'staging', DATABASE_URL: database.url, COUNTER_STORE: '' },
+    stop: () => database.drop(),
+  };
+}
+
+async function redisServiceHome(): Promise<ServiceHome> {
+  const [database, server] = await Promise.all([createDatabase(), startRedis()]);
+  return {
+    ...storedInRedis(server),
+    database,
+    settings: { APP_ENV: 'staging', DATABASE_URL: database.url, COUNTER_STORE: server.url },
+    stop: async () => {
+      await Promise.all([database.drop(), server.stop()]);
+    },
+  };
+}
+
+const redisIsHere = hasRedis();
+
+/** All counter stores, by name, with a function that starts one. */
+export const counterStores: [name: string, start: () => Promise<CounterHome>][] = [
+  ['PostgreSQL', postgresHome],
+  ['memory', localHome],
+  ...(redisIsHere ? [['Redis', redisHome] as [string, typeof redisHome]] : []),
+];
+
+/** The counter stores that several services can share, by name, with a function that starts one. */
+export const sharedStores: [name: string, start: () => Promise<ServiceHome>][] = [
+  ['PostgreSQL', postgresServiceHome],
+  ...(redisIsHere ? [['Redis', redisServiceHome] as [string, typeof redisServiceHome]] : []),
+];

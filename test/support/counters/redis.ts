@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Redis } from 'ioredis';
+import { until } from '../eventually.js';
+import { freePort } from '../service/free-port.js';
+import { findOnPath } from '../programs/programs.js';
+
+const PROGRAM = 'redis-server';
+
+export interface RedisServer {
+  url: string;
+  port: number;
+  /** A connection for the test's own commands, as an operator would have. */
+  operator: Redis;
+  /** Stops the process with SIGSTOP, so that it hangs. */
+  pause(): void;
+  goOn(): void;
+  stop(): Promise<void>;
+}
+
+/** Returns whether this machine has a Redis server. Without one, its tests are skipped with a message; in CI they fail. */
+export function hasRedis(): boolean {
+  const isThere = findOnPath(PROGRAM) !== undefined;
+  if (!isThere && process.env['CI'] !== undefined) {
+    throw new Error(`No ${PROGRAM} on this machine: install the package redis-server`);
+  }
+  if (!isThere) {
+    process.stderr.write('Skipped what needs Redis: it is not on this machine (package redis-server).\n');
+  }
+  return isThere;
+}
+
+/** Starts a server that stores nothing on disk, on a free port unless one is given. */
+export async function startRedis(
+  settings: Record<string, string> = {},
+  onPort?: number,
+  deadlineMs?: number,
+): Promise<RedisServer> {
+  const port = onPort ?? (await freePort());
+  const folder = await mkdtemp(path.join(tmpdir(), 'redis-'));
+  const all = { bind: '127.0.0.1', port: String(port), dir: folder, save: '', appendonly: 'no', ...settings };
+  const child = spawn(
+    PROGRAM,
+    Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]),
+    {
+      stdio: 'ignore',
+    },
+  );
+  const operator = new Redis({ port, host: '127.0.0.1', lazyConnect: true, retryStrategy: () => null });
+  operator.on('error', () => {});
+  const stop = async () => {
+    operator.disconnect();
+    await end(child);
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await until(async () => {
+      if (child.exitCode !== null) {
+        throw new Error(`${PROGRAM} ended with ${child.exitCode}`);
+      }
+      return operator.connect().then(
+        () => true,
+        () => false,
+      );
+    }, deadlineMs);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    operator,
+    pause: () => child.kill('SIGSTOP'),
+    goOn: () => child.kill('SIGCONT'),
+    stop,
+  };
+}
+
+/** Starts three masters without replicas, each with a third of the slots. */
+export async function startRedisCluster(): Promise<{ masters: RedisServer[]; stop(): Promise<void> }> {
+  const masters: RedisServer[] = [];
+  const stop = async () => {
+    await Promise.all(masters.map((master) => master.stop()));
+  };
+  try {
+    await formCluster(masters);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { masters, stop };
+}
+
+/** Starts the masters, and adds each to `masters`. */
+async function formCluster(masters: RedisServer[]): Promise<void> {
+  const SLOTS = 16_384;
+  const busPorts: number[] = [];
+  for (let index = 0; index < 3; index += 1) {
+    const busPort = await freePort();
+    busPorts.push(busPort);
+    // The bus has by default a port 10,000 above, which a free port of this machine may not have.
+    masters.push(await startRedis({ 'cluster-enabled': 'yes', 'cluster-port': String(busPort) }));
+  }
+  const [first, ...others] = masters as [RedisServer, ...RedisServer[]];
+  for (const [index, { operator }] of masters.entries()) {
+    const [from, to] = [index, index + 1].map((third) => Math.floor((third * SLOTS) / masters.length));
+    await operator.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1);
+    await operator.call('CLUSTER', 'ADDSLOTSRANGE', from as number, (to as number) - 1);
+  }
+  for (const [index, { port }] of others.entries()) {
+    await first.operator.call('CLUSTER', 'MEET', '127.0.0.1', port, busPorts[index + 1] as number);
+  }
+  await until(async () => {
+    const infos = await Promise.all(masters.map(({ operator }) => operator.call('CLUSTER', 'INFO')));
+    return infos.every((info) => /cluster_state:ok[^]*cluster_known_nodes:3/.test(String(info)));
+  }, 30_000);
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+}

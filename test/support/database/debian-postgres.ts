@@ -1,0 +1,158 @@
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { appendFile, chown, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { until } from '../eventually.js';
+import { freePort } from '../service/free-port.js';
+
+const DEBIAN = '/usr/lib/postgresql';
+const NOBODY = 65_534;
+const execute = promisify(execFile);
+
+/** Tests on the PostgreSQL of Debian, which has all its programs. Skipped where there is none, but not in CI. */
+export function describeOnDebianPostgres(name: string, tests: () => void): void {
+  if (findPrograms() !== null) {
+    describe(name, tests);
+  } else if (process.env['CI'] !== undefined) {
+    throw new Error(`No PostgreSQL of Debian in ${DEBIAN}: install the package postgresql`);
+  } else {
+    process.stderr.write('Skipped: no PostgreSQL of Debian on this machine (package postgresql).\n');
+    describe.skip(name, tests);
+  }
+}
+
+/** Returns the folder with the programs of the oldest version on this machine. */
+function findPrograms(): string | null {
+  let majors: string[];
+  try {
+    majors = readdirSync(DEBIAN);
+  } catch {
+    return null;
+  }
+  const [oldest] = majors.map(Number).toSorted((a, b) => a - b);
+  return oldest === undefined ? null : path.join(DEBIAN, String(oldest), 'bin');
+}
+
+/** A server of Debian's PostgreSQL, as an operator runs it: on its own, with a folder of data and a superuser. */
+export class DebianPostgres {
+  private frozen: number[] = [];
+
+  private constructor(
+    /** Of the server's account; what a test puts beside the data goes with it. */
+    readonly folder: string,
+    readonly port: number,
+    private readonly programs: string,
+    /** The data that it starts on. A test may have it go on with others. */
+    public data: string,
+  ) {}
+
+  /** A new server, which is not started yet, with lines for its `postgresql.conf`. */
+  static async create(...settings: string[]): Promise<DebianPostgres> {
+    const folder = await mkdtemp(path.join(tmpdir(), 'debian-postgres-'));
+    if (process.getuid?.() === 0) {
+      await chown(folder, NOBODY, NOBODY);
+    }
+    const data = path.join(folder, 'data');
+    const server = new DebianPostgres(folder, await freePort(), findPrograms() ?? '', data);
+    await server.shell('initdb -D "$PGDATA" -U postgres -A trust -E UTF8 --no-sync');
+    await server.configure(
+      'listen_addresses = localhost',
+      `port = ${server.port}`,
+      "unix_socket_directories = ''",
+      'fsync = off',
+      ...settings,
+    );
+    return server;
+  }
+
+  configure(...settings: string[]): Promise<void> {
+    return appendFile(path.join(this.data, 'postgresql.conf'), `${settings.join('\n')}\n`);
+  }
+
+  async start(): Promise<void> {
+    await this.shell(`pg_ctl -D "$PGDATA" -w -l '${this.folder}/log' start`);
+  }
+
+  async stop(): Promise<void> {
+    await this.shell('pg_ctl -D "$PGDATA" -w -m fast stop');
+  }
+
+  /** Stops all of its processes with SIGSTOP. The kernel still accepts connections, but nothing responds. */
+  async freeze(): Promise<void> {
+    const postmaster = await this.postmaster();
+    // It first, so that there are no more of the others.
+    process.kill(postmaster, 'SIGSTOP');
+    this.frozen = [postmaster];
+    for (const child of await childrenOf(postmaster)) {
+      process.kill(child, 'SIGSTOP');
+      this.frozen.push(child);
+    }
+  }
+
+  goOn(): void {
+    this.frozen.splice(0).forEach((pid) => process.kill(pid, 'SIGCONT'));
+  }
+
+  /** Kills all of its processes at once, as if the machine crashed. */
+  async kill(): Promise<void> {
+    await this.freeze();
+    const killed = this.frozen.splice(0);
+    killed.forEach((pid) => process.kill(pid, 'SIGKILL'));
+    await until(() => !killed.some(isRunning));
+  }
+
+  /** The process that starts all others. */
+  private async postmaster(): Promise<number> {
+    const [pid] = (await readFile(path.join(this.data, 'postmaster.pid'), 'utf8')).split('\n');
+    return Number(pid);
+  }
+
+  /** Stops it if it runs, and removes all of it. */
+  async remove(): Promise<void> {
+    this.goOn();
+    await this.shell(
+      'pg_ctl -D "$PGDATA" status >/dev/null && pg_ctl -D "$PGDATA" -w -m immediate stop || true',
+    );
+    await rm(this.folder, { recursive: true });
+  }
+
+  url(database = 'postgres', user = 'postgres'): string {
+    return `postgres://${user}@127.0.0.1:${this.port}/${database}`;
+  }
+
+  /**
+   * Runs commands as the server's account, as PostgreSQL refuses to be root, with its programs at hand.
+   *
+   * @returns what they wrote on standard output.
+   * @throws Error with what they wrote, when one of them fails.
+   */
+  async shell(commands: string, environment: Record<string, string> = {}): Promise<string> {
+    const shell = ['sh', '-euc', commands];
+    const asNobody = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
+    const [program = '', ...args] = process.getuid?.() === 0 ? [...asNobody, ...shell] : shell;
+    const env = {
+      PATH: `${this.programs}:${process.env['PATH']}`,
+      HOME: this.folder,
+      PGDATA: this.data,
+      ...environment,
+    };
+    const { stdout } = await execute(program, args, { env, cwd: this.folder });
+    return stdout;
+  }
+}
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return children.trim().split(/\s+/).filter(Boolean).map(Number);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,8 +1,0 @@
-import { QueryRunner } from '../../src/database/query-runner.js';
-import type { TestApplication } from './application.js';
-
-/** Returns a function that returns how often the service has queried the database for keys since then. */
-export function countKeyLookUps({ app }: TestApplication): () => number {
-  const statements = jest.spyOn(app.get(QueryRunner), 'run');
-  return () => statements.mock.calls.filter(([{ name }]) => name === 'find-keys').length;
-}

@@ -1,0 +1,20 @@
+import { TERMINAL } from '../../../src/admin/audit.js';
+import type { IssuedKey, CreateKeyInput } from '../../../src/admin/key.schemas.js';
+import { KeyService } from '../../../src/admin/key.service.js';
+import { openServices } from '../../../src/cli/services.js';
+import { readEnvironment } from '../../../src/settings/environment.js';
+import type { TestDatabase } from '../database/database.js';
+
+/** Issues a key without a running application. */
+export async function issueKey(
+  { url }: Pick<TestDatabase, 'url'>,
+  input: Partial<CreateKeyInput> = {},
+  key?: string,
+): Promise<IssuedKey> {
+  const services = await openServices(readEnvironment({ APP_ENV: 'staging', DATABASE_URL: url }));
+  try {
+    return await services.get(KeyService).issue({ name: 'test', plan: 'free', ...input }, TERMINAL, key);
+  } finally {
+    await services.close();
+  }
+}

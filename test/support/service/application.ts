@@ -1,0 +1,59 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { createApplication } from '../../../src/app.js';
+import { TERMINAL } from '../../../src/admin/audit.js';
+import type { IssuedKey, CreateKeyInput } from '../../../src/admin/key.schemas.js';
+import { KeyService } from '../../../src/admin/key.service.js';
+import { type Environment, readEnvironment } from '../../../src/settings/environment.js';
+import { TestClock } from '../counters/clock.js';
+import { createDatabase, type TestDatabase } from '../database/database.js';
+
+export interface TestApplication {
+  url: string;
+  app: NestFastifyApplication;
+  database: TestDatabase;
+  clock: TestClock;
+  issue(input?: Partial<CreateKeyInput>): Promise<IssuedKey>;
+  close(): Promise<void>;
+}
+
+interface Options {
+  environment?: Partial<Environment>;
+  /** A database that the test owns. Default: a new one, dropped when the application closes. */
+  database?: TestDatabase;
+  clock?: TestClock;
+}
+
+/** Starts the real application on a real database and a free port. */
+export async function startApplication({
+  environment,
+  database,
+  clock = new TestClock(),
+}: Options = {}): Promise<TestApplication> {
+  const store = database ?? (await createDatabase());
+  clock.travelToMinuteStart();
+  const settings: Environment = {
+    ...readEnvironment({
+      NODE_ENV: 'test',
+      APP_ENV: 'staging',
+      LOG_LEVEL: 'silent',
+      DATABASE_URL: store.url,
+    }),
+    ...environment,
+  };
+  const app = await createApplication(settings, clock);
+  await app.listen(0, '127.0.0.1');
+  const keys = app.get(KeyService);
+  return {
+    url: await app.getUrl(),
+    app,
+    database: store,
+    clock,
+    issue: (input) => keys.issue({ name: 'test', plan: 'free', ...input }, TERMINAL),
+    close: async () => {
+      await app.close();
+      if (database === undefined) {
+        await store.drop();
+      }
+    },
+  };
+}

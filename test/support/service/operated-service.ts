@@ -1,0 +1,69 @@
+import type pg from 'pg';
+import type { DebianPostgres } from '../database/debian-postgres.js';
+import { issueKey } from '../keys/keys.js';
+import { prisma } from '../database/prisma-cli.js';
+import { query } from '../database/scratch-database.js';
+import { run, type ServiceProcess } from './service-process.js';
+import { ServiceProcesses } from './service-processes.js';
+
+const ROLE = 'animal_store';
+const WIDE = { plan: 'enterprise', perMinute: 10_000_000, perDay: 100_000_000 } as const;
+
+/** The built service on a PostgreSQL of Debian, both run as an operator does. */
+export class OperatedService {
+  private readonly replicas = new ServiceProcesses(() => ({
+    ...settings(this.databaseUrl),
+    LOG_LEVEL: 'warn',
+  }));
+
+  private constructor(
+    readonly server: DebianPostgres,
+    /** Its limits are higher than any test needs. */
+    readonly key: string,
+  ) {}
+
+  /** Prepares a database on a server that runs. No replica is started yet. */
+  static async on(server: DebianPostgres): Promise<OperatedService> {
+    await query(server.url(), `CREATE ROLE ${ROLE} LOGIN`);
+    await query(server.url(), `CREATE DATABASE ${ROLE} OWNER ${ROLE}`);
+    const url = server.url(ROLE, ROLE);
+    expect(await prisma(url, ['migrate', 'deploy'])).toMatchObject({ code: 0 });
+    expect(await run('cli/seed.js', settings(url))).toMatchObject({ code: 0 });
+    const { key } = await issueKey({ url }, WIDE);
+    return new OperatedService(server, key);
+  }
+
+  /** The database's address, for the service. */
+  get databaseUrl(): string {
+    return this.server.url(ROLE, ROLE);
+  }
+
+  /** Runs one statement in the database, as its administrator. */
+  query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
+    return query<Row>(this.server.url(ROLE), text);
+  }
+
+  /** Starts a replica, and waits until it listens. */
+  async start(): Promise<{ url: string; process: ServiceProcess }> {
+    const started = this.replicas.start();
+    return { url: await started.listening(), process: started };
+  }
+
+  /** Starts a replica, and waits until it is ready. */
+  startReady(): Promise<string> {
+    return this.replicas.start().ready();
+  }
+
+  async stop(): Promise<void> {
+    await this.replicas.end('SIGTERM');
+    await this.server.remove();
+  }
+}
+
+const settings = (DATABASE_URL: string) => ({
+  NODE_ENV: 'production',
+  APP_ENV: 'staging',
+  HOST: '127.0.0.1',
+  SHUTDOWN_DELAY: '0',
+  DATABASE_URL,
+});

@@ -1,0 +1,11 @@
+import { ConcurrencyLimit } from '../../../src/server/concurrency-limit.js';
+import type { TestApplication } from './application.js';
+
+/** Returns how many slots of an operation are taken. */
+export function slotsTaken({ app }: TestApplication, operation: string): number {
+  const load = app
+    .get(ConcurrencyLimit)
+    .all()
+    .find((each) => each.operation === operation);
+  return load?.slots.length ?? 0;
+}

@@ -1,0 +1,259 @@
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { type Collector, type ReceivedSpan, startCollector } from '../support/programs/collector.js';
+import { readEnvironment } from '../../src/settings/environment.js';
+import { hold } from '../support/load/holding.js';
+import { send } from '../support/http/http.js';
+import { expectLocksWaitedFor } from '../support/database/locks.js';
+import { eventually } from '../support/eventually.js';
+import { sendRaw } from '../support/http/raw-http.js';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const SPAN = '00f067aa0ba902b7';
+const SERVER = 2;
+const CLIENT = 3;
+const ERROR = 2;
+
+let collector: Collector;
+let store: TestApplication;
+let key: string;
+let isRunning = false;
+
+/** Starts the service with these variables, some of which only the SDK reads. */
+async function start(variables: Record<string, string> = {}): Promise<void> {
+  const given = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    ...variables,
+  };
+  Object.assign(process.env, { OTEL_BSP_SCHEDULE_DELAY: '50', ...given });
+  const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL } = readEnvironment(given);
+  store = await startApplication({
+    environment: { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL },
+  });
+  isRunning = true;
+  ({ key } = await store.issue());
+}
+
+async function stop(): Promise<void> {
+  if (isRunning) {
+    isRunning = false;
+    await store.close();
+  }
+}
+
+beforeEach(async () => {
+  collector = await startCollector();
+});
+afterEach(async () => {
+  await stop();
+  await collector.close();
+  for (const name of Object.keys(process.env).filter((each) => each.startsWith('OTEL_'))) {
+    delete process.env[name];
+  }
+});
+
+const server = (name: string) => collector.span((span) => span.kind === SERVER && span.name === name);
+const childrenOf = ({ spanId }: ReceivedSpan) =>
+  collector.spans().filter(({ parentSpanId }) => parentSpanId === spanId);
+const names = (spans: ReceivedSpan[]) => spans.map(({ name }) => name).toSorted();
+
+describe('the trace of a request', () => {
+  beforeEach(() => start());
+
+  it('has a span named by the operation, with the conventional attributes, and a child span for each query', async () => {
+    const { headers } = await send(`${store.url}/v1/pets?limit=1`, { key });
+    const span = await server('listPets');
+    expect(span.attributes).toEqual({
+      'http.request.method': 'GET',
+      'http.route': '/v1/pets',
+      'http.response.status_code': 200,
+      'http.response.header.x-request-id': [headers.get('x-request-id')],
+      'url.path': '/v1/pets',
+      'url.scheme': 'http',
+      'client.address': '127.0.0.1',
+    });
+    expect(span.parentSpanId).toBeUndefined();
+    expect(span.status.code).toBe(0);
+    await eventually(async () =>
+      expect(names(childrenOf(span))).toEqual(['count', 'find-keys', 'page-of-pets']),
+    );
+    for (const child of childrenOf(span)) {
+      expect(child).toMatchObject({
+        traceId: span.traceId,
+        kind: CLIENT,
+        attributes: { 'db.system.name': 'postgresql', 'animal_store.batch.size': 1 },
+      });
+    }
+  });
+
+  it('continues the trace of its sender, and keeps its state', async () => {
+    const traceparent = `00-${TRACE}-${SPAN}-01`;
+    await send(`${store.url}/v1/pets`, { key, headers: { traceparent, tracestate: 'vendor=1' } });
+    expect(await server('listPets')).toMatchObject({
+      traceId: TRACE,
+      parentSpanId: SPAN,
+      traceState: 'vendor=1',
+    });
+  });
+
+  it('has a span for each query, also when one query serves many requests', async () => {
+    await send(`${store.url}/v1/pets`, { key });
+    // The others queue behind the first query, if not with it.
+    const holder = await hold(store.database.url, 'LOCK TABLE rate_limit_counters');
+    const responses = Array.from({ length: 20 }, () => send(`${store.url}/v1/pets`, { key }));
+    await eventually(() => expectLocksWaitedFor(store.database, 1));
+    await holder.letGo();
+    await Promise.all(responses);
+    await eventually(async () => {
+      const spans = collector.spans();
+      const servers = spans.filter(({ kind }) => kind === SERVER);
+      expect(servers).toHaveLength(21);
+      for (const one of servers) {
+        expect(names(childrenOf(one))).toEqual(expect.arrayContaining(['count', 'page-of-pets']));
+      }
+      const sizes = spans.map(({ attributes }) => Number(attributes['animal_store.batch.size'] ?? 0));
+      expect(Math.max(...sizes)).toBeGreaterThan(1);
+    });
+  });
+
+  it('has the queries of a request with a body and each statement of a transaction, without values', async () => {
+    const { key: admin } = await store.issue({ plan: 'business', role: 'admin' });
+    const named = { name: 'Rumpelstiltskin', categoryId: 7, plan: 'free' };
+    await send(`${store.url}/v1/pets`, {
+      method: 'POST',
+      key,
+      body: named,
+      headers: { 'Idempotency-Key': 'once' },
+    });
+    const creation = await server('createPet');
+    await eventually(async () => expect(names(childrenOf(creation))).toContain('add-pets'));
+    await send(`${store.url}/admin/keys`, { method: 'POST', key: admin, body: named });
+    const span = await server('issueKey');
+    await eventually(async () =>
+      expect(names(childrenOf(span))).toEqual(expect.arrayContaining(['BEGIN', 'INSERT', 'COMMIT'])),
+    );
+    const insert = childrenOf(span).find(({ attributes }) =>
+      String(attributes['db.query.text']).includes('"api_keys"'),
+    );
+    expect(insert).toMatchObject({ kind: CLIENT, attributes: { 'db.operation.name': 'INSERT' } });
+    expect(collector.postings.map(({ body }) => body.toString()).join()).not.toContain('Rumpelstiltskin');
+  });
+
+  it('has no error for a client error, but for a failed request and for the query that failed', async () => {
+    expect((await send(`${store.url}/v1/pets/404`, { key })).status).toBe(404);
+    const clientError = await server('getPet');
+    expect(clientError).toMatchObject({ status: { code: 0 } });
+    expect(clientError.attributes['error.type']).toBeUndefined();
+    await store.database.query('ALTER TABLE pets RENAME TO hidden');
+    expect((await send(`${store.url}/v1/pets`, { key })).status).toBe(500);
+    expect(await server('listPets')).toMatchObject({
+      status: { code: ERROR },
+      attributes: { 'error.type': '500', 'http.response.status_code': 500 },
+    });
+    expect(await collector.span(({ name }) => name === 'page-of-pets')).toMatchObject({
+      status: { code: ERROR },
+      attributes: { 'error.type': '42P01' },
+    });
+  });
+
+  it('is named by the method for an unknown path, and has no key from the path', async () => {
+    await send(`${store.url}/v1/${key}?secret=${key}`, { key });
+    const span = await server('GET');
+    expect(span.attributes['http.route']).toBeUndefined();
+    expect(collector.postings.map(({ body }) => body.toString()).join()).not.toContain(key.slice(9));
+  });
+
+  it('has no span when its sender does not sample it', async () => {
+    await send(`${store.url}/v1/pets`, { key, headers: { traceparent: `00-${TRACE}-${SPAN}-00` } });
+    await send(`${store.url}/v1/pets/1`, { key });
+    await server('getPet');
+    expect(collector.spans().filter(({ traceId }) => traceId === TRACE)).toEqual([]);
+  });
+
+  it('has no queries of requests that were pipelined behind it', async () => {
+    const get = (path: string, ...headers: string[]) =>
+      `${[`GET ${path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key}`, ...headers].join('\r\n')}\r\n\r\n`;
+    const untraced = get('/v1/pets/1', `traceparent: 00-${TRACE}-${SPAN}-00`, 'Connection: close');
+    await sendRaw(store.url, get('/v1/pets') + untraced);
+    const span = await server('listPets');
+    await stop();
+    expect(names(childrenOf(span))).toEqual(['count', 'find-keys', 'page-of-pets']);
+  });
+
+  it('does not exist for health, documents or work that no request started', async () => {
+    for (const path of ['/livez', '/readyz', '/openapi.json', '/v1/pets']) {
+      await send(`${store.url}${path}`, { key });
+    }
+    const span = await server('listPets');
+    await stop();
+    expect(collector.spans().filter(({ traceId }) => traceId !== span.traceId)).toEqual([]);
+  });
+});
+
+describe('the settings OTEL_*', () => {
+  it('name the service, sample, and add headers and attributes, as the SDK reads them', async () => {
+    await start({
+      OTEL_SERVICE_NAME: 'shop',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=blue',
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=7',
+      OTEL_TRACES_SAMPLER: 'parentbased_always_off',
+    });
+    await send(`${store.url}/v1/pets`, { key });
+    await send(`${store.url}/v1/pets`, { key, headers: { traceparent: `00-${TRACE}-${SPAN}-01` } });
+    const { resource } = await server('listPets');
+    expect(resource).toMatchObject({ 'service.name': 'shop', 'deployment.environment.name': 'blue' });
+    expect(new Set(collector.spans().map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
+    expect(collector.postings[0]).toMatchObject({ path: '/v1/traces', headers: { 'x-tenant': '7' } });
+  });
+
+  it.each([
+    ['traceidratio', '01', 0],
+    ['always_on', '00', 1],
+  ])(
+    'override the sampling of the sender, with a sampler without parentbased_: %s',
+    async (sampler, flags, count) => {
+      await start({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: '0' });
+      await send(`${store.url}/v1/pets`, { key, headers: { traceparent: `00-${TRACE}-${SPAN}-${flags}` } });
+      await stop();
+      expect(collector.spans().filter(({ kind }) => kind === SERVER)).toHaveLength(count);
+    },
+  );
+
+  it('default to the name of the service and to protobuf', async () => {
+    await start({ OTEL_EXPORTER_OTLP_PROTOCOL: '' });
+    await send(`${store.url}/v1/pets`, { key });
+    await eventually(async () => {
+      const { postings } = collector;
+      expect(postings[0]).toMatchObject({ path: '/v1/traces', type: 'application/x-protobuf' });
+      const texts = ['animal-store', 'listPets', 'page-of-pets'];
+      expect(texts.filter((text) => postings.some(({ body }) => body.includes(text)))).toEqual(texts);
+    });
+  });
+});
+
+describe('a collector', () => {
+  it.each([
+    ['rejects connections', 'gone'],
+    ['responds with errors', 500],
+    ['never responds', null],
+  ])(
+    'disturbs no request when it %s, and delays the end by at most its deadline',
+    async (_how, behaviour) => {
+      await collector.close();
+      const { url } = collector;
+      if (behaviour !== 'gone') {
+        collector = await startCollector(() => behaviour as number | null);
+      }
+      await start({
+        OTEL_EXPORTER_OTLP_ENDPOINT: behaviour === 'gone' ? url : collector.url,
+        OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+      });
+      for (let sent = 0; sent < 10; sent += 1) {
+        expect((await send(`${store.url}/v1/pets`, { key })).status).toBe(200);
+      }
+      const startMs = performance.now();
+      await stop();
+      expect(performance.now() - startMs).toBeLessThan(3000);
+    },
+  );
+});

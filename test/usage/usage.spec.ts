@@ -1,0 +1,912 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import net from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import pg from 'pg';
+import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import { PrismaService } from '../../src/database/prisma.service.js';
+import { namedStatement, QueryRunner } from '../../src/database/query-runner.js';
+import type { UsageEntry } from '../../src/usage/rules/usage-counts.js';
+import { type UsageBatch, UsageJournal } from '../../src/usage/usage.journal.js';
+import { UsageRecorder } from '../../src/usage/usage.recorder.js';
+import { type Usage, UsageRepository } from '../../src/usage/usage.repository.js';
+import { UsageCleanup } from '../../src/usage/usage.cleanup.js';
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { TestClock } from '../support/counters/clock.js';
+import { createDatabase, type TestDatabase } from '../support/database/database.js';
+import { type DatabaseProxy, startDatabaseProxy } from '../support/database/database-proxy.js';
+import { eventually } from '../support/eventually.js';
+import { hold } from '../support/load/holding.js';
+import { send } from '../support/http/http.js';
+import { issueKey } from '../support/keys/keys.js';
+import { expectLocksWaitedFor } from '../support/database/locks.js';
+import { fakeIntervals } from '../support/load/intervals.js';
+import { sendRaw } from '../support/http/raw-http.js';
+import { aggregateUsage } from '../support/keys/usage.js';
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+/** Half a minute into a minute, an hour and a day, all of which began at different instants. */
+const HALF_PAST = new Date('2027-03-05T12:34:30.000Z');
+const UNLIMITED = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
+const NEW_PET = { name: 'Rex', categoryId: 7 };
+const ALL = { since: new Date(0), limit: 1000 };
+
+const WRITTEN_AGAIN = 'Usage is written again; requests dropped meanwhile: 0';
+
+const NONE = { succeeded: 0, redirected: 0, clientErrors: 0, serverErrors: 0, refusals: 0 };
+const fresh = (operation: string, some: Partial<typeof NONE>) => ({
+  operation,
+  deprecated: false,
+  ...NONE,
+  ...some,
+});
+const legacy = (operation: string, some: Partial<typeof NONE>) => ({
+  ...fresh(operation, some),
+  deprecated: true,
+});
+
+type Hold = Awaited<ReturnType<typeof hold>>;
+
+describe('UsageRecorder', () => {
+  let store: TestApplication;
+  let key: IssuedKey;
+
+  beforeAll(async () => {
+    store = await startApplication();
+  });
+  beforeEach(async () => {
+    store.clock.travelTo(HALF_PAST);
+    key = await store.issue(UNLIMITED);
+  });
+  afterAll(() => store.close());
+
+  /** Returns what a key has used by minute, after all finished requests are written. */
+  async function recorded({ id }: IssuedKey) {
+    await store.app.get(UsageRecorder).flush();
+    const { usage } = await store.app.get(UsageRepository).page({ ...ALL, period: 'minute', keyId: id });
+    return usage;
+  }
+
+  it.each<[string, string, Parameters<typeof send>[1], number, string]>([
+    ['200', '/v1/pets', {}, 200, 'listPets'],
+    ['200 of HEAD', '/v1/pets', { method: 'HEAD' }, 200, 'listPets'],
+    ['400 of a parameter', '/v1/pets?limit=0', {}, 400, 'listPets'],
+    ['400 of a body', '/v1/pets', { method: 'POST', body: '{' }, 400, 'createPet'],
+    ['413', '/v1/pets', { method: 'POST', body: 'x'.repeat(70_000) }, 413, 'createPet'],
+    [
+      '415',
+      '/v1/pets',
+      { method: 'POST', headers: { 'Content-Type': 'text/plain' }, body: 'x' },
+      415,
+      'createPet',
+    ],
+    ['403 of administration', '/admin/keys', {}, 403, 'listKeys'],
+    ['404 of an unknown path', '/v1/dogs', {}, 404, 'none'],
+    ['404 of an empty id', '/v1/pets/', {}, 404, 'none'],
+    ['404 of a path that cannot be decoded', '/v1/%E0%A4%A', {}, 404, 'none'],
+    ['405', '/v1/pets', { method: 'DELETE' }, 405, 'none'],
+  ])('records the operation and class of a request: %s', async (_name, path, init, status, operation) => {
+    expect((await send(`${store.url}${path}`, { key: key.key, ...init })).status).toBe(status);
+    expect(await recorded(key)).toMatchObject([
+      fresh(operation, status < 300 ? { succeeded: 1 } : { clientErrors: 1 }),
+    ]);
+  });
+
+  it('records that a call was to a deprecated operation, and adds up such calls', async () => {
+    const created = await send(`${store.url}/v1/pets`, { method: 'POST', key: key.key, body: NEW_PET });
+    const pet = `${store.url}${created.headers.get('location')}`;
+    expect((await send(pet, { key: key.key })).status).toBe(200);
+    expect((await send(pet, { method: 'HEAD', key: key.key })).status).toBe(200);
+    expect((await send(`${store.url}/v1/pets/999999`, { key: key.key })).status).toBe(404);
+    expect(await recorded(key)).toMatchObject([
+      fresh('createPet', { succeeded: 1 }),
+      legacy('getPet', { succeeded: 2, clientErrors: 1 }),
+    ]);
+  });
+
+  it('records a 429 as a refusal and as a client error', async () => {
+    const single = await store.issue({ plan: 'enterprise', perMinute: 1, perDay: 10 });
+    for (const status of [200, 429, 429]) {
+      expect((await send(`${store.url}/v1/pets`, { key: single.key })).status).toBe(status);
+    }
+    expect((await send(`${store.url}/v1/dogs`, { key: single.key })).status).toBe(429);
+    expect(await recorded(single)).toMatchObject([
+      fresh('listPets', { succeeded: 1, clientErrors: 2, refusals: 2 }),
+      fresh('none', { clientErrors: 1, refusals: 1 }),
+    ]);
+  });
+
+  it('records requests that are served while the counters are away', async () => {
+    await store.database.query('ALTER TABLE rate_limit_counters RENAME TO lost');
+    const response = await send(`${store.url}/v1/pets`, { key: key.key });
+    await store.database.query('ALTER TABLE lost RENAME TO rate_limit_counters');
+    expect(response.status).toBe(200);
+    expect(await recorded(key)).toMatchObject([fresh('listPets', { succeeded: 1 })]);
+  });
+
+  it.each([
+    ['/v1/pets', 'LOCK TABLE pets', fresh('listPets', { succeeded: 1 })],
+    ['/v1/%zz', 'LOCK TABLE rate_limit_counters', fresh('none', { clientErrors: 1 })],
+  ])(
+    'records a request once when its client disconnects before the response, as the counter does: %s',
+    async (path, lock, expected) => {
+      const holder = await hold(store.database.url, lock);
+      const { hostname, port } = new URL(store.url);
+      const socket = net.connect(Number(port), hostname);
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${key.key}\r\n\r\n`);
+      await eventually(() => expectLocksWaitedFor(store.database, 1));
+      socket.resetAndDestroy();
+      await once(socket, 'close');
+      await holder.letGo();
+      await eventually(async () => expect(await recorded(key)).toMatchObject([expected]));
+      const counters = await store.database.query(
+        'SELECT day_used FROM rate_limit_counters WHERE subject = $1',
+        [`quota:${key.quotaId}`],
+      );
+      expect(counters).toEqual([{ day_used: 1 }]);
+    },
+  );
+
+  it('records nothing for a request without a valid key, or to a path that needs none', async () => {
+    const stored = async () => {
+      await store.app.get(UsageRecorder).flush();
+      return (await store.app.get(UsageRepository).page({ ...ALL, period: 'day' })).usage;
+    };
+    const before = await stored();
+    for (const [path, credential, status] of [
+      ['/v1/pets', undefined, 401],
+      ['/v1/pets', 'secret', 401],
+      ['/v1/pets', `${key.key.slice(0, -1)}_`, 401],
+      ['/v1/dogs', undefined, 401],
+      ['/livez', key.key, 200],
+      ['/openapi.json', key.key, 200],
+      ['/elsewhere', key.key, 404],
+    ] as const) {
+      expect((await send(`${store.url}${path}`, { key: credential })).status).toBe(status);
+    }
+    expect((await sendRaw(store.url, 'no HTTP\r\n\r\n')).status).toBe(400);
+    expect(await stored()).toEqual(before);
+  });
+});
+
+describe('usage', () => {
+  let store: TestApplication;
+
+  beforeAll(async () => {
+    store = await startApplication();
+  });
+  beforeEach(() => store.clock.travelTo(HALF_PAST));
+  afterAll(() => store.close());
+
+  it('is kept by UTC minute, hour and day, with the time of its last request', async () => {
+    const key = await store.issue(UNLIMITED);
+    for (const instant of [
+      '2027-03-05T12:34:30Z',
+      '2027-03-05T12:35:10Z',
+      '2027-03-05T23:59:10Z',
+      '2027-03-06T00:00:00Z',
+    ]) {
+      store.clock.travelTo(new Date(instant));
+      await send(`${store.url}/v1/pets`, { key: key.key });
+    }
+    await store.app.get(UsageRecorder).flush();
+    const kept = async (period: 'minute' | 'hour' | 'day') => {
+      const { usage } = await store.app.get(UsageRepository).page({ ...ALL, period, keyId: key.id });
+      return usage.map(({ startsAt, lastAt, requests }) => {
+        expect(lastAt.getTime()).toBeGreaterThanOrEqual(startsAt.getTime());
+        return `${startsAt.toISOString().slice(5, 16)} ${requests}`;
+      });
+    };
+    expect(await kept('minute')).toEqual([
+      '03-06T00:00 1',
+      '03-05T23:59 1',
+      '03-05T12:35 1',
+      '03-05T12:34 1',
+    ]);
+    expect(await kept('hour')).toEqual(['03-06T00:00 1', '03-05T23:00 1', '03-05T12:00 2']);
+    expect(await kept('day')).toEqual(['03-06T00:00 1', '03-05T00:00 3']);
+  });
+
+  it('is written within a second of the response, without a flush', async () => {
+    const key = await store.issue(UNLIMITED);
+    for (let sent = 1; sent <= 3; sent += 1) {
+      await send(`${store.url}/v1/pets`, { key: key.key });
+      await eventually(async () => {
+        const [row] = await store.database.query(
+          `SELECT sum(succeeded)::int AS succeeded FROM (
+             SELECT key_id, succeeded FROM usage WHERE period = 'minute'
+             UNION ALL
+             SELECT entry.* FROM usage_batches AS batch, unnest(batch.key_ids, batch.succeeded) AS entry
+           ) AS stored WHERE key_id = $1`,
+          [key.id],
+        );
+        expect(row).toEqual({ succeeded: sent });
+        // A reader sees it too.
+        const { usage } = await store.app.get(UsageRepository).page({ ...ALL, period: 'day', keyId: key.id });
+        expect(usage).toMatchObject([{ requests: sent }]);
+      }, SECOND_MS);
+    }
+  });
+
+  it('belongs to the minute of the counter store, not to the minute of this process', async () => {
+    const key = await store.issue(UNLIMITED);
+    store.clock.stopAt(HALF_PAST);
+    store.clock.storeOffsetMs += 5 * MINUTE_MS;
+    await send(`${store.url}/v1/pets`, { key: key.key });
+    store.clock.goOn();
+    await store.app.get(UsageRecorder).flush();
+    const { usage } = await store.app.get(UsageRepository).page({ ...ALL, period: 'minute', keyId: key.id });
+    expect(usage).toMatchObject([{ startsAt: new Date('2027-03-05T12:39:00Z'), requests: 1 }]);
+  });
+});
+
+describe('UsageRecorder, at shutdown', () => {
+  let database: TestDatabase;
+  let store: TestApplication;
+  let key: string;
+
+  beforeEach(async () => {
+    database = await createDatabase();
+    store = await startApplication({ database });
+    ({ key } = await store.issue(UNLIMITED));
+  });
+  afterEach(() => database.drop());
+
+  async function stored() {
+    await aggregateUsage(database.url);
+    return database.query("SELECT succeeded::int FROM usage WHERE period = 'minute'");
+  }
+
+  it('writes what is not written yet', async () => {
+    for (let sent = 0; sent < 5; sent += 1) {
+      expect((await send(`${store.url}/v1/pets`, { key })).status).toBe(200);
+    }
+    await store.app.close();
+    expect(await stored()).toEqual([{ succeeded: 5 }]);
+  });
+
+  it('writes requests that are served during the shutdown', async () => {
+    const holder = await hold(database.url, 'LOCK TABLE pets');
+    const response = sendRaw(
+      store.url,
+      `GET /v1/pets HTTP/1.1\r\nHost: test\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+    );
+    await eventually(() => expectLocksWaitedFor(database, 1));
+    const closed = store.app.close();
+    await eventually(() => expect(fetch(`${store.url}/livez`)).rejects.toThrow('fetch failed'));
+    await holder.letGo();
+    expect((await response).status).toBe(200);
+    await closed;
+    expect(await stored()).toEqual([{ succeeded: 1 }]);
+  });
+});
+
+describe('UsageRecorder, while the database is away', () => {
+  let database: TestDatabase;
+  let proxy: DatabaseProxy;
+  let store: TestApplication;
+  let recorder: UsageRecorder;
+  let key: IssuedKey;
+  let warnings: jest.SpyInstance;
+
+  beforeEach(async () => {
+    database = await createDatabase();
+    proxy = await startDatabaseProxy(database.url);
+    store = await startApplication({ database, environment: { DATABASE_URL: proxy.url } });
+    store.clock.travelTo(HALF_PAST);
+    recorder = store.app.get(UsageRecorder);
+    warnings = jest.spyOn(recorder['logger'], 'warn').mockImplementation();
+    key = await store.issue(UNLIMITED);
+  });
+  afterEach(async () => {
+    await store.close();
+    proxy.close();
+    await database.drop();
+  });
+
+  const call = () => send(`${store.url}/v1/pets`, { key: key.key });
+
+  const queuedRequests = () => recorder['queued'].reduce((sum, { requests }) => sum + requests, 0);
+
+  /** Calls until a request waits to be written; returns the number of calls. */
+  async function callUntilSomethingWaits(): Promise<number> {
+    let sent = 0;
+    do {
+      await call();
+      sent += 1;
+    } while (queuedRequests() === 0);
+    return sent;
+  }
+
+  /** Returns the number of stored requests, and expects the same number for each period. */
+  async function stored(): Promise<number> {
+    await aggregateUsage(database.url);
+    const rows = await database.query<{ sum: number }>(
+      'SELECT sum(succeeded + client_errors + server_errors)::int AS sum FROM usage GROUP BY period',
+    );
+    const sums = rows.map(({ sum }) => sum);
+    expect(new Set(sums).size).toBeLessThanOrEqual(1);
+    return sums[0] ?? 0;
+  }
+
+  it('loses no entry, and logs one line when the database goes away and one when it is back', async () => {
+    const sent = await callUntilSomethingWaits();
+    proxy.goAway();
+    // Two attempts fail, and one line reports both.
+    await recorder.flush();
+    await recorder.flush();
+    expect(warnings.mock.calls).toEqual([
+      [expect.stringMatching(/^Usage cannot be written and is kept in memory: .+$/)],
+    ]);
+    await proxy.comeBack();
+    await eventually(async () => expect((await call()).status).toBe(200));
+    await eventually(async () => expect(warnings.mock.lastCall).toEqual([WRITTEN_AGAIN]));
+    await recorder.flush();
+    expect(await stored()).toBe(sent + 1);
+    expect(warnings).toHaveBeenCalledTimes(2);
+  });
+
+  it('retries a batch whose response was lost while the server still processes it, and it is added once', async () => {
+    await call();
+    await recorder.flush();
+    const holder = await hold(database.url, 'SELECT 1 FROM usage_recorders FOR UPDATE');
+    await call();
+    await eventually(() => expectLocksWaitedFor(database, 1));
+    proxy.goAway();
+    await recorder.flush();
+    expect(warnings).toHaveBeenCalledTimes(1);
+    await proxy.comeBack();
+    await eventually(() => expectLocksWaitedFor(database, 2));
+    await holder.letGo();
+    await eventually(async () => expect(warnings.mock.lastCall).toEqual([WRITTEN_AGAIN]));
+    expect(await stored()).toBe(2);
+    await eventually(async () => expect((await call()).status).toBe(200));
+    await recorder.flush();
+    expect(await stored()).toBe(3);
+  });
+
+  it('logs at shutdown how many requests could not be written', async () => {
+    const errors = jest.spyOn(recorder['logger'], 'error').mockImplementation();
+    await callUntilSomethingWaits();
+    const waiting = queuedRequests();
+    proxy.goAway();
+    await store.app.close();
+    expect(errors.mock.calls).toEqual([
+      [`The usage of ${waiting} requests could not be written before the end`],
+    ]);
+  });
+
+  it('keeps at most 50,000 entries, logs one line when it is full, and logs later how many requests were left out', async () => {
+    const errors = jest.spyOn(recorder['logger'], 'error').mockImplementation();
+    const quota = { id: randomUUID(), plan: 'free', perMinute: 60, perDay: 1000 };
+    const record = (keyId: string) => {
+      const request = {
+        authentication: { principal: { keyId, role: 'client', quota }, denial: null },
+        decision: null,
+        routeOptions: { config: { operation: 'listPets' } },
+      };
+      recorder.record(request as unknown as FastifyRequest, { statusCode: 200 } as FastifyReply);
+    };
+    proxy.goAway();
+    const last = randomUUID();
+    for (let entry = 1; entry < 50_000; entry += 1) {
+      record(randomUUID());
+    }
+    record(last);
+    await eventually(async () => expect(queuedRequests()).toBe(50_000));
+    expect(errors).not.toHaveBeenCalled();
+    for (let more = 0; more < 7; more += 1) {
+      record(randomUUID());
+    }
+    // An existing entry can still grow.
+    record(last);
+    await eventually(async () => expect(queuedRequests()).toBe(50_001));
+    expect(errors.mock.calls).toEqual([
+      [expect.stringMatching(/^Usage is no longer recorded: 50000 entries /)],
+    ]);
+
+    await proxy.comeBack();
+    await eventually(
+      async () =>
+        expect(warnings.mock.lastCall).toEqual(['Usage is written again; requests dropped meanwhile: 7']),
+      20_000,
+    );
+    expect(await stored()).toBe(50_001);
+    expect(errors).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('usage of several replicas', () => {
+  const NOON_MS = Date.UTC(2027, 2, 5, 12);
+  let database: TestDatabase;
+  let clock: TestClock;
+  let opened: PrismaService[];
+  let connections: QueryRunner;
+  let journal: UsageJournal;
+  let repository: UsageRepository;
+  let cleanup: UsageCleanup;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+  });
+  beforeEach(async () => {
+    await database.query('TRUNCATE usage, usage_batches, usage_recorders');
+    clock = new TestClock();
+    opened = [];
+    ({ journal, repository, cleanup, statements: connections } = open());
+  });
+  afterEach(() => Promise.all(opened.map((service) => service.onApplicationShutdown())));
+  afterAll(() => database.drop());
+
+  /** Opens one more replica. */
+  function open(url = database.url) {
+    const settings = { DATABASE_URL: url, DATABASE_POOL_SIZE: 3 };
+    const prisma = new PrismaService(settings);
+    const statements = new QueryRunner(prisma);
+    opened.push(prisma);
+    const ofReplica = new UsageJournal(statements, clock);
+    return {
+      statements,
+      journal: ofReplica,
+      repository: new UsageRepository(prisma, ofReplica),
+      cleanup: new UsageCleanup(statements, clock),
+    };
+  }
+
+  const entry = (facts: Partial<UsageEntry>): UsageEntry => ({
+    keyId: randomUUID(),
+    quotaId: randomUUID(),
+    minute: NOON_MS / MINUTE_MS,
+    operation: 'listPets',
+    deprecated: false,
+    ...NONE,
+    succeeded: 1,
+    lastAtMs: NOON_MS,
+    ...facts,
+  });
+
+  /** Appends a batch of a new recorder. */
+  const append = (...entries: UsageEntry[]) =>
+    journal.append({ recorderId: randomUUID(), number: 1, entries });
+
+  /** Returns the number of rows of these keys for each period, with the least and the greatest count of a row. */
+  function rowsOf(entries: readonly UsageEntry[]) {
+    return database.query(
+      `SELECT period::text, count(*)::int, min(succeeded)::int, max(succeeded)::int FROM usage
+       WHERE key_id = ANY ($1::uuid[]) GROUP BY period ORDER BY usage.period`,
+      [entries.map(({ keyId }) => keyId)],
+    );
+  }
+  const each = (count: number, sum: number) =>
+    ['minute', 'hour', 'day'].map((period) => ({ period, count, min: sum, max: sum }));
+
+  it('does not deadlock when two replicas write and aggregate the same rows in opposite order, and adds up', async () => {
+    const other = open();
+    const ids = [randomUUID(), randomUUID()] as const;
+    const entries = Array.from({ length: 200 }, (_, index) =>
+      entry({ minute: NOON_MS / MINUTE_MS + (index % 7) }),
+    );
+    const more = Array.from({ length: 500 }, () => entry({}));
+    for (let number = 1; number <= 25; number += 1) {
+      await Promise.all([
+        journal.append({ recorderId: ids[0], number, entries }).then(() => journal.aggregate()),
+        // The batch also has rows of its own, so that only the ORDER BY of the aggregation gives both the same order.
+        other.journal
+          .append({ recorderId: ids[1], number, entries: [...more, ...entries.toReversed()] })
+          .then(() => other.journal.aggregate()),
+      ]);
+    }
+    expect(await rowsOf(entries)).toEqual(each(200, 50));
+  });
+
+  it('adds a batch once, however often and late it is retried, also concurrently and after its aggregation', async () => {
+    const recorderId = randomUUID();
+    const one = entry({});
+    const first = { recorderId, number: 1, entries: [one] };
+    await Promise.all([journal.append(first), open().journal.append(first), open().journal.append(first)]);
+    await journal.append({ recorderId, number: 2, entries: [one] });
+    await journal.append(first);
+    // A batch with the same number from another recorder is another batch.
+    await journal.append({ ...first, recorderId: randomUUID() });
+    await journal.aggregate();
+    expect(await rowsOf([one])).toEqual(each(1, 3));
+    await journal.append(first);
+    await journal.aggregate();
+    expect(await rowsOf([one])).toEqual(each(1, 3));
+    await journal.append({ recorderId, number: 3, entries: [one] });
+    await journal.aggregate();
+    expect(await rowsOf([one])).toEqual(each(1, 4));
+  });
+
+  describe('UsageJournal', () => {
+    /** Blocks every aggregation after it has taken its batches. */
+    async function holdAggregations(one: UsageEntry): Promise<Hold> {
+      await append(one);
+      await journal.aggregate();
+      return hold(database.url, 'SELECT 1 FROM usage FOR UPDATE');
+    }
+
+    const batches = () => database.query('SELECT number FROM usage_batches');
+
+    it('aggregates before it returns a page', async () => {
+      const one = entry({ deprecated: true, operation: 'getPet' });
+      const { repository: another } = open();
+      await append(one);
+      expect(await batches()).toHaveLength(1);
+      expect((await another.page({ ...ALL, period: 'hour' })).usage).toMatchObject([{ requests: 1 }]);
+      expect(await batches()).toEqual([]);
+      await append(one);
+      expect((await another.deprecatedCalls(10)).calls).toMatchObject([{ requests: 2 }]);
+      expect(await batches()).toEqual([]);
+    });
+
+    it('makes readers wait for an aggregation in progress, so that they see all usage', async () => {
+      const one = entry({});
+      const holder = await holdAggregations(one);
+      await append(one);
+      const aggregated = open().journal.aggregate();
+      await eventually(() => expectLocksWaitedFor(database, 1));
+      await append(one);
+      const pages = Promise.all(
+        [open(), open()].map(({ repository: another }) => another.page({ ...ALL, period: 'day' })),
+      );
+      await eventually(() => expectLocksWaitedFor(database, 3));
+      await holder.letGo();
+      await aggregated;
+      for (const { usage } of await pages) {
+        expect(usage).toMatchObject([{ requests: 3 }]);
+      }
+    });
+
+    it('aggregates once for all concurrent readers, which leaves connections to others', async () => {
+      const one = entry({});
+      const holder = await holdAggregations(one);
+      await append(one);
+      const first = repository.page({ ...ALL, period: 'day' });
+      await eventually(() => expectLocksWaitedFor(database, 1));
+      await append(one);
+      const more = Promise.all(Array.from({ length: 10 }, () => repository.page({ ...ALL, period: 'day' })));
+      expect(await connections.run(namedStatement('one', 'SELECT 1'), [])).toEqual([[1]]);
+      await expectLocksWaitedFor(database, 1);
+      await holder.letGo();
+      await first;
+      for (const { usage } of await more) {
+        expect(usage).toMatchObject([{ requests: 3 }]);
+      }
+    });
+
+    it('aggregates each batch once when the server still aggregates for a lost connection', async () => {
+      const one = entry({});
+      const holder = await holdAggregations(one);
+      const proxy = await startDatabaseProxy(database.url);
+      const cut = open(proxy.url);
+      await append(one);
+      const outcome = cut.journal.aggregate().catch((error: unknown) => error);
+      await eventually(() => expectLocksWaitedFor(database, 1));
+      proxy.goAway();
+      expect(await outcome).toMatchObject({ message: expect.stringContaining('Connection terminated') });
+      const again = journal.aggregate();
+      await eventually(() => expectLocksWaitedFor(database, 2));
+      await holder.letGo();
+      await again;
+      expect(await rowsOf([one])).toEqual(each(1, 2));
+    });
+
+    it('aggregates a huge backlog in parts, also when two replicas aggregate at once', async () => {
+      const keyIds = Array.from({ length: 1000 }, () => randomUUID());
+      await database.query(
+        `INSERT INTO usage_batches
+         SELECT gen_random_uuid(), n, now() - n * interval '1 minute', 1000, $1, $1, array_fill($2::int, size), array_fill('none'::text, size),
+           array_fill(false, size), array_fill(1, size), array_fill(0, size), array_fill(0, size), array_fill(0, size),
+           array_fill(0, size), array_fill(0::bigint, size)
+         FROM generate_series(1, 350) AS n, (VALUES (ARRAY[1000])) AS sizes (size)`,
+        [keyIds, NOON_MS / MINUTE_MS],
+      );
+      expect(await journal.aggregateSome()).toBe(true);
+      const left = await database.query('SELECT min(number), max(number), count(*)::int FROM usage_batches');
+      expect(left).toEqual([{ min: 1, max: 340, count: 340 }]);
+      const other = open();
+      await Promise.all([journal.aggregate(), other.journal.aggregate()]);
+      expect(await batches()).toEqual([]);
+      expect(await rowsOf(keyIds.map((keyId) => entry({ keyId })))).toEqual(each(1000, 350));
+    });
+
+    it.each([
+      ['an entry without a key', 'key_ids = ARRAY[NULL::uuid]'],
+      ['an entry without a count', 'succeeded = ARRAY[NULL::int]'],
+      ['more counts than entries', 'refusals = ARRAY[0, 1]'],
+      ['no entries at all', "size = 0, key_ids = '{}', minutes = '{}'"],
+      ['fewer entries than its size', 'size = 2'],
+      ['a time beyond all dates', 'last_at_ms = ARRAY[9000000000000000000]'],
+    ])('rejects a batch that could not be aggregated: %s', async (_name, change) => {
+      await append(entry({}));
+      await expect(database.query(`UPDATE usage_batches SET ${change}`)).rejects.toThrow(
+        /violates check constraint "usage_batches_/,
+      );
+    });
+
+    it('aggregates each minute within 5 seconds of its end when nobody reads', async () => {
+      clock.travelTo(new Date(NOON_MS + 30_000));
+      const one = entry({});
+      const batch: UsageBatch = { recorderId: randomUUID(), number: 1, entries: [one] };
+      await journal.append(batch);
+      fakeIntervals();
+      journal.onModuleInit();
+      const turn = jest.spyOn(journal, 'aggregateSome');
+      jest.advanceTimersByTime(5 * SECOND_MS);
+      expect(turn.mock.calls).toEqual([['this minute']]);
+      await turn.mock.results[0]?.value;
+      expect(await batches()).toHaveLength(1);
+
+      clock.travelTo(new Date(NOON_MS + MINUTE_MS));
+      await journal.append({ ...batch, number: 2 });
+      // An aggregation in progress is not started again.
+      await new Promise(setImmediate);
+      jest.advanceTimersByTime(5 * SECOND_MS);
+      jest.useRealTimers();
+      await eventually(async () => expect(await batches()).toEqual([{ number: 2 }]));
+      expect(await rowsOf([one])).toEqual(each(1, 1));
+      await journal.onApplicationShutdown();
+    });
+
+    it('retries a failed aggregation, and logs the reason', async () => {
+      const one = entry({});
+      await append(one);
+      clock.travel(2 * MINUTE_MS);
+      const warnings = jest.spyOn(journal['logger'], 'warn').mockImplementation();
+      await database.query('ALTER TABLE usage RENAME TO lost');
+      fakeIntervals();
+      journal.onModuleInit();
+      jest.advanceTimersByTime(5 * SECOND_MS);
+      await eventually(async () => expect(warnings).toHaveBeenCalledTimes(1));
+      expect(warnings).toHaveBeenCalledWith(
+        expect.stringMatching(/^Usage stays in the journal for now: .*usage/),
+      );
+      await database.query('ALTER TABLE lost RENAME TO usage');
+      await new Promise(setImmediate);
+      jest.advanceTimersByTime(5 * SECOND_MS);
+      jest.useRealTimers();
+      await eventually(async () => expect(await batches()).toEqual([]));
+      expect(await rowsOf([one])).toEqual(each(1, 1));
+      await journal.onApplicationShutdown();
+    });
+  });
+
+  it('adds the counts of every class, also beyond 32 bits, and keeps the latest time', async () => {
+    const one = entry({
+      succeeded: 2_147_483_647,
+      redirected: 2,
+      clientErrors: 2_147_483_647,
+      serverErrors: 4,
+      refusals: 2,
+    });
+    for (const lastAtMs of [NOON_MS + 2, NOON_MS + 8, NOON_MS + 5]) {
+      await append({ ...one, lastAtMs }, entry({}));
+    }
+    for (const period of ['minute', 'hour', 'day'] as const) {
+      const page = await repository.page({ ...ALL, period, keyId: one.keyId });
+      expect(page.usage).toEqual([
+        {
+          startsAt: new Date(period === 'day' ? Date.UTC(2027, 2, 5) : NOON_MS),
+          keyId: one.keyId,
+          quotaId: one.quotaId,
+          operation: 'listPets',
+          deprecated: false,
+          requests: 12_884_901_900,
+          succeeded: 6_442_450_941,
+          redirected: 6,
+          clientErrors: 6_442_450_941,
+          serverErrors: 12,
+          refusals: 6,
+          lastAt: new Date(NOON_MS + 8),
+        },
+      ]);
+    }
+  });
+
+  describe('UsageRepository.page', () => {
+    const [first = '', second = '', third = ''] = Array.from({ length: 3 }, () => randomUUID()).toSorted();
+    const minute = NOON_MS / MINUTE_MS;
+    /** The rows in the order of a page. */
+    const rowKeys: [number, string, string, boolean][] = [
+      [minute + 2, second, 'listPets', false],
+      [minute + 1, first, 'createPet', false],
+      [minute + 1, first, 'getPet', false],
+      [minute + 1, first, 'getPet', true],
+      [minute + 1, first, 'listPets', false],
+      [minute + 1, second, 'getPet', true],
+      [minute + 1, third, 'createPet', false],
+      [minute, first, 'createPet', false],
+      [minute, third, 'none', false],
+    ];
+    const rowKeyOf = ({ startsAt, keyId, operation, deprecated }: Usage) => [
+      startsAt.getTime() / MINUTE_MS,
+      keyId,
+      operation,
+      deprecated,
+    ];
+
+    beforeEach(() =>
+      append(
+        ...rowKeys.map(([at, keyId, operation, deprecated]) =>
+          entry({ minute: at, keyId, operation, deprecated }),
+        ),
+      ),
+    );
+
+    /** Returns all rows, read in pages of `limit`. */
+    async function walk(limit: number, keyId?: string): Promise<Usage[]> {
+      const rows: Usage[] = [];
+      for (;;) {
+        const query = { ...ALL, period: 'minute', limit, keyId, after: rows.at(-1) } as const;
+        const { usage, more } = await repository.page(query);
+        rows.push(...usage);
+        expect(usage.length <= limit && (usage.length === limit || !more)).toBe(true);
+        if (!more) {
+          return rows;
+        }
+      }
+    }
+
+    it.each([1, 2, 8, 9, 10])(
+      'returns every row once, newest first, of all keys or one, in pages of %d',
+      async (limit) => {
+        expect((await walk(limit)).map(rowKeyOf)).toEqual(rowKeys);
+        const ofFirst = rowKeys.filter(([, keyId]) => keyId === first);
+        expect((await walk(limit, first)).map(rowKeyOf)).toEqual(ofFirst);
+      },
+    );
+
+    it('returns only rows that start at or after since', async () => {
+      const since = new Date((minute + 1) * MINUTE_MS);
+      const { usage, more } = await repository.page({ period: 'minute', since, limit: 7 });
+      expect([usage.map(rowKeyOf), more]).toEqual([rowKeys.slice(0, 7), false]);
+      const later = new Date(since.getTime() + 1);
+      expect(await repository.page({ period: 'minute', since: later, limit: 7 })).toMatchObject({
+        usage: [{ keyId: second }],
+        more: false,
+      });
+    });
+
+    it('reads by an index, for one key and for all keys', async () => {
+      await database.query(
+        `INSERT INTO usage SELECT key, key, 'minute', to_timestamp(n * 60), 'listPets', false, 1, 0, 0, 0, 0, now()
+         FROM generate_series(1, 10000) AS n, unnest($1::uuid[]) AS key`,
+        [[second, ...Array.from({ length: 3 }, () => randomUUID())]],
+      );
+      await database.query('ANALYZE usage');
+      const at = new Date(5000 * MINUTE_MS);
+      const middle = { startsAt: at, keyId: second, operation: 'listPets', deprecated: false };
+      for (const some of [{}, { keyId: second }, { after: middle }, { keyId: second, after: middle }]) {
+        const sent = jest.spyOn(pg.Client.prototype, 'query');
+        await repository.page({ ...ALL, limit: 100, period: 'minute', ...some });
+        const statements = sent.mock.calls.flat() as unknown as { text?: string; values?: unknown[] }[];
+        // The aggregation runs first.
+        const query = statements.find((statement) => statement?.text?.includes('"public"."usage"'));
+        sent.mockRestore();
+        const plan = await database.query(`EXPLAIN ${query?.text}`, query?.values);
+        const lines = plan.map((line) => String(line['QUERY PLAN'])).join('\n');
+        expect(lines).toMatch(/Index (Only )?Scan( Backward)? using/);
+        // A key has few rows with the same start; all keys together may have very many.
+        expect(lines).not.toMatch('keyId' in some ? /Seq Scan|^Sort|-> +Sort/m : /Seq Scan|Sort/);
+      }
+    });
+  });
+
+  it('returns the callers of deprecated operations by operation and key, and no other callers', async () => {
+    const { id: keyId, quotaId } = await issueKey(database, { name: 'Nightly import' });
+    const of = { keyId, quotaId };
+    const deprecated = { deprecated: true, operation: 'getPet' };
+    const gone = entry({ ...deprecated, lastAtMs: NOON_MS + 5000 });
+    const days = [0, 1, 2].map((day) => {
+      const lastAtMs = NOON_MS - day * DAY_MS;
+      return entry({ ...of, ...deprecated, minute: lastAtMs / MINUTE_MS, lastAtMs, clientErrors: day });
+    });
+    await append(...days, gone, entry(of), entry({ ...of, operation: 'getPet', lastAtMs: NOON_MS + 9000 }));
+    const callers = [
+      {
+        operation: 'getPet',
+        keyId: gone.keyId,
+        keyName: null,
+        quotaId: gone.quotaId,
+        requests: 1,
+        lastAt: new Date(NOON_MS + 5000),
+      },
+      { operation: 'getPet', ...of, keyName: 'Nightly import', requests: 6, lastAt: new Date(NOON_MS) },
+    ].toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));
+    expect(await repository.deprecatedCalls(10)).toEqual({ calls: callers, more: false });
+    expect(await repository.deprecatedCalls(1)).toEqual({ calls: callers.slice(0, 1), more: true });
+    // A caller that calls again meanwhile keeps its position.
+    await append(entry({ ...gone, keyId: callers[1]?.keyId ?? '', lastAtMs: NOON_MS + 7000 }));
+    expect(await repository.deprecatedCalls(1, callers[0])).toMatchObject({
+      calls: [{ keyId: callers[1]?.keyId, lastAt: new Date(NOON_MS + 7000) }],
+      more: false,
+    });
+  });
+
+  describe('UsageCleanup', () => {
+    const NOW = new Date('2028-03-05T12:34:30.000Z');
+
+    beforeEach(() => clock.travelTo(NOW));
+
+    async function insert(period: string, startsAt: string): Promise<void> {
+      await database.query(
+        "INSERT INTO usage VALUES ($1, $1, $2, $3, 'listPets', false, 1, 0, 0, 0, 0, now())",
+        [randomUUID(), period, startsAt],
+      );
+    }
+
+    async function left(): Promise<string[]> {
+      const rows = await database.query<{ start: Date }>('SELECT starts_at AS start FROM usage ORDER BY 1');
+      return rows.map(({ start }) => start.toISOString());
+    }
+
+    it.each([
+      ['minutes 48 hours', 'minute', '2028-03-03T12:33:00.000Z', '2028-03-03T12:34:00.000Z'],
+      ['hours 35 days', 'hour', '2028-01-30T11:00:00.000Z', '2028-01-30T12:00:00.000Z'],
+      ['days 400 days', 'day', '2027-01-29T00:00:00.000Z', '2027-01-30T00:00:00.000Z'],
+    ])('keeps %s after they are over, exact to the row', async (_name, period, over, kept) => {
+      await insert(period, '2026-01-01T00:00:00Z');
+      await insert(period, over);
+      await insert(period, kept);
+      await insert(period, NOW.toISOString());
+      expect(await cleanup.deleteExpired()).toBe(false);
+      expect(await left()).toEqual([kept, NOW.toISOString()]);
+    });
+
+    it('removes a limited number of rows at a time, and reports whether there are more', async () => {
+      await database.query(
+        `INSERT INTO usage SELECT gen_random_uuid(), gen_random_uuid(), 'minute', to_timestamp(n * 60), 'listPets', false, 1, 0, 0, 0, 0, now()
+         FROM generate_series(1, 7000) AS n`,
+      );
+      expect(await cleanup.deleteExpired()).toBe(true);
+      expect(await left()).toHaveLength(2000);
+      expect(await cleanup.deleteExpired()).toBe(false);
+      expect(await left()).toEqual([]);
+    });
+
+    it('skips rows that are being written, and does not wait for them', async () => {
+      await insert('minute', '2026-01-01T00:00:00.000Z');
+      await insert('minute', '2026-01-02T00:00:00.000Z');
+      const holder = await hold(
+        database.url,
+        "UPDATE usage SET succeeded = 2 WHERE starts_at = '2026-01-02T00:00:00Z'",
+      );
+      await cleanup.deleteExpired();
+      expect(await left()).toEqual(['2026-01-02T00:00:00.000Z']);
+      await holder.letGo();
+      await cleanup.deleteExpired();
+      expect(await left()).toEqual([]);
+    });
+
+    it('removes recorders that wrote nothing for a week', async () => {
+      const ids = [randomUUID(), randomUUID()] as const;
+      await journal.append({ recorderId: ids[0], number: 1, entries: [entry({})] });
+      clock.travel(7 * DAY_MS - HOUR_MS);
+      await journal.append({ recorderId: ids[1], number: 1, entries: [entry({})] });
+      const known = async () =>
+        (await database.query<{ id: string }>('SELECT id FROM usage_recorders')).map(({ id }) => id);
+      await cleanup.deleteExpired();
+      expect((await known()).toSorted()).toEqual(ids.toSorted());
+      clock.travel(HOUR_MS + SECOND_MS);
+      await cleanup.deleteExpired();
+      expect(await known()).toEqual([ids[1]]);
+    });
+
+    it('runs every minute', async () => {
+      await insert('minute', '2026-01-01T00:00:00Z');
+      fakeIntervals();
+      cleanup.onModuleInit();
+      jest.advanceTimersByTime(MINUTE_MS - 1);
+      await insert('minute', '2026-01-02T00:00:00Z');
+      expect(await left()).toHaveLength(2);
+      jest.advanceTimersByTime(1);
+      jest.useRealTimers();
+      await eventually(async () => expect(await left()).toEqual([]));
+      await cleanup.onApplicationShutdown();
+    });
+  });
+});
