@@ -2,10 +2,10 @@
 WITH now AS (
   SELECT floor(extract(epoch FROM now()) / 60)::int AS minute, floor(extract(epoch FROM now()) / 86400)::int AS day
 ), ahead AS (
-  SELECT subject, least(stored.minute, now.minute) AS minute, least(stored.day, now.day) AS day
+  SELECT bucket_key, least(stored.minute, now.minute) AS minute, least(stored.day, now.day) AS day
   FROM rate_limit_counters AS stored, now
   WHERE stored.minute > now.minute + 1 OR stored.day > now.day + 1
-  ORDER BY subject FOR UPDATE OF stored
+  ORDER BY bucket_key FOR UPDATE OF stored
 )
 UPDATE rate_limit_counters AS stored SET
   minute = ahead.minute,
@@ -14,4 +14,4 @@ UPDATE rate_limit_counters AS stored SET
     WHEN banned_until > now() THEN banned_until - make_interval(mins => stored.minute - ahead.minute)
     ELSE banned_until
   END
-FROM ahead WHERE stored.subject = ahead.subject;
+FROM ahead WHERE stored.bucket_key = ahead.bucket_key;

@@ -11,8 +11,6 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils';
 import pg from 'pg';
 
-import { buildIndex, pendingBuilds } from './concurrent-builds.mjs';
-
 const CONNECT_TIMEOUT_MS = 10_000;
 /** For a server that is gone and never closes its end. */
 const CLOSE_TIMEOUT_MS = 1_000;
@@ -49,23 +47,7 @@ export async function openSchemaEngine({ connectionString, datamodels, log = () 
   try {
     const engine = await SchemaEngine.new({ datamodels }, log, bindMigrationAwareSqlAdapterFactory(database));
     const applyMigrations = engine.applyMigrations.bind(engine);
-    engine.applyMigrations = async ({ migrationsList, ...options }) => {
-      const { migrationDirectories: migrations } = migrationsList;
-      const applyBefore = async (end) => {
-        const earlier = { ...migrationsList, migrationDirectories: migrations.slice(0, end) };
-        const input = { ...options, migrationsList: earlier };
-        return (await applyMigrations(input).catch(rethrowFailedMigration)).appliedMigrationNames;
-      };
-      const applied = [];
-      for (const build of await pendingBuilds(database.session, migrations)) {
-        applied.push(...(await applyBefore(migrations.indexOf(build))));
-        await buildIndex(database.session, build);
-        await engine.markMigrationApplied({ migrationName: build.path, migrationsList });
-        applied.push(build.path);
-      }
-      applied.push(...(await applyBefore(migrations.length)));
-      return { appliedMigrationNames: applied };
-    };
+    engine.applyMigrations = (input) => applyMigrations(input).catch(rethrowFailedMigration);
     for (const method of ['applyMigrations', 'markMigrationApplied', 'markMigrationRolledBack']) {
       const work = engine[method].bind(engine);
       engine[method] = async (input) => {
@@ -80,10 +62,7 @@ export async function openSchemaEngine({ connectionString, datamodels, log = () 
   }
 }
 
-/**
- * Takes the engine's lock in its session until that is closed; the engine can then take it again. The engine itself would wait in a
- * statement, whose snapshot would block a concurrent build of an index.
- */
+/** Takes the engine's lock in its session until that is closed; the engine can then take it again. It would itself give up after 10 s. */
 async function takeTurn(session) {
   const deadline = performance.now() + TURN_TIMEOUT_MS;
   for (;;) {

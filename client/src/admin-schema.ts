@@ -440,7 +440,7 @@ export interface components {
          *       }
          *     }
          */
-        AuditEntry: {
+        AuditEvent: {
             /** @description Identifier of the entry. */
             id: string;
             /**
@@ -4342,7 +4342,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AuditEntry"][];
+                    "application/json": components["schemas"]["AuditEvent"][];
                 };
             };
             /** @description A query parameter is invalid. The message names every invalid parameter. */

@@ -4,7 +4,7 @@ import type { CallOptions } from './call-options.js';
 import type { Connection } from './connection.js';
 import type { PagePromise } from './page-promise.js';
 import type {
-  AuditEntry,
+  AuditEvent,
   DeprecatedCalls,
   Health,
   IssuedKey,
@@ -250,7 +250,7 @@ export class AuditLog {
   constructor(private readonly connection: AdminConnection) {}
 
   /** Lists a page of the audit events, newest first. `for await` walks over this page and all after it. */
-  list(query: AuditQuery = {}, options: CallOptions = {}): PagePromise<AuditEntry> {
+  list(query: AuditQuery = {}, options: CallOptions = {}): PagePromise<AuditEvent> {
     return this.connection.list(
       options,
       (client, sending) => client.GET('/admin/audit', { params: { query }, ...sending }),

@@ -44,7 +44,7 @@ export type { Page } from './pages.js';
 export type { Platform } from './platform.js';
 export type { RateLimitWindow } from './rate-limit-headers.js';
 export type {
-  AuditEntry,
+  AuditEvent,
   DeprecatedCalls,
   Health,
   IssuedKey,

@@ -54,7 +54,7 @@ export type OperationUsage = AdminSchemas['OperationUsage'];
 /** Requests of a key for a deprecated operation. */
 export type DeprecatedCalls = AdminSchemas['DeprecatedCalls'];
 /** An audit event. */
-export type AuditEntry = AdminSchemas['AuditEntry'];
+export type AuditEvent = AdminSchemas['AuditEvent'];
 /** A process of the service. */
 export type Replica = AdminSchemas['Replica'];
 /** The health of a replica. */

@@ -5,7 +5,7 @@ import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { pageLinks, pageOf } from '../schemas/pagination.js';
 import { Responses } from '../openapi/responses.decorator.js';
-import { AuditEntry, AuditQuery } from './audit.schemas.js';
+import { AuditEvent, AuditQuery } from './audit.schemas.js';
 import { AuditService } from './audit.service.js';
 
 const PATH = '/admin/audit';
@@ -24,14 +24,14 @@ export class AuditController {
   })
   @Responses({
     status: 200,
-    schema: pageOf(AuditEntry),
+    schema: pageOf(AuditEvent),
     description: 'A page of audit entries.',
     headers: ['PageLinks'],
   })
   async listAudit(
     @Query({ schema: AuditQuery }) { limit, cursor, ...filters }: AuditQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<AuditEntry[]> {
+  ): Promise<AuditEvent[]> {
     const { entries, more } = await this.audit.page({ ...filters, limit, before: cursor });
     const last = more ? (entries.at(-1)?.id ?? null) : null;
     reply.header('Link', pageLinks(PATH, { limit, ...filters }, last));

@@ -12,7 +12,7 @@ const ACTOR_FAULT = `must have 1 to ${ACTOR_MAX_LENGTH} characters`;
 
 const fields = z.record(z.string().max(64), z.unknown());
 
-export const AuditEntry = z
+export const AuditEvent = z
   .object({
     id: plainText('Identifier of the entry.', 19),
     at: dateTime('The time of the action.'),
@@ -28,7 +28,7 @@ export const AuditEntry = z
     after: fields.meta({ description: 'The same fields after the action.' }),
   })
   .meta({
-    id: 'AuditEntry',
+    id: 'AuditEvent',
     description: 'An action of an administrator.',
     examples: [
       {
@@ -42,7 +42,7 @@ export const AuditEntry = z
       },
     ],
   });
-export type AuditEntry = z.infer<typeof AuditEntry>;
+export type AuditEvent = z.infer<typeof AuditEvent>;
 
 export const auditActor = z
   .string(once(ACTOR_FAULT))

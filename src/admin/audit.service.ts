@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { PrismaService } from '../database/prisma.service.js';
 import type { Action } from './audit.js';
-import type { AuditEntry } from './audit.schemas.js';
+import type { AuditEvent } from './audit.schemas.js';
 
 /** Selects a page of audit entries: `limit` entries, newest first, before the id `before`. */
 export interface AuditPageInput {
@@ -22,9 +22,9 @@ export class AuditService {
   constructor(private readonly prisma: PrismaService) {}
 
   /** Returns one page, newest first, and whether more entries follow. */
-  async page(input: AuditPageInput): Promise<{ entries: AuditEntry[]; more: boolean }> {
+  async page(input: AuditPageInput): Promise<{ entries: AuditEvent[]; more: boolean }> {
     const { limit, before, actor, action, key, since, until } = input;
-    const rows = await this.prisma.auditEntry.findMany({
+    const rows = await this.prisma.auditEvent.findMany({
       where: {
         ...(before !== undefined && { id: { lt: before } }),
         ...(actor !== undefined && { actor }),
@@ -39,8 +39,8 @@ export class AuditService {
       ...rest,
       id: String(id),
       at: at.toISOString(),
-      before: earlier as AuditEntry['before'],
-      after: after as AuditEntry['after'],
+      before: earlier as AuditEvent['before'],
+      after: after as AuditEvent['after'],
     }));
     return { entries, more: rows.length > limit };
   }

@@ -49,5 +49,5 @@ export async function recordAuditEvent(
   transaction: Prisma.TransactionClient,
   { before, ...event }: AuditEvent,
 ): Promise<void> {
-  await transaction.auditEntry.create({ data: { ...event, ...(before !== null && { before }) } });
+  await transaction.auditEvent.create({ data: { ...event, ...(before !== null && { before }) } });
 }

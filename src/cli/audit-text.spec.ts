@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../admin/audit.schemas.js';
+import type { AuditEvent } from '../admin/audit.schemas.js';
 import { actorText, auditText, idsIn } from './audit-text.js';
 
 const free = { plan: 'free', perMinute: 60, perDay: 1000, ownLimits: false };
@@ -6,14 +6,14 @@ const own = { plan: 'enterprise', perMinute: 5000, perDay: 100_000, ownLimits: t
 const instant = '2026-11-22T08:30:00.000Z';
 const keyText = (id: string) => `"${id}"`;
 
-const entry = (action: string, after: object, before: object | null = null): AuditEntry => ({
+const entry = (action: string, after: object, before: object | null = null): AuditEvent => ({
   id: '1',
   at: instant,
   actor: 'terminal',
   action,
   subject: action.startsWith('plan') ? 'plan:free' : 'key:Ann',
-  before: before as AuditEntry['before'],
-  after: after as AuditEntry['after'],
+  before: before as AuditEvent['before'],
+  after: after as AuditEvent['after'],
 });
 
 describe('auditText', () => {

@@ -1,6 +1,6 @@
 import type { Action } from '../admin/audit.js';
 import { TERMINAL } from '../admin/audit.js';
-import type { AuditEntry } from '../admin/audit.schemas.js';
+import type { AuditEvent } from '../admin/audit.schemas.js';
 
 type Fields = Record<string, unknown>;
 /** Returns the text for the key with this id. */
@@ -25,7 +25,7 @@ const SENTENCES: Record<Action, Sentence> = {
 };
 
 /** Returns a sentence for the entry, or the stored values for an action that this release does not have. */
-export function auditText({ action, subject, before, after }: AuditEntry, keyText: KeyText): string {
+export function auditText({ action, subject, before, after }: AuditEvent, keyText: KeyText): string {
   const sentence = Object.hasOwn(SENTENCES, action) ? SENTENCES[action as Action] : null;
   if (sentence === null) {
     return `${action} ${subject} ${JSON.stringify(after)}`;
@@ -44,7 +44,7 @@ export function actorText(actor: string, keyText: KeyText): string {
 }
 
 /** Returns the ids of keys in an entry. */
-export function idsIn({ actor, subject, after }: AuditEntry): string[] {
+export function idsIn({ actor, subject, after }: AuditEvent): string[] {
   return [actor, keyIdOf(subject), after['successorId']].filter((id) => typeof id === 'string');
 }
 

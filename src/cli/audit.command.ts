@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import type { INestApplicationContext } from '@nestjs/common';
-import type { AuditEntry } from '../admin/audit.schemas.js';
+import type { AuditEvent } from '../admin/audit.schemas.js';
 import { type Action, ACTIONS } from '../admin/audit.js';
 import { AuditService } from '../admin/audit.service.js';
 import { actorArgument, instantArgument, positiveInteger } from './arguments.js';
@@ -51,7 +51,7 @@ export function auditCommand(): Command {
     });
 }
 
-async function printEntries(services: INestApplicationContext, entries: AuditEntry[]): Promise<void> {
+async function printEntries(services: INestApplicationContext, entries: AuditEvent[]): Promise<void> {
   const { nameOf, idText } = await keyTexts(services, entries.flatMap(idsIn));
   const keyText = (id: string) => {
     const name = nameOf(id);

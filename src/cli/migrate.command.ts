@@ -22,7 +22,7 @@ export function migrateCommand(): Command {
     .addHelpText(
       'after',
       '\nUses DIRECT_DATABASE_URL if it is set, since DATABASE_URL is then a pooler.\n\n' +
-        'Example:\n  animal-store migrate --rolled-back 20261121150000_orders',
+        'Example:\n  animal-store migrate --rolled-back 20261123000000_init',
     )
     .action(({ applied, rolledBack }: Resolved) =>
       reportFailure(async () => {

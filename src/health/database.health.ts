@@ -16,8 +16,8 @@ const EVERY_PRIVILEGE = 'SELECT, INSERT, UPDATE, DELETE';
 const PRIVILEGES: Record<string, string> = {
   _prisma_migrations: 'SELECT',
   api_keys: 'SELECT, INSERT, UPDATE',
-  audit_entries: 'SELECT, INSERT',
-  idempotent_answers: EVERY_PRIVILEGE,
+  audit_events: 'SELECT, INSERT',
+  stored_responses: EVERY_PRIVILEGE,
   orders: 'SELECT, INSERT',
   pets: 'SELECT, INSERT',
   plans: 'SELECT, INSERT, UPDATE',
@@ -27,7 +27,7 @@ const PRIVILEGES: Record<string, string> = {
   usage_batches: EVERY_PRIVILEGE,
   usage_recorders: EVERY_PRIVILEGE,
 };
-const SEQUENCES = ['audit_entries_id_seq', 'orders_id_seq', 'pets_id_seq'];
+const SEQUENCES = ['audit_events_id_seq', 'orders_id_seq', 'pets_id_seq'];
 
 /** The migrations are absent while their state is unknown. */
 export type DatabaseParts = Pick<Health['parts'], 'database' | 'migrations'>;

@@ -27,20 +27,20 @@ draft AS MATERIALIZED (
 -- A response of the last 24 hours stays as it is. It is updated all the same, as RETURNING then returns it, also when it was committed
 -- after this statement began.
 stored AS (
-  INSERT INTO idempotent_answers AS earlier (quota_id, key, fingerprint, body, location, kept_at)
+  INSERT INTO stored_responses AS earlier (quota_id, key, fingerprint, body, location, stored_at)
   SELECT
     owner_id, key, fingerprint, '{"id":' || id || body, path || id,
     statement_timestamp() + make_interval(secs => $6::float8)
   FROM draft
   WHERE key IS NOT NULL
   ON CONFLICT (quota_id, key) DO UPDATE SET
-    (fingerprint, body, location, kept_at) = (
-      SELECT fingerprint, body, location, kept_at
+    (fingerprint, body, location, stored_at) = (
+      SELECT fingerprint, body, location, stored_at
       FROM (VALUES
-        (false, earlier.fingerprint, earlier.body, earlier.location, earlier.kept_at),
-        (true, EXCLUDED.fingerprint, EXCLUDED.body, EXCLUDED.location, EXCLUDED.kept_at)
-      ) AS response (is_new, fingerprint, body, location, kept_at)
-      WHERE is_new = (earlier.kept_at <= EXCLUDED.kept_at - interval '24 hours')
+        (false, earlier.fingerprint, earlier.body, earlier.location, earlier.stored_at),
+        (true, EXCLUDED.fingerprint, EXCLUDED.body, EXCLUDED.location, EXCLUDED.stored_at)
+      ) AS response (is_new, fingerprint, body, location, stored_at)
+      WHERE is_new = (earlier.stored_at <= EXCLUDED.stored_at - interval '24 hours')
     )
   RETURNING quota_id AS owner_id, key, fingerprint, body, location
 ),
@@ -63,10 +63,10 @@ FROM
   LEFT JOIN result USING (number)
   -- A request that is not valid any more gets its response all the same. OFFSET has this read for such requests alone.
   LEFT JOIN LATERAL (
-    SELECT * FROM idempotent_answers AS stored
+    SELECT * FROM stored_responses AS stored
     WHERE
       NOT request.is_valid AND stored.quota_id = request.owner_id AND stored.key = request.key
-      AND stored.kept_at > statement_timestamp() + make_interval(secs => $6::float8) - interval '24 hours'
+      AND stored.stored_at > statement_timestamp() + make_interval(secs => $6::float8) - interval '24 hours'
     OFFSET 0
   ) AS earlier ON true
 ORDER BY number

@@ -25,11 +25,11 @@ export class IdempotencyCleanup extends PeriodicDatabaseTask {
    */
   async deleteExpired(): Promise<boolean> {
     const deleted = await this.prisma.$executeRaw`
-      DELETE FROM idempotent_answers WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM idempotent_answers
-         WHERE kept_at <=
+      DELETE FROM stored_responses WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM stored_responses
+         WHERE stored_at <=
            statement_timestamp() + make_interval(secs => ${this.clock.storeOffsetMs / 1000}::float8) - interval '24 hours'
-         ORDER BY kept_at LIMIT ${DELETE_BATCH} FOR UPDATE SKIP LOCKED))`;
+         ORDER BY stored_at LIMIT ${DELETE_BATCH} FOR UPDATE SKIP LOCKED))`;
     return deleted === DELETE_BATCH;
   }
 }

@@ -91,7 +91,7 @@ export class RateLimiter {
   }
 
   private rateLimitRequestOf({ ip }: FastifyRequest, principal: Principal | null): RateLimitRequest {
-    const perMinute = this.environment.STRANGER_LIMIT;
+    const perMinute = this.environment.ANONYMOUS_LIMIT;
     return principal?.quota ?? { bucketKey: addressBucketKey(networkOf(ip)), perMinute, perDay: null };
   }
 }

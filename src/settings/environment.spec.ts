@@ -31,7 +31,7 @@ describe('readEnvironment', () => {
       DATA_DIR: '.data',
       PRODUCTION_URL: 'https://api.animal-store.example/v1',
       STAGING_URL: 'https://staging.animal-store.example/v1',
-      STRANGER_LIMIT: 300,
+      ANONYMOUS_LIMIT: 300,
       BAN_DURATIONS: [60_000, 300_000, 3_600_000, 86_400_000],
       EXPERIMENTAL: true,
       SHUTDOWN_DELAY: 0,
@@ -55,7 +55,7 @@ describe('readEnvironment', () => {
       DATA_DIR: '/var/lib/store',
       PRODUCTION_URL: 'https://api.example.com/v1',
       STAGING_URL: 'http://localhost:3000/v1',
-      STRANGER_LIMIT: '1000000',
+      ANONYMOUS_LIMIT: '1000000',
       BAN_DURATIONS: '30s',
       EXPERIMENTAL: 'true',
       CORS_ORIGINS: 'https://shop.example, http://localhost:5173',
@@ -78,7 +78,7 @@ describe('readEnvironment', () => {
       COUNTER_STORE: [
         { host: 'cache.example', port: 6380, tls: true, username: 'store', password: 'secret', db: 1 },
       ],
-      STRANGER_LIMIT: 1_000_000,
+      ANONYMOUS_LIMIT: 1_000_000,
       EXPERIMENTAL: true,
       CORS_ORIGINS: ['https://shop.example', 'http://localhost:5173'],
       BAN_DURATIONS: [30_000],
@@ -128,8 +128,8 @@ describe('readEnvironment', () => {
     ['PRODUCTION_URL', 'https://api.example.com/v1/', 'must end in /v1'],
     ['STAGING_URL', 'ftp://staging.example.com/v1', ADDRESS],
     ['CONTACT', 'nobody', 'must be an e-mail address or an http(s) address'],
-    ['STRANGER_LIMIT', '0', range(1, 1_000_000)],
-    ['STRANGER_LIMIT', '1e3', range(1, 1_000_000)],
+    ['ANONYMOUS_LIMIT', '0', range(1, 1_000_000)],
+    ['ANONYMOUS_LIMIT', '1e3', range(1, 1_000_000)],
     ['EXPERIMENTAL', 'yes', 'must be one of true, false'],
     ['SHUTDOWN_DELAY', '5', 'must be a duration from 0s to 1h such as 10s, not "5"'],
     ['SHUTDOWN_GRACE', '0', 'must be a duration from 1s to 1h such as 10s, not "0"'],
@@ -144,9 +144,9 @@ describe('readEnvironment', () => {
   );
 
   it('names every invalid setting', () => {
-    expect(faults({ PORT: 'x', LOG_LEVEL: 'y', STRANGER_LIMIT: '-1', TRUST_PROXY: 'z' }).map(nameOf)).toEqual(
-      ['PORT', 'STRANGER_LIMIT', 'TRUST_PROXY', 'LOG_LEVEL'],
-    );
+    expect(
+      faults({ PORT: 'x', LOG_LEVEL: 'y', ANONYMOUS_LIMIT: '-1', TRUST_PROXY: 'z' }).map(nameOf),
+    ).toEqual(['PORT', 'ANONYMOUS_LIMIT', 'TRUST_PROXY', 'LOG_LEVEL']);
   });
 
   it('names missing settings together with invalid ones', () => {

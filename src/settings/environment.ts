@@ -136,7 +136,7 @@ export const settings = z.object({
   PRODUCTION_URL: baseUrl.default('https://api.animal-store.example/v1'),
   STAGING_URL: baseUrl.default('https://staging.animal-store.example/v1'),
   CONTACT: contact.optional(),
-  STRANGER_LIMIT: wholeNumber(1, 1_000_000).default(300),
+  ANONYMOUS_LIMIT: wholeNumber(1, 1_000_000).default(300),
   BAN_DURATIONS: banDurations.prefault('1m,5m,1h,24h'),
   EXPERIMENTAL: oneOf(['true', 'false']).optional(),
   CORS_ORIGINS: origins.optional(),

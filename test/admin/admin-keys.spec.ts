@@ -54,7 +54,7 @@ const unban = ({ id }: { id: string }) => sendAsAdmin(`POST /admin/keys/${id}/un
 const unchanged = (work: () => Promise<HttpResponse>) => changingNothing(admin.store.database, work);
 
 const auditOf = ({ id }: IssuedKey, action: string) =>
-  admin.store.database.query('SELECT id FROM audit_entries WHERE subject = $1 AND action = $2', [
+  admin.store.database.query('SELECT id FROM audit_events WHERE subject = $1 AND action = $2', [
     `key:${id}`,
     action,
   ]);
@@ -1014,7 +1014,7 @@ describe('an issued key', () => {
     const tables = await admin.store.database.query<{ name: string }>(
       "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_name <> 'api_keys'",
     );
-    expect(tables.map(({ name }) => name)).toEqual(expect.arrayContaining(['audit_entries', 'quotas']));
+    expect(tables.map(({ name }) => name)).toEqual(expect.arrayContaining(['audit_events', 'quotas']));
     for (const { name } of tables) {
       expectNoSecrets(
         JSON.stringify(await admin.store.database.query(`SELECT t::text FROM ${name} t`)),

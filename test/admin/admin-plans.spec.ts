@@ -27,7 +27,7 @@ afterAll(() => admin.store.close());
 const put = (name: string, body: unknown) => sendAsAdmin(`PUT /admin/plans/${name}`, body);
 const entriesOf = (name: string) =>
   admin.store.database.query(
-    'SELECT actor, action, before, after FROM audit_entries WHERE subject = $1 ORDER BY id',
+    'SELECT actor, action, before, after FROM audit_events WHERE subject = $1 ORDER BY id',
     [`plan:${name}`],
   );
 

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../src/admin/audit.schemas.js';
+import type { AuditEvent } from '../../src/admin/audit.schemas.js';
 import type { IssuedKey } from '../../src/admin/key.schemas.js';
 import { headers } from '../../src/openapi/headers.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';
@@ -30,27 +30,25 @@ const act = ({ id }: { id: string }, action: 'rotate' | 'revoke' | 'unban', body
 const change = ({ id }: { id: string }, body: unknown) => sendAsAdmin(`PATCH /admin/keys/${id}`, body);
 const setPlan = (name: string, perMinute: number, perDay: number) =>
   sendAsAdmin(`PUT /admin/plans/${name}`, { perMinute, perDay });
-const newest = async (): Promise<AuditEntry> => (await sendAsAdmin('GET /admin/audit?limit=1')).json[0];
+const newest = async (): Promise<AuditEvent> => (await sendAsAdmin('GET /admin/audit?limit=1')).json[0];
 
 async function countEntries(): Promise<number> {
-  const [row] = await admin.store.database.query<{ count: number }>(
-    'SELECT count(*)::int FROM audit_entries',
-  );
+  const [row] = await admin.store.database.query<{ count: number }>('SELECT count(*)::int FROM audit_events');
   return row?.count ?? NaN;
 }
 
 /** Runs `work`, and returns the entries that it wrote, oldest first. */
-async function entriesOf(work: () => Promise<unknown>): Promise<AuditEntry[]> {
+async function entriesOf(work: () => Promise<unknown>): Promise<AuditEvent[]> {
   const before = await countEntries();
   await work();
   const written = (await countEntries()) - before;
   const { json } = await sendAsAdmin('GET /admin/audit?limit=100');
-  return (json as AuditEntry[]).slice(0, written).toReversed();
+  return (json as AuditEvent[]).slice(0, written).toReversed();
 }
 
 describe('the audit log', () => {
   /** An entry of the administrator, with these fields. */
-  const by = (fields: Partial<AuditEntry>) => ({
+  const by = (fields: Partial<AuditEvent>) => ({
     id: expect.stringMatching(/^\d+$/),
     at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     actor: admin.administrator.id,
@@ -235,11 +233,11 @@ describe('an action whose audit entry cannot be written', () => {
       `CREATE FUNCTION refuse_entry() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no more room'; END $$`,
     );
   });
-  afterEach(() => admin.store.database.query('DROP TRIGGER IF EXISTS full_audit ON audit_entries'));
+  afterEach(() => admin.store.database.query('DROP TRIGGER IF EXISTS full_audit ON audit_events'));
 
   const fill = () =>
     admin.store.database.query(
-      'CREATE TRIGGER full_audit BEFORE INSERT ON audit_entries FOR EACH ROW EXECUTE FUNCTION refuse_entry()',
+      'CREATE TRIGGER full_audit BEFORE INSERT ON audit_events FOR EACH ROW EXECUTE FUNCTION refuse_entry()',
     );
 
   it.each<[string, (key: IssuedKey) => Promise<HttpResponse>]>([
@@ -263,15 +261,15 @@ describe('an action whose audit entry cannot be written', () => {
   });
 });
 
-describe('the table audit_entries', () => {
+describe('the table audit_events', () => {
   const CHANGES = [
-    "UPDATE audit_entries SET actor = 'nobody'",
-    "UPDATE audit_entries SET actor = 'nobody' WHERE false",
-    'DELETE FROM audit_entries',
-    'DELETE FROM audit_entries WHERE id = -1',
-    'TRUNCATE audit_entries',
-    'TRUNCATE audit_entries, plans CASCADE',
-    `INSERT INTO audit_entries (id, actor, action, subject, after) SELECT min(id), 'x', 'x', 'x', '{}' FROM audit_entries
+    "UPDATE audit_events SET actor = 'nobody'",
+    "UPDATE audit_events SET actor = 'nobody' WHERE false",
+    'DELETE FROM audit_events',
+    'DELETE FROM audit_events WHERE id = -1',
+    'TRUNCATE audit_events',
+    'TRUNCATE audit_events, plans CASCADE',
+    `INSERT INTO audit_events (id, actor, action, subject, after) SELECT min(id), 'x', 'x', 'x', '{}' FROM audit_events
      ON CONFLICT (id) DO UPDATE SET actor = 'nobody'`,
   ];
 
@@ -280,7 +278,7 @@ describe('the table audit_entries', () => {
     await changingNothing(admin.store.database, () =>
       expect(admin.store.database.query(statement)).rejects.toMatchObject({
         code: '42501',
-        message: expect.stringMatching(/^The audit is append only: (UPDATE|DELETE|TRUNCATE) is refused$/),
+        message: expect.stringMatching(/^The audit is append only: (UPDATE|DELETE|TRUNCATE) is rejected$/),
       }),
     );
   });
@@ -303,7 +301,7 @@ describe('GET /admin/audit', () => {
     }
     const response = await sendAsAdmin('GET /admin/audit');
     expect(response.status).toBe(200);
-    expect(response.json.map(({ subject }: AuditEntry) => subject)).toEqual(
+    expect(response.json.map(({ subject }: AuditEvent) => subject)).toEqual(
       Array.from({ length: 20 }, (_, index) => `plan:row-${20 - index}`),
     );
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -316,10 +314,10 @@ describe('GET /admin/audit', () => {
 
   it('returns each existing entry exactly once over all pages, while others are written', async () => {
     const stored = await admin.store.database.query<{ id: string }>(
-      'SELECT id FROM audit_entries ORDER BY id DESC',
+      'SELECT id FROM audit_events ORDER BY id DESC',
     );
     let written = 0;
-    const pages = await readPages<AuditEntry>(
+    const pages = await readPages<AuditEvent>(
       (target) => sendAsAdmin(`GET ${target}`),
       '/admin/audit?limit=9',
       () => setPlan(`walk-${(written += 1)}`, 1, 1),
@@ -330,13 +328,13 @@ describe('GET /admin/audit', () => {
 
   it('returns ids exactly, also beyond 2^53', async () => {
     await admin.store.database.query(
-      `INSERT INTO audit_entries (id, actor, action, subject, after) VALUES (9007199254740993, 'x', 'x', 'x', '{}')`,
+      `INSERT INTO audit_events (id, actor, action, subject, after) VALUES (9007199254740993, 'x', 'x', 'x', '{}')`,
     );
     expect((await newest()).id).toBe('9007199254740993');
   });
 
   describe('with filters', () => {
-    const get = async (query: string): Promise<AuditEntry[]> => {
+    const get = async (query: string): Promise<AuditEvent[]> => {
       const { status, json } = await sendAsAdmin(`GET /admin/audit?limit=100&${query}`);
       expect(status).toBe(200);
       return json;
@@ -347,7 +345,7 @@ describe('GET /admin/audit', () => {
       const key = await issue();
       await act(key, 'rotate');
       await send(`${admin.store.url}/admin/keys/${key.id}/revoke`, { method: 'POST', key: other.key });
-      const actionsOf = (entries: AuditEntry[]) => entries.map(({ action }) => action);
+      const actionsOf = (entries: AuditEvent[]) => entries.map(({ action }) => action);
       expect(actionsOf(await get(`actor=${other.id}`))).toEqual(['key.revoked']);
       expect(await get(`actor=${other.id.slice(1)}`)).toEqual([]);
       expect(actionsOf(await get(`key=${key.id.toUpperCase()}`))).toEqual([
@@ -363,7 +361,7 @@ describe('GET /admin/audit', () => {
     it('takes the actor of the longest name, and keeps its links within the documented length', async () => {
       const actor = `terminal:${'🐕'.repeat(255)}`;
       await admin.store.database.query(
-        `INSERT INTO audit_entries (actor, action, subject, after)
+        `INSERT INTO audit_events (actor, action, subject, after)
          SELECT $1, 'plan.changed', 'plan:free', '{}' FROM generate_series(1, 2)`,
         [actor],
       );
@@ -378,7 +376,7 @@ describe('GET /admin/audit', () => {
 
     it('returns the entries since a time, that included, and before another, that excluded', async () => {
       await admin.store.database.query(
-        `INSERT INTO audit_entries (at, actor, action, subject, after)
+        `INSERT INTO audit_events (at, actor, action, subject, after)
          SELECT timestamptz '2001-01-01' + n * interval '1 ms', 'timed', 'x', 'x', '{}' FROM generate_series(1, 4) n`,
       );
       const at = (ms: number) => `2001-01-01T00:00:00.00${ms}Z`;
@@ -398,7 +396,7 @@ describe('GET /admin/audit', () => {
       const first = `/admin/audit?limit=1&${query.replaceAll('00Z', '00.000Z')}`;
       const response = await sendAsAdmin(`GET /admin/audit?limit=1&${query}`);
       expect(decodeURIComponent(linksOf(response).first ?? '')).toBe(first);
-      const pages = await readPages<AuditEntry>((target) => sendAsAdmin(`GET ${target}`), first);
+      const pages = await readPages<AuditEvent>((target) => sendAsAdmin(`GET ${target}`), first);
       expect(pages.map((page) => page.map(({ after }) => after['plan']))).toEqual([
         ['pro'],
         ['free'],

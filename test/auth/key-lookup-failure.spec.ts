@@ -104,7 +104,7 @@ describe('a request whose key cannot be looked up', () => {
     await until(async () => !isDegraded(await fetchPets(known.key)), RECOVERY_MS);
     const last = await fetchPets(known.key);
     expect(remaining(last)).toBeLessThan(Number(headers.get('x-ratelimit-remaining')));
-    const stored = await database.query('SELECT minute_used FROM rate_limit_counters WHERE subject = $1', [
+    const stored = await database.query('SELECT minute_used FROM rate_limit_counters WHERE bucket_key = $1', [
       `quota:${known.quotaId}`,
     ]);
     expect(stored).toEqual([{ minute_used: 1000 - remaining(last) }]);

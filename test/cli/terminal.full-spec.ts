@@ -17,7 +17,7 @@ const UNUSED = { lastUsedAt: null, requestsByHour: Array<number>(24).fill(0) };
 /** The actor in the audit. */
 const TERMINAL = `terminal:${userInfo().username}`;
 /** The migration that is applied once more. */
-const REDONE = '20261121170000_orders_by_quota';
+const REDONE = '20261123000000_init';
 
 let database: TestDatabase;
 
@@ -223,7 +223,7 @@ describe('animal-store audit', () => {
     await outputOf('plans', 'set', 'audited', '--per-minute', '1', '--per-day', '2');
     await outputOf('plans', 'set', 'audited', '--per-minute', '1', '--per-day', '3');
     await database.query(
-      `INSERT INTO audit_entries (actor, action, subject, after) SELECT 'x', 'x', 'x', '{}' FROM generate_series(1, 19)`,
+      `INSERT INTO audit_events (actor, action, subject, after) SELECT 'x', 'x', 'x', '{}' FROM generate_series(1, 19)`,
     );
     const shown = await json('audit');
     expect(shown).toHaveLength(20);
@@ -246,7 +246,7 @@ describe('animal-store audit', () => {
     expect(await json('audit', ...filters, '--until', shown.at(-1).at)).toEqual([]);
     const { id } = await issue('--plan', 'free');
     expect(await json('audit', '--key', id.slice(-8))).toMatchObject([{ subject: `key:${id}` }]);
-    const [stored] = await database.query<{ count: number }>('SELECT count(*)::int FROM audit_entries');
+    const [stored] = await database.query<{ count: number }>('SELECT count(*)::int FROM audit_events');
     expect(await json('audit', '--limit', '2147483647')).toHaveLength(stored?.count ?? NaN);
   });
 });
@@ -504,7 +504,7 @@ describe('control characters', () => {
       [HOSTILE, id],
     );
     await database.query(
-      `INSERT INTO audit_entries (actor, action, subject, after) VALUES ($1, $1, $1, jsonb_build_object('name', $1::text))`,
+      `INSERT INTO audit_events (actor, action, subject, after) VALUES ($1, $1, $1, jsonb_build_object('name', $1::text))`,
       [HOSTILE],
     );
     return id;
@@ -715,7 +715,7 @@ describe('the commands migrate and seed', () => {
     const succeeded = (stdout: string) => expect.objectContaining({ code: 0, stdout, stderr: '' });
     try {
       await lacking.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [REDONE]);
-      const why = 'ERROR: index "orders_quota_id_id_idx" does not exist';
+      const why = 'ERROR: type "pet_status" already exists';
       expectFailure(await migrate(), failed(`failed: ${why}`));
       expectFailure(await migrate(), failed(`failed earlier: ${why}`));
       expect(await migrate('--rolled-back', REDONE)).toEqual(

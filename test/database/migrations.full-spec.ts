@@ -1,11 +1,7 @@
-import { spawn } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import pg from 'pg';
-
-import { concurrentlyBuiltIndex } from '../../prisma/concurrent-builds.mjs';
 import {
   applyPendingMigrations,
   MigrationError,
@@ -14,7 +10,6 @@ import {
 } from '../../src/database/migrations.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
 import { QueryRunner } from '../../src/database/query-runner.js';
-import { eventually } from '../support/eventually.js';
 import { hold } from '../support/load/holding.js';
 import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
 import {
@@ -25,8 +20,7 @@ import {
 } from '../support/database/scratch-database.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
-/** A migration of the project's own. */
-const JOURNAL = '20261121140000_usage_journal';
+const [INIT = ''] = OWN_MIGRATIONS;
 /** A migration that a test adds. */
 const BROKEN = '20991231000000_broken';
 
@@ -193,186 +187,14 @@ describe('resolveMigration', () => {
     await applyPendingMigrations(databaseUrl, folder);
     const declared = (name: string, resolution: 'applied' | 'rolled-back') =>
       resolveMigration(databaseUrl, name, resolution, folder);
-    await expect(declared(JOURNAL, 'rolled-back')).rejects.toMatchObject(
-      migrationError(`Migration \`${JOURNAL}\` cannot be rolled back because it is not in a failed state.`),
+    await expect(declared(INIT, 'rolled-back')).rejects.toMatchObject(
+      migrationError(`Migration \`${INIT}\` cannot be rolled back because it is not in a failed state.`),
     );
-    await expect(declared(JOURNAL, 'applied')).rejects.toMatchObject(
-      migrationError(`The migration \`${JOURNAL}\` is already recorded as applied in the database.`),
+    await expect(declared(INIT, 'applied')).rejects.toMatchObject(
+      migrationError(`The migration \`${INIT}\` is already recorded as applied in the database.`),
     );
     await expect(declared('no_such_migration', 'applied')).rejects.toThrow(
       /^The migration no_such_migration could not be found\..+$/,
     );
-  });
-});
-
-describe('a migration that builds an index concurrently', () => {
-  const BUILD = '20991231000000_names';
-  const SQL =
-    '-- One statement; as it cannot be part of a transaction.\nCREATE INDEX CONCURRENTLY "names" ON "pets"("name");';
-  let writer: pg.Client;
-
-  beforeEach(async () => {
-    await applyPendingMigrations(databaseUrl, folder);
-    await addMigration(BUILD, SQL);
-    writer = new pg.Client({ connectionString: databaseUrl });
-    await writer.connect();
-    // The build has created its index, and waits for this transaction.
-    await writer.query("BEGIN; INSERT INTO pets (name, category_id) VALUES ('Rex', 1)");
-  });
-  afterEach(() => writer.end());
-
-  const indexes = () =>
-    query(databaseUrl, "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('names')");
-  const isBeingBuilt = () =>
-    eventually(async () => expect(await indexes()).toEqual([{ indisvalid: false }]), 15_000);
-  const backends = (condition: string, selected = 'pid') =>
-    query(
-      databaseUrl,
-      `SELECT ${selected} FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${condition}`,
-    );
-  const signalBuild = (signal: string) =>
-    backends(`query LIKE '%CREATE INDEX CONCURRENTLY "names"%'`, signal);
-  const records = () =>
-    query(
-      databaseUrl,
-      `SELECT finished_at IS NOT NULL AS finished, rolled_back_at IS NOT NULL AS "rolledBack"
-       FROM _prisma_migrations WHERE migration_name = '${BUILD}' ORDER BY started_at`,
-    );
-  const startProcess = () =>
-    spawn(process.execPath, [
-      path.join(ROOT, 'test', 'support', 'apply-migrations.mjs'),
-      databaseUrl,
-      folder,
-    ]);
-
-  it('has no other statement, so that it can be applied again', async () => {
-    const files = OWN_MIGRATIONS.map((name) => readFile(path.join(folder, name, 'migration.sql'), 'utf8'));
-    const concurrent = (await Promise.all(files)).filter((sql) =>
-      /^\s*CREATE .*\bCONCURRENTLY\b/im.test(sql),
-    );
-    expect(concurrent.map(concurrentlyBuiltIndex)).not.toContain(undefined);
-    expect(concurrentlyBuiltIndex(`${SQL} SELECT 1;`)).toBeUndefined();
-  });
-
-  it('leaves the previous release ready while it runs, and does not count as failed', async () => {
-    const applied = applyPendingMigrations(databaseUrl, folder);
-    await isBeingBuilt();
-    expect(
-      await query(
-        databaseUrl,
-        'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NULL AND rolled_back_at IS NULL',
-      ),
-    ).toEqual([]);
-    expect(await pendingMigrations(databaseUrl)).toEqual([]);
-    expect(await pendingMigrations(databaseUrl, folder)).toEqual([BUILD]);
-    await writer.query('COMMIT');
-    expect(await applied).toEqual([BUILD]);
-    expect(await pendingMigrations(databaseUrl, folder)).toEqual([]);
-  });
-
-  it('is applied in order, between the migrations before and after it', async () => {
-    await writer.query('ROLLBACK');
-    const before = '20991230000000_before';
-    const after = '20991231000001_after';
-    await addMigration(before, 'ALTER TABLE pets ADD COLUMN nickname text;');
-    await writeFile(
-      path.join(folder, BUILD, 'migration.sql'),
-      'CREATE INDEX CONCURRENTLY names ON pets (nickname);',
-    );
-    await addMigration(after, 'ALTER INDEX names RENAME TO nicknames;');
-    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([before, BUILD, after]);
-    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([]);
-  });
-
-  it('names the rows that break the index, and is applied once they are gone', async () => {
-    await writer.query('ROLLBACK');
-    const file = path.join(folder, BUILD, 'migration.sql');
-    await writeFile(file, 'CREATE UNIQUE INDEX CONCURRENTLY names ON pets (name);');
-    await query(databaseUrl, "INSERT INTO pets (name, category_id) VALUES ('Rex', 1), ('Rex', 2)");
-    for (const _ of ['the first time', 'again']) {
-      await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
-        migrationError(
-          `The migration ${BUILD} failed: ERROR: could not create unique index "names": Key (name)=(Rex) is duplicated. ` +
-            'Mend that and migrate again.',
-        ),
-      );
-      expect(await pendingMigrations(databaseUrl, folder)).toEqual([BUILD]);
-    }
-    await query(databaseUrl, 'DELETE FROM pets WHERE category_id = 2');
-    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([BUILD]);
-    expect(await indexes()).toEqual([{ indisvalid: true }]);
-  });
-
-  it('is applied again by the next run when PostgreSQL canceled it', async () => {
-    const first = applyPendingMigrations(databaseUrl, folder);
-    await isBeingBuilt();
-    await signalBuild('pg_cancel_backend(pid)');
-    await expect(first).rejects.toThrow(`The migration ${BUILD} failed: ERROR: canceling statement`);
-    await writer.query('COMMIT');
-    expect(await indexes()).toEqual([{ indisvalid: false }]);
-
-    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([BUILD]);
-    expect(await indexes()).toEqual([{ indisvalid: true }]);
-    expect(await pendingMigrations(databaseUrl, folder)).toEqual([]);
-    expect(await records()).toEqual([
-      { finished: false, rolledBack: true },
-      { finished: true, rolledBack: false },
-    ]);
-  });
-
-  it('is applied again by the next run when its process and its server process were killed', async () => {
-    const first = startProcess();
-    await isBeingBuilt();
-    first.kill('SIGKILL');
-    await signalBuild('pg_terminate_backend(pid, 5000)');
-    await writer.query('COMMIT');
-    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([BUILD]);
-    expect(await indexes()).toEqual([{ indisvalid: true }]);
-  });
-
-  it('is recorded as applied when PostgreSQL finished it after its process was killed', async () => {
-    const first = startProcess();
-    await isBeingBuilt();
-    first.kill('SIGKILL');
-    const second = applyPendingMigrations(databaseUrl, folder);
-    await eventually(async () => expect(await backends("query LIKE '%try_advisory_lock%'")).toHaveLength(1));
-    await writer.query('COMMIT');
-    expect(await second).toEqual([BUILD]);
-    expect(await indexes()).toEqual([{ indisvalid: true }]);
-    expect(await pendingMigrations(databaseUrl, folder)).toEqual([]);
-  });
-
-  it('is not delayed by a second process that waits for its turn', async () => {
-    const first = applyPendingMigrations(databaseUrl, folder);
-    await isBeingBuilt();
-    const second = applyPendingMigrations(databaseUrl, folder);
-    await eventually(async () => expect(await backends("query LIKE '%advisory_lock%'")).toHaveLength(1));
-    await writer.query('COMMIT');
-    expect(await Promise.all([first, second])).toEqual([[BUILD], []]);
-    expect(await indexes()).toEqual([{ indisvalid: true }]);
-  });
-
-  it('waits for older transactions longer than the lock_timeout of the role', async () => {
-    await query(
-      databaseUrl,
-      `ALTER ROLE CURRENT_USER IN DATABASE ${nameOf(databaseUrl)} SET lock_timeout = '100ms'`,
-    );
-    const applied = applyPendingMigrations(databaseUrl, folder);
-    await isBeingBuilt();
-    await writer.query('SELECT pg_sleep(0.3); COMMIT');
-    expect(await applied).toEqual([BUILD]);
-  });
-
-  it('needs a person to resolve it when a finished index of the same name exists', async () => {
-    await writer.query('CREATE INDEX "names" ON "pets"("category_id"); COMMIT');
-    for (const _ of ['the first time', 'again']) {
-      await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
-        migrationError(
-          `The migration ${BUILD} failed: ERROR: relation "names" already exists. Mend that and migrate again.`,
-        ),
-      );
-    }
-    await resolveMigration(databaseUrl, BUILD, 'applied', folder);
-    expect(await pendingMigrations(databaseUrl, folder)).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -12,7 +12,7 @@ import {
 } from '../support/database/scratch-database.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
-const INIT = '20261121000000_init';
+const INIT = '20261123000000_init';
 const DIFF = ['migrate', 'diff', '--to-schema', 'prisma/schema.prisma', '--exit-code'];
 
 jest.setTimeout(60_000);
@@ -47,12 +47,6 @@ async function copyProject(): Promise<string> {
   }
   await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'), 'junction');
   return folder;
-}
-
-async function addMigration(project: string, name: string, sql: string): Promise<void> {
-  const added = path.join(project, 'prisma', 'migrations', name);
-  await mkdir(added);
-  await writeFile(path.join(added, 'migration.sql'), sql);
 }
 
 test('migrate deploy creates the database and applies the migrations, and does nothing the second time', async () => {
@@ -161,31 +155,6 @@ test('a failed migration is P3018 with the error of the database, and P3009 from
   expect(failure).toEqual(fails('P3018'));
   expect(failure).toEqual(fails('division by zero'));
   expect(await prisma(['migrate', 'deploy'], {}, project)).toEqual(fails('P3009'));
-});
-
-test('migrate deploy builds an index again after an interrupted concurrent build, and once when two run together', async () => {
-  const project = await copyProject();
-  await prisma(['migrate', 'deploy']);
-  await addMigration(project, '20991231000000_names', 'CREATE INDEX CONCURRENTLY names ON pets (name);');
-  await query(databaseUrl, 'CREATE INDEX names ON pets (name)');
-  // An interrupted build leaves the index so.
-  await query(
-    databaseUrl,
-    "UPDATE pg_index SET indisvalid = false, indisready = false WHERE indexrelid = 'names'::regclass",
-  );
-  await query(
-    databaseUrl,
-    `INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ('1', '', '20991231000000_names')`,
-  );
-  const outcomes = await Promise.all([1, 2].map(() => prisma(['migrate', 'deploy'], {}, project)));
-  expect(outcomes.map(({ code }) => code)).toEqual([0, 0]);
-  expect(outcomes.filter(({ output }) => output.includes('20991231000000_names'))).toHaveLength(1);
-  expect(
-    await query(databaseUrl, "SELECT indisvalid FROM pg_index WHERE indexrelid = 'names'::regclass"),
-  ).toEqual([{ indisvalid: true }]);
-  expect(await prisma(['migrate', 'status'], {}, project)).toEqual(
-    succeeds('Database schema is up to date!'),
-  );
 });
 
 test('commands that need DATABASE_URL report that it is missing, and generate does not need it', async () => {

@@ -21,7 +21,7 @@ let adminKey: string;
 
 beforeAll(async () => {
   store = await startApplication({
-    environment: { STRANGER_LIMIT: 100_000, MAX_CONCURRENT_REQUESTS: MAX_SLOTS },
+    environment: { ANONYMOUS_LIMIT: 100_000, MAX_CONCURRENT_REQUESTS: MAX_SLOTS },
   });
   ({ key } = await store.issue(GENEROUS));
   ({ key: adminKey } = await store.issue({ ...GENEROUS, role: 'admin' }));

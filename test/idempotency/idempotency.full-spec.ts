@@ -16,9 +16,9 @@ const WAITING = `
     PERFORM pg_advisory_xact_lock_shared(TG_ARGV[0]::bigint);
     RETURN NEW;
   END $$;
-  CREATE TRIGGER wait_before_storing BEFORE INSERT ON idempotent_answers
+  CREATE TRIGGER wait_before_storing BEFORE INSERT ON stored_responses
     FOR EACH ROW EXECUTE FUNCTION wait(${BEFORE_STORING});
-  CREATE CONSTRAINT TRIGGER wait_at_commit AFTER INSERT ON idempotent_answers
+  CREATE CONSTRAINT TRIGGER wait_at_commit AFTER INSERT ON stored_responses
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wait(${AT_COMMIT});`;
 
 let database: TestDatabase;
@@ -40,7 +40,7 @@ afterAll(async () => {
   await database.drop();
 });
 beforeEach(async () => {
-  await database.query('TRUNCATE pets, orders, idempotent_answers RESTART IDENTITY');
+  await database.query('TRUNCATE pets, orders, stored_responses RESTART IDENTITY');
   victim = startReplica();
 });
 afterEach(() => victim.kill('SIGKILL'));

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => store.close());
 beforeEach(async () => {
   store.clock.travelToMinuteStart();
-  await store.database.query('TRUNCATE pets, orders, idempotent_answers RESTART IDENTITY');
+  await store.database.query('TRUNCATE pets, orders, stored_responses RESTART IDENTITY');
 });
 
 interface Attempt {
@@ -49,7 +49,7 @@ function attempt(
   });
 }
 
-async function count(table: 'pets' | 'orders' | 'idempotent_answers'): Promise<number> {
+async function count(table: 'pets' | 'orders' | 'stored_responses'): Promise<number> {
   const [row] = await store.database.query<{ count: number }>(`SELECT count(*)::int FROM ${table}`);
   return row?.count ?? NaN;
 }
@@ -164,17 +164,17 @@ describe('a POST with an Idempotency-Key', () => {
     await store.database.query('ALTER TABLE pets RENAME TO gone');
     expectError(await attempt('a'), 500, 'internal_error');
     await store.database.query('ALTER TABLE gone RENAME TO pets');
-    expect(await count('idempotent_answers')).toBe(0);
+    expect(await count('stored_responses')).toBe(0);
     const response = await attempt('a');
     expect([response.status, replayed(response)]).toEqual([201, null]);
   });
 
   it('creates nothing when its response cannot be stored', async () => {
     await store.database.query(
-      'ALTER TABLE idempotent_answers ADD CONSTRAINT full_disk CHECK (false) NOT VALID',
+      'ALTER TABLE stored_responses ADD CONSTRAINT full_disk CHECK (false) NOT VALID',
     );
     const response = await attempt('a');
-    await store.database.query('ALTER TABLE idempotent_answers DROP CONSTRAINT full_disk');
+    await store.database.query('ALTER TABLE stored_responses DROP CONSTRAINT full_disk');
     expectError(response, 500, 'internal_error');
     expect(response.headers.get('location')).toBeNull();
     expect(await count('pets')).toBe(0);
@@ -259,7 +259,7 @@ describe('creations in one batch', () => {
     );
     expect(ids).toEqual(Array.from({ length: 200 }, (_, number) => BigInt(number + 1)));
     const stored = await store.database.query<{ name: string; body: string | null }>(
-      `SELECT name, body FROM pets LEFT JOIN idempotent_answers ON body = '{"id":' || id || '}' ORDER BY id`,
+      `SELECT name, body FROM pets LEFT JOIN stored_responses ON body = '{"id":' || id || '}' ORDER BY id`,
     );
     expect(stored).toEqual(
       ids.map((_id, number) => ({
@@ -268,7 +268,7 @@ describe('creations in one batch', () => {
       })),
     );
     const transactions = await store.database.query(
-      'SELECT xmin FROM pets UNION SELECT xmin FROM idempotent_answers',
+      'SELECT xmin FROM pets UNION SELECT xmin FROM stored_responses',
     );
     expect(transactions).toHaveLength(1);
   });
@@ -309,7 +309,7 @@ describe('creations in one batch', () => {
     ]);
     expect([await count('pets'), await count('orders')]).toEqual([3, 2]);
     const storedKeys = await store.database.query<{ key: string }>(
-      'SELECT key FROM idempotent_answers ORDER BY key',
+      'SELECT key FROM stored_responses ORDER BY key',
     );
     expect(storedKeys.map((row) => row.key)).toEqual(['a', 'b', 'e']);
   });
@@ -386,9 +386,7 @@ describe('creations that wait for a lock', () => {
     } finally {
       await holder.letGo();
     }
-    expect([await count('pets'), await count('orders'), await count('idempotent_answers')]).toEqual([
-      1, 0, 0,
-    ]);
+    expect([await count('pets'), await count('orders'), await count('stored_responses')]).toEqual([1, 0, 0]);
   });
 });
 
@@ -402,7 +400,7 @@ describe('a stored response', () => {
     const fresh = await attempt('a', other);
     expect([fresh.status, replayed(fresh)]).toEqual([201, null]);
     expect(await count('pets')).toBe(2);
-    expect(await count('idempotent_answers')).toBe(1);
+    expect(await count('stored_responses')).toBe(1);
     store.clock.travel(DAY_MS - 1000);
     const again = await attempt('a', other);
     expect([again.status, again.text, replayed(again)]).toEqual([201, fresh.text, 'true']);
@@ -417,7 +415,7 @@ describe('a stored response', () => {
     await attempt('b');
     store.clock.travel(DAY_MS / 2 + 1000);
     await store.app.get(IdempotencyCleanup).deleteExpired();
-    expect(await store.database.query('SELECT key FROM idempotent_answers')).toEqual([{ key: 'b' }]);
+    expect(await store.database.query('SELECT key FROM stored_responses')).toEqual([{ key: 'b' }]);
   });
 
   it('is deleted by the service itself, which looks for expired ones every minute, in parts', async () => {

@@ -228,7 +228,7 @@ describe.each(CIRCUMSTANCES)('any request %s', (_name, circumstance) => {
     clock.travelTo(now);
     store = await startApplication({
       clock,
-      environment: { STRANGER_LIMIT: 1_000_000, EXPERIMENTAL: offersExperimental },
+      environment: { ANONYMOUS_LIMIT: 1_000_000, EXPERIMENTAL: offersExperimental },
     });
     const { key: client } = await store.issue(UNLIMITED);
     const { key: admin } = await store.issue({ ...UNLIMITED, role: 'admin' });

@@ -36,7 +36,7 @@ function block(milliseconds: number): void {
 }
 
 const lockRow = ({ quotaId } = key) =>
-  `SELECT 1 FROM rate_limit_counters WHERE subject = 'quota:${quotaId}' FOR UPDATE`;
+  `SELECT 1 FROM rate_limit_counters WHERE bucket_key = 'quota:${quotaId}' FOR UPDATE`;
 
 startForEach();
 

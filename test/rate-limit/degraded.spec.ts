@@ -3,7 +3,7 @@ import { TestClock } from '../support/counters/clock.js';
 import {
   startForEach,
   AT_ONCE_MS,
-  STRANGER_LIMIT,
+  ANONYMOUS_LIMIT,
   startReplica,
   call,
   callAtOnce,
@@ -107,7 +107,7 @@ describe('a replica whose counter store refuses connections', () => {
     await recovered();
     expect(
       await database.query(`SELECT minute_used FROM rate_limit_counters WHERE day_limit IS NULL`),
-    ).toEqual([{ minute_used: STRANGER_LIMIT }]);
+    ).toEqual([{ minute_used: ANONYMOUS_LIMIT }]);
   });
 
   it('enforces a known ban until its end', async () => {
@@ -178,7 +178,7 @@ describe('a replica whose counter store refuses connections', () => {
     const administered = async () => [
       await database.query('SELECT * FROM api_keys ORDER BY id'),
       await database.query('SELECT * FROM quotas ORDER BY id'),
-      await database.query('SELECT * FROM audit_entries ORDER BY id'),
+      await database.query('SELECT * FROM audit_events ORDER BY id'),
       await database.query('SELECT banned_until FROM rate_limit_counters WHERE banned_until IS NOT NULL'),
     ];
     await refuse();

@@ -62,8 +62,8 @@ function open(itsClock = clock): PostgresCounterStore {
 /** Returns the stored row of a bucket. */
 async function counterOf({ bucketKey }: RateLimitRequest): Promise<Record<string, unknown> | undefined> {
   const [row] = await database.query(
-    `SELECT minute, minute_used, day, day_used, asked, granted, refused, refusals, banned_until, ban_step
-     FROM rate_limit_counters WHERE subject = $1`,
+    `SELECT minute, minute_used, day, day_used, requests, allowed, denied, refusals, banned_until, ban_level
+     FROM rate_limit_counters WHERE bucket_key = $1`,
     [bucketKey],
   );
   return row;
@@ -139,7 +139,7 @@ describe('PostgresCounterStore.consume, after waiting for a lock', () => {
     const request = newBucket(5, 100);
     await store.consume(request);
     const decisions = await whileHeld(
-      'UPDATE rate_limit_counters SET minute = minute + 1, minute_used = $2, day_used = $2 + 1 WHERE subject = $1',
+      'UPDATE rate_limit_counters SET minute = minute + 1, minute_used = $2, day_used = $2 + 1 WHERE bucket_key = $1',
       [request.bucketKey, used],
       () => consumeAtOnce(request, 4, store),
     );
@@ -160,13 +160,13 @@ describe('PostgresCounterStore.consume, after waiting for a lock', () => {
     await consumeAtOnce(request, 5, store);
     const end = new Date(NOON + HOUR_MS);
     const decisions = await whileHeld(
-      'UPDATE rate_limit_counters SET refusals = 0, banned_until = $2, ban_step = 3 WHERE subject = $1',
+      'UPDATE rate_limit_counters SET refusals = 0, banned_until = $2, ban_level = 3 WHERE bucket_key = $1',
       [request.bucketKey, end],
       () => consumeAtOnce(request, 20, store),
     );
     expect(decisions.map(describeDecision)).toEqual(times(20, 'banned'));
     expect(decisions.map(endOf)).toEqual(decisions.map(() => end));
-    expect(await counterOf(request)).toMatchObject({ refusals: 0, banned_until: end, ban_step: 3 });
+    expect(await counterOf(request)).toMatchObject({ refusals: 0, banned_until: end, ban_level: 3 });
   });
 
   it('adds to the refusals of the later minute when the wait crosses the end of the minute, and starts the ban there', async () => {
@@ -174,7 +174,7 @@ describe('PostgresCounterStore.consume, after waiting for a lock', () => {
     const request = newBucket(5, 100_000);
     await consumeAtOnce(request, 5, store);
     const decisions = await whileHeld(
-      'UPDATE rate_limit_counters SET minute = minute + 1, refusals = 2 WHERE subject = $1',
+      'UPDATE rate_limit_counters SET minute = minute + 1, refusals = 2 WHERE bucket_key = $1',
       [request.bucketKey],
       () => consumeAtOnce(request, 4, store),
     );
@@ -195,7 +195,7 @@ describe('PostgresCounterStore.liftBan', () => {
     const starter = await startBan(request);
     const meanwhile = new Date(endOf(starter).getTime() + DAY_MS);
     const lifted = await whileHeld(
-      'UPDATE rate_limit_counters SET banned_until = $2 WHERE subject = $1',
+      'UPDATE rate_limit_counters SET banned_until = $2 WHERE bucket_key = $1',
       [request.bucketKey, meanwhile],
       () => store.liftBan(request.bucketKey),
     );
@@ -209,7 +209,7 @@ describe('PostgresCounterStore, while another session holds a lock', () => {
     const request = newBucket();
     await store.consume(request);
     await holding(async (holder) => {
-      await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [
+      await holder.query('SELECT 1 FROM rate_limit_counters WHERE bucket_key = $1 FOR UPDATE', [
         request.bucketKey,
       ]);
       await expect(store.consume(request)).rejects.toMatchObject({
@@ -225,7 +225,9 @@ describe('PostgresCounterStore, while another session holds a lock', () => {
     const [held, other] = [newBucket(1), newBucket(1)];
     const [ban] = [await startBan(held), await startBan(other)];
     await holding(async (holder) => {
-      await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [held.bucketKey]);
+      await holder.query('SELECT 1 FROM rate_limit_counters WHERE bucket_key = $1 FOR UPDATE', [
+        held.bucketKey,
+      ]);
       const lifting = store.liftBan(held.bucketKey).catch((error: unknown) => error);
       await until(isWaiting);
       expect(await store.bans()).toHaveProperty('size', 2);
@@ -311,7 +313,7 @@ describe('PostgresCounterStore.consume', () => {
     await database.query(
       `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$;
        CREATE TRIGGER fail BEFORE UPDATE ON rate_limit_counters
-         FOR EACH ROW WHEN (NEW.granted = 0) EXECUTE FUNCTION fail()`,
+         FOR EACH ROW WHEN (NEW.allowed = 0) EXECUTE FUNCTION fail()`,
     );
     const outcomes = await Promise.allSettled([store.consume(free), store.consume(full)]);
     await database.query('DROP FUNCTION fail CASCADE');
@@ -334,7 +336,7 @@ describe('PostgresCounterStore, with concurrent batches', () => {
     await Promise.all([first, second, third].map((request) => store.consume(request)));
     let held: Promise<RateLimitDecision[]> | undefined;
     await holding(async (holder) => {
-      const lock = 'SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE NOWAIT';
+      const lock = 'SELECT 1 FROM rate_limit_counters WHERE bucket_key = $1 FOR UPDATE NOWAIT';
       await holder.query(lock, [first.bucketKey]);
       held = Promise.all([newBucket(), third, second, first].map((request) => store.consume(request)));
       await until(isWaiting);
@@ -382,7 +384,7 @@ describe('the connection of PostgresCounterStore', () => {
     await counting.query("SET default_transaction_isolation = 'repeatable read'");
     const holder = await hold(
       database.url,
-      `UPDATE rate_limit_counters SET minute_used = 10, day_used = 10 WHERE subject = '${request.bucketKey}'`,
+      `UPDATE rate_limit_counters SET minute_used = 10, day_used = 10 WHERE bucket_key = '${request.bucketKey}'`,
     );
     const retried = store.consume(request);
     await eventually(() => expectLocksWaitedFor(database, 1));
@@ -408,7 +410,7 @@ describe('the connection of PostgresCounterStore', () => {
     await store.consume(request);
     let outcomes: Promise<PromiseSettledResult<RateLimitDecision>[]> | undefined;
     await holding(async (holder) => {
-      await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [
+      await holder.query('SELECT 1 FROM rate_limit_counters WHERE bucket_key = $1 FOR UPDATE', [
         request.bucketKey,
       ]);
       // The first is in flight and waits for the lock; the second is queued behind it.
@@ -480,7 +482,7 @@ describe('CounterCleanup', () => {
   async function stored(request: RateLimitRequest, agoMs: number): Promise<string> {
     const at = clock.now() - agoMs;
     await database.query(
-      `INSERT INTO rate_limit_counters (subject, minute, minute_used, minute_limit, day, day_used, day_limit, granted)
+      `INSERT INTO rate_limit_counters (bucket_key, minute, minute_used, minute_limit, day, day_used, day_limit, allowed)
        VALUES ($1, $2, 1, $3, $4, 1, $5, 1)`,
       [
         request.bucketKey,
@@ -494,8 +496,8 @@ describe('CounterCleanup', () => {
   }
 
   async function bucketsLeft(): Promise<string[]> {
-    const rows = await database.query<{ subject: string }>('SELECT subject FROM rate_limit_counters');
-    return rows.map(({ subject }) => subject).toSorted();
+    const rows = await database.query<{ bucket_key: string }>('SELECT bucket_key FROM rate_limit_counters');
+    return rows.map(({ bucket_key }) => bucket_key).toSorted();
   }
 
   beforeEach(async () => {
@@ -523,7 +525,7 @@ describe('CounterCleanup', () => {
     const locked = await stored(newBucket(), 30 * DAY_MS);
     await stored(newBucket(), 30 * DAY_MS);
     await holding(async (holder) => {
-      await holder.query('SELECT 1 FROM rate_limit_counters WHERE subject = $1 FOR UPDATE', [locked]);
+      await holder.query('SELECT 1 FROM rate_limit_counters WHERE bucket_key = $1 FOR UPDATE', [locked]);
       await store.cleanup.deleteExpired();
       expect(await bucketsLeft()).toEqual([locked]);
     });
@@ -533,7 +535,7 @@ describe('CounterCleanup', () => {
 
   it('removes a limited number of rows at a time, and reports whether there are more', async () => {
     await database.query(
-      `INSERT INTO rate_limit_counters (subject, minute, minute_used, minute_limit, day, day_used, granted)
+      `INSERT INTO rate_limit_counters (bucket_key, minute, minute_used, minute_limit, day, day_used, allowed)
        SELECT 'address:' || n, 0, 1, 300, 0, 1, 1 FROM generate_series(1, 7000) AS n`,
     );
     expect(await store.cleanup.deleteExpired()).toBe(true);
@@ -586,7 +588,7 @@ describe('CounterCleanup, with bans', () => {
     const at = clock.now() - 40 * DAY_MS;
     await database.query(
       `INSERT INTO rate_limit_counters
-         (subject, minute, minute_used, minute_limit, day, day_used, day_limit, granted, banned_until, ban_step)
+         (bucket_key, minute, minute_used, minute_limit, day, day_used, day_limit, allowed, banned_until, ban_level)
        VALUES ($1, $2, 1, 5, $3, 1, 100, 1, $4, $5)`,
       [name, Math.floor(at / MINUTE_MS), Math.floor(at / DAY_MS), new Date(clock.now() - endedAgoMs), step],
     );
@@ -602,8 +604,8 @@ describe('CounterCleanup, with bans', () => {
     await stored('quota:fallen-from-one', 1, DAY_MS);
     await stored('quota:fallen-from-four', 4, 4 * DAY_MS);
     await store.cleanup.deleteExpired();
-    const left = await database.query<{ subject: string }>('SELECT subject FROM rate_limit_counters');
-    expect(left.map(({ subject }) => subject).toSorted()).toEqual(kept.toSorted());
+    const left = await database.query<{ bucket_key: string }>('SELECT bucket_key FROM rate_limit_counters');
+    expect(left.map(({ bucket_key }) => bucket_key).toSorted()).toEqual(kept.toSorted());
   });
 
   it('keeps ban levels: a client that returns after days continues at its level', async () => {

@@ -44,7 +44,7 @@ describe('the limits of a quota', () => {
   async function counterOf({ id }: IssuedKey): Promise<unknown> {
     const [row] = await store.database.query(
       `SELECT c.minute_used, c.day_used FROM rate_limit_counters c
-       JOIN api_keys k ON c.subject = 'quota:' || k.quota_id WHERE k.id = $1`,
+       JOIN api_keys k ON c.bucket_key = 'quota:' || k.quota_id WHERE k.id = $1`,
       [id],
     );
     return row;
@@ -173,7 +173,7 @@ describe('the limits of a quota', () => {
       const issued = await store.issue();
       const anonymousCounters = () =>
         store.database.query(
-          "SELECT subject, minute_used FROM rate_limit_counters WHERE subject LIKE 'address:%'",
+          "SELECT bucket_key, minute_used FROM rate_limit_counters WHERE bucket_key LIKE 'address:%'",
         );
       const before = await anonymousCounters();
       for (const key of [issued.key, undefined]) {
@@ -188,7 +188,7 @@ describe('the limits of a quota', () => {
 });
 
 describe('the limit of an anonymous client', () => {
-  const STRANGER_LIMIT = 4;
+  const ANONYMOUS_LIMIT = 4;
   let database: TestDatabase;
   let direct: TestApplication;
   let behindOne: TestApplication;
@@ -200,7 +200,7 @@ describe('the limit of an anonymous client', () => {
     const start = (TRUST_PROXY?: number | string[]) =>
       startApplication({
         database,
-        environment: { STRANGER_LIMIT, ...(TRUST_PROXY !== undefined && { TRUST_PROXY }) },
+        environment: { ANONYMOUS_LIMIT, ...(TRUST_PROXY !== undefined && { TRUST_PROXY }) },
       });
     [direct, behindOne, behindTwo, behindNetworks] = await Promise.all([
       start(),
@@ -225,9 +225,9 @@ describe('the limit of an anonymous client', () => {
     send(`${store.url}/v1/pets`, { key, headers: { 'X-Forwarded-For': forwardedFor } });
 
   const countedAddresses = async () =>
-    (await database.query<{ subject: string }>('SELECT subject FROM rate_limit_counters ORDER BY 1')).map(
-      ({ subject }) => subject,
-    );
+    (
+      await database.query<{ bucket_key: string }>('SELECT bucket_key FROM rate_limit_counters ORDER BY 1')
+    ).map(({ bucket_key }) => bucket_key);
 
   it('is 300 per minute by default, with no day window', async () => {
     const store = await startApplication({ database });
@@ -260,7 +260,7 @@ describe('the limit of an anonymous client', () => {
   });
 
   it('returns 429 instead of 401 when exceeded, and still says what was wrong with the key', async () => {
-    for (let sent = 0; sent < STRANGER_LIMIT; sent += 1) {
+    for (let sent = 0; sent < ANONYMOUS_LIMIT; sent += 1) {
       expect((await send(`${direct.url}/v1/pets`)).status).toBe(401);
     }
     const faults: [string | undefined, string][] = [
@@ -292,7 +292,7 @@ describe('the limit of an anonymous client', () => {
 
   it('is independent of the quotas of keys', async () => {
     const { key } = await direct.issue({ plan: 'free' });
-    for (let sent = 0; sent <= STRANGER_LIMIT; sent += 1) {
+    for (let sent = 0; sent <= ANONYMOUS_LIMIT; sent += 1) {
       await send(`${direct.url}/v1/pets`);
     }
     const response = await send(`${direct.url}/v1/pets`, { key });
@@ -300,7 +300,7 @@ describe('the limit of an anonymous client', () => {
     expect(remaining(response)).toBe(59);
     direct.clock.travelTo(new Date(MINUTE_END));
     await send(`${direct.url}/v1/pets`, { key });
-    expect(remaining(await send(`${direct.url}/v1/pets`))).toBe(STRANGER_LIMIT - 1);
+    expect(remaining(await send(`${direct.url}/v1/pets`))).toBe(ANONYMOUS_LIMIT - 1);
   });
 
   it('does not use up the quota of a revoked key', async () => {

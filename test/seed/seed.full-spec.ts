@@ -124,7 +124,7 @@ describe('animal-store seed', () => {
       code: 0,
       stdout: 'The plans are there.\nThere is an administrator already.\n',
     });
-    expect(await database.query('SELECT actor, action FROM audit_entries')).toEqual([
+    expect(await database.query('SELECT actor, action FROM audit_events')).toEqual([
       { actor: `terminal:${userInfo().username}`, action: 'key.issued' },
     ]);
   });
@@ -144,7 +144,7 @@ describe('animal-store seed', () => {
     expect(await unchanged(() => seed({ ADMIN_API_KEY: other }))).toMatchObject(
       printed('The plans are there.', 'There is an administrator already: ADMIN_API_KEY was not used.'),
     );
-    expectNoSecrets(JSON.stringify(await database.query('SELECT t::text FROM audit_entries t')), [given]);
+    expectNoSecrets(JSON.stringify(await database.query('SELECT t::text FROM audit_events t')), [given]);
   });
 
   it('exits with code 1 and the reason for an invalid ADMIN_API_KEY, and writes nothing', async () => {
@@ -245,14 +245,14 @@ keys:
       ),
       { name: 'startup', per_minute: 120, per_day: 3000 },
     ]);
-    expect(await database.query('SELECT actor, action FROM audit_entries ORDER BY id')).toEqual(
+    expect(await database.query('SELECT actor, action FROM audit_events ORDER BY id')).toEqual(
       ['key.issued', 'plan.created', 'plan.changed', 'key.issued', 'key.issued'].map((action) => ({
         actor: `terminal:${userInfo().username}`,
         action,
       })),
     );
     const stored = await Promise.all(
-      ['audit_entries', 'seed_entries'].map((table) => database.query(`SELECT t::text FROM ${table} t`)),
+      ['audit_events', 'seed_entries'].map((table) => database.query(`SELECT t::text FROM ${table} t`)),
     );
     expectNoSecrets(JSON.stringify(stored), [KEY_1, made]);
     expectNoSecrets(ended.stdout, [KEY_1]);

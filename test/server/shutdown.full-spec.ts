@@ -155,7 +155,7 @@ describe('a service that shuts down, after seven tenths of SHUTDOWN_GRACE', () =
 
   const used = async () => {
     const [row] = await database.query<{ day_used: number }>(
-      "SELECT day_used FROM rate_limit_counters WHERE subject LIKE 'quota:%'",
+      "SELECT day_used FROM rate_limit_counters WHERE bucket_key LIKE 'quota:%'",
     );
     return row?.day_used;
   };

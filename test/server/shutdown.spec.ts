@@ -22,7 +22,7 @@ afterEach(() => store.close());
 
 const used = async () => {
   const [row] = await store.database.query<{ day_used: number }>(
-    'SELECT day_used FROM rate_limit_counters WHERE subject = $1',
+    'SELECT day_used FROM rate_limit_counters WHERE bucket_key = $1',
     [`quota:${client.quotaId}`],
   );
   return row?.day_used ?? 0;

@@ -40,14 +40,14 @@ describe('a client that waits for Retry-After and has fewer requests in flight t
           String(IN_FLIGHT),
         ]);
         const [counters] = await store.database.query(
-          'SELECT day_used, ban_step, banned_until FROM rate_limit_counters WHERE subject = $1',
+          'SELECT day_used, ban_level, banned_until FROM rate_limit_counters WHERE bucket_key = $1',
           [`quota:${quotaId}`],
         );
         return { library, statuses: JSON.parse(stdout), counters };
       }),
     );
     const statuses = Array.from({ length: REQUESTS }, () => 200);
-    const counters = { day_used: REQUESTS, ban_step: 0, banned_until: null };
+    const counters = { day_used: REQUESTS, ban_level: 0, banned_until: null };
     expect(outcomes).toEqual([
       { library: 'got', statuses, counters },
       { library: 'ky', statuses, counters },

@@ -1,12 +1,12 @@
 import { Group, Stack, Text } from '@mantine/core';
-import type { AuditEntry } from 'animal-store-client';
+import type { AuditEvent } from 'animal-store-client';
 import { Instant } from '../format/instant';
 import { ActorText } from './actor-text';
 import { actionText } from './audit-texts';
 import { Changes } from './changes';
 
 /** Shows an entry of the audit: what was done, by whom, when, and what it changed. */
-export function AuditEntryView({ entry }: { entry: AuditEntry }) {
+export function AuditEventView({ entry }: { entry: AuditEvent }) {
   return (
     <Stack gap={4}>
       <Group justify="space-between" gap="xs">

@@ -1,4 +1,4 @@
-import type { AuditEntry } from 'animal-store-client';
+import type { AuditEvent } from 'animal-store-client';
 
 /** The actions that are recorded, in words. */
 export const ACTIONS: Record<string, string> = {
@@ -42,7 +42,7 @@ export function actionText(action: string): string {
 }
 
 /** Returns the fields that an action set to another value, in the same order for every action. */
-export function changesOf({ before, after }: Pick<AuditEntry, 'before' | 'after'>): Change[] {
+export function changesOf({ before, after }: Pick<AuditEvent, 'before' | 'after'>): Change[] {
   return Object.entries(after)
     .filter(([name, value]) => JSON.stringify(before?.[name]) !== JSON.stringify(value))
     .filter(([, value]) => before !== null || value !== null)

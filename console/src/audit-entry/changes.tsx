@@ -1,5 +1,5 @@
 import { Group, Text } from '@mantine/core';
-import type { AuditEntry } from 'animal-store-client';
+import type { AuditEvent } from 'animal-store-client';
 import { Instant } from '../format/instant';
 import { numberText } from '../format/number';
 import { UntrustedText } from '../format/untrusted-text';
@@ -7,7 +7,7 @@ import { type Change, changesOf } from './audit-texts';
 import { Subject } from './subject';
 
 /** Lists the fields that an action changed, from what to what. */
-export function Changes({ entry }: { entry: AuditEntry }) {
+export function Changes({ entry }: { entry: AuditEvent }) {
   return (
     <Group gap="2px 12px">
       {changesOf(entry).map((change) => (

@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import { IconHistory } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
-import type { AuditEntry, AuditQuery } from 'animal-store-client';
+import type { AuditEvent, AuditQuery } from 'animal-store-client';
 import { ActorText } from '../audit-entry/actor-text';
 import { actionText } from '../audit-entry/audit-texts';
 import { Changes } from '../audit-entry/changes';
@@ -19,7 +19,7 @@ import type { AuditSearch } from './audit-search';
 
 const route = getRouteApi('/admin/audit');
 
-const COLUMNS: Column<AuditEntry>[] = [
+const COLUMNS: Column<AuditEvent>[] = [
   { header: 'Time', id: 'at', cell: ({ row: { original } }) => <Instant at={original.at} /> },
   {
     header: 'Who',

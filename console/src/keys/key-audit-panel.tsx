@@ -1,7 +1,7 @@
 import { Divider, Skeleton, Stack } from '@mantine/core';
 import { IconHistory } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { AuditEntryView } from '../audit-entry/audit-entry-view';
+import { AuditEventView } from '../audit-entry/audit-entry-view';
 import { EmptyState } from '../feedback/empty-state';
 import { Loaded } from '../feedback/loaded';
 import { Panel } from '../layout/panel';
@@ -33,7 +33,7 @@ export function KeyAuditPanel({ id }: { id: string }) {
               {entries.map((entry, index) => (
                 <Stack key={entry.id} gap="sm">
                   {index > 0 && <Divider />}
-                  <AuditEntryView entry={entry} />
+                  <AuditEventView entry={entry} />
                 </Stack>
               ))}
             </Stack>

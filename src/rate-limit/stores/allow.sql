@@ -6,7 +6,7 @@
 --
 -- Rows are locked in the order of their keys, as in consume.sql. DO UPDATE reads a row only once it has the lock.
 INSERT INTO rate_limit_counters AS stored (
-  subject, minute, minute_used, minute_limit, day, day_used, day_limit, asked, granted
+  bucket_key, minute, minute_used, minute_limit, day, day_used, day_limit, requests, allowed
 )
 SELECT
   bucket_key, (now_ms / 60000)::int, requests, minute_limit, (now_ms / 86400000)::int, requests, day_limit, requests, requests
@@ -16,30 +16,30 @@ FROM
 -- least() ignores NULL.
 WHERE requests <= least(minute_limit, day_limit)
 ORDER BY bucket_key
-ON CONFLICT (subject) DO UPDATE SET
+ON CONFLICT (bucket_key) DO UPDATE SET
   minute = EXCLUDED.minute,
-  minute_used = EXCLUDED.asked + CASE WHEN stored.minute = EXCLUDED.minute THEN stored.minute_used ELSE 0 END,
+  minute_used = EXCLUDED.requests + CASE WHEN stored.minute = EXCLUDED.minute THEN stored.minute_used ELSE 0 END,
   minute_limit = EXCLUDED.minute_limit,
   day = EXCLUDED.day,
-  day_used = EXCLUDED.asked + CASE WHEN stored.day = EXCLUDED.day THEN stored.day_used ELSE 0 END,
+  day_used = EXCLUDED.requests + CASE WHEN stored.day = EXCLUDED.day THEN stored.day_used ELSE 0 END,
   day_limit = EXCLUDED.day_limit,
-  asked = EXCLUDED.asked,
-  granted = EXCLUDED.asked,
-  refused = 0,
+  requests = EXCLUDED.requests,
+  allowed = EXCLUDED.requests,
+  denied = 0,
   refusals = CASE WHEN stored.minute = EXCLUDED.minute THEN stored.refusals ELSE 0 END
 WHERE
   -- A window never goes back, though another statement may have opened a later one while this one waited for the lock.
   stored.minute <= EXCLUDED.minute
   AND stored.day <= EXCLUDED.day
-  AND (stored.minute < EXCLUDED.minute OR stored.minute_used <= EXCLUDED.minute_limit - EXCLUDED.asked)
+  AND (stored.minute < EXCLUDED.minute OR stored.minute_used <= EXCLUDED.minute_limit - EXCLUDED.requests)
   -- Without a limit per day consume.sql stops the count at the largest value of its column.
-  AND (stored.day < EXCLUDED.day OR stored.day_used <= coalesce(EXCLUDED.day_limit, 2147483647) - EXCLUDED.asked)
+  AND (stored.day < EXCLUDED.day OR stored.day_used <= coalesce(EXCLUDED.day_limit, 2147483647) - EXCLUDED.requests)
   AND (
     stored.banned_until IS NULL
     OR stored.banned_until <= statement_timestamp() + make_interval(secs => $5::bigint / 1000::float8)
   )
 RETURNING
-  subject AS "bucketKey",
+  bucket_key AS "bucketKey",
   minute_used AS "minuteUsed",
   day_used AS "dayUsed",
   refusals,

@@ -28,7 +28,7 @@ local first_duration, levels = 5, #ARGV - 4
 local can_be_banned = day_limit ~= nil and levels > 0
 
 local stored =
-  redis.call('HMGET', key, 'minute', 'minuteUsed', 'day', 'dayUsed', 'refusals', 'bannedUntil', 'banStep')
+  redis.call('HMGET', key, 'minute', 'minuteUsed', 'day', 'dayUsed', 'refusals', 'bannedUntil', 'banLevel')
 local minute, minute_used = tonumber(stored[1]) or 0, count(stored[2])
 local day, day_used = tonumber(stored[3]) or 0, count(stored[4])
 local refusals = count(stored[5])
@@ -79,7 +79,7 @@ if requests > 0 then
   local keep_until = day_limit and (day + 1) * DAY_MS + QUOTA_MARGIN_MS
     or (minute + 1) * MINUTE_MS + ADDRESS_MARGIN_MS
   if banned_until then
-    redis.call('HSET', key, 'bannedUntil', banned_until, 'banStep', ban_level)
+    redis.call('HSET', key, 'bannedUntil', banned_until, 'banLevel', ban_level)
     -- Until the ban level is back to zero.
     keep_until = math.max(keep_until, banned_until + ban_level * DAY_MS)
   end

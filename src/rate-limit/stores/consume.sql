@@ -32,8 +32,8 @@ buckets AS (
   ORDER BY bucket.bucket_key
 )
 INSERT INTO rate_limit_counters AS stored (
-  subject, minute, minute_used, minute_limit, day, day_used, day_limit,
-  asked, granted, refused, refusals, banned_until, ban_step
+  bucket_key, minute, minute_used, minute_limit, day, day_used, day_limit,
+  requests, allowed, denied, refusals, banned_until, ban_level
 )
 SELECT
   bucket_key, minute, allowed, minute_limit, day, allowed, day_limit,
@@ -44,8 +44,8 @@ SELECT
   CASE WHEN starts_ban THEN to_timestamp((now_ms + ($6::bigint[])[1]) / 1000::float8) END,
   CASE WHEN starts_ban THEN 1 ELSE 0 END
 FROM buckets
-ON CONFLICT (subject) DO UPDATE SET
-  (minute, minute_used, day, day_used, granted, refused, refusals, banned_until, ban_step) = (
+ON CONFLICT (bucket_key) DO UPDATE SET
+  (minute, minute_used, day, day_used, allowed, denied, refusals, banned_until, ban_level) = (
     SELECT
       windows.minute,
       windows.minute_used + room.allowed,
@@ -60,7 +60,7 @@ ON CONFLICT (subject) DO UPDATE SET
           THEN to_timestamp((decision.now_ms + ($6::bigint[])[next_ban.level]) / 1000::float8)
         ELSE stored.banned_until
       END,
-      CASE WHEN denial.denied = ban.threshold THEN next_ban.level ELSE stored.ban_step END
+      CASE WHEN denial.denied = ban.threshold THEN next_ban.level ELSE stored.ban_level END
     FROM
       -- The statement's time is fixed before it waits for a row's lock. Another statement may have opened a later window
       -- meanwhile, and a window never goes back.
@@ -92,7 +92,7 @@ ON CONFLICT (subject) DO UPDATE SET
         CASE
           WHEN ban.lasts THEN 0
           ELSE greatest(0, least(
-            EXCLUDED.asked,
+            EXCLUDED.requests,
             EXCLUDED.minute_limit - windows.minute_used,
             EXCLUDED.day_limit - windows.day_used
           ))
@@ -100,14 +100,14 @@ ON CONFLICT (subject) DO UPDATE SET
         OFFSET 0
       ) AS room,
       LATERAL (SELECT
-        CASE WHEN ban.lasts THEN 0 ELSE least(EXCLUDED.asked - room.allowed, ban.threshold) END AS denied
+        CASE WHEN ban.lasts THEN 0 ELSE least(EXCLUDED.requests - room.allowed, ban.threshold) END AS denied
         OFFSET 0
       ) AS denial,
       -- One level above that of the last ban, which falls by one for each full 24 hours since it ended; the last level repeats.
       LATERAL (SELECT
         least(
           cardinality($6::bigint[]),
-          1 + greatest(0, stored.ban_step - coalesce(
+          1 + greatest(0, stored.ban_level - coalesce(
             (decision.now_ms - (extract(epoch FROM stored.banned_until) * 1000)::bigint) / 86400000,
             0
           ))
@@ -116,11 +116,11 @@ ON CONFLICT (subject) DO UPDATE SET
   ),
   minute_limit = EXCLUDED.minute_limit,
   day_limit = EXCLUDED.day_limit,
-  asked = EXCLUDED.asked
+  requests = EXCLUDED.requests
 RETURNING
-  subject AS "bucketKey",
-  granted AS allowed,
-  refused AS denied,
+  bucket_key AS "bucketKey",
+  allowed,
+  denied,
   refusals,
   banned_until AS "bannedUntil",
   minute,

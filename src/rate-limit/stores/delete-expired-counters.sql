@@ -2,8 +2,8 @@
 -- waits for one. Keeps rows with a ban, or with a ban level that is not back to zero. Skips locked rows instead of waiting for them.
 -- $1 as $5 of consume.sql, $2 the maximum number of rows.
 DELETE FROM rate_limit_counters
-WHERE subject IN (
-  SELECT subject
+WHERE bucket_key IN (
+  SELECT bucket_key
   FROM rate_limit_counters
   WHERE
     (
@@ -13,7 +13,7 @@ WHERE subject IN (
     AND (
       banned_until IS NULL
       -- Hours, as a day of the session's time zone may have 23 or 25.
-      OR banned_until + ban_step * interval '24 hours' <= now() + make_interval(secs => $1::float8 / 1000)
+      OR banned_until + ban_level * interval '24 hours' <= now() + make_interval(secs => $1::float8 / 1000)
     )
   LIMIT $2
   FOR UPDATE SKIP LOCKED

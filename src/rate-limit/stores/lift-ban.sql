@@ -9,15 +9,15 @@ WITH timeout AS MATERIALIZED (
 ),
 ban AS (
   SELECT
-    subject,
+    bucket_key,
     banned_until,
     date_trunc('milliseconds', statement_timestamp() + make_interval(secs => $1::float8 / 1000)) AS lifted_at
   FROM rate_limit_counters CROSS JOIN timeout
-  WHERE subject = $2 AND banned_until > statement_timestamp() + make_interval(secs => $1::float8 / 1000)
+  WHERE bucket_key = $2 AND banned_until > statement_timestamp() + make_interval(secs => $1::float8 / 1000)
   FOR UPDATE OF rate_limit_counters
 )
 UPDATE rate_limit_counters AS stored
 SET banned_until = ban.lifted_at, refusals = 0
 FROM ban
-WHERE stored.subject = ban.subject
+WHERE stored.bucket_key = ban.bucket_key
 RETURNING ban.banned_until

@@ -16,4 +16,4 @@ SELECT
   stored.banned_until AS "bannedUntil",
   greatest(now.now_ms, stored.minute * 60000::bigint, stored.day * 86400000::bigint)::float8 AS "nowMs",
   now.now_ms::float8 AS "clockMs"
-FROM now LEFT JOIN rate_limit_counters AS stored ON stored.subject = $2
+FROM now LEFT JOIN rate_limit_counters AS stored ON stored.bucket_key = $2

@@ -33,12 +33,12 @@ export class PostgresBans {
 
   /** Returns the ends of all bans in force, by bucket key. */
   async list(): Promise<Map<string, Date>> {
-    const { rows } = await this.pool.query<{ subject: string; banned_until: Date }>(
-      `SELECT subject, banned_until FROM rate_limit_counters
+    const { rows } = await this.pool.query<{ bucket_key: string; banned_until: Date }>(
+      `SELECT bucket_key, banned_until FROM rate_limit_counters
        WHERE banned_until > statement_timestamp() + make_interval(secs => $1::float8 / 1000)`,
       [this.clock.storeOffsetMs],
     );
-    return new Map(rows.map(({ subject, banned_until }) => [subject, banned_until]));
+    return new Map(rows.map(({ bucket_key, banned_until }) => [bucket_key, banned_until]));
   }
 
   /** Ends the ban of a bucket, and returns when it would have ended, or null when there was none. */

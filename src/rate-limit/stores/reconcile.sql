@@ -30,15 +30,15 @@ usage AS (
     now,
     unnest($1::text[], $2::int[], $3::bigint[], $4::int[], $5::int[], $6::bigint[], $7::int[])
       AS reported (bucket_key, minute, minute_used, minute_limit, day, day_used, day_limit)
-    LEFT JOIN rate_limit_counters AS stored ON stored.subject = reported.bucket_key
+    LEFT JOIN rate_limit_counters AS stored ON stored.bucket_key = reported.bucket_key
   ORDER BY reported.bucket_key
 )
 INSERT INTO rate_limit_counters AS stored (
-  subject, minute, minute_used, minute_limit, day, day_used, day_limit, granted
+  bucket_key, minute, minute_used, minute_limit, day, day_used, day_limit, allowed
 )
 SELECT bucket_key, minute, minute_used, minute_limit, day, day_used, day_limit, 0
 FROM usage
-ON CONFLICT (subject) DO UPDATE SET
+ON CONFLICT (bucket_key) DO UPDATE SET
   minute = greatest(stored.minute, EXCLUDED.minute),
   minute_used = CASE
     WHEN EXCLUDED.minute > stored.minute THEN EXCLUDED.minute_used

@@ -8,10 +8,10 @@ export async function ban(
 ): Promise<void> {
   await database.query(
     `INSERT INTO rate_limit_counters
-       (subject, minute, minute_used, minute_limit, day, day_used, day_limit, granted, banned_until)
+       (bucket_key, minute, minute_used, minute_limit, day, day_used, day_limit, allowed, banned_until)
      SELECT $1, now_s / 60, 0, 60, now_s / 86400, 0, 1000, 0, $2
      FROM (SELECT extract(epoch FROM now())::int AS now_s) AS clock
-     ON CONFLICT (subject) DO UPDATE SET banned_until = EXCLUDED.banned_until`,
+     ON CONFLICT (bucket_key) DO UPDATE SET banned_until = EXCLUDED.banned_until`,
     [`quota:${quotaId}`, until],
   );
 }
@@ -22,7 +22,7 @@ export async function bannedUntil(
   { quotaId }: { quotaId: string },
 ): Promise<Date | null> {
   const [row] = await database.query<{ until: Date | null }>(
-    'SELECT banned_until AS until FROM rate_limit_counters WHERE subject = $1',
+    'SELECT banned_until AS until FROM rate_limit_counters WHERE bucket_key = $1',
     [`quota:${quotaId}`],
   );
   return row?.until ?? null;

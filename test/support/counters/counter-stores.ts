@@ -98,15 +98,15 @@ function storedInPostgres(database: TestDatabase): Stored {
     counterOf: async (bucketKey) => {
       const [row] = await database.query<StoredCounter & Record<string, unknown>>(
         `SELECT minute, minute_used AS "minuteUsed", day, day_used AS "dayUsed", refusals,
-           banned_until AS "bannedUntil", ban_step AS "banLevel"
-         FROM rate_limit_counters WHERE subject = $1`,
+           banned_until AS "bannedUntil", ban_level AS "banLevel"
+         FROM rate_limit_counters WHERE bucket_key = $1`,
         [bucketKey],
       );
       return row;
     },
     bucketKeys: async () => {
-      const rows = await database.query<{ subject: string }>('SELECT subject FROM rate_limit_counters');
-      return rows.map(({ subject }) => subject);
+      const rows = await database.query<{ bucket_key: string }>('SELECT bucket_key FROM rate_limit_counters');
+      return rows.map(({ bucket_key }) => bucket_key);
     },
   };
 }
@@ -116,7 +116,7 @@ function storedInRedis({ operator }: RedisServer): Stored {
   return {
     counterOf: async (bucketKey) => {
       const stored = await operator.hgetall(keyOf(bucketKey));
-      const { bannedUntil = null, banStep: banLevel = 0, refusals = 0, ...numbers } = stored;
+      const { bannedUntil = null, banLevel = 0, refusals = 0, ...numbers } = stored;
       return Object.keys(stored).length === 0
         ? undefined
         : ({

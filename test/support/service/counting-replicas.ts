@@ -14,7 +14,7 @@ import { type HttpResponse, send } from '../http/http.js';
 /** Much less than any deadline. */
 export const AT_ONCE_MS = 300;
 const RECOVERY_MS = 2000;
-export const STRANGER_LIMIT = 5;
+export const ANONYMOUS_LIMIT = 5;
 
 /** A replica of which only the connections to the counters can be cut. */
 export interface Replica {
@@ -47,7 +47,7 @@ export function startForEach(): void {
 
 export async function startReplica(clock = new TestClock()): Promise<Replica> {
   const proxy = await startDatabaseProxy(database.url);
-  const app = await startApplication({ database, environment: { STRANGER_LIMIT }, clock });
+  const app = await startApplication({ database, environment: { ANONYMOUS_LIMIT }, clock });
   const store = app.app.get<PostgresCounterStore>(SHARED_COUNTER_STORE);
   jest.replaceProperty(
     store['connection'] as unknown as { environment: object },
@@ -96,7 +96,7 @@ export async function timed<T>(work: () => Promise<T>): Promise<{ ms: number; re
 /** Returns the stored counters of a key's quota. */
 export async function stored({ quotaId } = key): Promise<{ minute: number; day: number } | undefined> {
   const [row] = await database.query<{ minute: number; day: number }>(
-    'SELECT minute_used AS minute, day_used AS day FROM rate_limit_counters WHERE subject = $1',
+    'SELECT minute_used AS minute, day_used AS day FROM rate_limit_counters WHERE bucket_key = $1',
     [`quota:${quotaId}`],
   );
   return row;
