@@ -54,7 +54,7 @@ const unban = ({ id }: { id: string }) => sendAsAdmin(`POST /admin/keys/${id}/un
 const unchanged = (work: () => Promise<HttpResponse>) => changingNothing(admin.store.database, work);
 
 const auditOf = ({ id }: IssuedKey, action: string) =>
-  admin.store.database.query('SELECT id FROM audit_events WHERE subject = $1 AND action = $2', [
+  admin.store.database.query('SELECT id FROM audit_events WHERE bucket_key = $1 AND action = $2', [
     `key:${id}`,
     action,
   ]);
@@ -685,7 +685,7 @@ describe('PATCH /admin/keys/{id}', () => {
   const change = ({ id }: { id: string }, body: unknown) => sendAsAdmin(`PATCH /admin/keys/${id}`, body);
   const usedBy = ({ quotaId }: Key) =>
     admin.store.database.query<{ minute_used: number; day_used: number }>(
-      'SELECT minute_used, day_used FROM rate_limit_counters WHERE subject = $1',
+      'SELECT minute_used, day_used FROM rate_limit_counters WHERE bucket_key = $1',
       [`quota:${quotaId}`],
     );
 

@@ -16,7 +16,7 @@ describe('administration of large and damaged tables', () => {
     admin = await startAdministration();
     // A counter of an anonymous client for each address, and more bans than a statement can have parameters.
     await admin.store.database.query(
-      `INSERT INTO rate_limit_counters (subject, minute, minute_used, minute_limit, day, day_used, granted, banned_until)
+      `INSERT INTO rate_limit_counters (bucket_key, minute, minute_used, minute_limit, day, day_used, allowed, banned_until)
        SELECT 'address:' || n, 0, 0, 300, 0, 0, 0, NULL FROM generate_series(1, $1::int) n
        UNION ALL
        SELECT 'quota:' || gen_random_uuid(), 0, 0, 60, 0, 0, 0, now() + '1 day' FROM generate_series(1, $1::int)`,
@@ -29,7 +29,7 @@ describe('administration of large and damaged tables', () => {
   it('returns banned and other keys among 40,000 bans', async () => {
     const banned = await admin.issue({ name: 'banned' });
     await admin.store.database.query(
-      `INSERT INTO rate_limit_counters (subject, minute, minute_used, minute_limit, day, day_used, granted, banned_until)
+      `INSERT INTO rate_limit_counters (bucket_key, minute, minute_used, minute_limit, day, day_used, allowed, banned_until)
        VALUES ('quota:' || $1, 0, 0, 60, 0, 0, 0, now() + '1 day')`,
       [banned.quotaId],
     );

@@ -143,7 +143,7 @@ describe('UsageRecorder', () => {
       await holder.letGo();
       await eventually(async () => expect(await recorded(key)).toMatchObject([expected]));
       const counters = await store.database.query(
-        'SELECT day_used FROM rate_limit_counters WHERE subject = $1',
+        'SELECT day_used FROM rate_limit_counters WHERE bucket_key = $1',
         [`quota:${key.quotaId}`],
       );
       expect(counters).toEqual([{ day_used: 1 }]);
