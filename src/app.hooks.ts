@@ -4,7 +4,6 @@ import { formatError } from './errors/error.filter.js';
 import { Authenticator } from './auth/authenticator.js';
 import { ENVIRONMENT, type Environment } from './settings/environment.js';
 import type { ApiError } from './errors/api-error.js';
-import { ambiguityOf } from './http/ambiguity.guard.js';
 import { ConcurrencyLimit } from './server/concurrency-limit.js';
 import { Connections, SHUTTING_DOWN } from './server/connections.js';
 import { RefusedConnections } from './server/refused-connections.js';
@@ -56,7 +55,6 @@ export class AppHooks {
     });
     await traceRequests(fastify, this.environment);
     fastify.addHook('onRequest', (request, reply, done) => {
-      request.ambiguity = ambiguityOf(request);
       if (this.addHeaders(request, reply)) {
         return;
       }
@@ -135,7 +133,7 @@ export class AppHooks {
       request.body.end(null);
     }
     const isDenied = reply.statusCode >= 400 && isProtected(request);
-    if (request.ambiguity !== undefined || (isDenied && isUnread(request.raw))) {
+    if (isDenied && isUnread(request.raw)) {
       reply.header('Connection', 'close');
     }
     this.usage.record(request, reply);
@@ -155,7 +153,6 @@ function decorateRequests(fastify: FastifyInstance, authenticator: Authenticator
     })
     .decorateRequest('decision', null)
     .decorateRequest('denial', null)
-    .decorateRequest('ambiguity', undefined)
     .decorateRequest('bodyBytes', null)
     .decorateRequest('slot', undefined)
     .decorateRequest('isShed', false)

@@ -11,7 +11,6 @@ import type { Clock } from './settings/clock.js';
 import { DatabaseModule } from './database/database.module.js';
 import { LifecycleHeadersInterceptor } from './deprecation/lifecycle-headers.interceptor.js';
 import type { Environment } from './settings/environment.js';
-import { AmbiguityGuard } from './http/ambiguity.guard.js';
 import { RESPONSE_INTERCEPTORS, type ResponseInterceptor } from './http/response-interceptor.js';
 import { ValidationPipe } from './http/validation.pipe.js';
 import { HealthModule } from './health/health.module.js';
@@ -49,7 +48,6 @@ import { UsageModule } from './usage/usage.module.js';
     AppHooks,
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
-    { provide: APP_GUARD, useClass: AmbiguityGuard },
     // Then the guards of a controller or an operation, which check the role and the removal.
     { provide: APP_PIPE, useClass: ValidationPipe },
     // Then the handler of a controller, or without a route:

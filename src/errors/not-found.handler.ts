@@ -20,7 +20,7 @@ export class NotFoundHandler {
     const underAdmin = this.guarded('underAdmin');
     fastify.setNotFoundHandler((request, reply) => {
       if (!isProtected(request)) {
-        throw request.ambiguity ?? this.errorOf(request);
+        throw this.errorOf(request);
       }
       return isAdministrative(request) ? underAdmin(request, reply) : underV1(request, reply);
     });

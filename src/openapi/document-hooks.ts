@@ -15,8 +15,7 @@ export interface DocumentHooks {
 export function documentHooks(app: NestFastifyApplication): DocumentHooks {
   const rateLimit = app.get(DocumentRateLimit);
   const unsentResponses = app.get(UnsentResponses);
-  const limit: onRequestHookHandler = (request, _reply, done) =>
-    done(request.ambiguity ?? rateLimit.check(request) ?? undefined);
+  const limit: onRequestHookHandler = (request, _reply, done) => done(rateLimit.check(request) ?? undefined);
   const leaveOut: onRequestHookHandler = (_request, reply, done) => {
     unsentResponses.leaveOut(reply.raw);
     done();

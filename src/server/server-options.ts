@@ -20,10 +20,8 @@ export const ROUTER_OPTIONS = { maxParamLength: maxHeaderSize };
 
 /** The options of every server of this process. */
 export const NODE_OPTIONS: ServerOptions = {
-  // Node would respond to a missing Host without a body.
+  // Node would respond to a missing Host without a body; nothing here reads it.
   requireHostHeader: false,
-  // Node would drop the second of two headers that must be one; joined, they are rejected.
-  joinDuplicateHeaders: true,
   headersTimeout: HEADERS_TIMEOUT_MS,
   requestTimeout: REQUEST_TIMEOUT_MS,
   connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,

@@ -357,16 +357,6 @@ describe('a request that the HTTP parser rejects', () => {
 });
 
 describe('other forms of a request', () => {
-  it('returns 400 with the usual error body for HTTP/1.1 without a Host', async () => {
-    const request = `GET /v1/pets HTTP/1.1\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`;
-    expectError(
-      toHttpResponse(await sendRaw(store.url, request)),
-      400,
-      'invalid_request',
-      expect.stringMatching(/Host/),
-    );
-  });
-
   it('ignores an unknown expectation: there is no 417', async () => {
     const request = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: wonders\r\nAuthorization: Bearer ${key}\r\n\r\n`;
     const response = toHttpResponse(await sendRaw(store.url, request));

@@ -60,6 +60,7 @@ describe('a request without a route', () => {
     ['encoded', '/%761/dogs'],
     ['encoded, under /admin', '/%61dmin/keys/x/y'],
     ['an empty segment', '/v1//pets'],
+    ['dots, which are no way out of it', '/v1/../livez'],
     ['an empty parameter', '/v1/pets/'],
     ['in absolute form', 'http://elsewhere.example/v1/dogs'],
   ])(
@@ -96,16 +97,23 @@ describe('a request without a route', () => {
     }
   });
 
-  it.each(['//v1/pets', '/v1x', '/v2/pets', '/V1/pets', '/dogs', '/%zz', '*'])(
-    'returns 404 without rate-limit headers outside of the interface: %s',
-    async (target) => {
-      for (const method of methods) {
-        const { status, headers } = await sendTarget(method, target, key);
-        expect([method, status]).toEqual([method, 404]);
-        expect(headers['x-ratelimit-limit']).toBeUndefined();
-      }
-    },
-  );
+  it.each([
+    '//v1/pets',
+    '/docs/../admin/keys',
+    '/v1%2fpets',
+    '/v1x',
+    '/v2/pets',
+    '/V1/pets',
+    '/dogs',
+    '/%zz',
+    '*',
+  ])('returns 404 without rate-limit headers outside of the interface: %s', async (target) => {
+    for (const method of methods) {
+      const { status, headers } = await sendTarget(method, target, key);
+      expect([method, status]).toEqual([method, 404]);
+      expect(headers['x-ratelimit-limit']).toBeUndefined();
+    }
+  });
 });
 
 describe('every operation of administration', () => {
