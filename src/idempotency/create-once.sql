@@ -1,9 +1,8 @@
--- Creates records for many requests, of which some have an Idempotency-Key: its quota $1 and key $2, the fingerprint $3, and of the
--- response to store the body after the identifier $4 and the path before it $5. $6 is the offset of the service's clock in
--- seconds, $7 and on are the columns of the records. A key occurs once at most.
+-- Creates records for many requests, of which some have an Idempotency-Key: its quota $1 and key $2, and the fingerprint $3. $4 is the
+-- offset of the service's clock in seconds, $5 and on are the columns of the records. A key occurs once at most.
 --
--- Returns for each request the identifier of its record; or whether the response stored earlier is to the same request, and that
--- response. With neither, a request that is valid has a twin in flight.
+-- Returns for each request whether its record was created, whether it is valid, whether a response stored earlier is to the same
+-- request, and the body and the path of the new or the stored response. With no body, a request that is valid has a twin in flight.
 --
 -- The arrays are read by SELECTs of their own, which hide their length from the planner: else it plans each execution anew, which
 -- costs more than the execution. With generate_series it expects a thousand rows, and hashes them where it joins.
@@ -13,24 +12,26 @@ WITH request AS MATERIALIZED (
     ROWS FROM (
       generate_series(1, (SELECT cardinality($2::text[]))),
       unnest(
-        (SELECT $1::uuid[]), (SELECT $2::text[]), (SELECT $3::bytea[]), (SELECT $4::text[]), (SELECT $5::text[]), {arrays}
+        (SELECT $1::uuid[]), (SELECT $2::text[]), (SELECT $3::bytea[]), {arrays}
       )
-    ) AS request (number, owner_id, key, fingerprint, body, path, {columns})
+    ) AS request (number, owner_id, key, fingerprint, {columns})
 ),
 -- Waiting for a twin would hold up all others, so a lock is tried, and held until the transaction ends.
 draft AS MATERIALIZED (
-  SELECT nextval('{table}_id_seq') AS id, *
-  FROM request
-  WHERE is_valid AND (key IS NULL OR pg_try_advisory_xact_lock(hashtextextended(owner_id || ' ' || key, 0)))
-  ORDER BY number
+  SELECT *, {json} AS body, {location} AS location
+  FROM (
+    SELECT nextval('{table}_id_seq') AS id, *
+    FROM request
+    WHERE is_valid AND (key IS NULL OR pg_try_advisory_xact_lock(hashtextextended(owner_id || ' ' || key, 0)))
+    ORDER BY number
+  ) AS numbered
 ),
 -- A response of the last 24 hours stays as it is. It is updated all the same, as RETURNING then returns it, also when it was committed
 -- after this statement began.
 stored AS (
   INSERT INTO stored_responses AS earlier (quota_id, key, fingerprint, body, location, stored_at)
   SELECT
-    owner_id, key, fingerprint, '{"id":' || id || body, path || id,
-    statement_timestamp() + make_interval(secs => $6::float8)
+    owner_id, key, fingerprint, body, location, statement_timestamp() + make_interval(secs => $4::float8)
   FROM draft
   WHERE key IS NOT NULL
   ON CONFLICT (quota_id, key) DO UPDATE SET
@@ -46,18 +47,18 @@ stored AS (
 ),
 result AS MATERIALIZED (
   SELECT
-    draft.*, key IS NULL OR stored.body = '{"id":' || draft.id || draft.body AS is_created,
-    stored.fingerprint = draft.fingerprint AS is_same, stored.body AS stored_body, stored.location
+    draft.*, key IS NULL OR stored.body = draft.body AS is_created, stored.fingerprint = draft.fingerprint AS is_same,
+    stored.body AS stored_body, stored.location AS stored_location
   FROM draft LEFT JOIN stored USING (owner_id, key)
 ),
 created AS (
   INSERT INTO {table} (id, {columns}) SELECT id, {columns} FROM result WHERE is_created
 )
 SELECT
-  CASE WHEN is_created THEN result.id END, request.is_valid,
+  coalesce(result.is_created, false), request.is_valid,
   coalesce(result.is_same, earlier.fingerprint = request.fingerprint),
-  CASE WHEN NOT is_created THEN result.stored_body ELSE earlier.body END,
-  CASE WHEN NOT is_created THEN result.location ELSE earlier.location END
+  coalesce(result.stored_body, result.body, earlier.body),
+  coalesce(result.stored_location, result.location, earlier.location)
 FROM
   request
   LEFT JOIN result USING (number)
@@ -66,7 +67,7 @@ FROM
     SELECT * FROM stored_responses AS stored
     WHERE
       NOT request.is_valid AND stored.quota_id = request.owner_id AND stored.key = request.key
-      AND stored.stored_at > statement_timestamp() + make_interval(secs => $6::float8) - interval '24 hours'
+      AND stored.stored_at > statement_timestamp() + make_interval(secs => $4::float8) - interval '24 hours'
     OFFSET 0
   ) AS earlier ON true
 ORDER BY number

@@ -1,5 +1,5 @@
--- Creates records for many requests: $1 and on their columns, one array each. Returns the identifier of each request's record, NULL
--- where the request is not valid. All or none.
+-- Creates records for many requests: $1 and on their columns, one array each. Returns for each request the body of its response and
+-- the path of its record; no body if the request is not valid. All or none.
 --
 -- Identifiers are drawn before anything is written, in the order of the requests: the order in which INSERT returns rows
 -- is not promised.
@@ -10,4 +10,4 @@ WITH request AS MATERIALIZED (
 created AS (
   INSERT INTO {table} (id, {columns}) SELECT id, {columns} FROM request WHERE is_valid
 )
-SELECT CASE WHEN is_valid THEN id END FROM request ORDER BY number
+SELECT CASE WHEN is_valid THEN {json} END, {location} FROM request ORDER BY number

@@ -7,7 +7,7 @@ import { ApiError } from '../errors/api-error.js';
 const CREATE = loadSql(import.meta.url, 'create').text;
 const CREATE_ONCE = loadSql(import.meta.url, 'create-once').text;
 /** The parameters of `create-once.sql` before the columns of the records. */
-const KEY_PARAMETERS = 6;
+const KEY_PARAMETERS = 4;
 /** SQLSTATE classes of a value that cannot be stored, or violates a constraint (PostgreSQL, Appendix A). */
 const INVALID_VALUE = /^2[23]...$/;
 const KEY_REUSED =
@@ -18,30 +18,31 @@ export interface Resource<Input> {
   /** The name of its creations in metrics and traces. */
   name: string;
   table: string;
+  /** An SQL expression of a record's JSON, by the columns that a request sets and `id`. */
+  json: string;
+  /** The path below which a record is read, for `Location`; null if it cannot be read. */
+  path: string | null;
   /** The columns that a request sets: their type in PostgreSQL, and their value. */
   columns: Record<string, { type: string; value: (input: Input) => unknown }>;
   /** An SQL condition on the columns of `request`, and the error of a request that does not meet it. */
   condition?: { sql: string; error: (input: Input) => Error };
 }
 
-/** A request with an `Idempotency-Key`, and the response to store for it. */
+/** A request with an `Idempotency-Key`. */
 export interface IdempotentRequest {
   quotaId: string;
   key: string;
   /** SHA-256 of the request's method, path and body. */
   fingerprint: Buffer;
-  /** The body of the response after its first value, the identifier. */
-  bodyAfterId: string;
-  /** The path of the record before its identifier; null without `Location`. */
-  pathBeforeId: string | null;
 }
 
-/** The response 201 to an earlier request with the same `Idempotency-Key`. */
-export class StoredResponse {
-  constructor(
-    readonly body: string,
-    readonly location: string | null,
-  ) {}
+/** The response 201 to a request that creates a record. */
+export interface CreationResponse {
+  /** The record as JSON. */
+  body: string;
+  location: string | null;
+  /** Whether it is the response stored for an earlier request with the same `Idempotency-Key`. */
+  isReplay: boolean;
 }
 
 interface Creation<Input> {
@@ -49,25 +50,17 @@ interface Creation<Input> {
   idempotent: IdempotentRequest | null;
 }
 
-/** The identifier of the new record, or the response stored earlier. */
-export type CreationResult = bigint | StoredResponse;
+type Result = CreationResponse | BatchItemError;
 
-type Result = CreationResult | BatchItemError;
-
-type OnceRow = [
-  id: string | null,
-  isValid: boolean,
-  isSame: boolean | null,
-  earlierBody: string | null,
-  earlierLocation: string | null,
-];
+type Row = [body: string | null, location: string | null];
+type OnceRow = [isCreated: boolean, isValid: boolean, isSame: boolean | null, ...Row];
 
 /**
  * Creates the records of one resource, in batches of one statement. A creation that the database rejects fails alone. One with an
  * `Idempotency-Key` is rejected with ApiError `idempotency_conflict` or `idempotency_key_reused`; a key must not be loaded
  * again while it is in flight here.
  */
-export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationResult> {
+export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationResponse> {
   private readonly create: Statement;
   private readonly createOnce: Statement;
 
@@ -111,8 +104,10 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
   }
 
   private async run(creations: Creation<Input>[]): Promise<Result[]> {
-    const rows = await this.queries.run<[id: string | null]>(this.create, this.columnsOf(creations));
-    return rows.map(([id], index) => (id === null ? this.invalid(creations[index]) : BigInt(id)));
+    const rows = await this.queries.run<Row>(this.create, this.columnsOf(creations));
+    return rows.map(([body, location], index) =>
+      body === null ? this.invalid(creations[index]) : { body, location, isReplay: false },
+    );
   }
 
   private async runOnce(creations: Creation<Input>[]): Promise<Result[]> {
@@ -122,8 +117,6 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
       all('quotaId'),
       all('key'),
       all('fingerprint'),
-      all('bodyAfterId'),
-      all('pathBeforeId'),
       this.clock.storeOffsetMs / 1000,
       ...this.columnsOf(creations),
     ]);
@@ -143,7 +136,7 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
 
 function statementText<Input>(
   template: string,
-  { table, columns, condition }: Resource<Input>,
+  { table, json, path, columns, condition }: Resource<Input>,
   parametersBefore: number,
 ): string {
   const arrays = Object.values(columns).map(
@@ -153,19 +146,18 @@ function statementText<Input>(
     .replaceAll('{table}', table)
     .replaceAll('{columns}', Object.keys(columns).join(', '))
     .replaceAll('{arrays}', arrays.join(', '))
+    .replaceAll('{json}', json)
+    .replaceAll('{location}', path === null ? 'NULL' : `'${path}/' || id`)
     .replaceAll('{is_valid}', condition?.sql ?? 'true');
 }
 
 /** Returns null when the request does not meet the condition of its resource. */
-function resultOf([id, isValid, isSame, earlierBody, earlierLocation]: OnceRow): Result | null {
-  if (id !== null) {
-    return BigInt(id);
-  }
-  if (isSame === null) {
+function resultOf([isCreated, isValid, isSame, body, location]: OnceRow): Result | null {
+  if (body === null) {
     return isValid ? new BatchItemError(conflict()) : null;
   }
-  return isSame
-    ? new StoredResponse(earlierBody as string, earlierLocation)
+  return isCreated || isSame === true
+    ? { body, location, isReplay: !isCreated }
     : new BatchItemError(new ApiError('idempotency_key_reused', KEY_REUSED));
 }
 

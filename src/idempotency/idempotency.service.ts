@@ -4,21 +4,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
 import { targetPath } from '../http/request-path.js';
 import { requirePrincipal } from '../http/principal.js';
-import { conflict, type CreationResult, type IdempotentRequest, StoredResponse } from './creation-batcher.js';
+import { conflict, type CreationResponse, type IdempotentRequest } from './creation-batcher.js';
 
 /** 1 to 255 visible ASCII characters. Node joins a repeated header with a comma and a space, which is none. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
-/** The start of a draft's serialized body: every response 201 has its identifier first. */
-const ID = '{"id":0';
 
-interface Creation<Draft> {
-  /** The body of the response but for its `id`. */
-  draft: Draft;
-  /** The path below which the new record is read, for `Location`; undefined if it cannot be read. */
-  path?: string;
-  /** Creates the record, or returns the response stored for an earlier request with the same key. */
-  create: (idempotent: IdempotentRequest | null) => Promise<CreationResult>;
-}
+/** Creates a record, or returns the response stored for an earlier request with the same key. */
+type Create = (idempotent: IdempotentRequest | null) => Promise<CreationResponse>;
 
 /** Responds to requests that create a record. Of those with the same `Idempotency-Key`, one creates; the others get its response. */
 @Injectable()
@@ -31,47 +23,33 @@ export class IdempotencyService {
   /**
    * Sets the headers of the response.
    *
-   * @returns its body, or the text of the stored one.
+   * @returns its body.
    * @throws ApiError `invalid_request`, `idempotency_conflict`, `idempotency_key_reused`; what `create` throws.
    */
-  async respond<Draft extends object>(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { draft, path, create }: Creation<Draft>,
-  ): Promise<(Draft & { id: bigint }) | string> {
+  async respond(request: FastifyRequest, reply: FastifyReply, create: Create): Promise<string> {
     const key = idempotencyKeyOf(request);
-    const pathBeforeId = path === undefined ? null : `${path}/`;
-    const created =
-      key === null
-        ? await create(null)
-        : await this.createOnce(create, {
-            quotaId: requirePrincipal(request).quota.id,
-            key,
-            fingerprint: fingerprintOf(request),
-            bodyAfterId: bodyAfterId(reply, draft),
-            pathBeforeId,
-          });
-    if (created instanceof StoredResponse) {
-      this.replays += 1;
-      setLocation(reply, created.location);
-      reply.header('Idempotent-Replayed', 'true').type('application/json; charset=utf-8');
-      return created.body;
+    const { body, location, isReplay } =
+      key === null ? await create(null) : await this.createOnce(request, key, create);
+    if (location !== null) {
+      reply.header('Location', location);
     }
-    setLocation(reply, pathBeforeId && `${pathBeforeId}${created}`);
-    return { ...draft, id: created };
+    if (isReplay) {
+      this.replays += 1;
+      reply.header('Idempotent-Replayed', 'true');
+    }
+    reply.type('application/json; charset=utf-8');
+    return body;
   }
 
-  private async createOnce(
-    create: Creation<never>['create'],
-    idempotent: IdempotentRequest,
-  ): Promise<CreationResult> {
-    const name = `${idempotent.quotaId} ${idempotent.key}`;
+  private async createOnce(request: FastifyRequest, key: string, create: Create): Promise<CreationResponse> {
+    const quotaId = requirePrincipal(request).quota.id;
+    const name = `${quotaId} ${key}`;
     if (this.inFlight.has(name)) {
       throw conflict();
     }
     this.inFlight.add(name);
     try {
-      return await create(idempotent);
+      return await create({ quotaId, key, fingerprint: fingerprintOf(request) });
     } finally {
       this.inFlight.delete(name);
     }
@@ -95,18 +73,4 @@ function idempotencyKeyOf({ headers }: FastifyRequest): string | null {
 function fingerprintOf({ method, url, bodyBytes }: FastifyRequest): Buffer {
   const head = Buffer.from(`${method} ${targetPath(url)}\n`);
   return hash('sha256', Buffer.concat([head, bodyBytes ?? Buffer.alloc(0)]), 'buffer');
-}
-
-function bodyAfterId(reply: FastifyReply, draft: object): string {
-  const body = reply.serialize({ ...draft, id: 0n }) as string;
-  if (!body.startsWith(ID)) {
-    throw new Error(`The identifier is not the first value of ${body}`);
-  }
-  return body.slice(ID.length);
-}
-
-function setLocation(reply: FastifyReply, location: string | null): void {
-  if (location !== null) {
-    reply.header('Location', location);
-  }
 }

@@ -4,11 +4,11 @@ import type { BatchMetrics } from '../database/batcher.js';
 import { Clock } from '../settings/clock.js';
 import type { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
-import { QueryRunner } from '../database/query-runner.js';
+import { loadSql, QueryRunner } from '../database/query-runner.js';
 import { ApiError } from '../errors/api-error.js';
 import {
   CreationBatcher,
-  type CreationResult,
+  type CreationResponse,
   type IdempotentRequest,
   type Resource,
 } from '../idempotency/creation-batcher.js';
@@ -21,6 +21,8 @@ const FIELDS = { id: true, petId: true, quantity: true, shipDate: true, status: 
 const CREATION: Resource<NewOrder & { quotaId: string }> = {
   name: 'place-orders',
   table: 'orders',
+  json: loadSql(import.meta.url, 'order-as-json').text,
+  path: null,
   columns: {
     quota_id: { type: 'uuid', value: ({ quotaId }) => quotaId },
     pet_id: { type: 'bigint', value: ({ petId }) => petId },
@@ -78,7 +80,7 @@ export class OrderRepository {
    * Places an order.
    *
    * @param idempotent set for a request with an `Idempotency-Key`.
-   * @returns the identifier of the order, or the stored response to an earlier request with the same key.
+   * @returns the response, or that to an earlier request with the same key.
    * @throws ApiError `invalid_request` if there is no such animal, `idempotency_conflict`, `idempotency_key_reused`; the
    *   database's error.
    */
@@ -86,7 +88,7 @@ export class OrderRepository {
     quotaId: string,
     order: NewOrder,
     idempotent: IdempotentRequest | null = null,
-  ): Promise<CreationResult> {
+  ): Promise<CreationResponse> {
     try {
       return await this.creations.load({ input: { ...order, quotaId }, idempotent });
     } catch (error) {
@@ -100,12 +102,6 @@ export class OrderRepository {
 function unknownPet({ petId }: NewOrder): ApiError {
   const message = `The request is invalid: petId must be that of an animal; there is none with ${petId}.`;
   return new ApiError('invalid_request', message);
-}
-
-/** The response to a new order, without its identifier. */
-export function placedOrder({ petId, quantity, shipDate }: NewOrder): Omit<Order, 'id'> {
-  const order = { petId, quantity, status: 'placed' as const, complete: false };
-  return shipDate === undefined ? order : { ...order, shipDate: shipDate.toISOString() };
 }
 
 function orderOf({ shipDate, ...order }: Row): Order {

@@ -9,7 +9,7 @@ import { Creates } from '../idempotency/creates.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { Responses } from '../openapi/responses.decorator.js';
 import type { Principal } from '../http/principal.js';
-import { OrderRepository, placedOrder } from './order.repository.js';
+import { OrderRepository } from './order.repository.js';
 import { NewOrder, Order, OrderQuery } from './order.schemas.js';
 
 const PATH = '/v1/store/orders';
@@ -62,10 +62,9 @@ export class OrdersController {
     @CurrentPrincipal() { quota }: Principal,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Order | string> {
-    return this.idempotency.respond(request, reply, {
-      draft: placedOrder(order),
-      create: (idempotent) => this.orders.create(quota.id, order, idempotent),
-    });
+  ): Promise<string> {
+    return this.idempotency.respond(request, reply, (idempotent) =>
+      this.orders.create(quota.id, order, idempotent),
+    );
   }
 }

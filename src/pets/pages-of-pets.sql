@@ -1,5 +1,5 @@
 -- One page for each of many requests: $1 the numbers of the pages, $2 the identifier after which each begins, $3 the status of its
--- animals or NULL for all, $4 its maximum length.
+-- animals or NULL for all, $4 its maximum length. The word in braces is pet-as-json.sql.
 --
 -- The body is written here, which costs less than reading fields and writing them again. One animal more is read: if it exists, the next
 -- page begins after last_id.
@@ -16,27 +16,22 @@ SELECT
 FROM
   unnest(
     (SELECT $1::int[]), (SELECT $2::bigint[]), (SELECT $3::pet_status[]), (SELECT $4::int[])
-  ) AS page (number, after, status, size),
+  ) AS page (number, after, wanted_status, size),
   LATERAL (
     SELECT
       array_agg(pet.id) AS ids,
-      array_agg(
-        format(
-          '{"id":%s,"name":%s,"categoryId":%s%s}',
-          pet.id, to_json(pet.name), pet.category_id, ',"status":"' || pet.status || '"'
-        )
-      ) AS texts
+      array_agg({json}) AS texts
     FROM (
       (
         SELECT * FROM pets
-        WHERE page.status IS NULL AND pets.id > page.after
+        WHERE page.wanted_status IS NULL AND pets.id > page.after
         ORDER BY pets.id
         LIMIT page.size + 1
       )
       UNION ALL
       (
         SELECT * FROM pets
-        WHERE (pets.status, pets.id) > (page.status, page.after) AND pets.status <= page.status
+        WHERE (pets.status, pets.id) > (page.wanted_status, page.after) AND pets.status <= page.wanted_status
         ORDER BY pets.status, pets.id
         LIMIT page.size + 1
       )

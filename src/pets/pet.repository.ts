@@ -5,30 +5,37 @@ import { loadSql, namedStatement, QueryRunner } from '../database/query-runner.j
 import { MIN_INT64 } from '../schemas/int64.js';
 import {
   CreationBatcher,
-  type CreationResult,
+  type CreationResponse,
   type IdempotentRequest,
   type Resource,
 } from '../idempotency/creation-batcher.js';
 import type { NewPet, PetStatus } from './pet.schemas.js';
 
-const AS_JSON = loadSql(import.meta.url, 'pets-as-json').text;
+const JSON = loadSql(import.meta.url, 'pet-as-json').text;
+const SELECT = `SELECT id, ${JSON} FROM pets`;
 // A parameter in a SELECT of its own, here and in pages-of-pets.sql, has PostgreSQL keep one plan for all its values.
-const FIND = namedStatement('find-pets', `${AS_JSON} WHERE id = ANY ((SELECT $1::bigint[])::bigint[])`);
+const FIND = namedStatement('find-pets', `${SELECT} WHERE id = ANY ((SELECT $1::bigint[])::bigint[])`);
 const PAGE = namedStatement(
   'page-of-pets',
-  `${AS_JSON} WHERE id > (SELECT $1::bigint) ORDER BY id LIMIT (SELECT $2::int)`,
+  `${SELECT} WHERE id > (SELECT $1::bigint) ORDER BY id LIMIT (SELECT $2::int)`,
 );
 /** Compares both columns of the index, as `pages-of-pets.sql` does. */
 const PAGE_OF_STATUS = namedStatement(
   'page-of-pets-of-status',
-  `${AS_JSON} WHERE (status, id) > ((SELECT $3::pet_status), (SELECT $1::bigint)) AND status <= (SELECT $3::pet_status)
+  `${SELECT} WHERE (status, id) > ((SELECT $3::pet_status), (SELECT $1::bigint)) AND status <= (SELECT $3::pet_status)
    ORDER BY status, id LIMIT (SELECT $2::int)`,
 );
-const PAGES = loadSql(import.meta.url, 'pages-of-pets');
+/** Many pages in one statement. */
+export const PAGES = namedStatement(
+  'pages-of-pets',
+  loadSql(import.meta.url, 'pages-of-pets').text.replace('{json}', JSON),
+);
 
 const CREATION: Resource<NewPet> = {
   name: 'add-pets',
   table: 'pets',
+  json: JSON,
+  path: '/v1/pets',
   columns: {
     name: { type: 'text', value: ({ name }) => name },
     category_id: { type: 'bigint', value: ({ categoryId }) => categoryId },
@@ -103,10 +110,10 @@ export class PetRepository {
    * Creates an animal.
    *
    * @param idempotent of a request with an `Idempotency-Key`.
-   * @returns its identifier, or the response to an earlier request with the same key.
+   * @returns the response, or that to an earlier request with the same key.
    * @throws ApiError `idempotency_conflict`, `idempotency_key_reused`; the database's error.
    */
-  create(input: NewPet, idempotent: IdempotentRequest | null = null): Promise<CreationResult> {
+  create(input: NewPet, idempotent: IdempotentRequest | null = null): Promise<CreationResponse> {
     return this.creations.load({ input, idempotent });
   }
 

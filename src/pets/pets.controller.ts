@@ -62,16 +62,12 @@ export class PetsController {
     description: 'The animal that was added.',
     headers: ['Location', 'Idempotent-Replayed'],
   })
-  async createPet(
+  createPet(
     @Body({ schema: NewPet }) newPet: NewPet,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Pet | string> {
-    return this.idempotency.respond(request, reply, {
-      draft: newPet,
-      path: PATH,
-      create: (idempotent) => this.pets.create(newPet, idempotent),
-    });
+  ): Promise<string> {
+    return this.idempotency.respond(request, reply, (idempotent) => this.pets.create(newPet, idempotent));
   }
 
   @Get(':petId')

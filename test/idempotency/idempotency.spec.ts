@@ -242,14 +242,12 @@ describe('creations in one batch', () => {
     quotaId,
     key: idempotencyKey,
     fingerprint: Buffer.alloc(32),
-    bodyAfterId: '}',
-    pathBeforeId: null,
   });
 
   it('are one statement, with and without a key', async () => {
     const pets = store.app.get(PetRepository);
     const name = (number: number) => `animal ${number}`;
-    const ids = await Promise.all(
+    const created = await Promise.all(
       Array.from({ length: 200 }, (_, number) =>
         pets.create(
           { name: name(number), categoryId: 1n },
@@ -257,14 +255,21 @@ describe('creations in one batch', () => {
         ),
       ),
     );
-    expect(ids).toEqual(Array.from({ length: 200 }, (_, number) => BigInt(number + 1)));
+    const bodyOf = (number: number) => `{"id":${number + 1},"name":"${name(number)}","categoryId":1}`;
+    expect(created).toEqual(
+      created.map((_response, number) => ({
+        body: bodyOf(number),
+        location: `/v1/pets/${number + 1}`,
+        isReplay: false,
+      })),
+    );
     const stored = await store.database.query<{ name: string; body: string | null }>(
-      `SELECT name, body FROM pets LEFT JOIN stored_responses ON body = '{"id":' || id || '}' ORDER BY id`,
+      `SELECT name, body FROM pets LEFT JOIN stored_responses ON location = '/v1/pets/' || id ORDER BY id`,
     );
     expect(stored).toEqual(
-      ids.map((_id, number) => ({
+      created.map((_response, number) => ({
         name: name(number),
-        body: number % 2 === 0 ? null : `{"id":${number + 1}}`,
+        body: number % 2 === 0 ? null : bodyOf(number),
       })),
     );
     const transactions = await store.database.query(
@@ -286,10 +291,10 @@ describe('creations in one batch', () => {
       pets.create(rex, null),
     ]);
     expect(outcomes).toMatchObject([
-      { value: expect.any(BigInt) },
+      { value: { isReplay: false } },
       { reason: { code: '23514' } },
-      { value: { body: '{"id":1}', location: null } },
-      { value: expect.any(BigInt) },
+      { value: { body: '{"id":1,"name":"Rex","categoryId":1}', location: '/v1/pets/1', isReplay: true } },
+      { value: { isReplay: false } },
     ]);
     const orderOf = (petId: bigint) => ({ petId, quantity: 1 });
     expect(
@@ -301,11 +306,11 @@ describe('creations in one batch', () => {
         orders.create(quotaId, orderOf(1n), idempotent('e')),
       ]),
     ).toMatchObject([
-      { value: expect.any(BigInt) },
+      { value: { isReplay: false } },
       { reason: { code: 'invalid_request' } },
       { reason: { code: 'invalid_request' } },
       { reason: { code: 'idempotency_key_reused' } },
-      { value: expect.any(BigInt) },
+      { value: { isReplay: false } },
     ]);
     expect([await count('pets'), await count('orders')]).toEqual([3, 2]);
     const storedKeys = await store.database.query<{ key: string }>(

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { encodeCursor } from '../../src/schemas/pagination.js';
+import { PAGES } from '../../src/pets/pet.repository.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { until } from '../support/eventually.js';
@@ -319,7 +319,7 @@ describe('GET /v1/pets, with 20,000 animals', () => {
   });
 
   it('uses an index for each kind of page, and neither sorts nor scans the table', async () => {
-    const nodes = nodesOf(await planOf(await readFile('src/pets/pages-of-pets.sql', 'utf8')));
+    const nodes = nodesOf(await planOf(PAGES.text));
     expect(
       nodes.filter((node) => node['Relation Name'] === 'pets').map((node) => node['Index Name']),
     ).toEqual(['pets_pkey', 'pets_status_id_idx']);

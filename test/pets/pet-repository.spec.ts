@@ -19,7 +19,10 @@ beforeEach(async () => {
 
 type Named = { name: string };
 const named = (name: string) => ({ name, categoryId: 1n });
-const add = async (pet: NewPet): Promise<Pet> => ({ id: (await pets.create(pet)) as bigint, ...pet });
+const add = async (pet: NewPet): Promise<Pet> => {
+  const { location } = await pets.create(pet);
+  return { id: BigInt(location?.split('/').at(-1) ?? ''), ...pet };
+};
 
 describe('PetRepository.create, with concurrent calls', () => {
   it('runs few more statements when the database rejects one animal', async () => {
