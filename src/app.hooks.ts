@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { formatError } from './errors/error.filter.js';
 import { Authenticator } from './auth/authenticator.js';
 import { ENVIRONMENT, type Environment } from './settings/environment.js';
 import type { ApiError } from './errors/api-error.js';
@@ -10,7 +9,7 @@ import { RefusedConnections } from './server/refused-connections.js';
 import { type Cors, corsOf } from './http/cors.js';
 import { revalidate } from './http/entity-tag.js';
 import { inTurn } from './server/pipelining.js';
-import { isProtected } from './http/request-path.js';
+import { requiredRoleOf } from './http/request-path.js';
 import { isUnread, RequestBodies, RequestBody } from './http/request-body.js';
 import { RESPONSE_INTERCEPTORS, type ResponseInterceptor } from './http/response-interceptor.js';
 import { SECURITY_HEADERS } from './http/security-headers.js';
@@ -47,7 +46,8 @@ export class AppHooks {
   /** Adds the hooks, in the order of a request. */
   async addTo(fastify: FastifyInstance): Promise<void> {
     decorateRequests(fastify, this.authenticator);
-    fastify.addHook('onRequest', (_request, { raw }, done) => {
+    fastify.addHook('onRequest', (request, { raw }, done) => {
+      request.requiredRole = requiredRoleOf(request);
       inTurn(raw, () => {
         this.connections.closeIfLast(raw);
         done();
@@ -68,16 +68,14 @@ export class AppHooks {
         done(error);
       }
     });
-    // Not async, as its promise would keep the body of an unread response in memory.
     fastify.addHook('onSend', (request, reply, payload: unknown, done) => {
-      if (request.denial === null) {
+      if (request.pendingDecision === null) {
         done(null, this.finish(request, reply, payload));
-        return;
+      } else {
+        done(
+          new Error('The handler must wait by whenAllowed(), as its operation is served while it is counted'),
+        );
       }
-      const join = (error: unknown) =>
-        done(null, this.finish(request, reply, error === null ? payload : this.deny(error, request, reply)));
-      const fail = (error: Error) => done(error);
-      request.denial.then(join).catch(fail);
     });
     this.connections.startsNoMore.addEventListener('abort', () => this.bodies.abandon(SHUTTING_DOWN));
   }
@@ -93,7 +91,7 @@ export class AppHooks {
     if (this.connections.startsNoMore.aborted) {
       return SHUTTING_DOWN;
     }
-    if (!isProtected(request)) {
+    if (request.requiredRole === null) {
       return null;
     }
     const error = this.concurrencyLimit.take(request, () => this.rateLimiter.bucketKey(request));
@@ -101,15 +99,6 @@ export class AppHooks {
       this.bodies.collect(request, reply);
     }
     return error;
-  }
-
-  /** Replaces the response to a read that is denied after its handler has run, and returns the new body. */
-  private deny(error: unknown, request: FastifyRequest, reply: FastifyReply): string {
-    for (const name of Object.keys(reply.getHeaders())) {
-      reply.removeHeader(name);
-    }
-    this.addHeaders(request, reply);
-    return formatError(error, request, reply);
   }
 
   /** Completes a response, records it, and returns its body. */
@@ -132,7 +121,7 @@ export class AppHooks {
     if (request.body instanceof RequestBody) {
       request.body.end(null);
     }
-    const isDenied = reply.statusCode >= 400 && isProtected(request);
+    const isDenied = reply.statusCode >= 400 && request.requiredRole !== null;
     if (isDenied && isUnread(request.raw)) {
       reply.header('Connection', 'close');
     }
@@ -152,7 +141,8 @@ function decorateRequests(fastify: FastifyInstance, authenticator: Authenticator
       },
     })
     .decorateRequest('decision', null)
-    .decorateRequest('denial', null)
+    .decorateRequest('pendingDecision', null)
+    .decorateRequest('requiredRole', null)
     .decorateRequest('bodyBytes', null)
     .decorateRequest('slot', undefined)
     .decorateRequest('isShed', false)

@@ -2,11 +2,13 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AccountModule } from './account/account.module.js';
 import { AdminModule } from './admin/admin.module.js';
-import { ErrorFilter } from './errors/error.filter.js';
+import { ErrorFilter } from './http/error.filter.js';
 import { AppHooks } from './app.hooks.js';
-import { NotFoundHandler } from './errors/not-found.handler.js';
+import { NotFoundHandler } from './http/not-found.handler.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
+import { RoleGuard } from './auth/role.guard.js';
+import { LifecycleGuard } from './deprecation/lifecycle.guard.js';
 import type { Clock } from './settings/clock.js';
 import { DatabaseModule } from './database/database.module.js';
 import { LifecycleHeadersInterceptor } from './deprecation/lifecycle-headers.interceptor.js';
@@ -48,7 +50,8 @@ import { UsageModule } from './usage/usage.module.js';
     AppHooks,
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
-    // Then the guards of a controller or an operation, which check the role and the removal.
+    { provide: APP_GUARD, useClass: RoleGuard },
+    { provide: APP_GUARD, useClass: LifecycleGuard },
     { provide: APP_PIPE, useClass: ValidationPipe },
     // Then the handler of a controller, or without a route:
     NotFoundHandler,

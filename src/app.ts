@@ -3,7 +3,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance } from 'fastify';
 import { AppHooks } from './app.hooks.js';
 import { AppModule } from './app.module.js';
-import { NotFoundHandler } from './errors/not-found.handler.js';
+import { NotFoundHandler } from './http/not-found.handler.js';
 import { DeprecatedOperations } from './deprecation/deprecated-operations.js';
 import { Clock } from './settings/clock.js';
 import type { Environment } from './settings/environment.js';

@@ -6,7 +6,7 @@ import { startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.js'
 import { migrateIfThere, migrateOnceThere } from './database/migrate-once-there.js';
 import { PrismaService } from './database/prisma.service.js';
 import { type Environment, InvalidEnvironmentError, readProcessEnvironment } from './settings/environment.js';
-import { reasonOf } from './errors/failure.js';
+import { reasonOf } from './failure.js';
 import { Connections } from './server/connections.js';
 import { seedDemo } from './seed/demo.js';
 import { welcome } from './seed/welcome.js';

@@ -1,9 +1,9 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
+import type { ApiError } from '../errors/api-error.js';
+import type { AuthenticationResult } from '../http/principal.js';
 import { RateLimiter } from '../rate-limit/rate-limiter.js';
 import { Authenticator } from './authenticator.js';
-import { PUBLIC } from './public.decorator.js';
 
 /** Allows requests with a valid API key, and counts all others against their address. */
 @Injectable()
@@ -11,21 +11,31 @@ export class ApiKeyGuard implements CanActivate {
   constructor(
     private readonly authenticator: Authenticator,
     private readonly rateLimiter: RateLimiter,
-    private readonly reflector: Reflector,
   ) {}
 
-  /** @throws ApiError `missing_api_key` or `invalid_api_key`, or `rate_limit_exceeded` in place of both. */
-  async canActivate(context: ExecutionContext): Promise<boolean> {
-    if (this.reflector.getAllAndOverride(PUBLIC, [context.getHandler(), context.getClass()])) {
+  /**
+   * Returns no promise for a cached key.
+   *
+   * @throws ApiError `missing_api_key` or `invalid_api_key`, or `rate_limit_exceeded` in place of both.
+   */
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    if (request.requiredRole === null) {
       return true;
     }
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const authentication = await this.authenticator.authenticate(request.headers.authorization);
-    request.authentication = authentication;
-    if (authentication.principal === null) {
-      await this.rateLimiter.authorize(request, authentication);
-      throw authentication.denial;
-    }
-    return true;
+    const result = this.authenticator.authenticate(request.headers.authorization);
+    return result instanceof Promise
+      ? result.then((found) => this.finish(request, found))
+      : this.finish(request, result);
+  }
+
+  private finish(request: FastifyRequest, result: AuthenticationResult): boolean | Promise<boolean> {
+    request.authentication = result;
+    return result.principal === null ? this.deny(request, result.denial) : true;
+  }
+
+  private async deny(request: FastifyRequest, denial: ApiError): Promise<never> {
+    await this.rateLimiter.authorize(request);
+    throw denial;
   }
 }

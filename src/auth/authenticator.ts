@@ -5,27 +5,44 @@ import type { AuthenticationResult, Principal } from '../http/principal.js';
 import { Clock } from '../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { ApiError } from '../errors/api-error.js';
-import { hashApiKey, keyFault } from './rules/api-key.js';
+import { hashApiKey, type KeyFault, keyFault } from './rules/api-key.js';
 import { ApiKeyCache, type CachedApiKey } from './api-key-cache.js';
 
-const REALM = 'animal-store';
+const CHALLENGE = 'Bearer realm="animal-store"';
 
-type Done = (error: unknown, principal?: Principal | false, fault?: string) => void;
-
-/** The part of a passport strategy that each authentication sets for itself. */
-interface Attempt {
-  success(principal: Principal): void;
-  fail(challenge: string | number): void;
-  error(reason: unknown): void;
-  authenticate(request: { headers: { authorization?: string | undefined } }): void;
+/** What the strategy reads, and the token that it finds. */
+interface BearerRequest {
+  headers: { authorization: string | undefined };
+  token: string | null;
 }
 
-/** Authenticates bearer tokens (RFC 6750) that are API keys of this service. */
+/**
+ * Finds the bearer token (RFC 6750) of a request. It has the header only: a token in the query or the body (sections 2.2 and 2.3) is no
+ * credential here. The key is looked up after it, so passport's callbacks, which would need a strategy for each request, do nothing.
+ */
+class BearerToken extends Strategy<(request: object, token: string) => void> {
+  constructor() {
+    super({ passReqToCallback: true }, (request, token) => Object.assign(request, { token }));
+  }
+
+  fail(): void {}
+
+  /** Returns null without a token, or with a malformed one. */
+  find(authorization: string | undefined): string | null {
+    // More than one space may stand between scheme and token (RFC 9110, section 11.4), but the strategy expects one.
+    const request: BearerRequest = {
+      headers: { authorization: authorization?.replace(/ +/, ' ') },
+      token: null,
+    };
+    this.authenticate(request as never);
+    return request.token;
+  }
+}
+
+/** Authenticates requests by the API key in their header `Authorization`. */
 @Injectable()
 export class Authenticator {
-  private readonly strategy = new Strategy<(key: string, done: Done) => void>({ realm: REALM }, (key, done) =>
-    this.verify(key, done),
-  );
+  private readonly bearerToken = new BearerToken();
 
   constructor(
     private readonly keys: ApiKeyCache,
@@ -34,80 +51,70 @@ export class Authenticator {
   ) {}
 
   /** Returns the last known principal of the request's key: only to report its limits, never to authenticate. */
-  lastKnownPrincipal(request: FastifyRequest): Principal | null {
-    const key = keyOf(request);
-    return key === undefined ? null : this.keys.lastKnown(hashApiKey(key));
+  lastKnownPrincipal({ headers }: FastifyRequest): Principal | null {
+    const key = this.bearerToken.find(headers.authorization);
+    return key === null ? null : this.keys.lastKnown(hashApiKey(key));
   }
 
   /**
-   * Returns whose key a header `Authorization` has. Runs the strategy as passport does, on an object of its own for each request, but
-   * passes only the header: a token in the query or the body (RFC 6750, sections 2.2 and 2.3) is no credential here.
+   * Returns the principal of a key, or why there is none. Returns no promise for a cached key.
    *
    * @throws the database's error when the key cannot be looked up.
    */
-  authenticate(authorization: string | undefined): Promise<AuthenticationResult> {
-    return new Promise((resolve, reject) => {
-      const attempt = Object.create(this.strategy) as Attempt;
-      attempt.success = (principal) => resolve({ principal, denial: null });
-      attempt.fail = (challenge) => resolve({ principal: null, denial: denialOf(challenge, authorization) });
-      attempt.error = reject;
-      // More than one space may stand between scheme and token (RFC 9110, section 11.4), but the strategy expects one.
-      attempt.authenticate({ headers: { authorization: authorization?.replace(/ +/, ' ') } });
-    });
-  }
-
-  /** Calls `done` at once for a cached key. */
-  private verify(key: string, done: Done): void {
-    const { APP_ENV } = this.environment;
-    const finish = (found: CachedApiKey | null) => {
-      const fault = faultOf(found, this.clock.now());
-      done(null, fault === null && found !== null ? found.principal : false, fault ?? undefined);
-    };
-    const fault = keyFault(key, APP_ENV);
-    if (fault === 'malformed') {
-      done(null, false, 'The API key is malformed; check that it was copied whole');
-    } else if (fault === 'other_environment') {
-      done(null, false, `The API key is for another environment; this is ${APP_ENV}`);
-    } else {
-      const found = this.keys.find(hashApiKey(key));
-      if (found instanceof Promise) {
-        found.then(finish, done);
-      } else {
-        finish(found);
-      }
+  authenticate(authorization: string | undefined): AuthenticationResult | Promise<AuthenticationResult> {
+    const key = this.bearerToken.find(authorization);
+    if (key === null) {
+      return denied(
+        isMalformed(authorization)
+          ? invalid('The API key is malformed; a bearer token has no spaces')
+          : missing(),
+      );
     }
+    const { APP_ENV } = this.environment;
+    const fault = keyFault(key, APP_ENV);
+    if (fault !== null) {
+      return denied(invalid(faultText(fault, APP_ENV)));
+    }
+    const found = this.keys.find(hashApiKey(key));
+    return found instanceof Promise ? found.then((row) => this.resultOf(row)) : this.resultOf(found);
+  }
+
+  private resultOf(key: CachedApiKey | null): AuthenticationResult {
+    if (key === null) {
+      return denied(invalid('The API key is unknown'));
+    }
+    if (key.revoked) {
+      return denied(invalid('The API key was revoked'));
+    }
+    const { principal } = key;
+    if (principal.expiresAt !== null && principal.expiresAt.getTime() <= this.clock.now()) {
+      return denied(invalid('The API key has expired'));
+    }
+    return { principal, denial: null };
   }
 }
 
-/** Returns why a key is not valid, for the challenge, or null for a valid one. */
-function faultOf(found: CachedApiKey | null, nowMs: number): string | null {
-  if (found === null) {
-    return 'The API key is unknown';
-  }
-  if (found.revoked) {
-    return 'The API key was revoked';
-  }
-  const { expiresAt } = found.principal;
-  return expiresAt !== null && expiresAt.getTime() <= nowMs ? 'The API key has expired' : null;
+function denied(denial: ApiError): AuthenticationResult {
+  return { principal: null, denial };
 }
 
-function keyOf({ headers: { authorization = '' } }: FastifyRequest): string | undefined {
-  return /^bearer +(\S+)$/i.exec(authorization)?.[1];
+function missing(): ApiError {
+  const message = 'An API key is required. Send it in the header "Authorization: Bearer <API_KEY>".';
+  return new ApiError('missing_api_key', message, { headers: { 'WWW-Authenticate': CHALLENGE } });
 }
 
-/** @param challenge of the strategy; 400 for a header without exactly two parts: `Bearer` alone, or a token with a space. */
-function denialOf(challenge: string | number, authorization = ''): ApiError {
-  const withSpaces = /^bearer .*\S/i.test(authorization)
-    ? 'The API key is malformed; a bearer token has no spaces'
-    : undefined;
-  const fault = typeof challenge === 'number' ? withSpaces : /error_description="(.*)"/.exec(challenge)?.[1];
-  if (fault === undefined) {
-    const message = 'An API key is required. Send it in the header "Authorization: Bearer <API_KEY>".';
-    const headers = { 'WWW-Authenticate': `Bearer realm="${REALM}"` };
-    return new ApiError('missing_api_key', message, { headers });
-  }
-  const headers = {
-    'WWW-Authenticate': `Bearer realm="${REALM}", error="invalid_token", error_description="${fault}"`,
-  };
-  return new ApiError('invalid_api_key', `${fault}.`, { headers });
+function invalid(description: string): ApiError {
+  const challenge = `${CHALLENGE}, error="invalid_token", error_description="${description}"`;
+  return new ApiError('invalid_api_key', `${description}.`, { headers: { 'WWW-Authenticate': challenge } });
+}
+
+function faultText(fault: KeyFault, environment: Environment['APP_ENV']): string {
+  return fault === 'malformed'
+    ? 'The API key is malformed; check that it was copied whole'
+    : `The API key is for another environment; this is ${environment}`;
+}
+
+/** Returns whether a header without a token has a text after the scheme all the same. */
+function isMalformed(authorization = ''): boolean {
+  return /^bearer .*\S/i.test(authorization);
 }

@@ -1,5 +1,5 @@
 import { ApiError } from '../errors/api-error.js';
-import { reasonOf } from '../errors/failure.js';
+import { reasonOf } from '../failure.js';
 import { escapeControls, escapeLines } from './output/escape-controls.js';
 
 /** The exit code of a command that failed. */

@@ -1,14 +1,10 @@
 import { Controller, Get, Header } from '@nestjs/common';
-import { SkipThrottle } from '@nestjs/throttler';
-import { Public } from '../auth/public.decorator.js';
 import { ApiError } from '../errors/api-error.js';
 import { Readiness } from './readiness.js';
 
 const OK = { status: 'ok' };
 
 /** Reports whether the process is alive, and whether it is ready for requests. Orchestrators and balancers have no key. */
-@Public()
-@SkipThrottle()
 @Controller()
 export class ProbeController {
   constructor(private readonly readiness: Readiness) {}

@@ -2,16 +2,13 @@ import FindMyWay from 'find-my-way';
 import fc from 'fast-check';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { serverOptions } from '../server/server-options.js';
-import { isAdministrative, isProtected, routableTarget, targetPath } from './request-path.js';
+import { requiredRoleOf, routableTarget, targetPath } from './request-path.js';
 
-describe('the paths that need a key', () => {
+describe('requiredRoleOf', () => {
   let fastify: FastifyInstance;
 
   beforeAll(() => {
-    const classify = (request: FastifyRequest) => ({
-      isProtected: isProtected(request),
-      isAdministrative: isAdministrative(request),
-    });
+    const classify = (request: FastifyRequest) => ({ requiredRole: requiredRoleOf(request) });
     fastify = Fastify(serverOptions({ TRUST_PROXY: undefined }));
     fastify.get('/v1/pets/:petId', classify);
     fastify.get('/livez', classify);
@@ -19,8 +16,8 @@ describe('the paths that need a key', () => {
   });
   afterAll(() => fastify.close());
 
-  async function classOf(url: string): Promise<unknown> {
-    return (await fastify.inject(url)).json();
+  async function roleFor(url: string): Promise<unknown> {
+    return (await fastify.inject(url)).json<{ requiredRole: string | null }>().requiredRole;
   }
 
   it.each([
@@ -36,14 +33,14 @@ describe('the paths that need a key', () => {
     '/v1/%zz',
     '/v1/pets/%zz',
     `/v1/pets/${'7'.repeat(200)}`,
-  ])('include, in the public interface, %s', async (url) => {
-    expect(await classOf(url)).toEqual({ isProtected: true, isAdministrative: false });
+  ])('returns the role of clients for %s', async (url) => {
+    expect(await roleFor(url)).toBe('client');
   });
 
   it.each(['/admin', '/admin/', '/admin/keys', '/admin?x', '/%61dmin/keys', '/admin/%zz'])(
-    'include, in administration, %s',
+    'returns the role of administrators for %s',
     async (url) => {
-      expect(await classOf(url)).toEqual({ isProtected: true, isAdministrative: true });
+      expect(await roleFor(url)).toBe('admin');
     },
   );
 
@@ -59,8 +56,8 @@ describe('the paths that need a key', () => {
     '/docs/v1/pets',
     '/docs/admin',
     '/%zz',
-  ])('do not include %s', async (url) => {
-    expect(await classOf(url)).toEqual({ isProtected: false, isAdministrative: false });
+  ])('returns null for %s, which is public', async (url) => {
+    expect(await roleFor(url)).toBeNull();
   });
 });
 

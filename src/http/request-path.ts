@@ -1,7 +1,16 @@
 import type { FastifyRequest } from 'fastify';
+import type { KeyRole } from './principal.js';
 
-const PROTECTED = /^\/(v1|admin)(\/|$)/;
-const ADMINISTRATIVE = /^\/admin(\/|$)/;
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The role that the path requires of a key, with a route or without; null for a public path. */
+    requiredRole: KeyRole | null;
+  }
+}
+
+/** The paths that need a key, and are counted. */
+const CLIENT_PATH = /^\/v1(\/|$)/;
+const ADMIN_PATH = /^\/admin(\/|$)/;
 /** The name of every request without an operation, since its path may be anything. */
 const NO_OPERATION = 'none';
 
@@ -32,19 +41,13 @@ function decodable(segment: string): string {
   }
 }
 
-/** Returns whether a request needs an API key and is counted, also where it has no route. */
-export function isProtected(request: FastifyRequest): boolean {
-  return PROTECTED.test(pathOf(request));
-}
-
-/** Returns whether a request needs an administrator's key, also where it has no route. */
-export function isAdministrative(request: FastifyRequest): boolean {
-  return ADMINISTRATIVE.test(pathOf(request));
-}
-
-/** Returns the route's path, or the decoded path of a request without a route. */
-function pathOf({ routeOptions, url }: FastifyRequest): string {
-  return routeOptions.url ?? decodeURI(targetPath(url));
+/** Returns the role that a path requires, by the route's path, or by the decoded path of a request without a route. */
+export function requiredRoleOf({ routeOptions, url }: FastifyRequest): KeyRole | null {
+  const path = routeOptions.url ?? decodeURI(targetPath(url));
+  if (CLIENT_PATH.test(path)) {
+    return 'client';
+  }
+  return ADMIN_PATH.test(path) ? 'admin' : null;
 }
 
 /** Returns the name that the OpenAPI document has for the operation of a request, or `none`. */

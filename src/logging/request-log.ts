@@ -1,5 +1,5 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
-import { isProtected, operationOf } from '../http/request-path.js';
+import { operationOf } from '../http/request-path.js';
 import type { Principal } from '../http/principal.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 
@@ -32,7 +32,7 @@ export class RequestLog extends LogController {
   ): void {
     const { decision, isShed, reportedWindow } = request;
     const isStatus = request.routeOptions.config.statusRequestsPerMinute !== undefined;
-    const isLimited = decision !== null || isProtected(request);
+    const isLimited = decision !== null || request.requiredRole !== null;
     const principal = isLimited ? principalOf(request) : null;
     request.log.info(
       {

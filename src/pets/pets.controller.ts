@@ -12,6 +12,7 @@ import { Revalidated } from '../http/revalidated.decorator.js';
 import { Creates } from '../idempotency/creates.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { Responses } from '../openapi/responses.decorator.js';
+import { ServedWhileCounted, whenAllowed } from '../http/served-while-counted.js';
 import { PetRepository } from './pet.repository.js';
 import { NewPet, Pet, PetQuery } from './pet.schemas.js';
 
@@ -28,6 +29,7 @@ export class PetsController {
   ) {}
 
   @Get()
+  @ServedWhileCounted()
   @Revalidated()
   @Stability('stable')
   @ApiOperation({
@@ -42,9 +44,10 @@ export class PetsController {
   })
   async listPets(
     @Query({ schema: PetQuery }) { limit, status, cursor }: PetQuery,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const page = await this.pets.page({ limit, status, after: cursor });
+    const page = await whenAllowed(request, this.pets.page({ limit, status, after: cursor }));
     // Once for all requests that share the page.
     page.links ??= pageLinks(PATH, { limit, status }, page.lastId);
     page.tag ??= entityTag(page.body, page.links);
@@ -71,6 +74,7 @@ export class PetsController {
   }
 
   @Get(':petId')
+  @ServedWhileCounted()
   @Revalidated()
   @Stability('stable')
   @ApiOperation({
@@ -91,10 +95,11 @@ export class PetsController {
   @Responses({ status: 200, schema: Pet, description: 'The animal.', headers: ['ETag', 'Revalidate'] })
   async getPet(
     @Param('petId') petId: string,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const id = parseInt64(petId);
-    const pet = id === null ? null : await this.pets.find(id);
+    const pet = await whenAllowed(request, id === null ? Promise.resolve(null) : this.pets.find(id));
     if (pet === null) {
       throw new ApiError('not_found', `There is no animal with the identifier "${petId}".`);
     }

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isProtected } from '../http/request-path.js';
 import type { ResponseInterceptor } from '../http/response-interceptor.js';
 import { reportOf } from './rules/headers.js';
 import type { RateLimitDecision } from './rules/rate-limit-decision.js';
@@ -30,6 +29,6 @@ export class RateLimitHeadersInterceptor implements ResponseInterceptor {
 
   /** The only request that succeeds without being counted is a CORS preflight, which has no limits. */
   private lastKnown(request: FastifyRequest, { statusCode }: FastifyReply): RateLimitDecision | null {
-    return statusCode >= 400 && isProtected(request) ? this.rateLimiter.lastKnown(request) : null;
+    return statusCode >= 400 && request.requiredRole !== null ? this.rateLimiter.lastKnown(request) : null;
   }
 }

@@ -3,7 +3,6 @@ import { Reflector } from '@nestjs/core';
 import {
   getOptionsToken,
   getStorageToken,
-  SkipThrottle,
   ThrottlerGuard,
   type ThrottlerModuleOptions,
   type ThrottlerStorage,
@@ -11,12 +10,9 @@ import {
 import type { FastifyRequest } from 'fastify';
 import { RateLimiter } from './rate-limiter.js';
 
-/** The metadata key that `@SkipThrottle()` sets, read from the decorator as the library does not export it. */
-const SKIPPED = metadataKeyOf(SkipThrottle());
-
 /**
  * Allows a request that both windows of its client's quota have room for. It replaces `canActivate` of the guard of
- * `@nestjs/throttler`, which counts each window by itself and looks up the limits of a route for each request.
+ * `@nestjs/throttler`, which counts each window by itself.
  */
 @Injectable()
 export class RateLimitGuard extends ThrottlerGuard {
@@ -32,27 +28,31 @@ export class RateLimitGuard extends ThrottlerGuard {
   /** Does nothing: the windows and their limits are the quota's, not those of throttlers. */
   override async onModuleInit(): Promise<void> {}
 
-  /** @throws ApiError `rate_limit_exceeded` or `api_key_banned`. */
-  override async canActivate(context: ExecutionContext): Promise<boolean> {
-    if (this.reflector.getAllAndOverride(SKIPPED, [context.getHandler(), context.getClass()])) {
+  /**
+   * Returns no promise for a read that is served while it is counted. After its first denial a bucket is known to be empty or banned,
+   * and its reads wait here.
+   *
+   * @throws ApiError `rate_limit_exceeded` or `api_key_banned`.
+   */
+  // oxlint-disable-next-line typescript/promise-function-async
+  override canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    return this.authorize(request) as Promise<boolean>;
+  }
+
+  private authorize(request: FastifyRequest): boolean | Promise<boolean> {
+    if (request.requiredRole === null) {
       return true;
     }
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const { authentication, method } = request;
-    if (authentication === null) {
-      throw new Error('A route that is counted must be authenticated first');
+    const overlaps =
+      request.routeOptions.config.isServedWhileCounted === true && this.rateLimiter.mayAllow(request);
+    const decision = this.rateLimiter.authorize(request);
+    if (!overlaps) {
+      return decision.then(() => true);
     }
-    if (method === 'GET' || method === 'HEAD') {
-      await this.rateLimiter.authorizeRead(request, authentication);
-    } else {
-      await this.rateLimiter.authorize(request, authentication);
-    }
+    request.pendingDecision = decision;
+    // A denial is thrown where the request waits for its decision.
+    decision.catch(() => {});
     return true;
   }
-}
-
-function metadataKeyOf(decorator: ClassDecorator): string {
-  class Marked {}
-  decorator(Marked);
-  return String(Reflect.getMetadataKeys(Marked)[0]);
 }

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { AuthenticationResult, Principal, Quota } from '../http/principal.js';
-import { isAdministrative } from '../http/request-path.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { ApiError } from '../errors/api-error.js';
 import { networkOf } from './rules/address.js';
@@ -13,10 +12,8 @@ import { retryAfterSeconds } from './rules/windows.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What `RateLimiter` decided on the request; null where it was not counted. */
+    /** What `RateLimiter` decided on the request; null if it was not counted. */
     decision: RateLimitDecision | null;
-    /** Of a read that its handler serves while it is counted: the error that denies it, else null. Never rejects. */
-    denial: Promise<unknown> | null;
   }
 }
 
@@ -28,13 +25,17 @@ export class RateLimiter {
   ) {}
 
   /**
-   * Counts the request against its client's quota, else its address. Keeps the decision on the request.
+   * Counts an authenticated request against its client's quota, else its address. Keeps the decision on the request.
    *
    * @throws ApiError `rate_limit_exceeded` or `api_key_banned`; CounterStoreError when the counts changed under every try.
    */
-  async authorize(request: FastifyRequest, authentication: AuthenticationResult): Promise<void> {
+  async authorize(request: FastifyRequest): Promise<void> {
+    const { authentication, routeOptions } = request;
+    if (authentication === null) {
+      throw new Error('A request is counted once it is authenticated');
+    }
     const { principal } = authentication;
-    const { statusRequestsPerMinute } = request.routeOptions.config;
+    const { statusRequestsPerMinute } = routeOptions.config;
     request.decision =
       statusRequestsPerMinute === undefined || principal === null
         ? await this.store.consume(this.rateLimitRequestOf(request, principal))
@@ -44,27 +45,10 @@ export class RateLimiter {
     }
   }
 
-  /**
-   * Starts to count a read, which its handler may serve meanwhile: the response waits for `request.denial`. A denied client costs one
-   * such read: from then on its bucket is known to be empty or banned, and the read waits. Administration waits, as its reads may write.
-   *
-   * @throws ApiError, CounterStoreError as `authorize`, where it waits.
-   */
-  async authorizeRead(request: FastifyRequest, authentication: AuthenticationResult): Promise<void> {
-    const { principal } = authentication;
-    // A handler that responds with the decision itself needs it first.
-    const needsDecision = request.routeOptions.config.statusRequestsPerMinute !== undefined;
-    const mustWait = needsDecision || isAdministrative(request);
-    const overlaps = principal !== null && !mustWait && this.store.mayAllow(principal.quota);
-    const decided = this.authorize(request, authentication);
-    if (overlaps) {
-      request.denial = decided.then(
-        () => null,
-        (error: unknown) => error,
-      );
-    } else {
-      await decided;
-    }
+  /** Returns whether the request would be allowed, by what this replica last knew of its quota. */
+  mayAllow({ authentication }: FastifyRequest): boolean {
+    const principal = authentication?.principal;
+    return principal != null && this.store.mayAllow(principal.quota);
   }
 
   /** Returns what this replica last knew of the client's quota, else of its address: for a request that is not counted. */

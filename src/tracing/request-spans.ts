@@ -11,7 +11,6 @@ import {
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isProtected } from '../http/request-path.js';
 import { loggablePath } from '../logging/request-log.js';
 import { logSenderTrace, logTrace } from '../http/rules/trace-parent.js';
 
@@ -29,7 +28,7 @@ export class RequestSpans {
 
   trace(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, reply, done) => {
-      if (!isProtected(request)) {
+      if (request.requiredRole === null) {
         logSenderTrace(request, reply, done);
         return;
       }

@@ -103,7 +103,7 @@ describe('X-Api-Key-Expires', () => {
       for (const instant of ['infinity', '-infinity', '10000-01-01 00:00+00']) {
         await expect(
           store.database.query(`UPDATE api_keys SET ${column} = '${instant}' WHERE id = $1`, [id]),
-        ).rejects.toThrow(`${column}_tellable`);
+        ).rejects.toThrow(`${column}_representable`);
       }
     },
   );

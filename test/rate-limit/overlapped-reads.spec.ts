@@ -1,5 +1,6 @@
 import { ApiError } from '../../src/errors/api-error.js';
 import { PetRepository } from '../../src/pets/pet.repository.js';
+import { PetsController } from '../../src/pets/pets.controller.js';
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { RateLimiter } from '../../src/rate-limit/rate-limiter.js';
 import { UsageRepository } from '../../src/usage/usage.repository.js';
@@ -7,7 +8,7 @@ import { startApplication, type TestApplication } from '../support/service/appli
 import { TestClock } from '../support/counters/clock.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { eventually, until } from '../support/eventually.js';
-import { expectRateLimitHeaders } from '../support/http/expectations.js';
+import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { hold } from '../support/load/holding.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
@@ -101,7 +102,7 @@ describe('a read that is denied while its data is read', () => {
   it('runs no query for a request after the first denial', async () => {
     const key = await usedKey();
     const read = jest.spyOn(replica.app.get(PetRepository)['queries'], 'run');
-    const authorized = jest.spyOn(replica.app.get(RateLimiter), 'authorizeRead');
+    const authorized = jest.spyOn(replica.app.get(RateLimiter), 'authorize');
     // While reads wait for the lock, later reads queue for the next batch.
     const holder = await hold(database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     const requests = Array.from({ length: 20 }, () => fetchPath('/v1/pets', { key }));
@@ -118,12 +119,35 @@ describe('a read that is denied while its data is read', () => {
 });
 
 describe('a read of administration that is denied', () => {
-  it('never starts, as it may write', async () => {
+  it('never starts, because it shares its query with no other request', async () => {
     const { key } = await replica.issue({ ...PLAN, role: 'admin' });
     expect((await fetchPath('/admin/usage', { key }, other)).status).toBe(200);
     const page = jest.spyOn(replica.app.get(UsageRepository), 'page');
     expect((await fetchPath('/admin/usage', { key })).status).toBe(429);
     expect(page).not.toHaveBeenCalled();
+  });
+});
+
+describe('a handler of a read that is served while it is counted', () => {
+  it('responds 500 instead of its data when it forgets to wait for the decision', async () => {
+    const { listPets } = PetsController.prototype;
+    const forgetful = jest.fn(async () => '[]');
+    for (const name of Reflect.getMetadataKeys(listPets)) {
+      Reflect.defineMetadata(name, Reflect.getMetadata(name, listPets), forgetful);
+    }
+    PetsController.prototype.listPets = forgetful;
+    const store = await startApplication();
+    try {
+      const { key } = await store.issue(PLAN);
+      const response = await fetchPath('/v1/pets', { key }, store);
+      expect(forgetful).toHaveBeenCalledTimes(1);
+      expectError(response, 500, 'internal_error');
+      expectRateLimitHeaders(response);
+      expect((await fetchPath('/v1/pets', { key }, store)).status).toBe(429);
+    } finally {
+      PetsController.prototype.listPets = listPets;
+      await store.close();
+    }
   });
 });
 

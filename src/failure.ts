@@ -1,10 +1,10 @@
 import pg from 'pg';
-import { databaseReason, isDatabaseUnavailable, isPermissionDenied } from '../database/availability.js';
-import { HOW_TO_MIGRATE, MigrationError } from '../database/migrations.js';
-import { EmbeddedPostgresError } from '../embedded-postgres/embedded-postgres-error.js';
-import { InvalidEnvironmentError } from '../settings/environment.js';
-import { ApiError } from './api-error.js';
-import { CounterStoreError } from '../rate-limit/stores/counter-store.js';
+import { databaseReason, isDatabaseUnavailable, isPermissionDenied } from './database/availability.js';
+import { HOW_TO_MIGRATE, MigrationError } from './database/migrations.js';
+import { EmbeddedPostgresError } from './embedded-postgres/embedded-postgres-error.js';
+import { InvalidEnvironmentError } from './settings/environment.js';
+import { ApiError } from './errors/api-error.js';
+import { CounterStoreError } from './rate-limit/stores/counter-store.js';
 
 /** Codes of Prisma and PostgreSQL for a missing table or column. */
 const UNMIGRATED = /^(P2021|P2022|42P01|42703)$/;

@@ -1,31 +1,31 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseUnavailable } from '../database/availability.js';
-import { ApiError } from './api-error.js';
+import { ApiError } from '../errors/api-error.js';
+import { decided } from './served-while-counted.js';
 import { CounterStoreError } from '../rate-limit/stores/counter-store.js';
 
 /** Responds to every error that is thrown on the request path. */
 @Catch()
 @Injectable()
 export class ErrorFilter implements ExceptionFilter {
-  catch(exception: unknown, host: ArgumentsHost): void {
+  async catch(exception: unknown, host: ArgumentsHost): Promise<void> {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
-    void reply.send(formatError(exception, request, reply));
+    // A read that fails while it is counted may be denied: that comes first.
+    const error = await decided(request).then(
+      () => apiErrorOf(exception, request),
+      (denial: unknown) => apiErrorOf(denial, request),
+    );
+    logError(error, request);
+    void reply
+      .status(error.status)
+      .headers(error.headers)
+      .header('Cache-Control', 'no-store')
+      .type('application/json; charset=utf-8')
+      .send(JSON.stringify(error.body));
   }
-}
-
-/** Logs an error, puts its status and headers on the response, and returns the body. */
-export function formatError(exception: unknown, request: FastifyRequest, reply: FastifyReply): string {
-  const error = apiErrorOf(exception, request);
-  logError(error, request);
-  reply
-    .status(error.status)
-    .headers(error.headers)
-    .header('Cache-Control', 'no-store')
-    .type('application/json; charset=utf-8');
-  return JSON.stringify(error.body);
 }
 
 /** Logs `service_unavailable` without a stack, as it is not a defect. Without a cause, it is logged where it is thrown. */
