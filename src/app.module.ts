@@ -3,7 +3,6 @@ import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AccountModule } from './account/account.module.js';
 import { AdminModule } from './admin/admin.module.js';
 import { ErrorFilter } from './http/error.filter.js';
-import { AppHooks } from './app.hooks.js';
 import { NotFoundHandler } from './http/not-found.handler.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
@@ -13,7 +12,18 @@ import type { Clock } from './settings/clock.js';
 import { DatabaseModule } from './database/database.module.js';
 import { LifecycleHeadersInterceptor } from './deprecation/lifecycle-headers.interceptor.js';
 import type { Environment } from './settings/environment.js';
-import { RESPONSE_INTERCEPTORS, type ResponseInterceptor } from './http/response-interceptor.js';
+import { CorsHook, EXPOSED_HEADERS } from './http/cors.hook.js';
+import { Hooks, requestHooks, responseInterceptors } from './http/hooks.js';
+import { LargeBodyInterceptor } from './http/large-body.interceptor.js';
+import { RequestBodyHook } from './http/request-body.hook.js';
+import { RevalidationInterceptor } from './http/revalidation.interceptor.js';
+import { DecisionCheckInterceptor } from './http/served-while-counted.js';
+import { StandardHeadersHook } from './http/standard-headers.hook.js';
+import { KeyExpiryInterceptor } from './auth/key-expiry.interceptor.js';
+import { RequestMetrics } from './metrics/request-metrics.js';
+import { headerNames } from './openapi/headers.js';
+import { ConcurrencyHook } from './rate-limit/concurrency.hook.js';
+import { UsageRecorder } from './usage/usage.recorder.js';
 import { ValidationPipe } from './http/validation.pipe.js';
 import { HealthModule } from './health/health.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
@@ -46,24 +56,44 @@ import { UsageModule } from './usage/usage.module.js';
     MetricsModule,
   ],
   providers: [
-    // The hooks before and after all other steps.
-    AppHooks,
+    // Before the guards, for every request:
+    { provide: EXPOSED_HEADERS, useFactory: () => [...headerNames(), 'Allow'] },
+    requestHooks(StandardHeadersHook, CorsHook, ConcurrencyHook, RequestBodyHook),
+    // 401, 429, 403, 410:
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
     { provide: APP_GUARD, useClass: RoleGuard },
     { provide: APP_GUARD, useClass: LifecycleGuard },
+    // 413, 415, 400:
     { provide: APP_PIPE, useClass: ValidationPipe },
-    // Then the handler of a controller, or without a route:
+    // Then the handler of a controller; or 404 or 405 without a route:
     NotFoundHandler,
     // The errors of all steps:
     { provide: APP_FILTER, useClass: ErrorFilter },
+    // After that, for every response:
+    responseInterceptors(
+      ConcurrencyHook,
+      DecisionCheckInterceptor,
+      RevalidationInterceptor,
+      KeyExpiryInterceptor,
+      RateLimitHeadersInterceptor,
+      LifecycleHeadersInterceptor,
+      RequestBodyHook,
+      UsageRecorder,
+      RequestMetrics,
+      LargeBodyInterceptor,
+    ),
+    Hooks,
+    StandardHeadersHook,
+    CorsHook,
+    ConcurrencyHook,
+    RequestBodyHook,
+    DecisionCheckInterceptor,
+    RevalidationInterceptor,
+    KeyExpiryInterceptor,
     RateLimitHeadersInterceptor,
     LifecycleHeadersInterceptor,
-    {
-      provide: RESPONSE_INTERCEPTORS,
-      inject: [RateLimitHeadersInterceptor, LifecycleHeadersInterceptor],
-      useFactory: (...interceptors: ResponseInterceptor[]) => interceptors,
-    },
+    LargeBodyInterceptor,
   ],
 })
 export class AppModule {

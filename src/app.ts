@@ -1,13 +1,16 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import { AppHooks } from './app.hooks.js';
 import { AppModule } from './app.module.js';
 import { NotFoundHandler } from './http/not-found.handler.js';
 import { DeprecatedOperations } from './deprecation/deprecated-operations.js';
 import { Clock } from './settings/clock.js';
 import type { Environment } from './settings/environment.js';
 import { AllowedMethods } from './http/allowed-methods.js';
+import { Authenticator } from './auth/authenticator.js';
+import { Hooks } from './http/hooks.js';
+import { requiredRoleOf } from './http/request-path.js';
+import { traceRequests } from './tracing/tracing.js';
 import { Connections } from './server/connections.js';
 import { RefusedConnections } from './server/refused-connections.js';
 import { leaveBodiesUnread, leaveNothingToNode, serverOptions } from './server/server-options.js';
@@ -51,7 +54,9 @@ export async function createApplication(
   app.get(Connections).watch(fastify);
   app.get(RefusedConnections).watch(fastify.server);
   app.get(UnsentResponses).watch(fastify.server);
-  await app.get(AppHooks).addTo(fastify);
+  decorateRequests(fastify, app.get(Authenticator));
+  await traceRequests(fastify, environment);
+  app.get(Hooks).addTo(fastify);
   app.get(NotFoundHandler).addTo(fastify);
   recordMethods(fastify, app.get(AllowedMethods), environment);
   fastify.addHook('onRoute', (route) => app.get(DeprecatedOperations).addRoute(route));
@@ -80,4 +85,26 @@ function recordMethods(
       allowedMethods.add(method, url);
     }
   });
+}
+
+/** Declares the properties of requests, so that all requests have one shape. */
+function decorateRequests(fastify: FastifyInstance, authenticator: Authenticator): void {
+  fastify
+    .decorateRequest('authentication', null)
+    .decorateRequest('lastKnownPrincipal', {
+      getter() {
+        return authenticator.lastKnownPrincipal(this);
+      },
+    })
+    .decorateRequest('decision', null)
+    .decorateRequest('pendingDecision', null)
+    .decorateRequest('requiredRole', null)
+    .decorateRequest('bodyBytes', null)
+    .decorateRequest('slot', undefined)
+    .decorateRequest('isShed', false)
+    .decorateRequest('reportedWindow', null)
+    .addHook('onRequest', (request, _reply, done) => {
+      request.requiredRole = requiredRoleOf(request);
+      done();
+    });
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ResponseInterceptor } from '../http/response-interceptor.js';
+import type { ResponseInterceptor } from '../http/hooks.js';
 import { lifecycleHeaders } from './rules/lifecycle.js';
 
 /** Adds the deprecation and stability headers of the route; links that the handler has set stay before those of the deprecation. */

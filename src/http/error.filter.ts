@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseUnavailable } from '../database/availability.js';
 import { ApiError } from '../errors/api-error.js';
 import { decided } from './served-while-counted.js';
-import { CounterStoreError } from '../rate-limit/stores/counter-store.js';
+import { UnavailableError } from '../errors/unavailable-error.js';
 
 /** Responds to every error that is thrown on the request path. */
 @Catch()
@@ -43,10 +43,9 @@ function apiErrorOf(exception: unknown, { id }: FastifyRequest): ApiError {
   if (exception instanceof ApiError) {
     return exception;
   }
-  const isUncounted = exception instanceof CounterStoreError;
-  if (isUncounted || isDatabaseUnavailable(exception)) {
-    const subject = isUncounted ? 'The counter store, which holds the bans,' : 'The database';
-    const message = `${subject} is away or overloaded. Try again shortly.`;
+  if (exception instanceof UnavailableError || isDatabaseUnavailable(exception)) {
+    const store = exception instanceof UnavailableError ? exception.store : 'The database';
+    const message = `${store} is away or overloaded. Try again shortly.`;
     return new ApiError('service_unavailable', message, { cause: exception });
   }
   const message = `Something went wrong on our side. Tell us the request id ${id} if it goes on.`;

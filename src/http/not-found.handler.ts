@@ -16,10 +16,9 @@ export class NotFoundHandler {
   /** Fastify calls the handler if its router finds no route, and NestJS if a parameter is empty, as in `/v1/pets/`. */
   addTo(fastify: FastifyInstance): void {
     const options = { guards: true, interceptors: false, filters: false };
-    const handler = this.handle as (...args: unknown[]) => unknown;
     const guarded: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> = this.contexts.create(
       this,
-      handler,
+      (request: unknown) => this.handle(request as FastifyRequest),
       'handle',
       undefined,
       undefined,

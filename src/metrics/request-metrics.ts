@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Histogram } from '../database/histogram.js';
+import type { ResponseInterceptor } from '../http/hooks.js';
 import { operationOf } from '../http/request-path.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 
@@ -27,7 +28,7 @@ class PlanCounts {
 
 /** Counts responses by operation and status, and rate-limit decisions by plan. */
 @Injectable()
-export class RequestMetrics {
+export class RequestMetrics implements ResponseInterceptor {
   readonly plans = new Map<string, PlanCounts>();
   private readonly byOperation = new Map<string, ResponseCounts>();
 
@@ -36,7 +37,7 @@ export class RequestMetrics {
   }
 
   /** Counts a request whose response is complete. */
-  record(request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
+  intercept(request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
     this.responsesOf(request, statusCode).seconds.observe(elapsedTime / 1000);
     if (request.decision !== null) {
       this.addDecision(request, request.decision);

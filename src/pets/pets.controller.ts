@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Deprecated } from '../deprecation/deprecated.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { ApiError } from '../errors/api-error.js';
-import { entityTag } from '../http/entity-tag.js';
+import { entityTag } from '../http/revalidation.interceptor.js';
 import { int64, parseInt64 } from '../schemas/int64.js';
 import { jsonSchema } from '../schemas/json-schema.js';
 import { pageLinks, pageOf } from '../schemas/pagination.js';

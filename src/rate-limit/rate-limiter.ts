@@ -47,8 +47,8 @@ export class RateLimiter {
 
   /** Returns whether the request would be allowed, by what this replica last knew of its quota. */
   mayAllow({ authentication }: FastifyRequest): boolean {
-    const principal = authentication?.principal;
-    return principal != null && this.store.mayAllow(principal.quota);
+    const quota = authentication?.principal?.quota;
+    return quota !== undefined && this.store.mayAllow(quota);
   }
 
   /** Returns what this replica last knew of the client's quota, else of its address: for a request that is not counted. */

@@ -4,7 +4,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { ApiError } from '../errors/api-error.js';
-import { pipelines } from './pipelining.js';
+import { inTurn, pipelines } from './pipelining.js';
 import { RefusedConnections } from './refused-connections.js';
 
 /** The share of `SHUTDOWN_GRACE` after which no request is started, so that there is time to refuse them. */
@@ -59,6 +59,12 @@ export class Connections {
       }
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));
+    });
+    fastify.addHook('onRequest', (_request, { raw }, done) => {
+      inTurn(raw, () => {
+        this.closeIfLast(raw);
+        done();
+      });
     });
     fastify.addHook('preClose', async () => this.end());
   }

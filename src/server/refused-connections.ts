@@ -29,7 +29,6 @@ export class RefusedConnections {
   /** How many connections got each status: three of the parser, and one of a shutdown. */
   readonly byStatus = new Map([400, 408, 431, 503].map((status) => [status, 0]));
   private readonly unparsable = new WeakSet<Socket>();
-  private readonly errors = new WeakMap<Socket, ApiError>();
 
   constructor(private readonly host: HttpAdapterHost<FastifyAdapter>) {}
 
@@ -73,11 +72,6 @@ export class RefusedConnections {
     }
   }
 
-  /** Returns the error that a client got before its request had arrived whole. */
-  sentOn(socket: Socket): ApiError | undefined {
-    return this.errors.get(socket);
-  }
-
   private respond(socket: Socket, error: ApiError, reason: string): void {
     if (socket.writable) {
       const { status } = error;
@@ -93,7 +87,6 @@ export class RefusedConnections {
       };
       const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
       socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
-      this.errors.set(socket, error);
       this.byStatus.set(status, (this.byStatus.get(status) ?? 0) + 1);
       const { log } = this.host.httpAdapter.getInstance<FastifyInstance>();
       log.info({ requestId, status, address: socket.remoteAddress ?? 'unknown', reason }, 'refused');

@@ -3,6 +3,7 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { databaseReason } from '../database/availability.js';
 import { Batcher } from '../database/batcher.js';
+import type { ResponseInterceptor } from '../http/hooks.js';
 import { operationOf } from '../http/request-path.js';
 import { Clock } from '../settings/clock.js';
 import { type CompletedRequest, UsageCounts } from './rules/usage-counts.js';
@@ -20,7 +21,7 @@ const MAX_BATCHES = 25;
  * request path. A batch whose write failed, or has an unknown outcome, is retried unchanged.
  */
 @Injectable()
-export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
+export class UsageRecorder implements ResponseInterceptor, OnModuleInit, OnApplicationShutdown {
   /** Requests that were not recorded because the batches were full. */
   dropped = 0;
   private readonly logger = new Logger(UsageRecorder.name);
@@ -68,7 +69,7 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Records a request whose response is complete, if it has a valid key. */
-  record(request: FastifyRequest, { statusCode }: FastifyReply): void {
+  intercept(request: FastifyRequest, { statusCode }: FastifyReply): void {
     const principal = request.authentication?.principal;
     if (principal) {
       this.count({

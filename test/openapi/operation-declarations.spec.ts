@@ -1,6 +1,6 @@
 import type { RouteOptions } from 'fastify';
 import FindMyWay, { type HTTPMethod } from 'find-my-way';
-import { AppHooks } from '../../src/app.hooks.js';
+import { Hooks } from '../../src/http/hooks.js';
 import type { Deprecation } from '../../src/deprecation/rules/lifecycle.js';
 import { startApplication } from '../support/service/application.js';
 
@@ -13,8 +13,8 @@ type Operation = Omit<RouteOptions, 'method'> & { method: HTTPMethod };
 const operations: Operation[] = [];
 
 beforeAll(async () => {
-  const addTo = Reflect.get(AppHooks.prototype, 'addTo');
-  jest.spyOn(AppHooks.prototype, 'addTo').mockImplementationOnce(function (this: AppHooks, fastify) {
+  const addTo = Reflect.get(Hooks.prototype, 'addTo');
+  jest.spyOn(Hooks.prototype, 'addTo').mockImplementationOnce(function (this: Hooks, fastify) {
     fastify.addHook('onRoute', (route) => {
       const methods = [route.method].flat() as HTTPMethod[];
       operations.push(...methods.map((method) => ({ ...route, method })));

@@ -388,7 +388,7 @@ describe('UsageRecorder, while the database is away', () => {
         decision: null,
         routeOptions: { config: { operation: 'listPets' } },
       };
-      recorder.record(request as unknown as FastifyRequest, { statusCode: 200 } as FastifyReply);
+      recorder.intercept(request as unknown as FastifyRequest, { statusCode: 200 } as FastifyReply);
     };
     proxy.goAway();
     const last = randomUUID();

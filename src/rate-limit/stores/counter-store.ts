@@ -1,4 +1,5 @@
 import { databaseReason } from '../../database/availability.js';
+import { UnavailableError } from '../../errors/unavailable-error.js';
 import type { RateLimitDecision, RateLimitRequest } from '../rules/rate-limit-decision.js';
 
 /** What was allowed of a bucket without the store, in the last minute and the last day that this happened in. */
@@ -25,7 +26,8 @@ export interface UnreportedUsage extends RateLimitRequest {
 export type FailureKind = 'noConnection' | 'failed' | 'outcomeUnknown' | 'wrongType' | 'conflict' | 'notSent';
 
 /** A query to a counter store that failed, or a part of it. */
-export class CounterStoreError extends Error {
+export class CounterStoreError extends UnavailableError {
+  readonly store = 'The counter store, which holds the bans,';
   /** The driver's code, if any. */
   readonly code: unknown;
   /** Identifies the query: where its parts failed in several ways, their errors have the same. */

@@ -1,0 +1,35 @@
+import { hash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ResponseInterceptor } from './hooks.js';
+
+const TAG = /"[^"]*"/g;
+
+/** Returns the strong `ETag` (RFC 9110, section 8.8.3) of a body and its `Link`, which changes when a list grows beyond the page. */
+export function entityTag(body: string, link = ''): string {
+  return `"${hash('sha1', `${link}\n${body}`, 'base64url')}"`;
+}
+
+/** Returns whether an `If-None-Match` names this tag, by the weak comparison (RFC 9110, section 13.1.2). */
+export function namesTag(ifNoneMatch: string, tag: string): boolean {
+  return ifNoneMatch.trim() === '*' || ifNoneMatch.match(TAG)?.includes(tag) === true;
+}
+
+/** Adds an `ETag` to a 200 of a `@Revalidated()` operation, and makes it 304 for a client that has it. */
+@Injectable()
+export class RevalidationInterceptor implements ResponseInterceptor {
+  intercept(request: FastifyRequest, reply: FastifyReply, body: unknown): unknown {
+    const isRevalidated = reply.statusCode === 200 && request.routeOptions.config.revalidated === true;
+    if (!isRevalidated || typeof body !== 'string') {
+      return undefined;
+    }
+    const tag = String(reply.getHeader('ETag') ?? entityTag(body, reply.getHeader('Link')?.toString()));
+    reply.header('ETag', tag).header('Cache-Control', 'private, no-cache');
+    if (!namesTag(request.headers['if-none-match'] ?? '', tag)) {
+      return undefined;
+    }
+    reply.status(304).removeHeader('Content-Type');
+    // Fastify needs the body of HEAD for its length.
+    return request.method === 'HEAD' ? body : null;
+  }
+}
