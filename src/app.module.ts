@@ -33,7 +33,6 @@ import { PetsModule } from './pets/pets.module.js';
 import { RateLimitHeadersInterceptor } from './rate-limit/rate-limit-headers.interceptor.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
-import { ReplicasModule } from './replicas/replicas.module.js';
 import { ServerModule } from './server/server.module.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { UsageModule } from './usage/usage.module.js';
@@ -50,7 +49,6 @@ import { UsageModule } from './usage/usage.module.js';
     AccountModule,
     AdminModule,
     UsageModule,
-    ReplicasModule,
     HealthModule,
     ServerModule,
     MetricsModule,

@@ -374,28 +374,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/admin/replicas": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List replicas
-         * @description Returns the replicas that were seen within the last hour, oldest start first. A replica is listed five seconds after its start, writes a heartbeat every five seconds, and is removed when it stops. One that was killed, or cannot write to the database, stays for an hour: `seenAt` has its last heartbeat.
-         *
-         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
-         */
-        get: operations["listReplicas"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/admin/health": {
         parameters: {
             query?: never;
@@ -979,36 +957,6 @@ export interface components {
             /** @description How many refusals within this minute it takes to be banned; 0 while banned, null if bans are off. */
             refusalsUntilBan: number | null;
             bannedUntil: string | null;
-        };
-        /**
-         * @description A process of this service that serves requests.
-         * @example {
-         *       "id": "3f0c8a54-5d6e-4b7a-9a52-0d3c0f8f6a11",
-         *       "host": "animal-store-1",
-         *       "startedAt": "2026-11-21T08:30:00.000Z",
-         *       "seenAt": "2026-11-21T12:00:05.000Z",
-         *       "countsLocallySince": null
-         *     }
-         */
-        Replica: {
-            /**
-             * Format: uuid
-             * @description Identifier of the process.
-             */
-            id: string;
-            /** @description Name of the host or container that it runs on. */
-            host: string;
-            /**
-             * Format: date-time
-             * @description When it started.
-             */
-            startedAt: string;
-            /**
-             * Format: date-time
-             * @description Time of its last heartbeat. One older than 15 seconds means that the replica was killed, or cannot write to the database.
-             */
-            seenAt: string;
-            countsLocallySince: string | null;
         };
         /**
          * @description Options for the rotation of a key.
@@ -4361,126 +4309,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    "Cache-Control": components["headers"]["NoStore"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is valid, but its role is not `admin`. */
-            403: {
-                headers: {
-                    "Cache-Control": components["headers"]["NoStore"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
-                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
-            429: {
-                headers: {
-                    "Cache-Control": components["headers"]["NoStore"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
-                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description An internal error of the service. */
-            500: {
-                headers: {
-                    "Cache-Control": components["headers"]["NoStore"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
-                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
-            503: {
-                headers: {
-                    "Cache-Control": components["headers"]["NoStore"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
-                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    listReplicas: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The replicas. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
-                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Replica"][];
                 };
             };
             /** @description The API key is missing or invalid. */

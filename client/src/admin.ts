@@ -18,7 +18,6 @@ import type {
   PlanChange,
   PlanLimits,
   RateLimitStatus,
-  Replica,
   Rotation,
   Usage,
   UsageTotals,
@@ -55,7 +54,6 @@ export class Admin {
   readonly usage: UsageReports;
   readonly deprecations: Deprecations;
   readonly audit: AuditLog;
-  readonly replicas: Replicas;
 
   /** @internal */
   constructor(private readonly connection: AdminConnection) {
@@ -64,7 +62,6 @@ export class Admin {
     this.usage = new UsageReports(connection);
     this.deprecations = new Deprecations(connection);
     this.audit = new AuditLog(connection);
-    this.replicas = new Replicas(connection);
   }
 
   /** Gets the health of the replica that responds. */
@@ -256,16 +253,5 @@ export class AuditLog {
       (client, sending) => client.GET('/admin/audit', { params: { query }, ...sending }),
       (cursor) => this.list({ ...query, cursor }, options),
     );
-  }
-}
-
-/** The processes of the service. */
-export class Replicas {
-  /** @internal */
-  constructor(private readonly connection: AdminConnection) {}
-
-  /** Lists the replicas that were seen within the last hour, oldest start first. */
-  list(options: CallOptions = {}): ApiPromise<Replica[]> {
-    return this.connection.call(options, (client, sending) => client.GET('/admin/replicas', sending));
   }
 }

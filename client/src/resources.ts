@@ -55,7 +55,5 @@ export type OperationUsage = AdminSchemas['OperationUsage'];
 export type DeprecatedCalls = AdminSchemas['DeprecatedCalls'];
 /** An audit event. */
 export type AuditEvent = AdminSchemas['AuditEvent'];
-/** A process of the service. */
-export type Replica = AdminSchemas['Replica'];
 /** The health of a replica. */
 export type Health = AdminSchemas['Health'];

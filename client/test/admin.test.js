@@ -178,12 +178,6 @@ describe('admin.usage', () => {
   });
 });
 
-describe('admin.replicas', () => {
-  it('lists the replicas', async () => {
-    assert.ok(Array.isArray(await admin.replicas.list()));
-  });
-});
-
 describe('admin.health', () => {
   it('returns the health of the replica', async () => {
     const { ready, parts } = await admin.health();
@@ -202,7 +196,7 @@ describe('admin', () => {
     );
     const { fetch, requests } = recordingFetch(() => errorResponse(404, 'not_found'));
     const unserved = administrator({ fetch }).admin;
-    const { keys, plans, usage, deprecations, audit, replicas } = unserved;
+    const { keys, plans, usage, deprecations, audit } = unserved;
     const calls = [
       () => keys.list(),
       () => keys.get('{id}'),
@@ -223,7 +217,6 @@ describe('admin', () => {
       () => usage.operations(),
       () => deprecations.list(),
       () => audit.list(),
-      () => replicas.list(),
       () => unserved.health(),
     ];
     for (const call of calls) {

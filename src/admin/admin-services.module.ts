@@ -7,31 +7,12 @@ import { KeyLookup } from './key-lookup.service.js';
 import { KeyRateLimit } from './key-rate-limit.service.js';
 import { KeyService } from './key.service.js';
 import { PlanService } from './plan.service.js';
-import { ReplicaService } from './replica.service.js';
 import { UsageService } from './usage.service.js';
 
 /** The services of administration, shared by HTTP and the terminal. */
 @Module({
   imports: [RateLimitModule, UsageModule],
-  providers: [
-    KeyService,
-    KeyListing,
-    KeyLookup,
-    KeyRateLimit,
-    PlanService,
-    UsageService,
-    AuditService,
-    ReplicaService,
-  ],
-  exports: [
-    KeyService,
-    KeyListing,
-    KeyLookup,
-    KeyRateLimit,
-    PlanService,
-    UsageService,
-    AuditService,
-    ReplicaService,
-  ],
+  providers: [KeyService, KeyListing, KeyLookup, KeyRateLimit, PlanService, UsageService, AuditService],
+  exports: [KeyService, KeyListing, KeyLookup, KeyRateLimit, PlanService, UsageService, AuditService],
 })
 export class AdminServicesModule {}

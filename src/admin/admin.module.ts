@@ -4,20 +4,12 @@ import { AdminServicesModule } from './admin-services.module.js';
 import { AuditController } from './audit.controller.js';
 import { KeysController } from './keys.controller.js';
 import { PlansController } from './plans.controller.js';
-import { ReplicasController } from './replicas.controller.js';
 import { UsageReportsController } from './usage-reports.controller.js';
 import { UsageController } from './usage.controller.js';
 
 /** The controllers of administration. */
 @Module({
   imports: [AdminServicesModule, UsageModule],
-  controllers: [
-    KeysController,
-    PlansController,
-    UsageController,
-    UsageReportsController,
-    AuditController,
-    ReplicasController,
-  ],
+  controllers: [KeysController, PlansController, UsageController, UsageReportsController, AuditController],
 })
 export class AdminModule {}

@@ -6,7 +6,6 @@ import { escapeLines } from './output/escape-controls.js';
 import { keysCommand } from './keys/keys.command.js';
 import { migrateCommand } from './migrate.command.js';
 import { plansCommand } from './plans.command.js';
-import { replicasCommand } from './replicas.command.js';
 import { seedCommand } from './seed.command.js';
 import { usageCommand } from './usage.command.js';
 
@@ -29,7 +28,6 @@ export async function runAnimalStore(args: string[]): Promise<void> {
     .addCommand(usageCommand())
     .addCommand(auditCommand())
     .addCommand(deprecationsCommand())
-    .addCommand(replicasCommand())
     .addCommand(migrateCommand())
     .addCommand(seedCommand());
 

@@ -22,7 +22,6 @@ const PRIVILEGES: Record<string, string> = {
   pets: 'SELECT, INSERT',
   plans: 'SELECT, INSERT, UPDATE',
   quotas: 'SELECT, INSERT, UPDATE',
-  replicas: EVERY_PRIVILEGE,
   usage: EVERY_PRIVILEGE,
   usage_batches: EVERY_PRIVILEGE,
   usage_recorders: EVERY_PRIVILEGE,

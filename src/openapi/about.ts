@@ -86,7 +86,6 @@ export const aboutAdministration = {
       description: 'Requests by time, key and operation, and the callers of deprecated operations.',
     },
     { name: 'audit', description: 'The actions of administrators.' },
-    { name: 'replicas', description: 'The processes of the service.' },
     { name: 'health', description: 'Whether a replica is ready for requests, and the state of its parts.' },
   ],
   security: SECURITY,

@@ -148,21 +148,6 @@ describe('the commands of keys', () => {
   });
 });
 
-describe('animal-store replicas', () => {
-  it('lists the replicas, in a table or as a JSON array', async () => {
-    expect(await outputOf('replicas')).toBe('None.\n');
-    await database.query(
-      `INSERT INTO replicas VALUES ('${NOBODY}', 'web-1', '2026-01-01', now(), '2026-01-02T03:04:05Z')`,
-    );
-    const listed = { id: NOBODY, host: 'web-1', startedAt: '2026-01-01T00:00:00.000Z' };
-    expect(await json('replicas')).toMatchObject([listed]);
-    expect(rows(await outputOf('replicas'))).toEqual([
-      ['HOST', 'ID', 'STARTED', 'SEEN', 'COUNTS LOCALLY SINCE'],
-      ['web-1', NOBODY, listed.startedAt, expect.any(String), '2026-01-02T03:04:05.000Z'],
-    ]);
-  });
-});
-
 describe('animal-store keys rate-limit', () => {
   it('shows the windows and the ban of a key', async () => {
     const { id } = await issue('--plan', 'pro');

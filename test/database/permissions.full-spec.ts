@@ -4,7 +4,6 @@ import { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-count
 import { SHARED_COUNTER_STORE } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import type { Environment } from '../../src/settings/environment.js';
 import { UsageJournal } from '../../src/usage/usage.journal.js';
-import { ReplicaHeartbeat } from '../../src/replicas/replica.heartbeat.js';
 import { UsageCleanup } from '../../src/usage/usage.cleanup.js';
 import { IdempotencyCleanup } from '../../src/idempotency/idempotency.cleanup.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
@@ -97,11 +96,9 @@ describe('a service whose role lacks privileges', () => {
     await call('GET /admin/keys');
     await call('GET /admin/usage');
     await call('GET /admin/audit');
-    await call('GET /admin/replicas');
     await app.get<PostgresCounterStore>(SHARED_COUNTER_STORE).cleanup.deleteExpired();
     await app.get(UsageJournal).aggregate();
     await app.get(UsageCleanup).deleteExpired();
-    await app.get(ReplicaHeartbeat).beat();
     await app.get(IdempotencyCleanup).deleteExpired();
     expect([...errors.mock.calls, ...warnings.mock.calls]).toEqual([]);
   });

@@ -103,17 +103,9 @@ describe('the OpenAPI documents', () => {
       '/admin/usage/keys',
       '/admin/usage/operations',
       '/admin/audit',
-      '/admin/replicas',
       '/admin/health',
     ]);
-    expect(tagsOf(documents.administration)).toEqual([
-      'keys',
-      'plans',
-      'usage',
-      'audit',
-      'replicas',
-      'health',
-    ]);
+    expect(tagsOf(documents.administration)).toEqual(['keys', 'plans', 'usage', 'audit', 'health']);
   });
 
   it('have the statuses that each operation returns', () => {
@@ -149,7 +141,6 @@ describe('the OpenAPI documents', () => {
       listTopKeys: '200 400 401 403 429 500 503',
       listUsageByOperation: '200 400 401 403 429 500 503',
       listAudit: '200 400 401 403 429 500 503',
-      listReplicas: '200 401 403 429 500 503',
       getHealth: '200 401 403 429 500 503',
     });
   });

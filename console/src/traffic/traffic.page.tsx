@@ -5,7 +5,6 @@ import { Page } from '../layout/page';
 import { BansPanel } from './bans-panel';
 import { CallersPanel } from './callers-panel';
 import { OutcomePanel } from './outcome-panel';
-import { ReplicasPanel } from './replicas-panel';
 import { TopKeys, TopOperations } from './top-lists';
 
 const route = getRouteApi('/admin');
@@ -30,7 +29,6 @@ function Traffic() {
           <TopKeys search={search} />
           <TopOperations search={search} />
           <BansPanel />
-          <ReplicasPanel />
         </SimpleGrid>
         <CallersPanel />
       </Stack>

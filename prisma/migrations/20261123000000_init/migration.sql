@@ -175,17 +175,6 @@ CREATE TABLE "seed_entries" (
     CONSTRAINT "seed_entries_pkey" PRIMARY KEY ("subject")
 );
 
--- CreateTable
-CREATE TABLE "replicas" (
-    "id" UUID NOT NULL,
-    "host" TEXT NOT NULL,
-    "started_at" TIMESTAMPTZ(3) NOT NULL,
-    "seen_at" TIMESTAMPTZ(3) NOT NULL,
-    "counts_locally_since" TIMESTAMPTZ(3),
-
-    CONSTRAINT "replicas_pkey" PRIMARY KEY ("id")
-);
-
 -- CreateIndex
 CREATE INDEX "pets_status_id_idx" ON "pets"("status", "id");
 
