@@ -54,11 +54,6 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
     return this.monitor.breakerState;
   }
 
-  /** Since when this replica counts locally, or null while it counts in the shared store. */
-  get countsLocallySince(): Date | null {
-    return this.monitor.breakerState === 'open' ? (this.monitor.outage?.since ?? null) : null;
-  }
-
   /**
    * Never rejects because the store is away.
    *
