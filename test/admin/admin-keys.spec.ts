@@ -54,7 +54,7 @@ const unban = ({ id }: { id: string }) => sendAsAdmin(`POST /admin/keys/${id}/un
 const unchanged = (work: () => Promise<HttpResponse>) => changingNothing(admin.store.database, work);
 
 const auditOf = ({ id }: IssuedKey, action: string) =>
-  admin.store.database.query('SELECT id FROM audit_events WHERE bucket_key = $1 AND action = $2', [
+  admin.store.database.query('SELECT id FROM audit_events WHERE subject = $1 AND action = $2', [
     `key:${id}`,
     action,
   ]);
