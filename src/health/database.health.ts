@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import pg from 'pg';
 import { databaseReason, isDatabaseUnavailable } from '../database/availability.js';
+import { withinDeadline } from '../database/deadline.js';
 import { HOW_TO_MIGRATE, pendingMigrations } from '../database/migrations.js';
 import { loadSql, QueryRunner } from '../database/query-runner.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
-import { withinDeadline } from '../rate-limit/rules/deadline.js';
 import type { Health } from './health.schema.js';
 
 /** Includes the wait for a connection. Probes commonly time out after one or two seconds. */

@@ -7,8 +7,11 @@ import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { about } from '../openapi/about.js';
 import { OrderRepository } from '../orders/order.repository.js';
 import { PetRepository } from '../pets/pet.repository.js';
-import { FallbackCounterStore, SHARED_COUNTER_STORE } from '../rate-limit/stores/fallback-counter-store.js';
-import { BREAKER_STATES } from '../rate-limit/stores/outage-monitor.js';
+import {
+  BREAKER_STATES,
+  FallbackCounterStore,
+  SHARED_COUNTER_STORE,
+} from '../rate-limit/stores/fallback-counter-store.js';
 import type { PostgresCounterStore } from '../rate-limit/stores/postgres-counter-store.js';
 import type { RedisCounterStore } from '../rate-limit/stores/redis-counter-store.js';
 import { ConcurrencyLimit } from '../server/concurrency-limit.js';

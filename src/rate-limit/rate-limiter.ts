@@ -27,7 +27,7 @@ export class RateLimiter {
   /**
    * Counts an authenticated request against its client's quota, else its address. Keeps the decision on the request.
    *
-   * @throws ApiError `rate_limit_exceeded` or `api_key_banned`; CounterStoreError when the counts changed under every try.
+   * @throws ApiError `rate_limit_exceeded` or `api_key_banned`; CounterStoreError if the count is unknown.
    */
   async authorize(request: FastifyRequest): Promise<void> {
     const { authentication, routeOptions } = request;
@@ -68,10 +68,7 @@ export class RateLimiter {
     if (!counted.allowed) {
       return counted;
     }
-    // A request that has waited for a store that is away does not wait for it again.
-    return counted.degraded
-      ? this.store.lastKnown(quota)
-      : { ...(await this.store.peek(quota)), allowed: true };
+    return { ...(await this.store.peek(quota)), allowed: true };
   }
 
   private rateLimitRequestOf({ ip }: FastifyRequest, principal: Principal | null): RateLimitRequest {

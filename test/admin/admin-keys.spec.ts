@@ -960,7 +960,7 @@ describe('a change after which the counter store is away', () => {
     const [revoked, moved, freed] = [await issue(), await issue(), await issue()];
     await ban(admin.store.database, freed, inFuture(HOUR_MS));
     const counters = admin.store.app.get(CounterStore);
-    const away = new CounterStoreError('noConnection', new Error('away'));
+    const away = new CounterStoreError('refused', new Error('away'));
     for (const action of [
       () => revoke(revoked),
       () => sendAsAdmin(`PATCH /admin/keys/${moved.id}`, { plan: 'pro' }),

@@ -14,9 +14,8 @@ import {
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-const MAX_LIMIT = 2_147_483_647;
 
-describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
+describe.each(counterStores)('CounterStore in %s', (_name, start) => {
   let home: CounterHome;
   let clock: TestClock;
   let store: CounterStore;
@@ -266,121 +265,8 @@ describe.each(counterStores)('CounterStore in %s', (storeName, start) => {
     });
   });
 
-  // A replica reports nothing to its own memory.
-  const describeOfShared = storeName === 'memory' ? describe.skip : describe;
-  describeOfShared('reconcile', () => {
-    it('adds usage to open windows, also beyond their limits', async () => {
-      const request = newBucket(10, 100);
-      await consumeAtOnce(request, 4, store);
-      await store.reconcile([{ ...request, ...openWindows(), minuteUsed: 5, dayUsed: 7 }]);
-      expect(remaining(await store.consume(request))).toEqual([0, 88]);
-      await store.reconcile([{ ...request, ...openWindows(), minuteUsed: 5, dayUsed: 90 }]);
-      const seen = await store.peek(request);
-      expect([seen.allowed, ...remaining(seen)]).toEqual([false, 0, 0]);
-      expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 15, dayUsed: 102 });
-    });
-
-    it('adds usage of several new buckets at once', async () => {
-      const [request, anonymousClient] = [newBucket(10, 100), newBucket(10, null)];
-      await store.reconcile([
-        { ...request, ...openWindows(), minuteUsed: 3, dayUsed: 4 },
-        { ...anonymousClient, ...openWindows(), minuteUsed: 6, dayUsed: 6 },
-      ]);
-      expect(remaining(await store.consume(request))).toEqual([6, 95]);
-      expect(remaining(await store.consume(anonymousClient))).toEqual([3]);
-    });
-
-    it('adds nothing to a window that is over', async () => {
-      const request = newBucket(10, 100);
-      await consumeAtOnce(request, 4, store);
-      const { minute, day } = openWindows();
-      await store.reconcile([{ ...request, minute: minute - 1, day: day - 1, minuteUsed: 5, dayUsed: 7 }]);
-      expect(remaining(await store.consume(request))).toEqual([5, 95]);
-      await store.reconcile([{ ...request, minute: minute - 1, day, minuteUsed: 5, dayUsed: 7 }]);
-      expect(remaining(await store.consume(request))).toEqual([4, 87]);
-    });
-
-    it('replaces an earlier window, and drops its refusals', async () => {
-      const request = newBucket(3, 100);
-      await consumeAtOnce(request, 4, store);
-      clock.travel(MINUTE_MS);
-      await store.reconcile([{ ...request, ...openWindows(), minuteUsed: 2, dayUsed: 2 }]);
-      const seen = await store.consume(request);
-      expect([seen.refusalsUntilBan, ...remaining(seen)]).toEqual([3, 0, 94]);
-    });
-
-    it('adds usage of a replica whose clock is ahead to the windows open at the store', async () => {
-      const [known, unknown] = [newBucket(10, 100), newBucket(10, 100)];
-      await consumeAtOnce(known, 3, store);
-      const { minute, day } = openWindows();
-      const ahead = { minute: minute + 5, minuteUsed: 4, day: day + 1, dayUsed: 6 };
-      await store.reconcile([
-        { ...known, ...ahead },
-        { ...unknown, ...ahead },
-      ]);
-      expect(await home.counterOf(known.bucketKey)).toMatchObject({ minute, minuteUsed: 7, day, dayUsed: 9 });
-      expect(await home.counterOf(unknown.bucketKey)).toMatchObject({
-        minute,
-        minuteUsed: 4,
-        day,
-        dayUsed: 6,
-      });
-      clock.travel(MINUTE_MS);
-      expect(remaining(await store.consume(known))).toEqual([9, 90]);
-    });
-
-    it('adds usage to a stored minute and day that start later by the clock of the store', async () => {
-      const request = newBucket(10, 100);
-      const midnight = Date.UTC(2027, 2, 6);
-      clock.travelTo(new Date(midnight));
-      await consumeAtOnce(request, 3, store);
-      const { minute, day } = openWindows();
-      clock.travelTo(new Date(midnight - 30_000));
-      await store.reconcile([{ ...request, minute, minuteUsed: 4, day, dayUsed: 4 }]);
-      await store.reconcile([{ ...request, minute: minute + 1, minuteUsed: 1, day, dayUsed: 1 }]);
-      await store.reconcile([{ ...request, minute: minute - 1, minuteUsed: 1, day, dayUsed: 1 }]);
-      await store.reconcile([{ ...request, minute: minute - 1, minuteUsed: 1, day: day - 1, dayUsed: 1 }]);
-      expect(await home.counterOf(request.bucketKey)).toMatchObject({
-        minute,
-        minuteUsed: 8,
-        day,
-        dayUsed: 9,
-      });
-    });
-
-    it('never exceeds the largest count that the store can hold, and still adds the rest of the batch', async () => {
-      const [full, anonymous, other] = [
-        newBucket(MAX_LIMIT, MAX_LIMIT),
-        newBucket(MAX_LIMIT, null),
-        newBucket(10, 100),
-      ];
-      const used = { ...openWindows(), minuteUsed: MAX_LIMIT + 1, dayUsed: MAX_LIMIT + 1 };
-      for (let round = 0; round < 2; round += 1) {
-        await store.reconcile([
-          { ...full, ...used },
-          { ...other, ...openWindows(), minuteUsed: 1, dayUsed: 1 },
-          { ...anonymous, ...used },
-        ]);
-      }
-      expect(remaining(await store.peek(full))).toEqual([0, 0]);
-      expect(remaining(await store.peek(other))).toEqual([8, 98]);
-      // An anonymous client has no limit per day: only the store bounds that count.
-      clock.travel(MINUTE_MS);
-      const next = await Promise.all([anonymous, other].map((request) => store.consume(request)));
-      expect(next.map(remaining)).toEqual([[MAX_LIMIT - 1], [9, 97]]);
-    });
-
-    it('neither starts nor ends a ban', async () => {
-      const request = newBucket(2, 100);
-      const starter = (await consumeAtOnce(request, 4, store)).at(-1) as RateLimitDecision;
-      clock.travel(MINUTE_MS / 2);
-      await store.reconcile([{ ...request, ...openWindows(), minuteUsed: 50, dayUsed: 50 }]);
-      expect((await store.consume(request)).ban).toEqual({ untilMs: starter.ban?.untilMs, started: false });
-      expect(await home.counterOf(request.bucketKey)).toMatchObject({ banLevel: 1 });
-    });
-
-    it('accepts an empty list', async () => {
-      await expect(store.reconcile([])).resolves.toBeUndefined();
-    });
+  it('resolves a ping without counting anything', async () => {
+    await store.ping();
+    expect(await home.bucketKeys()).toEqual([]);
   });
 });

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import pg from 'pg';
 import { CounterStore } from '../../src/rate-limit/stores/counter-store.js';
-import { SHARED_COUNTER_STORE } from '../../src/rate-limit/stores/fallback-counter-store.js';
-import { eventually, until } from '../support/eventually.js';
+import { eventually } from '../support/eventually.js';
 import { hold } from '../support/load/holding.js';
 import {
   startForEach,
@@ -21,6 +20,7 @@ import {
   replica,
   key,
 } from '../support/service/counting-replicas.js';
+import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { send } from '../support/http/http.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
 
@@ -41,153 +41,75 @@ const lockRow = ({ quotaId } = key) =>
 startForEach();
 
 describe('a replica whose counter store hangs', () => {
-  it('delays three requests by the deadline and later ones not at all, and does not report what may have been counted', async () => {
+  it('returns 503 with Retry-After until three queries in a row had no reply, then decides without delay', async () => {
     await callTimes(10);
     replica.proxy.hang();
-    for (const left of [49, 48, 47]) {
+    for (let query = 1; query <= 2; query += 1) {
       const { ms, result } = await timed(() => call());
-      expect([result.status, isDegraded(result), remaining(result)]).toEqual([200, true, left]);
+      expectError(result, 503, 'service_unavailable');
+      expect(result.headers.get('retry-after')).toBe('1');
+      expectRateLimitHeaders(result);
       expect(ms).toBeLessThan(WAIT_MS);
     }
+    expect(replica.lines).not.toHaveBeenCalled();
+    const third = await timed(() => call());
+    expect([third.result.status, isDegraded(third.result), remaining(third.result)]).toEqual([200, true, 49]);
+    expect(third.ms).toBeLessThan(WAIT_MS);
     const { ms, result } = await timed(() => callTimes(5));
-    expect(result.map(remaining)).toEqual(descending(46, 42));
+    expect(result.map(remaining)).toEqual(descending(48, 44));
     expect(ms).toBeLessThan(AT_ONCE_MS);
-    expect(replica.lines).toHaveBeenCalledTimes(1);
+    const status = await send(`${replica.app.url}/v1/rate-limit`, { key: key.key });
+    expect([status.status, isDegraded(status)]).toEqual([200, true]);
+    expect(status.json.windows).toMatchObject([{ remaining: 44 }, { remaining: 984 }]);
+    expect(replica.lines.mock.calls).toEqual([[expect.stringMatching(/is away.*no response within 750 ms/)]]);
     await replica.proxy.comeBack();
     await recovered();
-    // The outcome of the first is unknown; the requests after it had no connection, so they are reported.
-    expect(await stored()).toEqual({ minute: 17, day: 17 });
+    expect(await stored()).toEqual({ minute: 10, day: 10 });
     expect(replica.lines).toHaveBeenCalledTimes(2);
   });
 
-  it('delays GET /v1/rate-limit by the deadline too, and returns the cached status', async () => {
-    await callTimes(10);
-    replica.proxy.hang();
-    const { ms, result } = await timed(() => send(`${replica.app.url}/v1/rate-limit`, { key: key.key }));
-    expect(result.status).toBe(200);
-    expect(result.json.windows).toMatchObject([{ remaining: 50 }, { remaining: 990 }]);
-    expect(isDegraded(result)).toBe(true);
-    expect(ms).toBeLessThan(WAIT_MS);
-  });
-
-  it('delays queued requests no longer than the request in flight, and reports them', async () => {
+  it('returns 503 to all requests of a query without a reply, and counts the next as ever', async () => {
     await call();
-    replica.proxy.hang();
-    const consume = jest.spyOn(replica.app.app.get<CounterStore>(SHARED_COUNTER_STORE), 'consume');
-    const first = call();
-    await until(() => consume.mock.calls.length === 1);
+    const lock = await hold(database.url, lockRow());
     const { ms, result } = await timed(() => callAtOnce(9));
-    expect(served([await first, ...result])).toBe(10);
-    expect(ms).toBeLessThan(WAIT_MS);
-    await callTimes(6);
-    await replica.proxy.comeBack();
-    await recovered();
-    // The request in flight may have been counted; the nine queued ones were not sent.
-    expect(await stored()).toEqual({ minute: 1 + 9 + 6, day: 1 + 9 + 6 });
+    expect(served(result)).toBe(0);
+    expect(ms).toBeLessThan(2 * WAIT_MS);
+    await lock.letGo();
+    const next = await call();
+    expect([next.status, isDegraded(next)]).toEqual([200, false]);
+    expect(replica.lines).not.toHaveBeenCalled();
   });
 
-  it('reports all usage when the server confirms that a locked table counted nothing', async () => {
+  it('decides by itself for as long as the table is locked, and logs one line at each end', async () => {
     await callTimes(2);
     const lock = await hold(database.url, 'LOCK TABLE rate_limit_counters');
     try {
-      for (const left of [57, 56, 55]) {
-        const { ms, result } = await timed(() => call());
-        expect([result.status, isDegraded(result), remaining(result)]).toEqual([200, true, left]);
-        expect(ms).toBeLessThan(WAIT_MS);
+      expect((await callTimes(3)).map(({ status }) => status)).toEqual([503, 503, 200]);
+      const start = performance.now();
+      while (performance.now() - start < 1000) {
+        expect(isDegraded(await call(replica, await replica.app.issue()))).toBe(true);
       }
-      expect((await timed(() => callTimes(5))).ms).toBeLessThan(AT_ONCE_MS);
+      expect(replica.lines).toHaveBeenCalledTimes(1);
     } finally {
       await lock.letGo();
     }
     await recovered();
-    expect(await stored()).toEqual({ minute: 10, day: 10 });
-  });
-
-  it('logs the outage once while the store responds to probes but does not count, and its end once it counts', async () => {
-    const full = await replica.app.issue({ plan: 'enterprise', perMinute: 5, perDay: 1000 });
-    const consume = jest.spyOn(replica.app.app.get<CounterStore>(SHARED_COUNTER_STORE), 'consume');
-    await callTimes(5, replica, full);
-    const lock = await hold(database.url, lockRow(full));
-    await callTimes(3, replica, full);
-    expect(replica.lines).toHaveBeenCalledTimes(1);
-    consume.mockClear();
-    // There is nothing to report, so only counting can show that the store does not count.
-    await until(async () => {
-      const { status, headers } = await call(replica, full);
-      expect([status, headers.get('x-ratelimit-degraded')]).toEqual([429, 'true']);
-      return consume.mock.calls.length > 2;
-    });
-    expect(replica.lines).toHaveBeenCalledTimes(1);
-    await lock.letGo();
-    await until(async () => !isDegraded(await call(replica, full)));
     expect(replica.lines).toHaveBeenCalledTimes(2);
-    expect(replica.lines).toHaveBeenLastCalledWith(expect.stringContaining('is back'));
-  });
-
-  it('uses the store again for the next request when only one timed out, after it reported that usage', async () => {
-    await call();
-    const lock = await hold(database.url, lockRow());
-    const single = await call();
-    expect([single.status, isDegraded(single)]).toEqual([200, true]);
-    await lock.letGo();
-    const next = await call();
-    expect([remaining(next), isDegraded(next)]).toEqual([57, false]);
-    expect(await stored()).toEqual({ minute: 3, day: 3 });
-    expect(replica.lines).not.toHaveBeenCalled();
   });
 });
 
 describe('a replica whose connection to the counter store is cut', () => {
-  it('serves a request in flight and does not report it, as its outcome is unknown', async () => {
+  it('returns 503 to the request in flight, and decides the next by itself as the store refuses it', async () => {
     await call();
     const lock = await hold(database.url, lockRow());
     const cut = call();
     await eventually(() => expectLocksWaitedFor(database, 1));
     replica.proxy.goAway();
-    expect(isDegraded(await cut)).toBe(true);
-    expect(await callTimes(3).then(served)).toBe(3);
-    // The server completes the query although its client is gone.
+    expectError(await cut, 503, 'service_unavailable');
+    expect((await callTimes(3)).map(isDegraded)).toEqual([true, true, true]);
     await lock.letGo();
-    await until(async () => (await stored())?.minute === 2);
     await replica.proxy.comeBack();
     await recovered();
-    expect(await stored()).toEqual({ minute: 5, day: 5 });
-  });
-
-  it('reports nothing before the store has responded again, so that no usage is lost', async () => {
-    await call();
-    const lock = await hold(database.url, 'LOCK TABLE rate_limit_counters');
-    await callTimes(8);
-    const [backend] = await database.query<{ pid: number }>(
-      `SELECT pid FROM pg_stat_activity
-       WHERE application_name = 'animal-store counters' AND datname = current_database()`,
-    );
-    const pid = (backend as { pid: number }).pid;
-    // The server receives a query and does not reply.
-    process.kill(pid, 'SIGSTOP');
-    try {
-      await lock.letGo();
-      const others = await replica.app.issue({ plan: 'business' });
-      await until(async () => !isDegraded(await call(replica, others)));
-    } finally {
-      process.kill(pid, 'SIGCONT');
-    }
-    expect(await stored()).toEqual({ minute: 9, day: 9 });
-  });
-
-  it('does not report usage twice when the connection is cut during a report', async () => {
-    await call();
-    replica.proxy.goAway();
-    await callTimes(5);
-    const lock = await hold(database.url, lockRow());
-    await replica.proxy.comeBack();
-    await eventually(() => expectLocksWaitedFor(database, 1));
-    replica.proxy.goAway();
-    await lock.letGo();
-    await until(async () => (await stored())?.minute === 6);
-    await replica.proxy.comeBack();
-    await recovered();
-    expect(await stored()).toEqual({ minute: 6, day: 6 });
   });
 });
 

@@ -1,129 +1,174 @@
 import { Logger } from '@nestjs/common';
-import { readEnvironment } from '../../src/settings/environment.js';
-import { CounterStoreError, type FailureKind } from '../../src/rate-limit/stores/counter-store.js';
-import type { RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
+import type { RateLimitDecision } from '../../src/rate-limit/rules/rate-limit-decision.js';
+import {
+  type CounterStore,
+  CounterStoreError,
+  type FailureKind,
+} from '../../src/rate-limit/stores/counter-store.js';
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
-import { RedisCounterStore } from '../../src/rate-limit/stores/redis-counter-store.js';
+import { LocalCounterStore } from '../../src/rate-limit/stores/local-counter-store.js';
 import { TestClock } from '../support/counters/clock.js';
+import { allowed, newBucket, remaining } from '../support/counters/counter-stores.js';
 
-const MINUTE_MS = 60_000;
-const PROBE_INTERVAL_MS = 500;
-
-type Outcome = FailureKind | 'succeeded';
+const PING_INTERVAL_MS = 500;
+const environment = { BAN_DURATIONS: [] };
 
 describe('FallbackCounterStore', () => {
-  const environment = readEnvironment({ COUNTER_STORE: 'redis://127.0.0.1:1', BAN_DURATIONS: '' });
-  const clock = new TestClock();
+  let clock: TestClock;
+  /** Why queries to the shared store fail; null while it replies. */
+  let failure: CounterStoreError | null;
+  let shared: CounterStore;
   let store: FallbackCounterStore;
-  let run: jest.SpyInstance;
-  let ping: jest.SpyInstance;
   let lines: jest.SpyInstance;
-  /** The outcome of each item of the batches to come; a batch that is not listed succeeds. */
-  let outcomes: Outcome[][];
+  let opened: FallbackCounterStore[];
 
   beforeEach(() => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
-    Logger.overrideLogger(false);
-    outcomes = [];
-    const shared = new RedisCounterStore(environment, clock);
-    store = new FallbackCounterStore(shared, environment, clock);
-    lines = jest.spyOn(store['logger'], 'warn').mockReturnValue();
-    ping = jest.spyOn(shared['connection'], 'ping').mockResolvedValue();
-    run = jest.spyOn(shared['connection'], 'run').mockImplementation(async (_script, calls) => {
-      const batch = outcomes.shift() ?? [];
-      // As the connection does: one error object for each kind of failure.
-      const errors = new Map(
-        (['noConnection', 'failed', 'outcomeUnknown', 'conflict', 'notSent'] as const).map((kind) => [
-          kind as Outcome,
-          new CounterStoreError(kind, new Error(kind)),
-        ]),
-      );
-      return calls.map((_call, index) => errors.get(batch[index] ?? 'succeeded') ?? reply());
-    });
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'performance'] });
+    clock = new TestClock();
+    clock.travelToMinuteStart();
+    failure = null;
+    const counters = new LocalCounterStore(() => clock.now(), []);
+    const reply = async <T>(query: () => T) => {
+      if (failure !== null) {
+        throw failure;
+      }
+      return query();
+    };
+    shared = {
+      consume: (request) => reply(() => counters.consume(request)),
+      peek: (request) => reply(() => counters.peek(request)),
+      ping: () => reply(() => {}),
+      bans: () => reply(() => new Map()),
+      liftBan: (bucketKey) => reply(() => counters.liftBan(bucketKey)),
+    };
+    lines = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    opened = [];
+    store = open();
   });
   afterEach(() => {
-    store.onApplicationShutdown();
+    opened.forEach((each) => each.onApplicationShutdown());
     jest.useRealTimers();
+    lines.mockRestore();
   });
 
-  /** What consume.lua returns for an allowed request. */
-  function reply(): unknown[] {
-    const minute = Math.floor(clock.now() / MINUTE_MS);
-    const day = Math.floor(minute / 1440);
-    return [1, 0, 0, null, minute, 1, day, 1, clock.now(), clock.now()];
+  /** Opens the counter store of one more replica. */
+  function open(): FallbackCounterStore {
+    const replica = new FallbackCounterStore(shared, environment, clock);
+    opened.push(replica);
+    return replica;
   }
 
-  const requestOf = (name: string): RateLimitRequest => ({
-    bucketKey: `quota:${name}`,
-    perMinute: 60,
-    perDay: 1000,
+  const fail = (kind: FailureKind) => {
+    failure = new CounterStoreError(kind, new Error(kind));
+  };
+  const comeBack = async () => {
+    failure = null;
+    await jest.advanceTimersByTimeAsync(PING_INTERVAL_MS);
+  };
+  const consumeTimes = (count: number, request = newBucket(), replica = store) =>
+    Promise.all(Array.from({ length: count }, () => replica.consume(request)));
+  const isDegraded = ({ degraded }: RateLimitDecision) => degraded;
+
+  it('counts locally as soon as the shared store refuses a connection', async () => {
+    const request = newBucket(60, 1000);
+    await consumeTimes(10, request);
+    fail('refused');
+    const decisions = await consumeTimes(53, request);
+    expect(decisions.every(isDegraded)).toBe(true);
+    expect(allowed(decisions)).toHaveLength(50);
+    expect(store.decidedLocally).toBe(53);
   });
 
-  /** Consumes one batch whose items have these outcomes. */
-  async function consumeBatch(...parts: Outcome[]): Promise<void> {
-    outcomes = [parts];
-    await Promise.all([...parts.keys()].map((number) => store.consume(requestOf(String(number)))));
-  }
-
-  it('counts a batch as one failure, however the kinds of failure alternate', async () => {
-    await consumeBatch('failed', 'outcomeUnknown', 'failed', 'outcomeUnknown', 'failed');
-    expect(lines).not.toHaveBeenCalled();
-    expect((await store.consume(requestOf('next'))).degraded).toBe(false);
-  });
-
-  it('logs one outage and starts one probe timer for a batch whose items fail in several ways', async () => {
-    await consumeBatch(
-      'noConnection',
-      'succeeded',
-      'failed',
-      'succeeded',
-      'outcomeUnknown',
-      'noConnection',
-      'succeeded',
-      'failed',
-    );
-    expect(lines.mock.calls).toEqual([[expect.stringContaining('is away')]]);
-    expect(jest.getTimerCount()).toBe(1);
-    run.mockClear();
-    expect((await store.consume(requestOf('next'))).degraded).toBe(true);
-    expect(run).not.toHaveBeenCalled();
-
-    await jest.advanceTimersByTimeAsync(PROBE_INTERVAL_MS);
-    expect(jest.getTimerCount()).toBe(0);
-    expect((await store.consume(requestOf('next'))).degraded).toBe(false);
-    expect(lines.mock.calls.slice(1)).toEqual([[expect.stringContaining('is back')]]);
-  });
-
-  it('logs an outage once, however many probes and requests fail during it', async () => {
-    const failure = new CounterStoreError('noConnection', new Error('noConnection'));
-    const away = [expect.stringContaining('is away')];
-    const back = [expect.stringContaining('is back')];
-    for (const earlier of [[], [away, back]]) {
-      ping.mockRejectedValue(failure);
-      await consumeBatch('noConnection');
-      await jest.advanceTimersByTimeAsync(5 * PROBE_INTERVAL_MS);
-      expect(await store.outage()).toMatchObject({ error: { kind: 'noConnection' } });
-      expect(lines.mock.calls).toEqual([...earlier, away]);
-      // The store replies to probes but does not count yet, which is the same outage.
-      ping.mockResolvedValue(undefined);
-      for (const kind of ['noConnection', 'failed', 'outcomeUnknown'] as const) {
-        await jest.advanceTimersByTimeAsync(PROBE_INTERVAL_MS);
-        await consumeBatch(kind);
-      }
-      expect(lines.mock.calls).toEqual([...earlier, away]);
-      await jest.advanceTimersByTimeAsync(PROBE_INTERVAL_MS);
-      await consumeBatch('succeeded');
-      expect(lines.mock.calls).toEqual([...earlier, away, back]);
+  it('rejects requests of queries without a reply, until the third in a row shows that the store is away', async () => {
+    for (let query = 1; query <= 2; query += 1) {
+      fail('silent');
+      const outcomes = await Promise.allSettled(Array.from({ length: 9 }, () => store.consume(newBucket())));
+      expect(outcomes).toEqual(outcomes.map(() => ({ status: 'rejected', reason: failure })));
+      expect(store.outage).toBeNull();
     }
-    expect(ping.mock.calls.length).toBeGreaterThanOrEqual(18);
+    fail('silent');
+    expect((await consumeTimes(9)).every(isDegraded)).toBe(true);
+    expect(store.outage).toEqual({ since: expect.any(Date), error: failure });
   });
 
-  it('throws a conflict with other transactions and does not count locally, as the store is reachable', async () => {
-    for (let batch = 1; batch <= 5; batch += 1) {
-      outcomes = [['conflict']];
-      await expect(store.consume(requestOf('met'))).rejects.toMatchObject({ kind: 'conflict' });
+  it('counts silent queries anew after a reply, also after one that is an error', async () => {
+    for (const reply of [() => (failure = null), () => fail('failed')]) {
+      for (let query = 1; query <= 2; query += 1) {
+        fail('silent');
+        await expect(store.consume(newBucket())).rejects.toBe(failure);
+      }
+      reply();
+      await store.peek(newBucket()).catch(() => {});
+    }
+    fail('silent');
+    await expect(store.peek(newBucket())).rejects.toBe(failure);
+  });
+
+  it('rejects requests, and never counts locally, while queries fail otherwise', async () => {
+    for (let query = 1; query <= 10; query += 1) {
+      fail('failed');
+      await expect(store.consume(newBucket())).rejects.toBe(failure);
     }
     expect([store.breakerState, store.decidedLocally, lines.mock.calls]).toEqual(['closed', 0, []]);
-    expect((await store.consume(requestOf('met'))).degraded).toBe(false);
+  });
+
+  it('queries the shared store no more while it is away, pings it twice a second, and logs both ends of the outage', async () => {
+    fail('refused');
+    await consumeTimes(3);
+    const consume = jest.spyOn(shared, 'consume');
+    const ping = jest.spyOn(shared, 'ping');
+    await consumeTimes(3);
+    await expect(store.bans()).rejects.toBe(failure);
+    await jest.advanceTimersByTimeAsync(4 * PING_INTERVAL_MS);
+    expect([consume.mock.calls.length, ping.mock.calls.length]).toEqual([0, 4]);
+    expect(lines.mock.calls).toEqual([
+      ['The counter store is away, so this replica counts by itself: refused'],
+    ]);
+    await comeBack();
+    expect((await consumeTimes(1)).some(isDegraded)).toBe(false);
+    expect(lines.mock.calls.slice(1)).toEqual([['The counter store is back']]);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('allows no more than one limit for each replica beside the shared limit when the store comes and goes ten times in a minute', async () => {
+    const [minute, day] = [newBucket(60, 1000), newBucket(1000, 60)];
+    const replicas = [store, open(), open()];
+    const local = new Map(replicas.map((replica) => [replica, [0, 0]]));
+    const inStore = [0, 0];
+    for (let round = 0; round < 10; round += 1) {
+      for (const replica of replicas) {
+        fail('refused');
+        for (const [index, request] of [minute, day].entries()) {
+          const decisions = allowed(await consumeTimes(20, request, replica));
+          (local.get(replica) as number[])[index]! += decisions.length;
+        }
+        await comeBack();
+        for (const [index, request] of [minute, day].entries()) {
+          inStore[index]! += allowed(await consumeTimes(3, request, replica)).length;
+        }
+      }
+    }
+    expect(inStore).toEqual([60, 60]);
+    for (const counts of local.values()) {
+      expect(Math.max(...counts)).toBeLessThanOrEqual(60);
+      expect(Math.min(...counts)).toBeGreaterThan(0);
+    }
+    clock.travel(60_000);
+    fail('refused');
+    expect(remaining(await store.consume(minute))[0]).toBe(59);
+    expect((await store.consume(day)).allowed).toBe(false);
+  });
+
+  it('holds what it allowed by a clock that was ahead against the window that is open at the store', async () => {
+    const request = newBucket(60, 1000);
+    fail('refused');
+    clock.travel(300_000);
+    const ahead = open();
+    expect(allowed(await consumeTimes(70, request, ahead))).toHaveLength(60);
+    clock.travel(-300_000);
+    await comeBack();
+    await consumeTimes(1, request, ahead);
+    fail('refused');
+    expect(allowed(await consumeTimes(70, request, ahead))).toEqual([]);
   });
 });

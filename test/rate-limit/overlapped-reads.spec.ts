@@ -165,14 +165,14 @@ describe('a read and its count', () => {
     expect([status, headers.get('x-ratelimit-remaining')]).toEqual([200, '299']);
   });
 
-  it.each(METHODS)('have degraded headers when the store hangs: %s', async (method) => {
+  it.each(METHODS)('return 503 when the store hangs: %s', async (method) => {
     const { key } = await replica.issue({ plan: 'pro' });
     const holder = await hold(database.url, 'LOCK TABLE rate_limit_counters IN ACCESS EXCLUSIVE MODE');
     const response = await fetchPath('/v1/pets', { method, key });
     await holder.letGo();
-    expect(response.status).toBe(200);
+    expect(response.status).toBe(503);
     expectRateLimitHeaders(response);
-    expect(response.headers.get('x-ratelimit-degraded')).toBe('true');
+    expect(response.headers.get('retry-after')).toBe('1');
     await eventually(async () =>
       expect((await fetchPath('/v1/pets', { key })).headers.get('x-ratelimit-degraded')).toBeNull(),
     );

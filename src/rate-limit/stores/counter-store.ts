@@ -1,106 +1,66 @@
 import { databaseReason } from '../../database/availability.js';
+import { DeadlineError } from '../../database/deadline.js';
 import { UnavailableError } from '../../errors/unavailable-error.js';
 import type { RateLimitDecision, RateLimitRequest } from '../rules/rate-limit-decision.js';
 
-/** What was allowed of a bucket without the store, in the last minute and the last day that this happened in. */
-export interface UnreportedUsage extends RateLimitRequest {
-  /** Number of the minute since the Unix epoch. */
-  minute: number;
-  minuteUsed: number;
-  /** Number of the day since the Unix epoch. */
-  day: number;
-  dayUsed: number;
-}
+/** For the reply to a query, and for the connection if there is none yet. */
+export const DEADLINE_MS = 750;
+
+/** Codes of a connection that failed for want of this process's own resources, or of time: the store may be there. */
+const NOT_REFUSED = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|ETIMEDOUT)$/;
 
 /**
  * Why a query failed.
  *
- * - `noConnection`: there is no connection. Nothing was counted.
- * - `failed`: the store returned an error, or no connection came about in time. Nothing was counted.
- * - `outcomeUnknown`: it was sent, and may have been counted or not.
- * - `wrongType`: the store has something else under the bucket's key. Nothing was counted, nor can be until that is removed;
- *   the store is there, and counts other buckets.
- * - `conflict`: at each try, other statements had changed the same rows meanwhile. Nothing was counted; the store is there.
- * - `notSent`: it was never sent, because the query before it failed.
+ * - `refused`: the store refused the connection.
+ * - `silent`: there was no reply within the deadline, though this process was not late.
+ * - `failed`: anything else, such as an error as the reply. The store is there, or nothing is known about it.
  */
-export type FailureKind = 'noConnection' | 'failed' | 'outcomeUnknown' | 'wrongType' | 'conflict' | 'notSent';
+export type FailureKind = 'refused' | 'silent' | 'failed';
 
-/** A query to a counter store that failed, or a part of it. */
+/** A query to a counter store that failed. All requests of a batch have the same error. */
 export class CounterStoreError extends UnavailableError {
   readonly store = 'The counter store, which holds the bans,';
-  /** The driver's code, if any. */
-  readonly code: unknown;
-  /** Identifies the query: where its parts failed in several ways, their errors have the same. */
-  query: object = this;
 
   constructor(
     readonly kind: FailureKind,
     override readonly cause: unknown,
   ) {
-    const { code, where } = (cause ?? {}) as { code?: unknown; where?: string };
-    // Of a row that is locked, PostgreSQL's `where` names the place.
-    super(
-      where === undefined ? databaseReason(cause) : `${databaseReason(cause)} (${where.split('\n', 1)[0]})`,
-    );
-    this.code = code;
+    super(databaseReason(cause));
   }
 }
 
-/** Returns whether a query that failed has surely counted nothing. */
-export function wasNotCounted(error: unknown): boolean {
-  return error instanceof CounterStoreError && error.kind !== 'outcomeUnknown';
-}
-
-/** A reconciliation of which some may have been carried out. */
-export class PartialReconcileError extends CounterStoreError {
-  /** @param notReconciled what was surely not added; of the rest that failed, the outcome is unknown. */
-  constructor(
-    { kind, cause }: CounterStoreError,
-    readonly notReconciled: readonly UnreportedUsage[],
-  ) {
-    super(kind, cause);
+/**
+ * Returns the error of a query that failed.
+ *
+ * @param isConnected whether it failed after the connection was there.
+ */
+export function counterStoreError(cause: unknown, isConnected: boolean): CounterStoreError {
+  if (cause instanceof DeadlineError) {
+    return new CounterStoreError(cause.wasLate ? 'failed' : 'silent', cause);
   }
+  const { code } = cause as { code?: unknown };
+  return new CounterStoreError(isConnected || NOT_REFUSED.test(String(code)) ? 'failed' : 'refused', cause);
 }
 
-/** Where windows are counted. One store serves all replicas. */
+/** Where windows are counted. One store serves all replicas. Every method throws CounterStoreError when its query fails. */
 export abstract class CounterStore {
-  /**
-   * Counts one request in every window of its bucket if all have room, else in none, in one atomic step.
-   *
-   * @throws CounterStoreError when the store is away.
-   */
+  /** Counts one request in every window of its bucket if all have room, else in none, in one atomic step. */
   abstract consume(request: RateLimitRequest): Promise<RateLimitDecision>;
 
-  /**
-   * Returns the bucket's windows, refusals and ban, and whether a request would be allowed now. Counts nothing.
-   *
-   * @throws CounterStoreError when the store is away.
-   */
+  /** Returns the bucket's windows, refusals and ban, and whether a request would be allowed now. Counts nothing. */
   abstract peek(request: RateLimitRequest): Promise<RateLimitDecision>;
 
-  /**
-   * Adds what was allowed without the store, also beyond the limits, to each window that is the stored one or newer. A
-   * window never goes back; one that begins only later by the store's clock counts in the one that is open there. A bucket
-   * of the wrong type is left out. An empty list checks whether the store could add.
-   *
-   * @param usage each bucket once.
-   * @throws CounterStoreError when the store is away. Then nothing was added, or the outcome is unknown, by its kind; a
-   *   PartialReconcileError lists what was surely not added.
-   */
-  abstract reconcile(usage: UnreportedUsage[]): Promise<void>;
+  /** Resolves if the store can count. */
+  abstract ping(): Promise<void>;
 
-  /**
-   * Returns the ends of all bans in force, by bucket key.
-   *
-   * @throws CounterStoreError when the store is away.
-   */
+  /** Returns the ends of all bans in force, by bucket key. */
   abstract bans(): Promise<Map<string, Date>>;
 
   /**
    * Ends the ban of a bucket, from the next request on, wherever that arrives.
    *
-   * @returns when the ban would have ended, or null when there was none.
-   * @throws CounterStoreError when the store is away.
+   * @returns when the ban would have ended, or null if there was none.
    */
   abstract liftBan(bucketKey: string): Promise<Date | null>;
 }

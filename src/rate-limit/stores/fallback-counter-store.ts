@@ -1,35 +1,50 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { PeriodicTask } from '../../database/periodic-task.js';
 import { Clock, ServerClock } from '../../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
-import { CounterStore, CounterStoreError, type UnreportedUsage, wasNotCounted } from './counter-store.js';
-import { LocalCounterStore } from './local-counter-store.js';
-import { type BreakerState, type Outage, OutageMonitor } from './outage-monitor.js';
 import type { RateLimitDecision, RateLimitRequest } from '../rules/rate-limit-decision.js';
-import { UsageReporter } from './usage-reporter.js';
 import { isFarAhead, msToStart } from '../rules/windows.js';
+import { CounterStore, CounterStoreError } from './counter-store.js';
+import { LocalCounterStore } from './local-counter-store.js';
 
 /** Dependency-injection token of the `CounterStore` that all replicas share. */
 export const SHARED_COUNTER_STORE = Symbol('shared counter store');
 
+/** Queries without a reply, in a row, after which the shared store is away. */
+const MAX_SILENT_QUERIES = 3;
+const PING_INTERVAL_MS = 500;
 /** At most one log line in this time is of windows that are ahead. */
 const AHEAD_LOG_INTERVAL_MS = 60_000;
 
+/** Every state of the breaker: `open` while the shared store is away. */
+export const BREAKER_STATES = ['closed', 'open'] as const;
+
+/** Since when the shared store is away, and the failure that showed it. */
+export interface Outage {
+  since: Date;
+  error: CounterStoreError;
+}
+
 /**
- * Counts in the shared store; while that is away, in this replica, from the last counts known. Then no request waits for the
- * store. Once it responds again, what was allowed meanwhile is reported to it before the next query.
+ * Counts in the shared store; while that is away, in this replica, from the last counts known.
  *
- * A request whose own query fails is decided here too. If it was surely not counted, it is reported; if the outcome is unknown,
- * never, so that nothing counts twice.
+ * The store is away once it refuses a connection, or leaves three queries in a row without a reply though this process was not late.
+ * Before that, a query that fails rejects its requests: load alone never loosens a limit. From then on no request waits for the store,
+ * which is pinged until it can count again. What was allowed meanwhile is not reported to it, but held against the bucket in the next
+ * outage.
  */
 @Injectable()
 export class FallbackCounterStore extends CounterStore implements OnApplicationShutdown {
   private readonly logger = new Logger(FallbackCounterStore.name);
   private readonly serverClock: ServerClock;
-  private readonly monitor: OutageMonitor;
   private readonly local: LocalCounterStore;
-  private readonly reporter: UsageReporter;
+  /** Null while the shared store is there. */
+  outage: Outage | null = null;
   /** Requests that this replica decided by itself. */
   decidedLocally = 0;
+  private silentQueries = 0;
+  private lastFailure: CounterStoreError | null = null;
+  private pinger: PeriodicTask | null = null;
   /** When a window that is ahead was last logged, by this process's clock. */
   private aheadLoggedMs = Number.NEGATIVE_INFINITY;
 
@@ -40,31 +55,30 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
   ) {
     super();
     this.serverClock = new ServerClock(clock);
-    this.monitor = new OutageMonitor(this.logger, clock, () => this.probe());
     this.local = new LocalCounterStore(() => this.serverClock.now(), environment.BAN_DURATIONS);
-    this.reporter = new UsageReporter(shared);
   }
 
   onApplicationShutdown(): void {
-    this.monitor.stop();
+    void this.pinger?.stop();
   }
 
-  /** `open` while the shared store is away, `half-open` until it is certain that it counts again. */
-  get breakerState(): BreakerState {
-    return this.monitor.breakerState;
+  get breakerState(): (typeof BREAKER_STATES)[number] {
+    return this.outage === null ? 'closed' : 'open';
   }
 
-  /**
-   * Never rejects because the store is away.
-   *
-   * @throws CounterStoreError when the counts changed under every try.
-   */
   async consume(request: RateLimitRequest): Promise<RateLimitDecision> {
-    const decision = await this.query('consume', request);
-    if (!decision.degraded) {
-      this.learn(request, decision);
+    const decision = await this.query(() => this.shared.consume(request));
+    if (decision === null) {
+      this.decidedLocally += 1;
+      return { ...this.local.consume(request), degraded: true };
     }
+    this.learn(request, decision);
     return decision;
+  }
+
+  async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
+    const decision = await this.query(() => this.shared.peek(request));
+    return decision ?? { ...this.local.peek(request), degraded: true };
   }
 
   /** Whether a request would be allowed, by what this replica last knew. */
@@ -77,30 +91,8 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
     return { ...this.local.peek(request), degraded: true, allowed: true };
   }
 
-  /**
-   * Never rejects because the store is away.
-   *
-   * @throws CounterStoreError when the counts changed under every try.
-   */
-  peek(request: RateLimitRequest): Promise<RateLimitDecision> {
-    return this.query('peek', request);
-  }
-
-  reconcile(usage: UnreportedUsage[]): Promise<void> {
-    return this.shared.reconcile(usage);
-  }
-
-  /** Returns null when the store responds, which is checked unless it is known to be away. Never rejects. */
-  async outage(): Promise<Outage | null> {
-    if (this.breakerState !== 'open') {
-      try {
-        await this.shared.reconcile([]);
-        return null;
-      } catch (error) {
-        this.monitor.failed(error);
-      }
-    }
-    return this.monitor.outage;
+  ping(): Promise<void> {
+    return this.shared.ping();
   }
 
   async bans(): Promise<Map<string, Date>> {
@@ -116,50 +108,68 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
   }
 
   /**
-   * Queries the shared store, once all is reported; while it is away, or where that fails, decides locally.
+   * Returns the decision of the shared store, or null if that is away.
    *
-   * @throws CounterStoreError for a conflict: the store is there, and others count in it at this moment.
+   * @throws CounterStoreError if the query fails otherwise.
    */
-  private async query(kind: 'consume' | 'peek', request: RateLimitRequest): Promise<RateLimitDecision> {
-    let isSent = false;
+  private async query(send: () => Promise<RateLimitDecision>): Promise<RateLimitDecision | null> {
+    if (this.outage !== null) {
+      return null;
+    }
     try {
-      while (!this.reporter.isDone && this.breakerState !== 'open') {
-        await this.reporter.report();
-      }
-      if (this.breakerState === 'open') {
-        return this.decideLocally(kind, request, true);
-      }
-      isSent = true;
-      return await this.shared[kind](request);
+      const decision = await send();
+      this.silentQueries = 0;
+      return decision;
     } catch (error) {
-      if (error instanceof CounterStoreError && error.kind === 'conflict') {
-        throw error;
+      this.observe(error);
+      if (this.isAway()) {
+        return null;
       }
-      this.monitor.failed(error);
-      return this.decideLocally(kind, request, !isSent || wasNotCounted(error));
+      throw error;
     }
   }
 
-  /** @param isUncounted whether the shared store has surely not counted the request. */
-  private decideLocally(
-    kind: 'consume' | 'peek',
-    request: RateLimitRequest,
-    isUncounted: boolean,
-  ): RateLimitDecision {
-    const decision = { ...this.local[kind](request), degraded: true };
-    if (kind === 'consume') {
-      this.decidedLocally += 1;
-      if (isUncounted && decision.allowed) {
-        this.reporter.add(request, decision);
-      }
+  /** Finds out from a failure whether the store is away. */
+  private observe(error: unknown): void {
+    // All requests of a batch fail with the error of their query.
+    if (!(error instanceof CounterStoreError) || error === this.lastFailure) {
+      return;
     }
-    return decision;
+    this.lastFailure = error;
+    this.silentQueries = error.kind === 'silent' ? this.silentQueries + 1 : 0;
+    if (this.outage === null && (error.kind === 'refused' || this.silentQueries >= MAX_SILENT_QUERIES)) {
+      this.logger.warn(`The counter store is away, so this replica counts by itself: ${error.message}`);
+      this.outage = { since: new Date(this.clock.now()), error };
+      this.pinger = new PeriodicTask(
+        PING_INTERVAL_MS,
+        () => this.pingOnce(),
+        () => {},
+      );
+      this.pinger.start();
+    }
+  }
+
+  /** Ends the outage if the store can count again. */
+  private async pingOnce(): Promise<boolean> {
+    await this.shared.ping();
+    void this.pinger?.stop();
+    this.silentQueries = 0;
+    this.outage = null;
+    this.logger.warn('The counter store is back');
+    return false;
+  }
+
+  private isAway(): boolean {
+    return this.outage !== null;
+  }
+
+  private throwWhileAway(): void {
+    if (this.outage !== null) {
+      throw this.outage.error;
+    }
   }
 
   private learn(request: RateLimitRequest, decision: RateLimitDecision): void {
-    if (this.monitor.outage !== null) {
-      this.monitor.succeeded();
-    }
     this.serverClock.observe(decision.clockMs);
     this.local.learn(request, decision);
     if (decision.nowMs > decision.clockMs) {
@@ -185,18 +195,5 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
       `The ${ahead.name} window of ${bucketKey} begins ${aheadSeconds} s after the current time of the counter store, ` +
         'and stays in force until its end: see "After a clock was ahead" in docs/operating.md',
     );
-  }
-
-  /** @throws CounterStoreError while the store does not respond. */
-  private async probe(): Promise<void> {
-    // Nothing at first: a report whose outcome is unknown is never sent again.
-    await this.shared.reconcile([]);
-    await this.reporter.report();
-  }
-
-  private throwWhileAway(): void {
-    if (this.breakerState === 'open') {
-      throw this.monitor.outage?.error;
-    }
   }
 }

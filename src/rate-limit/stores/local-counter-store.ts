@@ -6,13 +6,16 @@ import {
   type RateLimitDecision,
   type RateLimitRequest,
 } from '../rules/rate-limit-decision.js';
-import { DAY_MS, dayOf, MINUTE_MS, minuteOf } from '../rules/windows.js';
+import { DAY_MS, dayOf, MINUTE_MS, minuteOf, type WindowState } from '../rules/windows.js';
 
 /** Quotas, and as many addresses: about 20 MB where all are there. */
 const MAX_BUCKETS = 50_000;
 
 /** A bucket as a row of `rate_limit_counters` has it. */
 interface Counter extends Omit<BucketState, 'nowMs' | 'clockMs'> {
+  /** The requests among `minuteUsed`, and among `dayUsed`, that were allowed here. */
+  minuteLocal: number;
+  dayLocal: number;
   /** The level of the last ban among the ban durations, from 1. */
   banLevel: number;
 }
@@ -44,6 +47,8 @@ export class LocalCounterStore {
       denied = 1 - allowed;
       counter.minuteUsed += allowed;
       counter.dayUsed += allowed;
+      counter.minuteLocal += allowed;
+      counter.dayLocal += allowed;
       counter.refusals += denied;
       if (denied > 0 && perDay !== null && counter.refusals >= perMinute) {
         this.startBan(counter, times.nowMs);
@@ -60,18 +65,26 @@ export class LocalCounterStore {
   }
 
   /**
-   * Stores the counts of another store's decision. A decision lacks the ban level, so its ban counts as the first: the next one may
-   * be shorter than in that store.
+   * Stores the counts of another store's decision, beside what was allowed here in the same windows: so however often the other store
+   * comes and goes, no more than one limit is allowed here. A decision lacks the ban level, so its ban counts as the first: the next
+   * one may be shorter than in that store.
    */
   learn(request: RateLimitRequest, { windows, ban, nowMs, refusalsUntilBan }: RateLimitDecision): void {
-    const [minute, day] = windows;
-    const hasRefusals = ban === null && refusalsUntilBan !== null && minute !== undefined;
+    const [minuteWindow, dayWindow] = windows;
+    const [minute, day] = [minuteOf(nowMs), dayOf(nowMs)];
+    const before = this.counters.get(request);
+    // A window that begins later here, by a clock that was ahead, is the one that is open there.
+    const minuteLocal = before !== undefined && before.minute >= minute ? before.minuteLocal : 0;
+    const dayLocal = before !== undefined && before.day >= day ? before.dayLocal : 0;
+    const hasRefusals = ban === null && refusalsUntilBan !== null && minuteWindow !== undefined;
     this.counters.set(request, {
-      minute: minuteOf(nowMs),
-      minuteUsed: minute === undefined ? 0 : minute.limit - minute.remaining,
-      day: dayOf(nowMs),
-      dayUsed: day === undefined ? 0 : day.limit - day.remaining,
-      refusals: hasRefusals ? Math.max(0, minute.limit - refusalsUntilBan) : 0,
+      minute,
+      minuteUsed: usedIn(minuteWindow) + minuteLocal,
+      minuteLocal,
+      day,
+      dayUsed: usedIn(dayWindow) + dayLocal,
+      dayLocal,
+      refusals: hasRefusals ? Math.max(0, minuteWindow.limit - refusalsUntilBan) : 0,
       bannedUntil: ban === null ? null : new Date(ban.untilMs),
       banLevel: ban === null ? 0 : 1,
     });
@@ -138,16 +151,29 @@ export class BucketCache<Value extends object> {
   }
 }
 
-function newCounter(nowMs: number): Counter {
-  const [minute, day] = [minuteOf(nowMs), dayOf(nowMs)];
-  return { minute, minuteUsed: 0, day, dayUsed: 0, refusals: 0, bannedUntil: null, banLevel: 0 };
+function usedIn(window: WindowState | undefined): number {
+  return window === undefined ? 0 : window.limit - window.remaining;
 }
 
-/** Returns a copy with these windows where they are later: a window never goes back. */
+function newCounter(nowMs: number): Counter {
+  return {
+    minute: minuteOf(nowMs),
+    minuteUsed: 0,
+    minuteLocal: 0,
+    day: dayOf(nowMs),
+    dayUsed: 0,
+    dayLocal: 0,
+    refusals: 0,
+    bannedUntil: null,
+    banLevel: 0,
+  };
+}
+
+/** Returns a copy with these windows if they are later: a window never goes back. */
 function rollOver(counter: Counter, minute: number, day: number): Counter {
   return {
     ...counter,
-    ...(minute > counter.minute && { minute, minuteUsed: 0, refusals: 0 }),
-    ...(day > counter.day && { day, dayUsed: 0 }),
+    ...(minute > counter.minute && { minute, minuteUsed: 0, minuteLocal: 0, refusals: 0 }),
+    ...(day > counter.day && { day, dayUsed: 0, dayLocal: 0 }),
   };
 }

@@ -1,119 +1,115 @@
 import net from 'node:net';
 import pg from 'pg';
 import { isConflict } from '../../database/availability.js';
+import { withinDeadline } from '../../database/deadline.js';
+import { retryConflicts, type Statement } from '../../database/query-runner.js';
 import { configureSession } from '../../database/session.js';
 import type { Environment } from '../../settings/environment.js';
-import { CounterStoreError, type FailureKind } from './counter-store.js';
-import { DeadlineError, withinDeadline } from '../rules/deadline.js';
+import { counterStoreError, DEADLINE_MS } from './counter-store.js';
 
-/** For a query, and for the connection if there is none yet. */
-export const DEADLINE_MS = 750;
-/** Before the deadline, so that the server reports it: then nothing was counted. */
-export const STATEMENT_TIMEOUT_MS = 500;
+/** After the deadline: it ends a statement for whose reply nobody waits any more. */
+const STATEMENT_TIMEOUT_MS = 1000;
+/** The SQLSTATE of a write to a read-only server or session. */
+const READ_ONLY = '25006';
+/** The end of retries, early enough for the last one to end before the deadline. */
+const RETRY_MS = 500;
 
-/** The SQLSTATE of a statement that took too long, which its connection survives. */
-const QUERY_CANCELED = '57014';
-
-export interface OpenConnection {
-  client: pg.Client;
-  /** Whether a pooler shares the server's connections, and so their prepared statements, among its clients. */
-  isPooled: boolean;
-}
-
-/** The connection that counts, replaced once it is lost. */
+/** The connection that counts. The first query opens it, and the first after a failure opens another. */
 export class PostgresConnection {
   /** Null until a query needs one. */
-  current: Promise<OpenConnection> | null = null;
+  current: CountingConnection | null = null;
   private isClosed = false;
 
   constructor(private readonly environment: Environment) {}
 
-  /** Returns the connection, and opens one if there is none. */
-  open(): Promise<OpenConnection> {
+  /** @throws CounterStoreError */
+  async query<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
     if (this.isClosed) {
       // A new connection would outlive the service.
-      return Promise.reject(new Error('The service is ending'));
+      throw counterStoreError(new Error('The service is ending'), true);
     }
-    if (this.current === null) {
-      const connection = openCounting(this.environment, () => this.forget(connection));
-      this.current = connection;
+    this.current ??= new CountingConnection(this.environment, (lost) => this.forget(lost));
+    const connection = this.current;
+    try {
+      return await withinDeadline(connection.query<Row>(statement, values), DEADLINE_MS);
+    } catch (error) {
+      if (!isConflict(error)) {
+        // After a failover, the address may lead to another server.
+        this.forget(connection);
+        connection.destroy();
+      }
+      // A standby counts nothing: the store is elsewhere, and this address does not lead there.
+      const isRefused = !connection.isOpen || (error instanceof pg.DatabaseError && error.code === READ_ONLY);
+      throw counterStoreError(error, !isRefused);
     }
-    return this.current;
-  }
-
-  /** Ends the connection of a failed query, except after an error that it survives. */
-  abandon(connection: Promise<OpenConnection>, { kind, code }: CounterStoreError): void {
-    if (kind === 'conflict' || code === QUERY_CANCELED) {
-      return;
-    }
-    // A statement in flight would delay the next one, and after a failover the name may lead to another server.
-    this.forget(connection);
-    connection.then(
-      ({ client }) => client.end(),
-      () => {},
-    );
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
-    const connection = this.current;
-    this.current = null;
-    await connection?.then(({ client }) => endConnection(client)).catch(() => {});
+    await this.current?.end();
   }
 
-  private forget(connection: Promise<OpenConnection>): void {
+  private forget(connection: CountingConnection): void {
     if (this.current === connection) {
       this.current = null;
     }
   }
 }
 
-/** Returns the error for a caller, with what is certain about the outcome. */
-export function postgresFailure(error: unknown, isSent: boolean): CounterStoreError {
-  return new CounterStoreError(kindOf(error, isSent), error);
-}
-
-function kindOf(error: unknown, isSent: boolean): FailureKind {
-  if (isConflict(error)) {
-    return 'conflict';
-  }
-  if (isSent) {
-    return error instanceof pg.DatabaseError && error.severity !== 'FATAL' ? 'failed' : 'outcomeUnknown';
-  }
-  return error instanceof DeadlineError ? 'failed' : 'noConnection';
-}
-
 /**
- * Opens a connection with `synchronous_commit = off`: counting is several times faster, and risks only the counts of a crashed
- * server's last moments. On a shared connection it would risk animals too.
- *
- * @param onLost runs when the connection cannot be opened, fails or ends, perhaps more than once.
- * @throws DeadlineError, or the driver's error.
+ * A connection with `synchronous_commit = off`: counting is several times faster, and risks only the counts of a crashed server's last
+ * moments. On a shared connection it would risk animals too.
  */
-async function openCounting(environment: Environment, onLost: () => void): Promise<OpenConnection> {
-  // It can be destroyed; an orderly end would wait for a server that may be gone.
-  const socket = new net.Socket();
-  const client = new pg.Client({
-    connectionString: directUrl(environment),
-    application_name: 'animal-store counters',
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    keepAlive: true,
-    stream: () => socket,
-  });
-  // The query in flight rejects with the same error.
-  client.on('error', onLost);
-  client.on('end', onLost);
-  const open = async () => {
-    await client.connect();
-    const isDirect = await configureSession(client, { synchronous_commit: 'off' });
-    return { client, isPooled: !isDirect };
-  };
-  try {
-    return await withinDeadline(open(), DEADLINE_MS);
-  } catch (error) {
-    onLost();
-    socket.destroy();
-    throw error;
+export class CountingConnection {
+  isOpen = false;
+  /** It can be destroyed; an orderly end would wait for a server that may be gone. */
+  private readonly socket = new net.Socket();
+  private readonly client: pg.Client;
+  private readonly isDirect: Promise<boolean>;
+
+  /** @param onLost runs when the connection fails or ends, perhaps more than once. */
+  constructor(environment: Environment, onLost: (connection: CountingConnection) => void) {
+    this.client = new pg.Client({
+      connectionString: directUrl(environment),
+      application_name: 'animal-store counters',
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      keepAlive: true,
+      stream: () => this.socket,
+    });
+    // The query in flight rejects with the same error.
+    this.client.on('error', () => onLost(this));
+    this.client.on('end', () => onLost(this));
+    this.isDirect = this.open();
+  }
+
+  async query<Row extends pg.QueryResultRow>(
+    { preparedName, text }: Statement,
+    values: unknown[],
+  ): Promise<Row[]> {
+    // A pooler shares prepared statements among its clients.
+    const name = (await this.isDirect) ? preparedName : undefined;
+    return retryConflicts(() => this.run<Row>({ name, text, values }), performance.now() + RETRY_MS);
+  }
+
+  destroy(): void {
+    this.socket.destroy();
+  }
+
+  end(): Promise<void> {
+    return endConnection(this.client);
+  }
+
+  private async open(): Promise<boolean> {
+    await this.client.connect();
+    this.isOpen = true;
+    return configureSession(this.client, { synchronous_commit: 'off' });
+  }
+
+  /** Runs a query by callback: what the driver keeps of a query by promise makes garbage collections take several times as long. */
+  private run<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<Row[]> {
+    return new Promise((resolve, reject) => {
+      this.client.query<Row>(query, (error, result) => (error ? reject(error) : resolve(result.rows)));
+    });
   }
 }
 

@@ -1,24 +1,28 @@
-import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Cluster, type Redis } from 'ioredis';
+import { databaseReason } from '../../database/availability.js';
 import { Batcher, BatchItemError } from '../../database/batcher.js';
+import { DeadlineError, withinDeadline } from '../../database/deadline.js';
 import { Clock } from '../../settings/clock.js';
-import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
+import { ENVIRONMENT, type Environment, InvalidEnvironmentError } from '../../settings/environment.js';
+import { quotaBucketKey } from '../rules/bucket-key.js';
 import {
-  decisionsFor,
   type CountedBucket,
-  previewOf,
+  decisionsFor,
   groupByBucket,
+  previewOf,
   type RateLimitDecision,
   type RateLimitRequest,
 } from '../rules/rate-limit-decision.js';
-import {
-  CounterStore,
-  CounterStoreError,
-  PartialReconcileError,
-  type UnreportedUsage,
-} from './counter-store.js';
-import type { ScriptName } from './redis-client.js';
-import { type Call, RedisConnection } from './redis-connection.js';
-import { quotaBucketKey } from '../rules/bucket-key.js';
+import { CounterStore, type CounterStoreError, counterStoreError, DEADLINE_MS } from './counter-store.js';
+import { type Call, connect, createClient, mastersOf, type RedisClient } from './redis-client.js';
+
+/** For all that the start needs of all servers. */
+const CONNECT_DEADLINE_MS = 3000;
+/** There may be tens of thousands of bans. */
+const BANS_DEADLINE_MS = 3000;
+/** Keys that one SCAN passes, about: counting waits behind it. */
+const SCAN_COUNT = 1000;
 
 /** The reply of consume.lua. */
 type Reply = [
@@ -35,33 +39,51 @@ type Reply = [
 ];
 
 /**
- * Counts in Redis or Valkey, exactly across replicas. Requests that arrive while a batch is in flight go in the next one,
- * which has one call of consume.lua for each bucket.
+ * Counts in Redis or Valkey, exactly across replicas. Requests that arrive while a batch is in flight go in the next one, which has one
+ * call of consume.lua for each bucket.
  */
 @Injectable()
 export class RedisCounterStore extends CounterStore implements OnModuleInit, OnApplicationShutdown {
-  private readonly batcher = new Batcher((requests: RateLimitRequest[]) => this.consumeAll(requests), {
+  private readonly logger = new Logger(RedisCounterStore.name);
+  private readonly batcher = new Batcher((requests: RateLimitRequest[]) => this.consumeBatch(requests), {
     name: 'count',
   });
   /** The metrics of `consume`. */
   readonly batches = this.batcher.metrics;
-  private readonly connection: RedisConnection;
+  private client: RedisClient;
+  /** The last error of the connection, which explains why calls were not sent. */
+  private connectionError: unknown;
 
   constructor(
     @Inject(ENVIRONMENT) private readonly environment: Environment,
     private readonly clock: Clock,
   ) {
     super();
-    this.connection = new RedisConnection(environment.COUNTER_STORE ?? []);
+    this.client = createClient(environment.COUNTER_STORE ?? []);
   }
 
-  /** @throws InvalidEnvironmentError when the server of COUNTER_STORE must not count. */
-  onModuleInit(): Promise<void> {
-    return this.connection.start();
+  /**
+   * Connects. If no server can be reached, the service starts nevertheless, and connects later.
+   *
+   * @throws InvalidEnvironmentError if a server was reached that must not count.
+   */
+  async onModuleInit(): Promise<void> {
+    this.client.on('error', (error) => (this.connectionError = error));
+    try {
+      await withinDeadline(this.connect(), CONNECT_DEADLINE_MS);
+    } catch (error) {
+      if (error instanceof InvalidEnvironmentError) {
+        throw error;
+      }
+      if (error instanceof DeadlineError) {
+        this.client.disconnect(true);
+      }
+      this.connectLater(error);
+    }
   }
 
   onApplicationShutdown(): void {
-    this.connection.close();
+    this.client.disconnect();
   }
 
   consume(request: RateLimitRequest): Promise<RateLimitDecision> {
@@ -69,64 +91,121 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   }
 
   async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
-    const reply = await this.runOne('consumeRequests', this.consumeCall({ ...request, count: 0 }));
+    const reply = await this.send(this.client.consumeRequests(...this.consumeCall({ ...request, count: 0 })));
     return previewOf(countedOf(reply as Reply), request, this.environment.BAN_DURATIONS);
   }
 
-  async reconcile(usage: UnreportedUsage[]): Promise<void> {
-    if (usage.length === 0) {
-      return this.connection.ping();
-    }
-    const calls = usage.map(({ bucketKey, perDay, minute, minuteUsed, day, dayUsed }): Call => {
-      const kind = perDay === null ? '' : '1';
-      return [this.keyOf(bucketKey), minute, minuteUsed, day, dayUsed, kind, this.clock.storeOffsetMs];
-    });
-    const replies = await this.connection.run('reconcileUsage', calls);
-    // Nothing can ever be added to a key of the wrong type.
-    const failure = replies.filter(isFailure).find(({ kind }) => kind !== 'wrongType');
-    if (failure !== undefined) {
-      throw new PartialReconcileError(
-        failure,
-        usage.filter((_each, index) => isNotAdded(replies[index])),
-      );
+  /** Pings every master, and connects anew if one does not reply: the address may lead to another server. */
+  async ping(): Promise<void> {
+    try {
+      await this.send(Promise.all(mastersOf(this.client).map((master) => master.ping())));
+    } catch (error) {
+      if ((error as Error).cause instanceof DeadlineError) {
+        this.client.disconnect(true);
+      }
+      throw error;
     }
   }
 
   async bans(): Promise<Map<string, Date>> {
-    if (this.environment.BAN_DURATIONS.length === 0) {
-      return new Map();
+    const bans = new Map<string, Date>();
+    if (this.environment.BAN_DURATIONS.length > 0) {
+      await this.send(
+        Promise.all(mastersOf(this.client).map((master) => this.addBans(master, bans))),
+        BANS_DEADLINE_MS,
+      );
     }
-    const bans = await this.connection.bans(this.keyOf(quotaBucketKey('*')), this.clock.storeOffsetMs);
-    return new Map(Array.from(bans, ([key, untilMs]) => [this.bucketKeyOf(key), new Date(untilMs)]));
+    return bans;
   }
 
   async liftBan(bucketKey: string): Promise<Date | null> {
-    const untilMs = await this.runOne('liftBan', [this.keyOf(bucketKey), this.clock.storeOffsetMs]);
+    const untilMs = await this.send(this.client.liftBan(this.keyOf(bucketKey), this.clock.storeOffsetMs));
     return untilMs === null ? null : new Date(untilMs as number);
   }
 
-  private async consumeAll(requests: RateLimitRequest[]): Promise<(RateLimitDecision | BatchItemError)[]> {
-    const batch = groupByBucket(requests);
-    const calls = [...batch.buckets.values()].map((bucket) => this.consumeCall(bucket));
-    const replies = await this.connection.run('consumeRequests', calls);
-    if (isFailure(replies[0]) && replies.every(isFailure)) {
-      // Requests queued behind this batch have waited as long already.
-      this.batcher.rejectQueued(new CounterStoreError('notSent', replies[0]));
-    }
-    const outcomes = [...batch.buckets.keys()].map((bucketKey, index) => {
-      const reply = replies[index];
-      return [bucketKey, isFailure(reply) ? new BatchItemError(reply) : countedOf(reply as Reply)] as const;
-    });
-    return decisionsFor(batch, new Map(outcomes), this.environment.BAN_DURATIONS);
+  private async connect(): Promise<void> {
+    const client = await connect(this.client, this.environment.COUNTER_STORE ?? []);
+    client.on('error', (error) => (this.connectionError = error));
+    this.client = client;
   }
 
-  /** @throws CounterStoreError when the call failed. */
-  private async runOne(script: ScriptName, call: Call): Promise<unknown> {
-    const [reply] = await this.connection.run(script, [call]);
-    if (isFailure(reply)) {
-      throw reply;
+  private connectLater(reason: unknown): void {
+    this.logger.warn(`Redis is away, and is tried again: ${databaseReason(reason)}`);
+    this.client.once('ready', () => void this.connectAgain());
+  }
+
+  private async connectAgain(): Promise<void> {
+    try {
+      await this.connect();
+    } catch (error) {
+      if (error instanceof InvalidEnvironmentError) {
+        this.logger.error(error.message);
+      } else {
+        this.connectLater(error);
+      }
     }
-    return reply;
+  }
+
+  private async consumeBatch(requests: RateLimitRequest[]): Promise<(RateLimitDecision | BatchItemError)[]> {
+    const batch = groupByBucket(requests);
+    const buckets = [...batch.buckets.values()];
+    const { client } = this;
+    const isConnected = client.status === 'ready';
+    const outcomes = await this.send(
+      Promise.all(
+        buckets.map(async (bucket) => {
+          try {
+            return countedOf((await client.consumeRequests(...this.consumeCall(bucket))) as Reply);
+          } catch (error) {
+            return new BatchItemError(this.failure(error, isConnected));
+          }
+        }),
+      ),
+    );
+    const byKey = new Map(buckets.map(({ bucketKey }, index) => [bucketKey, outcomes[index]!]));
+    return decisionsFor(batch, byKey, this.environment.BAN_DURATIONS);
+  }
+
+  /** @throws CounterStoreError if the reply is an error, or does not arrive in time. */
+  private async send<T>(reply: Promise<T>, deadlineMs = DEADLINE_MS): Promise<T> {
+    const isConnected = this.client.status === 'ready';
+    try {
+      return await withinDeadline(reply, deadlineMs);
+    } catch (error) {
+      throw this.failure(error, isConnected);
+    }
+  }
+
+  /** @param isConnected whether the client was connected when it got the call. */
+  private failure(error: unknown, isConnected: boolean): CounterStoreError {
+    const { name, message } = error as Error;
+    if (error instanceof DeadlineError) {
+      return counterStoreError(error, isConnected);
+    }
+    if (name === 'ReplyError') {
+      return counterStoreError(error, !message.startsWith('CLUSTERDOWN'));
+    }
+    // A Cluster stays connected while one of its masters refuses connections.
+    const isLost = isConnected && !(this.client instanceof Cluster);
+    return counterStoreError(isLost ? error : (this.connectionError ?? error), isLost);
+  }
+
+  /** Adds the bans that a master has. */
+  private async addBans(master: Redis, bans: Map<string, Date>): Promise<void> {
+    const [seconds, microseconds] = await master.time();
+    const nowMs = Number(seconds) * 1000 + Number(microseconds) / 1000 + this.clock.storeOffsetMs;
+    const match = this.keyOf(quotaBucketKey('*'));
+    for await (const keys of master.scanStream({ match, count: SCAN_COUNT })) {
+      await Promise.all(
+        (keys as string[]).map(async (key) => {
+          // By the client, because a key may be moving to another master of the Cluster just now.
+          const untilMs = Number(await this.client.hget(key, 'bannedUntil').catch(nullIfWrongType));
+          if (untilMs > nowMs) {
+            bans.set(key.slice(this.keyOf('').length - 1, -1), new Date(untilMs));
+          }
+        }),
+      );
+    }
   }
 
   private consumeCall({ bucketKey, count, perMinute, perDay }: RateLimitRequest & { count: number }): Call {
@@ -139,20 +218,17 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   private keyOf(bucketKey: string): string {
     return `animal-store:${this.environment.APP_ENV}:{${bucketKey}}`;
   }
-
-  private bucketKeyOf(key: string): string {
-    return key.slice(this.keyOf('').length - 1, -1);
-  }
 }
-
-/** Whether the usage of this reply was surely not added, and can be later. */
-const isNotAdded = (reply: unknown) =>
-  isFailure(reply) && reply.kind !== 'wrongType' && reply.kind !== 'outcomeUnknown';
-
-const isFailure = (reply: unknown): reply is CounterStoreError => reply instanceof CounterStoreError;
 
 function countedOf(reply: Reply): CountedBucket {
   const [allowed, denied, refusals, untilMs, minute, minuteUsed, day, dayUsed, nowMs, clockMs] = reply;
   const bannedUntil = untilMs === null ? null : new Date(untilMs);
   return { allowed, denied, refusals, bannedUntil, minute, minuteUsed, day, dayUsed, nowMs, clockMs };
+}
+
+function nullIfWrongType(error: Error): null {
+  if (error.message.startsWith('WRONGTYPE')) {
+    return null;
+  }
+  throw error;
 }

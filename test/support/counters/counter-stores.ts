@@ -171,7 +171,7 @@ async function redisHome(): Promise<CounterHome> {
   };
 }
 
-/** A memory that all replicas of the test share; outside of tests, each replica has its own. Nothing is reconciled with it. */
+/** A memory that all replicas of the test share; outside of tests, each replica has its own. */
 async function localHome(): Promise<CounterHome> {
   const empty = () => new LocalCounterStore(() => 0, []);
   let home = empty();
@@ -185,7 +185,7 @@ async function localHome(): Promise<CounterHome> {
       return {
         consume: async (request) => store.consume(request),
         peek: async (request) => store.peek(request),
-        reconcile: async () => {},
+        ping: async () => {},
         bans: async () => bansIn(counters, banDurations.length > 0 ? now() : Number.POSITIVE_INFINITY),
         liftBan: async (bucketKey) => store.liftBan(bucketKey),
       };
@@ -203,7 +203,10 @@ async function localHome(): Promise<CounterHome> {
 }
 
 /** Returns the ends of the bans in force at `nowMs`, by bucket key. */
-function bansIn({ quotas }: BucketCache<StoredCounter>, nowMs: number): Map<string, Date> {
+function bansIn<Counter extends StoredCounter>(
+  { quotas }: BucketCache<Counter>,
+  nowMs: number,
+): Map<string, Date> {
   const bans = new Map<string, Date>();
   for (const [bucketKey, { bannedUntil }] of quotas.entries()) {
     if (bannedUntil !== null && bannedUntil.getTime() > nowMs) {
