@@ -12,14 +12,11 @@ import type { Clock } from './settings/clock.js';
 import { DatabaseModule } from './database/database.module.js';
 import { LifecycleHeadersInterceptor } from './deprecation/lifecycle-headers.interceptor.js';
 import type { Environment } from './settings/environment.js';
-import { CorsHook, EXPOSED_HEADERS } from './http/cors.hook.js';
 import { Hooks, requestHooks, responseInterceptors } from './http/hooks.js';
-import { LargeBodyInterceptor } from './http/large-body.interceptor.js';
 import { RequestBodyHook } from './http/request-body.hook.js';
 import { RevalidationInterceptor } from './http/revalidation.interceptor.js';
 import { DecisionCheckInterceptor } from './http/served-while-counted.js';
-import { StandardHeadersHook } from './http/standard-headers.hook.js';
-import { KeyExpiryInterceptor } from './auth/key-expiry.interceptor.js';
+import { EXPOSED_HEADERS, StandardHeadersHook } from './http/standard-headers.hook.js';
 import { RequestMetrics } from './metrics/request-metrics.js';
 import { headerNames } from './openapi/headers.js';
 import { ConcurrencyHook } from './rate-limit/concurrency.hook.js';
@@ -56,7 +53,7 @@ import { UsageModule } from './usage/usage.module.js';
   providers: [
     // Before the guards, for every request:
     { provide: EXPOSED_HEADERS, useFactory: () => [...headerNames(), 'Allow'] },
-    requestHooks(StandardHeadersHook, CorsHook, ConcurrencyHook, RequestBodyHook),
+    requestHooks(StandardHeadersHook, ConcurrencyHook, RequestBodyHook),
     // 401, 429, 403, 410:
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
@@ -73,25 +70,20 @@ import { UsageModule } from './usage/usage.module.js';
       ConcurrencyHook,
       DecisionCheckInterceptor,
       RevalidationInterceptor,
-      KeyExpiryInterceptor,
       RateLimitHeadersInterceptor,
       LifecycleHeadersInterceptor,
       RequestBodyHook,
       UsageRecorder,
       RequestMetrics,
-      LargeBodyInterceptor,
     ),
     Hooks,
     StandardHeadersHook,
-    CorsHook,
     ConcurrencyHook,
     RequestBodyHook,
     DecisionCheckInterceptor,
     RevalidationInterceptor,
-    KeyExpiryInterceptor,
     RateLimitHeadersInterceptor,
     LifecycleHeadersInterceptor,
-    LargeBodyInterceptor,
   ],
 })
 export class AppModule {

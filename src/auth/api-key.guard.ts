@@ -1,5 +1,5 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '../errors/api-error.js';
 import type { AuthenticationResult } from '../http/principal.js';
 import { RateLimiter } from '../rate-limit/rate-limiter.js';
@@ -19,19 +19,32 @@ export class ApiKeyGuard implements CanActivate {
    * @throws ApiError `missing_api_key` or `invalid_api_key`, or `rate_limit_exceeded` in place of both.
    */
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const reply = http.getResponse<FastifyReply>();
     if (request.requiredRole === null) {
       return true;
     }
     const result = this.authenticator.authenticate(request.headers.authorization);
     return result instanceof Promise
-      ? result.then((found) => this.finish(request, found))
-      : this.finish(request, result);
+      ? result.then((found) => this.finish(request, reply, found))
+      : this.finish(request, reply, result);
   }
 
-  private finish(request: FastifyRequest, result: AuthenticationResult): boolean | Promise<boolean> {
+  private finish(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    result: AuthenticationResult,
+  ): boolean | Promise<boolean> {
     request.authentication = result;
-    return result.principal === null ? this.deny(request, result.denial) : true;
+    if (result.principal === null) {
+      return this.deny(request, result.denial);
+    }
+    const { expiresAt } = result.principal;
+    if (expiresAt !== null) {
+      reply.header('X-Api-Key-Expires', expiresAt.toUTCString());
+    }
+    return true;
   }
 
   private async deny(request: FastifyRequest, denial: ApiError): Promise<never> {

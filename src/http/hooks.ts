@@ -13,6 +13,8 @@ export interface ResponseInterceptor {
   intercept(request: FastifyRequest, reply: FastifyReply, body: unknown): unknown;
 }
 
+/** A longer body is sent as a `Buffer`, because Node keeps two copies of an unsent string. */
+const LARGE_LENGTH = 16 * 1024;
 const REQUEST_HOOKS = Symbol('request hooks');
 const RESPONSE_INTERCEPTORS = Symbol('response interceptors');
 
@@ -61,7 +63,7 @@ export class Hooks {
         done(error as Error);
         return;
       }
-      done(null, body);
+      done(null, typeof body === 'string' && body.length >= LARGE_LENGTH ? Buffer.from(body) : body);
     });
   }
 }
