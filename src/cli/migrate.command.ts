@@ -1,6 +1,5 @@
 import { Command, Option } from 'commander';
 import { applyPendingMigrations, type Resolution, resolveMigration } from '../database/migrations.js';
-import { repairSessionDefaults } from '../database/session-defaults.js';
 import { reportFailure } from './failure.js';
 import { printLines } from './output/print.js';
 import { databaseEnvironment } from './services.js';
@@ -32,19 +31,15 @@ export function migrateCommand(): Command {
         } else if (rolledBack !== undefined) {
           await resolve(DIRECT_DATABASE_URL, rolledBack, 'rolled-back');
         } else {
-          await migrate(DIRECT_DATABASE_URL, DATABASE_URL);
+          await migrate(DIRECT_DATABASE_URL);
         }
       }),
     );
 }
 
-async function migrate(url: string, serviceUrl: string): Promise<void> {
+async function migrate(url: string): Promise<void> {
   const applied = await applyPendingMigrations(url);
-  const lines = applied.map((name) => `Applied the migration ${name}.`);
-  for (const address of new Set([serviceUrl, url])) {
-    lines.push(...(await repairSessionDefaults(address)));
-  }
-  printLines(...lines, 'The database is up to date.');
+  printLines(...applied.map((name) => `Applied the migration ${name}.`), 'The database is up to date.');
 }
 
 async function resolve(url: string, name: string, resolution: Resolution): Promise<void> {

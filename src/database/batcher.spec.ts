@@ -134,34 +134,6 @@ describe('Batcher', () => {
     await expect(batcher.load(1)).rejects.toBeInstanceOf(Error);
   });
 
-  it('rejects queued items on request, while the batch in flight continues', async () => {
-    const { batcher, batches } = createBatcher();
-    const first = batcher.load(1);
-    await nextTurn();
-    const rejected = Promise.allSettled([batcher.load(2), batcher.load(3)]);
-    batcher.rejectQueued(new Error('too long'));
-    expect(await rejected).toMatchObject([
-      { reason: { message: 'too long' } },
-      { reason: { message: 'too long' } },
-    ]);
-    batches[0]?.resolve(['1']);
-    expect(await first).toBe('1');
-    const fourth = batcher.load(4);
-    await nextTurn();
-    expect(batches.map(({ items }) => items)).toEqual([[1], [4]]);
-    batches[1]?.resolve(['4']);
-    expect(await fourth).toBe('4');
-  });
-
-  it('sends no batch when all queued items were rejected', async () => {
-    const { batcher, batches } = createBatcher();
-    const rejected = batcher.load(1);
-    batcher.rejectQueued(new Error('too long'));
-    await expect(rejected).rejects.toThrow('too long');
-    await nextTurn();
-    expect(batches).toHaveLength(0);
-  });
-
   it('rejects with a failed batch only the items that were queued for a second', async () => {
     const now = jest.spyOn(performance, 'now').mockReturnValue(0);
     const { batcher, batches } = createBatcher();

@@ -89,11 +89,6 @@ export class Batcher<Item, Result> {
     return loads.tracePromise(() => this.enqueue(item, notice), notice);
   }
 
-  /** Rejects all queued items. The batches in flight go on. */
-  rejectQueued(reason: unknown): void {
-    this.reject(this.queue.splice(0), reason);
-  }
-
   private enqueue(item: Item, notice: LoadNotice | null): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.queue.push({ item, notice, sinceMs: performance.now(), resolve, reject });
@@ -118,6 +113,7 @@ export class Batcher<Item, Result> {
       this.isStarting = true;
       setImmediate(() => {
         this.isStarting = false;
+        // Queued items are rejected with a batch that fails meanwhile.
         if (this.queue.length > 0) {
           void this.start();
         }
