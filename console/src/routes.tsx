@@ -14,6 +14,7 @@ import { PageError } from './layout/page-error';
 import { ordersSearch } from './orders/orders-search';
 import { plansSearch } from './plans/plans-search';
 import { trafficSearch } from './traffic/traffic-range';
+import { tryItSearch } from './try-it/try-it-search';
 import { OverviewPage } from './overview/overview.page';
 
 const root = createRootRoute({
@@ -40,8 +41,7 @@ const orders = createRoute({
 const tryIt = createRoute({
   getParentRoute: () => root,
   path: '/try',
-  validateSearch: ({ operation }: Record<string, unknown>): { operation?: string } =>
-    typeof operation === 'string' ? { operation } : {},
+  validateSearch: tryItSearch,
   component: lazyRouteComponent(() => import('./try-it/try-it.page'), 'TryItPage'),
 });
 
@@ -83,9 +83,11 @@ export const router = createRouter({
   routeTree: root.addChildren([overview, animals, orders, tryIt, traffic, keys, key, plans, audit]),
   basepath: '/console',
   defaultPreload: 'intent',
-  // Beside the navigation, as the frame is what the root shows.
+  // An error replaces the page only, not the navigation around it.
   defaultErrorComponent: PageError,
   scrollRestoration: true,
+  // Search parameters that `validateSearch` does not return are dropped.
+  search: { strict: true },
   // Values of an address are texts. By default they are JSON, where the number of an int64 loses digits.
   parseSearch: (query) => Object.fromEntries(new URLSearchParams(query)),
   stringifySearch: stringifySearchWith(JSON.stringify),

@@ -31,8 +31,8 @@ export function serveConsole(fastify: FastifyInstance, hooks: DocumentHooks): vo
       .send(page.replaceAll(NONCE_PLACEHOLDER, nonce));
   };
   fastify.get(PATH, hooks.dynamic, sendPage);
-  fastify.get(`${PATH}/*`, hooks.dynamic, (request, reply) => {
-    if (request.url.startsWith(`${PATH}/assets/`)) {
+  fastify.get<{ Params: { '*': string } }>(`${PATH}/*`, hooks.dynamic, (request, reply) => {
+    if (/^assets(\/|$)/.test(request.params['*'])) {
       reply.callNotFound();
       return reply;
     }

@@ -65,5 +65,6 @@ function codingFor(acceptEncoding = ''): Coding {
   const accepted = CODINGS.filter(
     (coding) => !new RegExp(`\\b${coding}\\s*;\\s*q=0(\\.0*)?\\s*(,|$)`, 'i').test(acceptEncoding),
   );
-  return negotiate(acceptEncoding, accepted) ?? 'identity';
+  // Codings are case-insensitive (RFC 9110, section 8.4.1).
+  return negotiate(acceptEncoding.toLowerCase(), accepted) ?? 'identity';
 }

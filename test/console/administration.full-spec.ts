@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import type { IssuedKey } from '../../src/admin/key.schemas.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import {
@@ -101,6 +102,26 @@ describe('the page of traffic of the console', () => {
     const { page } = await open('/admin');
     await page.getByRole('region', { name: 'Banned now' }).getByText('Hammering shop').waitFor();
   });
+});
+
+describe('a page of the console whose address has invalid values', () => {
+  it.each(['/admin?range=x&until=x', '/admin/keys?sort=constructor&cursor=x', '/admin/audit?since=x&key=x'])(
+    'drops them before it loads anything (%s)',
+    async (path) => {
+      const sent: string[] = [];
+      const { page, complaints } = await open(path, {
+        prepare: async (each: Page) => each.on('request', (request) => sent.push(request.url())),
+      });
+      await page
+        .getByRole('figure')
+        .or(page.getByRole('cell', { name: HOSTILE_NAME }))
+        .first()
+        .waitFor();
+      expect(page.url()).toBe(`${store.url}/console${path.replace(/\?.*/, '')}`);
+      expect(sent.filter((url) => /=(x|constructor)\b/.test(url) && !url.includes('/console/'))).toEqual([]);
+      expect(complaints).toEqual([]);
+    },
+  );
 });
 
 describe('the page of plans of the console', () => {

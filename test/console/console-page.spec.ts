@@ -69,17 +69,20 @@ describe('the files of the console', () => {
     });
   });
 
-  it('are sent compressed to a client that accepts it, and as they are to others', async () => {
-    const [plain, compressed] = [await file('identity'), await file('br')];
+  it('are compressed for a client that accepts it, whatever the case of its coding, and unchanged for others', async () => {
+    const [plain, compressed] = [await file('identity'), await file('BR')];
     expect(plain.headers.has('content-encoding')).toBe(false);
     expect(compressed.headers.get('content-encoding')).toBe('br');
     expect(compressed.text === plain.text).toBe(true);
     expect(Number(compressed.headers.get('content-length'))).toBeLessThan(plain.text.length / 2);
   });
 
-  it('do not exist under another name: 404', async () => {
-    expectError(await page('/console/assets/index-unknown.js'), 404, 'not_found');
-  });
+  it.each(['/console/assets', '/console/assets/', '/console/assets/index-unknown.js'])(
+    'are no page, so %s returns 404',
+    async (path) => {
+      expectError(await page(path), 404, 'not_found');
+    },
+  );
 });
 
 describe('POST', () => {

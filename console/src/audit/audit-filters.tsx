@@ -1,6 +1,7 @@
 import { Button, NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useRef, useState } from 'react';
+import { keyId } from '../address/search-reader';
 import { ACTIONS } from '../audit-entry/audit-texts';
 import type { AuditSearch } from './audit-search';
 
@@ -36,7 +37,13 @@ export function AuditFilters({ search, onChange }: AuditFiltersProps) {
         ]}
         {...field('action')}
       />
-      <TextInput label="Key id" placeholder="All" autoComplete="off" {...field('key')} />
+      <TextInput
+        label="Key id"
+        placeholder="All"
+        autoComplete="off"
+        error={(values.key ?? '') !== '' && keyId(values.key?.trim()) === undefined && 'Enter a whole key id'}
+        {...field('key')}
+      />
       <TextInput label="Actor" placeholder="Key id or terminal:name" autoComplete="off" {...field('actor')} />
       <TextInput label="From" type="datetime-local" {...field('since')} />
       <TextInput label="Until" type="datetime-local" {...field('until')} />

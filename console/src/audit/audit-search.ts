@@ -1,13 +1,12 @@
-const FILTERS = ['actor', 'action', 'key', 'since', 'until'] as const;
+import { keyId, localTime, oneOf, searchReader, textUpTo } from '../address/search-reader';
+import { ACTIONS } from '../audit-entry/audit-texts';
 
-/** The filters of the page, as in its address; times as `YYYY-MM-DDTHH:MM` in the reader's zone. */
-export type AuditSearch = Partial<Record<(typeof FILTERS)[number], string>>;
-
-/** Returns what the page takes from its address. */
-export function auditSearch(search: Record<string, unknown>): AuditSearch {
-  return Object.fromEntries(
-    FILTERS.map((name) => [name, search[name]] as const).filter(
-      ([, value]) => typeof value === 'string' && value !== '',
-    ),
-  );
-}
+/** The filters of the page. */
+export const auditSearch = searchReader({
+  actor: textUpTo(255),
+  action: oneOf(Object.keys(ACTIONS)),
+  key: keyId,
+  since: localTime,
+  until: localTime,
+});
+export type AuditSearch = ReturnType<typeof auditSearch>;

@@ -82,13 +82,7 @@ function queryOf({ since, until, action, ...rest }: AuditSearch): AuditQuery {
   return {
     ...rest,
     ...(action !== undefined && { action: action as NonNullable<AuditQuery['action']> }),
-    ...(since !== undefined && { since: utc(since) }),
-    ...(until !== undefined && { until: utc(until) }),
+    ...(since !== undefined && { since: new Date(since).toISOString() }),
+    ...(until !== undefined && { until: new Date(until).toISOString() }),
   };
-}
-
-/** Returns a local time in UTC; what is no time goes as it is, so that the service says so. */
-function utc(local: string): string {
-  const ms = Date.parse(local);
-  return Number.isNaN(ms) ? local : new Date(ms).toISOString();
 }

@@ -1,8 +1,8 @@
 import type { KeyQuery } from 'animal-store-client';
+import { oneOf, planName, searchReader, textUpTo } from '../address/search-reader';
 import { pageSearch, type PageSearch } from '../table/use-address-position';
 
 export const STATES = ['active', 'rotating', 'expired', 'revoked'] as const;
-export type KeyState = (typeof STATES)[number];
 
 /** The orders of the service, and how the page calls them. The first is the default. */
 export const SORTS = [
@@ -12,7 +12,6 @@ export const SORTS = [
   { value: 'lastUsed', label: 'Last used first' },
   { value: 'expires', label: 'Expiring first' },
 ] as const;
-export type KeySort = (typeof SORTS)[number]['value'];
 
 /** What needs an administrator's attention, each a filter that can be on. */
 export const FLAGS = [
@@ -20,33 +19,27 @@ export const FLAGS = [
   { name: 'expiring', label: 'Expires within 30 days' },
   { name: 'unused', label: 'Not used for 30 days' },
 ] as const;
-export type KeyFlag = (typeof FLAGS)[number]['name'];
-
-/** The filters, the order and the page of the list of keys, as the address has them. */
-export interface KeysSearch extends PageSearch, Partial<Record<KeyFlag, 'yes'>> {
-  search?: string;
-  plan?: string;
-  state?: KeyState;
-  sort?: KeySort;
-}
 
 const DAYS_30_MS = 30 * 86_400_000;
 /** The longest that the service takes. */
 export const SEARCH_MAX_LENGTH = 64;
 
-/** Returns what an address says, without what the page does not have. */
+const yes = oneOf(['yes']);
+const readFilters = searchReader({
+  search: textUpTo(SEARCH_MAX_LENGTH),
+  plan: planName,
+  state: oneOf(STATES),
+  banned: yes,
+  expiring: yes,
+  unused: yes,
+  sort: oneOf(SORTS.map(({ value }) => value)),
+});
+
+/** The filters, the sort order and the page of the list of keys. */
+export type KeysSearch = ReturnType<typeof readFilters> & PageSearch;
+
 export function keysSearch(search: Record<string, unknown>): KeysSearch {
-  const state = STATES.find((each) => each === search['state']);
-  const sort = SORTS.find(({ value }) => value === search['sort'])?.value;
-  const flags = FLAGS.filter(({ name }) => search[name] === 'yes').map(({ name }) => [name, 'yes']);
-  return {
-    ...textOf('search', search),
-    ...textOf('plan', search),
-    ...(state && { state }),
-    ...(Object.fromEntries(flags) as Partial<Record<KeyFlag, 'yes'>>),
-    ...(sort && { sort }),
-    ...pageSearch(search),
-  };
+  return { ...readFilters(search), ...pageSearch(search) };
 }
 
 /** Returns whether a list is filtered. */
@@ -66,12 +59,4 @@ export function keyQueryOf(search: KeysSearch, nowMs: number): KeyQuery {
     ...(expiring !== undefined && { expiresBefore: new Date(nowMs + DAYS_30_MS).toISOString() }),
     ...(unused !== undefined && { unusedSince: new Date(nowMs - DAYS_30_MS).toISOString() }),
   };
-}
-
-function textOf<Name extends string>(
-  name: Name,
-  search: Record<string, unknown>,
-): { [Key in Name]?: string } {
-  const value = search[name];
-  return typeof value === 'string' && value !== '' ? ({ [name]: value } as { [Key in Name]?: string }) : {};
 }

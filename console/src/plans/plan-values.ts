@@ -1,9 +1,8 @@
 import { type AnimalStore, NotFoundError, type Plan } from 'animal-store-client';
+import { planName } from '../address/search-reader';
 import { FieldError } from '../form/field-faults';
 
 const DIGITS = /^\d{1,10}$/;
-/** What the service takes. Other names could also lead to other paths. */
-const NAME = /^[a-z][a-z0-9-]{0,62}$/;
 
 export interface LimitValues {
   perMinute: string;
@@ -46,7 +45,7 @@ function nameFault(name: string): { name?: string } {
   if (name === '') {
     return { name: 'Enter a name' };
   }
-  return NAME.test(name)
+  return planName(name) !== undefined
     ? {}
     : { name: 'A name must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter' };
 }

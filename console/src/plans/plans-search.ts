@@ -1,9 +1,4 @@
-/** The address of the page: the plan that is open, if any. */
-export interface PlansSearch {
-  plan?: string;
-}
+import { planName, searchReader } from '../address/search-reader';
 
-/** Returns what the page takes from its address. */
-export function plansSearch({ plan }: Record<string, unknown>): PlansSearch {
-  return typeof plan === 'string' && plan !== '' ? { plan } : {};
-}
+/** Returns the plan that an address of the page opens, if any. */
+export const plansSearch = searchReader({ plan: planName });

@@ -1,3 +1,4 @@
+import { matching, oneOf, searchReader } from '../address/search-reader';
 import { type Period, PERIOD_MS } from '../charts/periods';
 
 /** More bars than this are too thin to read, and a page of the service has at most 100 entries. */
@@ -27,12 +28,19 @@ export interface TrafficRange {
   untilMs: number;
 }
 
-/** Returns what the page takes from its address. */
-export function trafficSearch({ range, from, until }: Record<string, unknown>): TrafficSearch {
-  if (isInstant(from) && isInstant(until) && isShown(Number(until) - Number(from))) {
+const instant = matching(/^\d{1,15}$/);
+const readSearch = searchReader({
+  range: oneOf(PRESETS.map(({ value }) => value)),
+  from: instant,
+  until: instant,
+});
+
+export function trafficSearch(search: Record<string, unknown>): TrafficSearch {
+  const { range, from, until } = readSearch(search);
+  if (from !== undefined && until !== undefined && isShown(Number(until) - Number(from))) {
     return { from, until };
   }
-  return PRESETS.some(({ value }) => value === range) ? { range: range as Preset } : {};
+  return range === undefined ? {} : { range };
 }
 
 /** Returns the range of an address at `nowMs`, from the start of a period to the end of one. */
@@ -67,8 +75,4 @@ function periodFor(lengthMs: number, ageMs: number): Period {
 /** Returns whether a range is not empty, and short enough for the bars of days. */
 function isShown(lengthMs: number): boolean {
   return lengthMs > 0 && lengthMs <= BARS_MAX * PERIOD_MS.day;
-}
-
-function isInstant(value: unknown): value is string {
-  return typeof value === 'string' && /^\d{1,15}$/.test(value);
 }
