@@ -15,7 +15,7 @@ const LIFETIME_SECONDS = 600;
 /** The SQLSTATE of a write to a read-only server or session. */
 const READ_ONLY = '25006';
 
-/** Returns a pool of up to `max` connections, where waiting for one fails after two seconds. */
+/** Returns a pool of up to `max` connections. Waiting for one fails after two seconds. */
 export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, max: number): pg.Pool {
   const pool = new pg.Pool({
     connectionString: DATABASE_URL,

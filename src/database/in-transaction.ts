@@ -7,7 +7,7 @@ export type Database = PrismaService | Prisma.TransactionClient;
 
 /**
  * Runs `work` in the open transaction, else in one of its own, which is retried after a conflict: so `work` changes nothing but the
- * database. It waits for locks for a second, as requests need its connection; the server ends it if the network loses it.
+ * database. It waits for locks for a second, because requests need its connection; the server ends it if the network loses it.
  */
 export function inTransaction<Result>(
   database: Database,

@@ -187,14 +187,14 @@ async function withEngine<T>(
   try {
     return await use(engine);
   } catch (error) {
-    throw errorOf(error);
+    throw explain(error);
   } finally {
     await close();
   }
 }
 
 /** Returns an error of the engine as one line that says what to do; any other error unchanged. */
-function errorOf(error: unknown): unknown {
+function explain(error: unknown): unknown {
   const { code = '', message, migrationName } = error as EngineError;
   if (migrationName !== undefined) {
     const reason = SERVER_ERROR.exec(message)?.[1] ?? onOneLine(message);
@@ -215,7 +215,7 @@ function onOneLine(text: string): string {
   return text.trim().replaceAll(/\s+/g, ' ');
 }
 
-/** Returns all migrations, as the engine compares applied migrations with their files. */
+/** Returns all migrations, because the engine compares applied migrations with their files. */
 async function readMigrations(migrationsFolder: string) {
   const migrationDirectories = await Promise.all(
     (await migrationNames(migrationsFolder)).map(async (name) => {

@@ -27,7 +27,7 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
 
   constructor(@Inject(ENVIRONMENT) environment: Pick<Environment, 'DATABASE_URL' | 'DATABASE_POOL_SIZE'>) {
     const { DATABASE_POOL_SIZE } = environment;
-    // Two pools, as a transaction may wait for a lock, which must delay neither keys nor animals.
+    // Two pools, because a transaction that waits for a lock must delay neither keys nor animals.
     const prismaSize = Math.max(1, Math.floor(DATABASE_POOL_SIZE * PRISMA_SHARE));
     const pool = createPool(environment, prismaSize);
     publishQueries(pool);
@@ -41,7 +41,7 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
 
   /** The state of each pool, by its name in metrics. */
   get poolStates(): Record<'prisma' | 'queries', PoolState> {
-    return { prisma: stateOf(this.pool), queries: stateOf(this.queryPool) };
+    return { prisma: poolState(this.pool), queries: poolState(this.queryPool) };
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -53,6 +53,6 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
   }
 }
 
-function stateOf({ options, totalCount, idleCount, waitingCount }: pg.Pool): PoolState {
+function poolState({ options, totalCount, idleCount, waitingCount }: pg.Pool): PoolState {
   return { max: options.max, open: totalCount, idle: idleCount, waiting: waitingCount };
 }

@@ -16,7 +16,7 @@ export interface Statement {
 /**
  * Returns a statement of this text. Its prepared name has a hash of the text, since two releases may share a pooler's sessions.
  *
- * @param name at most 50 bytes, as PostgreSQL keeps 63 with the hash.
+ * @param name at most 50 bytes, because PostgreSQL keeps 63 with the hash.
  */
 export function namedStatement(name: string, text: string): Statement {
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 12);

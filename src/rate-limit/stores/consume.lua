@@ -3,7 +3,7 @@
 --
 -- KEYS[1] the bucket's hash. ARGV: 1 the number of requests (0 reads and changes nothing), 2 the limit per minute, 3 the limit
 -- per day or '' for an anonymous client, 4 milliseconds to add to the server's clock (0 in production; tests shift the time), from 5
--- on the ban durations in milliseconds; none where bans are off.
+-- on the ban durations in milliseconds; none if bans are off.
 --
 -- Lua has only doubles: milliseconds since 1970 need 41 bits of their 53, so every number here is exact. The hash is
 -- replicated by its effects, so a replica never reads its own clock (Redis 5 and later).

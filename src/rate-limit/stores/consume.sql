@@ -3,7 +3,7 @@
 --
 -- $1 bucket keys, $2 the number of requests for each, $3 its limit per minute, $4 its limit per day or NULL,
 -- $5 milliseconds to add to the server's clock (0 in production; tests shift the time), $6 the ban durations in milliseconds; empty
--- where bans are off.
+-- if bans are off.
 --
 -- Allows as many requests of a bucket as there is room for. Each further request is denied and counts as a refusal. The refusal that
 -- reaches the limit per minute starts a ban, and the requests after it meet that ban, which counts nothing. A bucket without a day

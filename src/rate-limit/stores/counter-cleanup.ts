@@ -13,7 +13,7 @@ const DELETE_BATCH = 5_000;
 /** The statement reads all rows. */
 const TIMEOUT_MS = 30_000;
 
-/** Deletes counters whose windows are over, once a minute, on a connection of its own, as that takes long. */
+/** Deletes counters whose windows are over, once a minute, on a connection of its own, because that takes long. */
 export class CounterCleanup extends PeriodicDatabaseTask {
   /** The connection of the statement in flight. */
   private client: pg.Client | null = null;

@@ -12,7 +12,7 @@ WHERE bucket_key IN (
     )
     AND (
       banned_until IS NULL
-      -- Hours, as a day of the session's time zone may have 23 or 25.
+      -- Hours, because a day of the session's time zone may have 23 or 25.
       OR banned_until + ban_level * interval '24 hours' <= now() + make_interval(secs => $1::float8 / 1000)
     )
   LIMIT $2

@@ -3,7 +3,6 @@ import { PeriodicTask } from '../../database/periodic-task.js';
 import { Clock, ServerClock } from '../../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
 import type { RateLimitDecision, RateLimitRequest } from '../rules/rate-limit-decision.js';
-import { isFarAhead, msToStart } from '../rules/windows.js';
 import { CounterStore, CounterStoreError } from './counter-store.js';
 import { LocalCounterStore } from './local-counter-store.js';
 
@@ -13,8 +12,6 @@ export const SHARED_COUNTER_STORE = Symbol('shared counter store');
 /** Queries without a reply, in a row, after which the shared store is away. */
 const MAX_SILENT_QUERIES = 3;
 const PING_INTERVAL_MS = 500;
-/** At most one log line in this time is of windows that are ahead. */
-const AHEAD_LOG_INTERVAL_MS = 60_000;
 
 /** Every state of the breaker: `open` while the shared store is away. */
 export const BREAKER_STATES = ['closed', 'open'] as const;
@@ -45,8 +42,6 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
   private silentQueries = 0;
   private lastFailure: CounterStoreError | null = null;
   private pinger: PeriodicTask | null = null;
-  /** When a window that is ahead was last logged, by this process's clock. */
-  private aheadLoggedMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     @Inject(SHARED_COUNTER_STORE) private readonly shared: CounterStore,
@@ -122,14 +117,14 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
       return decision;
     } catch (error) {
       this.observe(error);
-      if (this.isAway()) {
+      if (this.breakerState === 'open') {
         return null;
       }
       throw error;
     }
   }
 
-  /** Finds out from a failure whether the store is away. */
+  /** Determines from a failed query whether the store is away. */
   private observe(error: unknown): void {
     // All requests of a batch fail with the error of their query.
     if (!(error instanceof CounterStoreError) || error === this.lastFailure) {
@@ -159,10 +154,6 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
     return false;
   }
 
-  private isAway(): boolean {
-    return this.outage !== null;
-  }
-
   private throwWhileAway(): void {
     if (this.outage !== null) {
       throw this.outage.error;
@@ -172,28 +163,10 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
   private learn(request: RateLimitRequest, decision: RateLimitDecision): void {
     this.serverClock.observe(decision.clockMs);
     this.local.learn(request, decision);
-    if (decision.nowMs > decision.clockMs) {
-      this.warnOfWindowAhead(request, decision);
-    }
     if (decision.ban?.started === true) {
       this.logger.warn(
         `${request.bucketKey} is banned until ${new Date(decision.ban.untilMs).toISOString()}`,
       );
     }
-  }
-
-  /** Warns of a window that was opened while the store's clock was ahead: it lasts until an operator repairs it. */
-  private warnOfWindowAhead({ bucketKey }: RateLimitRequest, { windows, clockMs }: RateLimitDecision): void {
-    const ahead = windows.find((window) => isFarAhead(window, clockMs));
-    // The distance either way, as a clock may be set back.
-    if (ahead === undefined || Math.abs(this.clock.now() - this.aheadLoggedMs) < AHEAD_LOG_INTERVAL_MS) {
-      return;
-    }
-    this.aheadLoggedMs = this.clock.now();
-    const aheadSeconds = Math.round(msToStart(ahead, clockMs) / 1000);
-    this.logger.warn(
-      `The ${ahead.name} window of ${bucketKey} begins ${aheadSeconds} s after the current time of the counter store, ` +
-        'and stays in force until its end: see "After a clock was ahead" in docs/operating.md',
-    );
   }
 }

@@ -2,13 +2,13 @@ import { LRUCache } from 'lru-cache';
 import {
   type BucketState,
   decisionFor,
-  previewOf,
+  previewDecision,
   type RateLimitDecision,
   type RateLimitRequest,
 } from '../rules/rate-limit-decision.js';
 import { DAY_MS, dayOf, MINUTE_MS, minuteOf, type WindowState } from '../rules/windows.js';
 
-/** Quotas, and as many addresses: about 20 MB where all are there. */
+/** Quotas, and as many addresses: about 20 MB if all are used. */
 const MAX_BUCKETS = 50_000;
 
 /** A bucket as a row of `rate_limit_counters` has it. */
@@ -26,7 +26,7 @@ export class LocalCounterStore {
 
   /**
    * @param now returns the time in milliseconds since the Unix epoch.
-   * @param banDurations milliseconds that the first ban lasts, the next, and so on; empty where bans are off.
+   * @param banDurations milliseconds that the first ban lasts, the next, and so on; empty if bans are off.
    * @param maxBuckets the maximum number of quotas, and of addresses. A bucket that was dropped has full windows again.
    */
   constructor(
@@ -61,7 +61,7 @@ export class LocalCounterStore {
   /** Returns the decision that a request would get now. */
   peek(request: RateLimitRequest): RateLimitDecision {
     const { counter, ...times } = this.read(request);
-    return previewOf({ ...counter, ...times }, request, this.banDurations);
+    return previewDecision({ ...counter, ...times }, request, this.banDurations);
   }
 
   /**
@@ -129,8 +129,8 @@ export class LocalCounterStore {
 }
 
 /**
- * Values by bucket, in bounded memory: the least recently used is dropped. Quotas and addresses have a cache each, as addresses, of
- * which one person may have billions, must not crowd out quotas.
+ * Values by bucket, in bounded memory: the least recently used is dropped. Quotas and addresses have a cache each, because
+ * one person may have billions of addresses, which must not crowd out quotas.
  */
 export class BucketCache<Value extends object> {
   readonly quotas: LRUCache<string, Value>;

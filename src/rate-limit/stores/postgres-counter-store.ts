@@ -9,7 +9,7 @@ import {
   type CountedBucket,
   decisionsFor,
   groupByBucket,
-  previewOf,
+  previewDecision,
   type RateLimitDecision,
   type RateLimitRequest,
 } from '../rules/rate-limit-decision.js';
@@ -75,12 +75,12 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     if (bucket === undefined) {
       throw new Error(`The counter store returned no row for ${request.bucketKey}`);
     }
-    return previewOf(bucket, request, this.environment.BAN_DURATIONS);
+    return previewDecision(bucket, request, this.environment.BAN_DURATIONS);
   }
 
   /** Allows requests of no bucket: that fails if a lock, a missing privilege or a read-only server keeps it from counting. */
   async ping(): Promise<void> {
-    await this.connection.query(ALLOW, [...columnsOf([]), this.clock.storeOffsetMs]);
+    await this.connection.query(ALLOW, [...toColumns([]), this.clock.storeOffsetMs]);
   }
 
   async bans(): Promise<Map<string, Date>> {
@@ -102,7 +102,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
     let rest = [...buckets.values()];
     if (!rest.some(({ bucketKey }) => this.exhausted.has(bucketKey))) {
       for (const row of await this.allow(rest)) {
-        counted.set(row.bucketKey, allowedOf(row, countOf(buckets, row)));
+        counted.set(row.bucketKey, allowedBucket(row, requestCount(buckets, row)));
       }
       rest = rest.filter(({ bucketKey }) => !counted.has(bucketKey));
     }
@@ -111,11 +111,11 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
       this.exhausted.clear();
     }
     if (rest.length > 0) {
-      const values = [...columnsOf(rest), this.clock.storeOffsetMs, this.environment.BAN_DURATIONS];
+      const values = [...toColumns(rest), this.clock.storeOffsetMs, this.environment.BAN_DURATIONS];
       const rows = await this.connection.query<CountedBucket & { bucketKey: string }>(CONSUME, values);
       for (const row of rows) {
         counted.set(row.bucketKey, row);
-        if (row.allowed < countOf(buckets, row)) {
+        if (row.allowed < requestCount(buckets, row)) {
           this.exhausted.add(row.bucketKey);
         }
       }
@@ -124,7 +124,7 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   private allow(buckets: BucketRequests[]): Promise<AllowedRow[]> {
-    const columns = columnsOf(buckets);
+    const columns = toColumns(buckets);
     return buckets.length === 1
       ? this.connection.query(ALLOW_ONE, [...columns.flat(), this.clock.storeOffsetMs])
       : this.connection.query(ALLOW, [...columns, this.clock.storeOffsetMs]);
@@ -137,7 +137,7 @@ function allowing(name: string, requests: string): Statement {
 }
 
 /** Returns the first four parameters of the statements that consume. */
-function columnsOf(buckets: BucketRequests[]): [string[], number[], number[], (number | null)[]] {
+function toColumns(buckets: BucketRequests[]): [string[], number[], number[], (number | null)[]] {
   return [
     buckets.map(({ bucketKey }) => bucketKey),
     buckets.map(({ count }) => count),
@@ -146,11 +146,11 @@ function columnsOf(buckets: BucketRequests[]): [string[], number[], number[], (n
   ];
 }
 
-function countOf(buckets: Map<string, BucketRequests>, { bucketKey }: { bucketKey: string }): number {
+function requestCount(buckets: Map<string, BucketRequests>, { bucketKey }: { bucketKey: string }): number {
   return buckets.get(bucketKey)?.count ?? 0;
 }
 
-function allowedOf({ nowMs, ...used }: AllowedRow, allowed: number): CountedBucket {
+function allowedBucket({ nowMs, ...used }: AllowedRow, allowed: number): CountedBucket {
   const windows = { minute: minuteOf(nowMs), day: dayOf(nowMs) };
   return { ...used, ...windows, nowMs, clockMs: nowMs, allowed, denied: 0, bannedUntil: null };
 }

@@ -10,7 +10,7 @@ import {
   type CountedBucket,
   decisionsFor,
   groupByBucket,
-  previewOf,
+  previewDecision,
   type RateLimitDecision,
   type RateLimitRequest,
 } from '../rules/rate-limit-decision.js';
@@ -92,7 +92,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
 
   async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
     const reply = await this.send(this.client.consumeRequests(...this.consumeCall({ ...request, count: 0 })));
-    return previewOf(countedOf(reply as Reply), request, this.environment.BAN_DURATIONS);
+    return previewDecision(parseReply(reply as Reply), request, this.environment.BAN_DURATIONS);
   }
 
   /** Pings every master, and connects anew if one does not reply: the address may lead to another server. */
@@ -155,7 +155,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
       Promise.all(
         buckets.map(async (bucket) => {
           try {
-            return countedOf((await client.consumeRequests(...this.consumeCall(bucket))) as Reply);
+            return parseReply((await client.consumeRequests(...this.consumeCall(bucket))) as Reply);
           } catch (error) {
             return new BatchItemError(this.failure(error, isConnected));
           }
@@ -220,7 +220,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   }
 }
 
-function countedOf(reply: Reply): CountedBucket {
+function parseReply(reply: Reply): CountedBucket {
   const [allowed, denied, refusals, untilMs, minute, minuteUsed, day, dayUsed, nowMs, clockMs] = reply;
   const bannedUntil = untilMs === null ? null : new Date(untilMs);
   return { allowed, denied, refusals, bannedUntil, minute, minuteUsed, day, dayUsed, nowMs, clockMs };
