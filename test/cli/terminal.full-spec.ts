@@ -702,7 +702,7 @@ describe('the commands migrate and seed', () => {
       await lacking.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [REDONE]);
       const why = 'ERROR: type "pet_status" already exists';
       expectFailure(await migrate(), failed(`failed: ${why}`));
-      expectFailure(await migrate(), failed(`failed earlier: ${why}`));
+      expectFailure(await migrate(), failed(`failed: ${why}`));
       expect(await migrate('--rolled-back', REDONE)).toEqual(
         succeeded(
           `The migration ${REDONE} is recorded as rolled back. "animal-store migrate" applies it again.\n`,
