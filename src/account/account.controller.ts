@@ -7,8 +7,8 @@ import { Stability } from '../deprecation/stability.decorator.js';
 import type { Principal } from '../http/principal.js';
 import { Responses } from '../openapi/responses.decorator.js';
 import { pageLinks, pageOf } from '../schemas/pagination.js';
-import { type QuotaDeprecatedCalls, UsageReportRepository } from '../usage/usage-report.repository.js';
-import { UsageTotals } from '../usage/usage-totals.schemas.js';
+import { UsageRepository } from '../usage/usage.repository.js';
+import { UsageTotals } from '../usage/usage.schemas.js';
 import { AllOwnDeprecatedCalls, type OwnDeprecatedCalls, OwnKey, OwnUsageQuery } from './account.schemas.js';
 import { OwnKeyRepository } from './own-key.repository.js';
 
@@ -17,7 +17,7 @@ import { OwnKeyRepository } from './own-key.repository.js';
 export class AccountController {
   constructor(
     private readonly keys: OwnKeyRepository,
-    private readonly reports: UsageReportRepository,
+    private readonly usage: UsageRepository,
     private readonly deprecated: DeprecatedOperations,
   ) {}
 
@@ -52,7 +52,7 @@ export class AccountController {
     @CurrentPrincipal() { quota }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UsageTotals[]> {
-    const { totals, more } = await this.reports.totals({ quotaId: quota.id, period, limit, before: cursor });
+    const { totals, more } = await this.usage.totals({ quotaId: quota.id, period, limit, before: cursor });
     const lastPosition = more ? (totals.at(-1)?.startsAt ?? null) : null;
     reply.header('Link', pageLinks('/v1/usage', { limit, period }, lastPosition));
     return totals;
@@ -67,27 +67,15 @@ export class AccountController {
   })
   @Responses({ status: 200, schema: AllOwnDeprecatedCalls, description: 'The deprecated operations.' })
   async listOwnDeprecatedCalls(@CurrentPrincipal() { quota }: Principal): Promise<OwnDeprecatedCalls[]> {
-    const calls = await this.reports.deprecatedCallsOf(quota.id, this.deprecated.names);
-    return calls.flatMap((each) => this.view(each));
-  }
-
-  private view({ operation, requests, lastAt }: QuotaDeprecatedCalls): OwnDeprecatedCalls[] {
-    const declared = this.deprecated.find(operation);
-    if (declared === undefined) {
-      return [];
-    }
-    const { method, path, since, removal, replacement } = declared;
-    return [
-      {
-        operation,
-        method,
-        path,
-        deprecatedAt: since.toISOString(),
-        removedAt: removal.toISOString(),
-        successor: replacement,
-        requests,
-        lastAt: lastAt.toISOString(),
-      },
-    ];
+    const calls = await this.usage.deprecatedCallsOf(quota.id, this.deprecated.names);
+    return calls.flatMap(({ operation, requests, lastAt }) => {
+      const declared = this.deprecated.find(operation);
+      if (declared === undefined) {
+        return [];
+      }
+      const { method, path, since, removal, replacement } = declared;
+      const [deprecatedAt, removedAt] = [since.toISOString(), removal.toISOString()];
+      return [{ operation, method, path, deprecatedAt, removedAt, successor: replacement, requests, lastAt }];
+    });
   }
 }

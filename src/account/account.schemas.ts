@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 import { limitParameter } from '../schemas/pagination.js';
 import { dateTime, plainText, uuid } from '../schemas/text-schemas.js';
-import { count, OPERATION_MAX_LENGTH, periodParameter, totalsCursor } from '../usage/usage-totals.schemas.js';
+import { count, OPERATION_MAX_LENGTH, periodParameter, totalsCursor } from '../usage/usage.schemas.js';
 
 const NAME_MAX_LENGTH = 255;
 const KEY_MAX_LENGTH = 64;

@@ -4,12 +4,11 @@ import { AdminServicesModule } from './admin-services.module.js';
 import { AuditController } from './audit.controller.js';
 import { KeysController } from './keys.controller.js';
 import { PlansController } from './plans.controller.js';
-import { UsageReportsController } from './usage-reports.controller.js';
 import { UsageController } from './usage.controller.js';
 
 /** The controllers of administration. */
 @Module({
   imports: [AdminServicesModule, UsageModule],
-  controllers: [KeysController, PlansController, UsageController, UsageReportsController, AuditController],
+  controllers: [KeysController, PlansController, UsageController, AuditController],
 })
 export class AdminModule {}

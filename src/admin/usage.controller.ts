@@ -5,22 +5,35 @@ import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { pageLinks, pageOf } from '../schemas/pagination.js';
 import { Responses } from '../openapi/responses.decorator.js';
+import { UsageRepository } from '../usage/usage.repository.js';
+import { UsageTotals } from '../usage/usage.schemas.js';
 import { KeyId } from './key-id.decorator.js';
 import {
   DeprecatedCalls,
   deprecatedCallsPosition,
   DeprecatedCallsQuery,
+  KeyUsage,
+  OperationUsage,
+  OperationUsageQuery,
+  OperationUsages,
+  TopKeysQuery,
   Usage,
   usagePosition,
   UsageQuery,
+  UsageTotalsQuery,
 } from './usage.schemas.js';
 import { UsageService } from './usage.service.js';
+
+const KEPT = 'Minutes are kept for 48 hours, hours for 35 days, days for 400.';
 
 @ApiTags('usage')
 @AdministratorsOnly()
 @Controller('/admin')
 export class UsageController {
-  constructor(private readonly usage: UsageService) {}
+  constructor(
+    private readonly usage: UsageService,
+    private readonly repository: UsageRepository,
+  ) {}
 
   @Get('usage')
   @Stability('stable')
@@ -70,11 +83,57 @@ export class UsageController {
     @Query({ schema: DeprecatedCallsQuery }) { limit, cursor }: DeprecatedCallsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DeprecatedCalls[]> {
-    const { calls, more } = await this.usage.deprecatedCalls(limit, cursor);
+    const { calls, more } = await this.repository.deprecatedCalls(limit, cursor);
     const last = calls.at(-1);
     const position = more && last !== undefined ? deprecatedCallsPosition(last) : null;
     reply.header('Link', pageLinks('/admin/deprecations', { limit }, position));
     return calls;
+  }
+
+  @Get('usage/totals')
+  @Stability('stable')
+  @ApiOperation({
+    summary: 'List usage totals',
+    description: `Returns one page of the requests of all keys, or of one key, in each UTC minute, hour or day that had any, newest first. ${KEPT}`,
+  })
+  @Responses({
+    status: 200,
+    schema: pageOf(UsageTotals),
+    description: 'A page of totals.',
+    headers: ['PageLinks'],
+  })
+  async listUsageTotals(
+    @Query({ schema: UsageTotalsQuery }) { limit, cursor, key, ...range }: UsageTotalsQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<UsageTotals[]> {
+    const { totals, more } = await this.repository.totals({ ...range, keyId: key, limit, before: cursor });
+    const last = more ? (totals.at(-1)?.startsAt ?? null) : null;
+    reply.header('Link', pageLinks('/admin/usage/totals', { limit, ...range, key }, last));
+    return totals;
+  }
+
+  @Get('usage/keys')
+  @Stability('stable')
+  @ApiOperation({
+    summary: 'List the keys with the most requests',
+    description: `Returns the \`limit\` keys with the most requests in the range, most first. It is the top of the list, without further pages. ${KEPT}`,
+  })
+  @Responses({ status: 200, schema: pageOf(KeyUsage), description: 'The keys with the most requests.' })
+  listTopKeys(@Query({ schema: TopKeysQuery }) { limit, ...range }: TopKeysQuery): Promise<KeyUsage[]> {
+    return this.repository.topKeys(range, limit);
+  }
+
+  @Get('usage/operations')
+  @Stability('stable')
+  @ApiOperation({
+    summary: 'List usage by operation',
+    description: `Returns the requests of all keys, or of one key, for each operation in the range, most requests first. ${KEPT}`,
+  })
+  @Responses({ status: 200, schema: OperationUsages, description: 'The operations that had requests.' })
+  listUsageByOperation(
+    @Query({ schema: OperationUsageQuery }) { key, ...range }: OperationUsageQuery,
+  ): Promise<OperationUsage[]> {
+    return this.repository.byOperation({ ...range, keyId: key });
   }
 }
 

@@ -1,9 +1,20 @@
 import { z } from 'zod';
+import { instantParameter } from '../schemas/instant.js';
 import { countParameter, cursorParameter, limitParameter } from '../schemas/pagination.js';
 import { dateTime, plainText, uuid } from '../schemas/text-schemas.js';
-import { isUuid } from '../schemas/uuid.js';
-import type { DeprecatedCallsPosition, UsagePosition } from '../usage/usage.repository.js';
-import { count, countFields, OPERATION_MAX_LENGTH, periodParameter } from '../usage/usage-totals.schemas.js';
+import { isUuid, uuidParameter } from '../schemas/uuid.js';
+import {
+  type DeprecatedCallsPosition,
+  OPERATIONS_MAX,
+  type UsagePosition,
+} from '../usage/usage.repository.js';
+import {
+  count,
+  countFields,
+  OPERATION_MAX_LENGTH,
+  periodParameter,
+  totalsCursor,
+} from '../usage/usage.schemas.js';
 import { NAME_MAX_LENGTH as KEY_NAME_MAX_LENGTH } from './key.schemas.js';
 
 export const DAYS_MAX = 400;
@@ -16,19 +27,32 @@ const operationPart = z.string().regex(/^\w+$/);
 const usagePositionParts = z.tuple([z.iso.datetime(), keyIdPart, operationPart, z.enum(['true', 'false'])]);
 const callsPositionParts = z.tuple([operationPart, keyIdPart]);
 
+/** The fields that entries have in common. */
+const field = {
+  keyId: uuid('Identifier of the key.'),
+  keyName: plainText(
+    'Name of the key; null if the key was deleted by direct SQL.',
+    KEY_NAME_MAX_LENGTH,
+  ).nullable(),
+  quotaId: uuid('Identifier of its quota.'),
+  operation: plainText(
+    'The `operationId` of the operation; `none` for requests that matched no operation.',
+    OPERATION_MAX_LENGTH,
+  ),
+  deprecated: z.boolean().meta({ description: 'Whether the operation was deprecated then.' }),
+  lastAt: dateTime('Time of the last request.'),
+};
+
 /** The requests of one key for one operation in one UTC minute, hour or day. */
 export const Usage = z
   .object({
     startsAt: dateTime('Start of the minute, hour or day.'),
-    keyId: uuid('Identifier of the key.'),
-    quotaId: uuid('Identifier of its quota.'),
-    operation: plainText(
-      'The `operationId` of the operation; `none` for requests that matched no operation.',
-      OPERATION_MAX_LENGTH,
-    ),
-    deprecated: z.boolean().meta({ description: 'Whether the operation was deprecated then.' }),
+    keyId: field.keyId,
+    quotaId: field.quotaId,
+    operation: field.operation,
+    deprecated: field.deprecated,
     ...countFields,
-    lastAt: dateTime('Time of the last request.'),
+    lastAt: field.lastAt,
   })
   .meta({
     id: 'Usage',
@@ -58,19 +82,16 @@ function readUsagePosition(text: string): UsagePosition | null {
   const { data } = usagePositionParts.safeParse(text.split(SEPARATOR));
   return data === undefined
     ? null
-    : { startsAt: new Date(data[0]), keyId: data[1], operation: data[2], deprecated: data[3] === 'true' };
+    : { startsAt: data[0], keyId: data[1], operation: data[2], deprecated: data[3] === 'true' };
 }
 
 /** The calls of one key to a deprecated operation. */
 export const DeprecatedCalls = z
   .object({
     operation: plainText('The `operationId` of the deprecated operation.', OPERATION_MAX_LENGTH),
-    keyId: uuid('Identifier of the key.'),
-    keyName: plainText(
-      'Name of the key; null if the key was deleted by direct SQL.',
-      KEY_NAME_MAX_LENGTH,
-    ).nullable(),
-    quotaId: uuid('Identifier of its quota.'),
+    keyId: field.keyId,
+    keyName: field.keyName,
+    quotaId: field.quotaId,
     requests: count('Number of calls in the last 400 days.'),
     lastAt: dateTime('Time of the last call.'),
   })
@@ -93,3 +114,51 @@ function readDeprecatedCallsPosition(text: string): DeprecatedCallsPosition | nu
   const { data } = callsPositionParts.safeParse(text.split(SEPARATOR));
   return data === undefined ? null : { operation: data[0], keyId: data[1] };
 }
+
+const range = {
+  period: periodParameter,
+  since: instantParameter('Only periods that started at this time or later.'),
+  until: instantParameter('Only periods that started before this time.'),
+};
+
+const keyParameter = uuidParameter('Only usage of the key with this identifier.', 'must be the id of a key');
+
+export const UsageTotalsQuery = z.object({
+  limit: limitParameter('Maximum number of entries returned.'),
+  ...range,
+  key: keyParameter,
+  cursor: totalsCursor,
+});
+export type UsageTotalsQuery = z.infer<typeof UsageTotalsQuery>;
+
+/** The requests of one key in a range. */
+export const KeyUsage = z
+  .object({
+    keyId: field.keyId,
+    keyName: field.keyName,
+    quotaId: field.quotaId,
+    ...countFields,
+    lastAt: field.lastAt,
+  })
+  .meta({ id: 'KeyUsage', description: 'The requests of one key in a range of time.' });
+export type KeyUsage = z.infer<typeof KeyUsage>;
+
+export const TopKeysQuery = z.object({ limit: limitParameter('Maximum number of keys returned.'), ...range });
+export type TopKeysQuery = z.infer<typeof TopKeysQuery>;
+
+/** The requests for one operation in a range. */
+export const OperationUsage = z
+  .object({
+    operation: field.operation,
+    deprecated: field.deprecated,
+    ...countFields,
+    lastAt: field.lastAt,
+  })
+  .meta({ id: 'OperationUsage', description: 'The requests for one operation in a range of time.' });
+
+export type OperationUsage = z.infer<typeof OperationUsage>;
+
+export const OperationUsages = OperationUsage.array().max(OPERATIONS_MAX);
+
+export const OperationUsageQuery = z.object({ ...range, key: keyParameter });
+export type OperationUsageQuery = z.infer<typeof OperationUsageQuery>;

@@ -1,15 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { PrismaService } from '../database/prisma.service.js';
 import { Clock } from '../settings/clock.js';
 import type { Period } from '../usage/rules/periods.js';
-import {
-  type DeprecatedCallsPosition,
-  type Usage as Recorded,
-  type UsagePosition,
-  UsageRepository,
-} from '../usage/usage.repository.js';
-import { countFieldsOf } from '../usage/usage-totals.schemas.js';
-import { KeyService } from './key.service.js';
-import type { DeprecatedCalls, Usage } from './usage.schemas.js';
+import { type UsagePosition, UsageRepository } from '../usage/usage.repository.js';
+import { findKey } from './key.repository.js';
+import type { Usage } from './usage.schemas.js';
 
 const DAY_MS = 86_400_000;
 
@@ -25,8 +20,8 @@ export interface UsagePageInput {
 @Injectable()
 export class UsageService {
   constructor(
+    private readonly database: PrismaService,
     private readonly repository: UsageRepository,
-    private readonly keys: KeyService,
     private readonly clock: Clock,
   ) {}
 
@@ -35,36 +30,9 @@ export class UsageService {
    *
    * @throws ApiError `not_found` if there is no such key.
    */
-  async page(
-    { period, days, limit, after }: UsagePageInput,
-    id?: string,
-  ): Promise<{ usage: Usage[]; more: boolean }> {
-    const keyId = id === undefined ? undefined : (await this.keys.find(id)).id;
-    const today = Math.floor(this.clock.now() / DAY_MS);
-    const since = new Date((today - days + 1) * DAY_MS);
-    const { usage, more } = await this.repository.page({ period, since, keyId, limit, after });
-    return { usage: usage.map(viewOf), more };
+  async page({ days, ...page }: UsagePageInput, id?: string): Promise<{ usage: Usage[]; more: boolean }> {
+    const keyId = id === undefined ? undefined : (await findKey(this.database, id)).id;
+    const since = new Date((Math.floor(this.clock.now() / DAY_MS) - days + 1) * DAY_MS);
+    return this.repository.page({ ...page, since, keyId });
   }
-
-  /** Returns one page of the keys that called deprecated operations, and whether more follow. */
-  async deprecatedCalls(
-    limit: number,
-    after?: DeprecatedCallsPosition,
-  ): Promise<{ calls: DeprecatedCalls[]; more: boolean }> {
-    const { calls, more } = await this.repository.deprecatedCalls(limit, after);
-    return { calls: calls.map((each) => ({ ...each, lastAt: each.lastAt.toISOString() })), more };
-  }
-}
-
-function viewOf(recorded: Recorded): Usage {
-  const { startsAt, lastAt, keyId, quotaId, operation, deprecated, ...counts } = recorded;
-  return {
-    startsAt: startsAt.toISOString(),
-    keyId,
-    quotaId,
-    operation,
-    deprecated,
-    ...countFieldsOf(counts),
-    lastAt: lastAt.toISOString(),
-  };
 }

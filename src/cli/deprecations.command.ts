@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { Command } from 'commander';
 import type { DeprecatedCalls } from '../admin/usage.schemas.js';
-import { UsageService } from '../admin/usage.service.js';
+import { UsageRepository } from '../usage/usage.repository.js';
 import { everyPage } from './every-page.js';
 import { idTexts } from './keys/key-id.js';
 import type { Column } from './output/fit-columns.js';
@@ -23,9 +23,9 @@ export function deprecationsCommand(): Command {
     .option('--json', 'print a JSON array, for a program')
     .action(async ({ json }: { json?: true }) => {
       await withServices(async (services) => {
-        const service = services.get(UsageService);
+        const usage = services.get(UsageRepository);
         const calls = await everyPage<DeprecatedCalls>(async (limit, last) => {
-          const page = await service.deprecatedCalls(limit, last);
+          const page = await usage.deprecatedCalls(limit, last);
           return { entries: page.calls, more: page.more };
         });
         if (json) {

@@ -3,8 +3,8 @@ import { Command, Option } from 'commander';
 import { ApiError } from '../errors/api-error.js';
 import { isUuid } from '../schemas/uuid.js';
 import { type Period, PERIODS } from '../usage/rules/periods.js';
-import { UsageReportRepository, type UsageSelection } from '../usage/usage-report.repository.js';
-import type { CountFields } from '../usage/usage-totals.schemas.js';
+import { UsageRepository, type UsageSelection } from '../usage/usage.repository.js';
+import type { CountFields } from '../usage/usage.schemas.js';
 import { countArgument, instantArgument } from './arguments.js';
 import { idTexts, keyIdOf } from './keys/key-id.js';
 import type { Column } from './output/fit-columns.js';
@@ -43,7 +43,7 @@ export function totalsCommand(): Command {
     .addHelpText('after', '\nExample:\n  animal-store usage totals --period hour --limit 24')
     .action(async ({ json, limit, ...options }: ReportOptions) => {
       await withServices(async (services) => {
-        const reports = services.get(UsageReportRepository);
+        const reports = services.get(UsageRepository);
         const { totals } = await reports.totals({ ...(await selectionOf(services, options)), limit });
         const rows = totals.map((each) => [instantCell(each.startsAt), ...countCells(each)]);
         print(json, totals, [{ head: 'from' }, ...COUNTS], rows);
@@ -58,7 +58,7 @@ export function topCommand(): Command {
     .addHelpText('after', '\nExample:\n  animal-store usage top --since 2026-11-01T00:00:00Z')
     .action(async ({ json, limit, ...options }: ReportOptions) => {
       await withServices(async (services) => {
-        const reports = services.get(UsageReportRepository);
+        const reports = services.get(UsageRepository);
         const keys = await reports.topKeys(await selectionOf(services, options), limit);
         const idText = await idTexts(
           services,
@@ -83,7 +83,7 @@ export function operationsCommand(): Command {
     .addHelpText('after', '\nExample:\n  animal-store usage operations --period hour --key 8f6a11')
     .action(async ({ json, ...options }: ReportOptions) => {
       await withServices(async (services) => {
-        const reports = services.get(UsageReportRepository);
+        const reports = services.get(UsageRepository);
         const operations = await reports.byOperation(await selectionOf(services, options));
         const columns: Column[] = [{ head: 'operation' }, { head: 'deprecated', rank: 6 }, ...COUNTS, LAST];
         const rows = operations.map((each) => [

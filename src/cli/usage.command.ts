@@ -52,8 +52,7 @@ export function usageCommand(): Command {
       await withServices(async (services) => {
         const service = services.get(UsageService);
         const keyId = id === undefined ? undefined : await keyIdOf(services, id);
-        const usage = await everyPage<Usage>(async (limit, last) => {
-          const after = last && { ...last, startsAt: new Date(last.startsAt) };
+        const usage = await everyPage<Usage>(async (limit, after) => {
           const page = await service.page({ days, period, limit, after }, keyId);
           return { entries: page.usage, more: page.more };
         });

@@ -24,7 +24,6 @@ const PRIVILEGES: Record<string, string> = {
   quotas: 'SELECT, INSERT, UPDATE',
   usage: EVERY_PRIVILEGE,
   usage_batches: EVERY_PRIVILEGE,
-  usage_recorders: EVERY_PRIVILEGE,
 };
 const SEQUENCES = ['audit_events_id_seq', 'orders_id_seq', 'pets_id_seq'];
 

@@ -1,59 +1,46 @@
 -- Moves journaled batches of all recorders, the oldest first, into the rows of their minutes, hours and days. Returns whether batches
 -- are left beyond the limit.
 --
--- $1 the maximum number of entries, though at least one batch is moved; $2 as $3 of journal-usage.sql; $3 whether batches of the
--- current minute are included. An update of a row costs less per entry the more entries it adds, so a batch waits for the end of its
--- minute unless a reader needs it.
+-- $1 the maximum number of entries, though at least one batch is moved; $2 milliseconds to add to the server's clock (0 in production;
+-- tests travel in time with it); $3 whether batches of the current minute are included. An update of a row costs less per entry the
+-- more entries it adds, so a batch waits for the end of its minute unless a reader needs it.
 --
 -- One statement deletes the batches and updates the rows, so each entry is added once. A concurrent aggregation locks the same
 -- batches in the same order: it waits at the first of them, and finds them deleted. Every batch that was journaled before an
--- aggregation began is therefore in the rows when it ends.
---
--- Rows are written in the order of their primary key, so that concurrent aggregations do not deadlock.
+-- aggregation began is therefore in the rows when it ends. Rows are written in the order of their primary key, so that concurrent
+-- aggregations do not deadlock.
 WITH queue AS MATERIALIZED (
-  SELECT
-    recorder_id,
-    number,
-    sum(size) OVER (ORDER BY written_at, recorder_id, number) - size AS entries_before
+  SELECT id, sum(size) OVER (ORDER BY written_at, id) - size AS entries_before
   FROM usage_batches
   WHERE
     $3::boolean
     OR written_at < date_trunc('minute', statement_timestamp() + make_interval(secs => $2::float8 / 1000), 'UTC')
 ),
 locked AS (
-  SELECT batch.recorder_id, batch.number
-  FROM usage_batches AS batch JOIN queue USING (recorder_id, number)
+  SELECT batch.id
+  FROM usage_batches AS batch JOIN queue USING (id)
   WHERE queue.entries_before < $1::int
-  ORDER BY batch.written_at, batch.recorder_id, batch.number
+  ORDER BY batch.written_at, batch.id
   FOR UPDATE OF batch
 ),
 batch AS (
-  DELETE FROM usage_batches USING locked
-  WHERE (usage_batches.recorder_id, usage_batches.number) = (locked.recorder_id, locked.number)
-  RETURNING usage_batches.*
+  DELETE FROM usage_batches USING locked WHERE usage_batches.id = locked.id RETURNING entries
 ),
 -- Hours and days are then sums of fewer rows.
 by_minute AS (
   SELECT
-    entry.key_id,
-    entry.quota_id,
-    entry.minute,
-    entry.operation,
-    entry.deprecated,
-    sum(entry.succeeded) AS succeeded,
-    sum(entry.redirected) AS redirected,
-    sum(entry.client_errors) AS client_errors,
-    sum(entry.server_errors) AS server_errors,
-    sum(entry.refusals) AS refusals,
-    max(entry.last_at_ms) AS last_at_ms
+    "keyId", "quotaId", minute, operation, deprecated,
+    sum(succeeded) AS succeeded,
+    sum(redirected) AS redirected,
+    sum("clientErrors") AS client_errors,
+    sum("serverErrors") AS server_errors,
+    sum(refusals) AS refusals,
+    max("lastAtMs") AS last_at_ms
   FROM
     batch,
-    unnest(
-      batch.key_ids, batch.quota_ids, batch.minutes, batch.operations, batch.deprecated,
-      batch.succeeded, batch.redirected, batch.client_errors, batch.server_errors, batch.refusals, batch.last_at_ms
-    ) AS entry (
-      key_id, quota_id, minute, operation, deprecated,
-      succeeded, redirected, client_errors, server_errors, refusals, last_at_ms
+    json_to_recordset(entries) AS entry (
+      "keyId" uuid, "quotaId" uuid, minute int, operation text, deprecated boolean,
+      succeeded int, redirected int, "clientErrors" int, "serverErrors" int, refusals int, "lastAtMs" bigint
     )
   GROUP BY 1, 2, 3, 4, 5
 ),
@@ -63,13 +50,13 @@ aggregated AS (
     quota_id, succeeded, redirected, client_errors, server_errors, refusals, last_at
   )
   SELECT
-    key_id,
+    "keyId",
     period,
     to_timestamp(floor(minute / length::float8) * length * 60) AS starts_at,
     operation,
     deprecated,
     -- A key has one quota. If that was changed by hand, there is still one row for each key, as ON CONFLICT requires.
-    min(quota_id::text)::uuid,
+    min("quotaId"::text)::uuid,
     sum(succeeded),
     sum(redirected),
     sum(client_errors),

@@ -1,9 +1,7 @@
--- Deletes rows of periods that ended longer ago than they are kept. Locked rows are skipped, so that this statement takes part in no
--- deadlock. A row that is updated between its selection and its lock stays until the next cleanup.
+-- Deletes rows of periods that ended longer ago than they are kept, and returns one row for each. Locked rows are skipped, so that this
+-- statement takes part in no deadlock. A row that is updated between its selection and its lock stays until the next cleanup.
 --
--- Returns one row for each that it deletes.
---
--- $1 the period, $2 the hours for which it is kept, $3 as $3 of journal-usage.sql, $4 the maximum number of rows.
+-- $1 the period, $2 the hours for which it is kept, $3 milliseconds to add to the server's clock, $4 the maximum number of rows.
 DELETE FROM usage
 WHERE ctid = ANY (ARRAY(
   SELECT ctid

@@ -5,12 +5,11 @@ import { Clock } from '../settings/clock.js';
 import { KEPT_HOURS, PERIODS } from './rules/periods.js';
 
 const DELETE_EXPIRED = loadSql(import.meta.url, 'delete-expired-usage');
-const DELETE_IDLE_RECORDERS = loadSql(import.meta.url, 'delete-idle-recorders');
 const INTERVAL_MS = 60_000;
 /** The maximum rows that one statement deletes, so that aggregation never waits long for it. */
 const DELETE_BATCH = 5_000;
 
-/** Deletes expired usage, and recorders that have been idle for a week, once a minute. */
+/** Deletes expired usage once a minute. */
 @Injectable()
 export class UsageCleanup extends PeriodicDatabaseTask {
   constructor(
@@ -27,14 +26,12 @@ export class UsageCleanup extends PeriodicDatabaseTask {
    * @throws the database's error.
    */
   async deleteExpired(): Promise<boolean> {
-    const { storeOffsetMs } = this.clock;
     let more = false;
     for (const period of PERIODS) {
-      const values = [period, KEPT_HOURS[period], storeOffsetMs, DELETE_BATCH];
+      const values = [period, KEPT_HOURS[period], this.clock.storeOffsetMs, DELETE_BATCH];
       const deleted = await this.queries.run(DELETE_EXPIRED, values);
       more ||= deleted.length === DELETE_BATCH;
     }
-    await this.queries.run(DELETE_IDLE_RECORDERS, [storeOffsetMs]);
     return more;
   }
 }

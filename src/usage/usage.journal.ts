@@ -1,28 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { Batcher } from '../database/batcher.js';
 import { PeriodicDatabaseTask } from '../database/periodic-database-task.js';
-import { loadSql, QueryRunner } from '../database/query-runner.js';
+import { loadSql, namedStatement, QueryRunner } from '../database/query-runner.js';
 import { Clock } from '../settings/clock.js';
-import { COUNTS, type UsageEntry } from './rules/usage-counts.js';
+import type { UsageCounts } from './rules/usage-counts.js';
 
-const APPEND = loadSql(import.meta.url, 'journal-usage');
+/** A batch that is sent again, because its outcome was unknown, is stored once. */
+const APPEND = namedStatement(
+  'journal-usage',
+  `INSERT INTO usage_batches (id, written_at, size, entries)
+   VALUES ($1::uuid, statement_timestamp() + make_interval(secs => $2::float8 / 1000), $3::int, $4::json)
+   ON CONFLICT DO NOTHING`,
+);
 const AGGREGATE = loadSql(import.meta.url, 'aggregate-usage');
 /** The maximum delay between the end of a minute and its aggregation, by whichever replica runs first. */
 const INTERVAL_MS = 5000;
 /** The maximum entries of one statement. If each has another key, a slow server takes one of the statement's 3.5 seconds. */
 const MAX_ENTRIES = 10_000;
-
-/** The columns of a batch, in the order of the parameters of `journal-usage.sql`. */
-const COLUMNS = ['keyId', 'quotaId', 'minute', 'operation', 'deprecated', ...COUNTS, 'lastAtMs'] as const;
-
-/** Entries that are appended together, exactly once. */
-export interface UsageBatch {
-  /** The UUID of the process that recorded them. */
-  recorderId: string;
-  /** Greater than the number of every earlier batch of this recorder. */
-  number: number;
-  entries: readonly UsageEntry[];
-}
 
 /**
  * The journal of usage in the database: batches that are not yet in the rows of minutes, hours and days. It is aggregated into these
@@ -48,14 +42,9 @@ export class UsageJournal extends PeriodicDatabaseTask {
     super(INTERVAL_MS, () => this.aggregateSome('this minute'), 'Usage stays in the journal for now');
   }
 
-  /**
-   * Appends a batch. A batch that was appended before is not appended again, so an append with an unknown outcome can be retried.
-   *
-   * @throws the database's error.
-   */
-  async append({ recorderId, number, entries }: UsageBatch): Promise<void> {
-    const columns = COLUMNS.map((column) => arrayOf(entries, column));
-    await this.queries.run(APPEND, [recorderId, number, this.clock.storeOffsetMs, ...columns]);
+  /** @throws the database's error. */
+  async append({ id, size, entries }: Pick<UsageCounts, 'id' | 'size' | 'entries'>): Promise<void> {
+    await this.queries.run(APPEND, [id, this.clock.storeOffsetMs, size, JSON.stringify(entries)]);
   }
 
   /**
@@ -79,13 +68,4 @@ export class UsageJournal extends PeriodicDatabaseTask {
     const [row] = await this.queries.run<[more: boolean]>(AGGREGATE, values);
     return row?.[0] ?? false;
   }
-}
-
-/** Returns a column of the entries as an array literal of PostgreSQL, which is faster than the driver's conversion of a list. */
-function arrayOf(entries: readonly UsageEntry[], column: keyof UsageEntry): string {
-  const values =
-    column === 'operation'
-      ? entries.map(({ operation }) => `"${operation.replaceAll(/["\\]/g, '\\$&')}"`)
-      : entries.map((entry) => entry[column]);
-  return `{${values.join(',')}}`;
 }

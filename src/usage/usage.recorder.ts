@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { databaseReason } from '../database/availability.js';
@@ -25,12 +24,9 @@ export class UsageRecorder implements ResponseInterceptor, OnModuleInit, OnAppli
   /** Requests that were not recorded because the batches were full. */
   dropped = 0;
   private readonly logger = new Logger(UsageRecorder.name);
-  /** Identifies this process in the database, so that no batch is appended twice. */
-  private readonly recorderId = randomUUID();
   private current = new UsageCounts(ENTRIES_PER_BATCH);
   /** Batches that are full, or were tried already; the oldest first. They no longer change. */
   private readonly sealed: UsageCounts[] = [];
-  private appendedBatches = 0;
   private timer: NodeJS.Timeout | undefined;
   /** Runs one flush at a time; callers that arrive meanwhile share the next one. */
   private readonly flushes = new Batcher<void, void>(
@@ -65,7 +61,7 @@ export class UsageRecorder implements ResponseInterceptor, OnModuleInit, OnAppli
 
   /** The number of entries that are not in the journal yet. */
   get queuedEntries(): number {
-    return this.queued.reduce((sum, { entries }) => sum + entries.length, 0);
+    return this.queued.reduce((sum, { size }) => sum + size, 0);
   }
 
   /** Records a request whose response is complete, if it has a valid key. */
@@ -132,17 +128,14 @@ export class UsageRecorder implements ResponseInterceptor, OnModuleInit, OnAppli
   }
 
   private async appendSealed(): Promise<void> {
-    const { recorderId, sealed } = this;
-    while (sealed[0] !== undefined) {
-      const { entries } = sealed[0];
-      await this.journal.append({ recorderId, number: this.appendedBatches + 1, entries });
-      this.appendedBatches += 1;
-      sealed.shift();
+    while (this.sealed[0] !== undefined) {
+      await this.journal.append(this.sealed[0]);
+      this.sealed.shift();
     }
   }
 
   private seal(): void {
-    if (this.current.entries.length > 0) {
+    if (this.current.size > 0) {
       this.sealed.push(this.current);
       this.current = new UsageCounts(ENTRIES_PER_BATCH);
     }

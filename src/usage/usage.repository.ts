@@ -1,42 +1,66 @@
 import { Injectable } from '@nestjs/common';
-import { Prisma, type Usage as Row } from '../database/generated/client.js';
+import { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
+import { ApiError } from '../errors/api-error.js';
 import type { Period } from './rules/periods.js';
-import { type Count, COUNTS } from './rules/usage-counts.js';
+import type { Count } from './rules/usage-counts.js';
 import { UsageJournal } from './usage.journal.js';
+import type { CountFields } from './usage.schemas.js';
 
-/** The requests of one key for one operation in one UTC minute, hour or day; `requests` are all, whatever their status. */
-export type Usage = Omit<Row, 'period' | Count> & Record<Count | 'requests', number>;
+/** The most operations that a report has. */
+export const OPERATIONS_MAX = 100;
 
-/** The position of a row in the order of a page. A row is its own position. */
-export type UsagePosition = Pick<Usage, 'startsAt' | 'keyId' | 'operation' | 'deprecated'>;
+const REQUESTS = Prisma.sql`sum(succeeded + redirected + client_errors + server_errors)`;
+/** The sums of a group. They are exact up to 2^53. */
+const SUMS = Prisma.sql`
+  sum(succeeded)::float8 AS succeeded,
+  sum(redirected)::float8 AS redirected,
+  sum(client_errors)::float8 AS "clientErrors",
+  sum(server_errors)::float8 AS "serverErrors",
+  sum(refusals)::float8 AS refusals`;
 
-/** Selects a page of usage: `limit` rows of one period, newest first, after the row at `after`. */
-export interface PageOfUsage {
+type Counts = Record<Count, number>;
+
+/** Selects usage of one period that started in a range, of all keys or of one. */
+export interface UsageSelection {
   period: Period;
   /** Only periods that started then or later. */
-  since: Date;
-  /** Only usage of the key with this UUID. */
+  since?: Date | undefined;
+  /** Only periods that started before. */
+  until?: Date | undefined;
+  /** The UUID of a key. */
   keyId?: string | undefined;
+}
+
+/** Selects a page of totals: `limit` periods, newest first, before the one that starts at `before`. */
+export interface PageOfTotals extends UsageSelection {
+  limit: number;
+  before?: Date | undefined;
+  /** The UUID of a quota: only usage of its keys. */
+  quotaId?: string | undefined;
+}
+
+/** The position of a row in the sort order of a page. A row is its own position. */
+export interface UsagePosition {
+  startsAt: string;
+  keyId: string;
+  operation: string;
+  deprecated: boolean;
+}
+
+/** Selects a page of usage: `limit` rows, after the row at `after`. */
+export interface PageOfUsage extends UsageSelection {
   limit: number;
   after?: UsagePosition | undefined;
 }
 
-/** The calls of one key to an operation that was deprecated at the time. */
-export interface DeprecatedCalls {
+/** The position of a caller of a deprecated operation in the sort order of a page. */
+export interface DeprecatedCallsPosition {
   operation: string;
   keyId: string;
-  /** Null if the key was deleted by hand. */
-  keyName: string | null;
-  quotaId: string;
-  requests: number;
-  lastAt: Date;
 }
 
-/** The position of an entry in the order of a page. An entry is its own position. */
-export type DeprecatedCallsPosition = Pick<DeprecatedCalls, 'operation' | 'keyId'>;
-
-/** Reads the usage of minutes, hours and days. A read includes everything that was journaled before it. */
+/** Reads the usage of minutes, hours and days, as responses show it. A read includes everything that was journaled before it. */
 @Injectable()
 export class UsageRepository {
   constructor(
@@ -45,78 +69,181 @@ export class UsageRepository {
   ) {}
 
   /**
-   * Returns one page, newest first, then by key and operation, and whether more follow. The next page starts after its last row.
+   * Returns one page of the usage of each key and operation, newest first, then by key and operation, and whether more follows.
    *
-   * @throws the database's error.
+   * @throws ApiError `invalid_request` if `since` is not before `until`; the database's error.
    */
-  async page(page: PageOfUsage): Promise<{ usage: Usage[]; more: boolean }> {
-    const { period, since, keyId, limit, after } = page;
-    await this.journal.aggregate();
-    const rows = await this.prisma.usage.findMany({
-      where: {
-        period,
-        startsAt: { gte: since },
-        ...(keyId !== undefined && { keyId }),
-        ...(after && { AND: rowsAfter(after) }),
-      },
-      orderBy: [{ startsAt: 'desc' }, { keyId: 'asc' }, { operation: 'asc' }, { deprecated: 'asc' }],
-      omit: { period: true },
-      take: limit + 1,
-    });
-    return { usage: rows.slice(0, limit).map(usageOf), more: rows.length > limit };
+  async page({ limit, after, ...selection }: PageOfUsage) {
+    const isAfter =
+      after &&
+      Prisma.sql`AND starts_at <= ${after.startsAt}::timestamptz AND (
+        starts_at < ${after.startsAt}::timestamptz
+        OR (key_id, operation, deprecated) > (${after.keyId}::uuid, ${after.operation}, ${after.deprecated})
+      )`;
+    const rows = await this.read<
+      Counts & { startsAt: Date; keyId: string; quotaId: string } & LastCall & Operation
+    >(Prisma.sql`
+      SELECT
+        starts_at AS "startsAt", key_id AS "keyId", quota_id AS "quotaId", operation, deprecated,
+        succeeded::float8, redirected::float8, client_errors::float8 AS "clientErrors",
+        server_errors::float8 AS "serverErrors", refusals::float8, last_at AS "lastAt"
+      FROM usage
+      WHERE ${isSelected(selection)} ${isAfter ?? Prisma.empty}
+      ORDER BY starts_at DESC, key_id, operation, deprecated
+      LIMIT ${limit + 1}`);
+    return { usage: rows.slice(0, limit).map(shown), more: rows.length > limit };
   }
 
   /**
-   * Returns one page of the keys that called deprecated operations, in all days that are kept, and whether more follow. The order is by
-   * operation, then by key, which no further call changes. The next page starts after its last entry.
+   * Returns one page of the totals of each period that had requests, newest first, and whether more follow.
+   *
+   * @throws ApiError `invalid_request` if `since` is not before `until`; the database's error.
+   */
+  async totals({ limit, before, quotaId, ...selection }: PageOfTotals) {
+    const rows = await this.read<Counts & { startsAt: Date }>(Prisma.sql`
+      SELECT starts_at AS "startsAt", ${SUMS}
+      FROM ${quotaId === undefined ? Prisma.sql`usage` : usageOfQuota(quotaId, selection.period)}
+      WHERE ${isSelected(selection)} ${before === undefined ? Prisma.empty : Prisma.sql`AND starts_at < ${before}`}
+      GROUP BY starts_at
+      ORDER BY starts_at DESC
+      LIMIT ${limit + 1}`);
+    return { totals: rows.slice(0, limit).map(shown), more: rows.length > limit };
+  }
+
+  /**
+   * Returns the keys with the most requests, most first. The name of a key that was deleted by hand is null.
+   *
+   * @throws ApiError `invalid_request` if `since` is not before `until`; the database's error.
+   */
+  async topKeys(selection: UsageSelection, limit: number) {
+    const rows = await this.read<
+      Counts & { keyId: string; keyName: string | null; quotaId: string } & LastCall
+    >(Prisma.sql`
+      SELECT top.*, api_keys.name AS "keyName"
+      FROM (
+        SELECT key_id AS "keyId", min(quota_id::text) AS "quotaId", ${SUMS}, max(last_at) AS "lastAt"
+        FROM usage
+        WHERE ${isSelected(selection)}
+        GROUP BY key_id
+        ORDER BY ${REQUESTS} DESC, key_id
+        LIMIT ${limit}
+      ) AS top
+      LEFT JOIN api_keys ON api_keys.id = "keyId"
+      ORDER BY succeeded + redirected + "clientErrors" + "serverErrors" DESC, "keyId"`);
+    return rows.map(shown);
+  }
+
+  /**
+   * Returns the operations with the most requests, most first, `OPERATIONS_MAX` at most.
+   *
+   * @throws ApiError `invalid_request` if `since` is not before `until`; the database's error.
+   */
+  async byOperation(selection: UsageSelection) {
+    const rows = await this.read<Counts & LastCall & Operation>(Prisma.sql`
+      SELECT operation, deprecated, ${SUMS}, max(last_at) AS "lastAt"
+      FROM usage
+      WHERE ${isSelected(selection)}
+      GROUP BY operation, deprecated
+      ORDER BY ${REQUESTS} DESC, operation, deprecated
+      LIMIT ${OPERATIONS_MAX}`);
+    return rows.map(shown);
+  }
+
+  /**
+   * Returns one page of the keys that called deprecated operations, in all days that are kept, and whether more follow. The sort order
+   * is by operation, then by key, which no further call changes.
    *
    * @throws the database's error.
    */
-  async deprecatedCalls(
-    limit: number,
-    after?: DeprecatedCallsPosition,
-  ): Promise<{ calls: DeprecatedCalls[]; more: boolean }> {
-    await this.journal.aggregate();
-    const isAfter = after
-      ? Prisma.sql`(usage.operation, usage.key_id) > (${after.operation}, ${after.keyId}::uuid)`
-      : Prisma.sql`true`;
-    const calls = await this.prisma.$queryRaw<DeprecatedCalls[]>`
+  async deprecatedCalls(limit: number, after?: DeprecatedCallsPosition) {
+    const isAfter = after && Prisma.sql`AND (operation, key_id) > (${after.operation}, ${after.keyId}::uuid)`;
+    const rows = await this.read<
+      DeprecatedCallsPosition & { keyName: string | null; quotaId: string; requests: number } & LastCall
+    >(Prisma.sql`
       SELECT
-        usage.operation,
-        usage.key_id AS "keyId",
-        api_keys.name AS "keyName",
-        min(usage.quota_id::text) AS "quotaId",
-        sum(usage.succeeded + usage.redirected + usage.client_errors + usage.server_errors)::float8 AS requests,
-        max(usage.last_at) AS "lastAt"
-      FROM usage LEFT JOIN api_keys ON api_keys.id = usage.key_id
-      WHERE usage.period = 'day' AND usage.deprecated AND ${isAfter}
-      GROUP BY usage.operation, usage.key_id, api_keys.name
-      ORDER BY usage.operation, usage.key_id
-      LIMIT ${limit + 1}`;
-    return { calls: calls.slice(0, limit), more: calls.length > limit };
+        operation, key_id AS "keyId", api_keys.name AS "keyName", min(usage.quota_id::text) AS "quotaId",
+        ${REQUESTS}::float8 AS requests, max(last_at) AS "lastAt"
+      FROM usage LEFT JOIN api_keys ON api_keys.id = key_id
+      WHERE period = 'day' AND deprecated ${isAfter ?? Prisma.empty}
+      GROUP BY operation, key_id, api_keys.name
+      ORDER BY operation, key_id
+      LIMIT ${limit + 1}`);
+    return { calls: rows.slice(0, limit).map(datesAsText), more: rows.length > limit };
+  }
+
+  /**
+   * Returns the calls of a quota's keys to these operations while they were deprecated, in all days that are kept, by operation.
+   *
+   * @throws the database's error.
+   */
+  async deprecatedCallsOf(quotaId: string, operations: string[]) {
+    const rows = await this.read<{ operation: string; requests: number } & LastCall>(Prisma.sql`
+      SELECT operation, ${REQUESTS}::float8 AS requests, max(last_at) AS "lastAt"
+      FROM usage
+      WHERE period = 'day' AND deprecated AND operation = ANY (${operations})
+        AND key_id = ANY (ARRAY(SELECT id FROM api_keys WHERE quota_id = ${quotaId}::uuid))
+      GROUP BY operation
+      ORDER BY operation`);
+    return rows.map(datesAsText);
+  }
+
+  private async read<Row>(statement: Prisma.Sql): Promise<Row[]> {
+    await this.journal.aggregate();
+    return this.prisma.$queryRaw<Row[]>(statement);
   }
 }
 
-/** Returns the condition of the rows after a position in the order of a page. Its first part is the range of the index scan. */
-function rowsAfter({ startsAt, keyId, operation, deprecated }: UsagePosition) {
-  return [
-    { startsAt: { lte: startsAt } },
-    {
-      OR: [
-        { startsAt: { lt: startsAt } },
-        { keyId: { gt: keyId } },
-        { keyId, operation: { gt: operation } },
-        ...(deprecated ? [] : [{ keyId, operation, deprecated: true }]),
-      ],
-    },
-  ];
+interface Operation {
+  operation: string;
+  deprecated: boolean;
 }
 
-function usageOf(row: Omit<Row, 'period'>): Usage {
-  const counts = Object.fromEntries(COUNTS.map((count) => [count, Number(row[count])])) as Record<
-    Count,
-    number
-  >;
-  const { succeeded, redirected, clientErrors, serverErrors } = counts;
-  return { ...row, ...counts, requests: succeeded + redirected + clientErrors + serverErrors };
+interface LastCall {
+  lastAt: Date;
+}
+
+/**
+ * Returns the condition of the selected rows, which is a range of the primary key or of the index by time.
+ *
+ * @throws ApiError `invalid_request` if `since` is not before `until`.
+ */
+function isSelected({ period, since, until, keyId }: UsageSelection): Prisma.Sql {
+  if (since !== undefined && until !== undefined && since >= until) {
+    throw new ApiError('invalid_request', 'The request is invalid: since must be before until.');
+  }
+  return Prisma.sql`period = ${period}::usage_period
+    ${since === undefined ? Prisma.empty : Prisma.sql`AND starts_at >= ${since}`}
+    ${until === undefined ? Prisma.empty : Prisma.sql`AND starts_at < ${until}`}
+    ${keyId === undefined ? Prisma.empty : Prisma.sql`AND key_id = ${keyId}::uuid`}`;
+}
+
+/**
+ * Returns the usage of a quota's keys as a table. The primary key begins with the key, and no index with the quota. OFFSET makes
+ * PostgreSQL read it key by key: before version 18 it would follow the index by time, past the usage of all other keys.
+ */
+function usageOfQuota(quotaId: string, period: Period): Prisma.Sql {
+  return Prisma.sql`
+    (SELECT id FROM api_keys WHERE quota_id = ${quotaId}::uuid) AS own,
+    LATERAL (SELECT * FROM usage WHERE key_id = own.id AND period = ${period}::usage_period OFFSET 0) AS usage`;
+}
+
+type DatesAsText<Row> = { [Name in keyof Row]: Row[Name] extends Date ? string : Row[Name] };
+
+function datesAsText<Row extends object>(row: Row): DatesAsText<Row> {
+  const fields = Object.entries(row).map(([name, value]: [string, unknown]) => [
+    name,
+    value instanceof Date ? value.toISOString() : value,
+  ]);
+  return Object.fromEntries(fields) as DatesAsText<Row>;
+}
+
+/** Returns a row as responses show it. */
+function shown<Row extends Counts>(row: Row): Omit<DatesAsText<Row>, Count> & CountFields {
+  const { succeeded, redirected, clientErrors, serverErrors, refusals, ...fields } = row;
+  return {
+    ...datesAsText(fields),
+    requests: succeeded + redirected + clientErrors + serverErrors,
+    refusals,
+    statuses: { '2xx': succeeded, '3xx': redirected, '4xx': clientErrors, '5xx': serverErrors },
+  };
 }

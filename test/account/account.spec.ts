@@ -3,7 +3,7 @@ import { KeyService } from '../../src/admin/key.service.js';
 import { TERMINAL } from '../../src/admin/audit.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';
 import { UsageRecorder } from '../../src/usage/usage.recorder.js';
-import { UsageReportRepository } from '../../src/usage/usage-report.repository.js';
+import { UsageRepository } from '../../src/usage/usage.repository.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { send } from '../support/http/http.js';
@@ -250,7 +250,7 @@ describe('GET /v1/usage and GET /v1/deprecations', () => {
     ['/v1/deprecations', 'deprecatedCallsOf'],
   ] as const)('run no query for a denied request: %s', async (path, method) => {
     const { key } = await store.issue({ plan: 'enterprise', perMinute: 5, perDay: 100 });
-    const read = jest.spyOn(store.app.get(UsageReportRepository), method);
+    const read = jest.spyOn(store.app.get(UsageRepository), method);
     const responses = await Promise.all(
       Array.from({ length: 100 }, () => send(`${store.url}${path}`, { key })),
     );

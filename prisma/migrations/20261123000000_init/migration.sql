@@ -125,32 +125,12 @@ CREATE TABLE "usage" (
 
 -- CreateTable
 CREATE TABLE "usage_batches" (
-    "recorder_id" UUID NOT NULL,
-    "number" INTEGER NOT NULL,
+    "id" UUID NOT NULL,
     "written_at" TIMESTAMPTZ(3) NOT NULL,
     "size" INTEGER NOT NULL,
-    "key_ids" UUID[],
-    "quota_ids" UUID[],
-    "minutes" INTEGER[],
-    "operations" TEXT[],
-    "deprecated" BOOLEAN[],
-    "succeeded" INTEGER[],
-    "redirected" INTEGER[],
-    "client_errors" INTEGER[],
-    "server_errors" INTEGER[],
-    "refusals" INTEGER[],
-    "last_at_ms" BIGINT[],
+    "entries" JSON NOT NULL,
 
-    CONSTRAINT "usage_batches_pkey" PRIMARY KEY ("recorder_id","number")
-);
-
--- CreateTable
-CREATE TABLE "usage_recorders" (
-    "id" UUID NOT NULL,
-    "batch" INTEGER NOT NULL,
-    "written_at" TIMESTAMPTZ(3) NOT NULL,
-
-    CONSTRAINT "usage_recorders_pkey" PRIMARY KEY ("id")
+    CONSTRAINT "usage_batches_pkey" PRIMARY KEY ("id")
 );
 
 -- CreateTable
@@ -264,40 +244,6 @@ CREATE INDEX "usage_deprecated_idx" ON "usage" ("operation", "key_id") WHERE "de
 
 -- A key's hour and day change with every aggregation; free space keeps the new version beside the old one (a HOT update).
 ALTER TABLE "usage" SET (fillfactor = 85);
-
--- A batch that cannot be aggregated would hold up all others: every entry is complete and has a representable time. Prisma declares
--- no NOT NULL for elements of a list.
-ALTER TABLE "usage_batches"
-    ADD CONSTRAINT "usage_batches_same_length" CHECK (
-        "size" > 0
-        AND cardinality("key_ids") = "size"
-        AND cardinality("quota_ids") = "size"
-        AND cardinality("minutes") = "size"
-        AND cardinality("operations") = "size"
-        AND cardinality("deprecated") = "size"
-        AND cardinality("succeeded") = "size"
-        AND cardinality("redirected") = "size"
-        AND cardinality("client_errors") = "size"
-        AND cardinality("server_errors") = "size"
-        AND cardinality("refusals") = "size"
-        AND cardinality("last_at_ms") = "size"
-    ),
-    ADD CONSTRAINT "usage_batches_no_nulls" CHECK (
-        array_position("key_ids", NULL) IS NULL
-        AND array_position("quota_ids", NULL) IS NULL
-        AND array_position("minutes", NULL) IS NULL
-        AND array_position("operations", NULL) IS NULL
-        AND array_position("deprecated", NULL) IS NULL
-        AND array_position("succeeded", NULL) IS NULL
-        AND array_position("redirected", NULL) IS NULL
-        AND array_position("client_errors", NULL) IS NULL
-        AND array_position("server_errors", NULL) IS NULL
-        AND array_position("refusals", NULL) IS NULL
-        AND array_position("last_at_ms", NULL) IS NULL
-    ),
-    ADD CONSTRAINT "usage_batches_times_representable" CHECK (
-        0 <= ALL ("last_at_ms") AND 253402300800000 > ALL ("last_at_ms")
-    );
 
 -- Replicas cache keys with the limits of their quotas, and drop them when one of these tables changes, whoever changes it.
 -- A new row needs no notice: what was not there is not cached. Equal notices of one transaction are sent once.

@@ -3,7 +3,6 @@ import { instant } from '../schemas/instant.js';
 import { cursorParameter, once } from '../schemas/pagination.js';
 import { dateTime } from '../schemas/text-schemas.js';
 import { PERIODS } from './rules/periods.js';
-import type { Count } from './rules/usage-counts.js';
 
 const PERIOD_DEFAULT = 'day';
 export const OPERATION_MAX_LENGTH = 64;
@@ -25,16 +24,6 @@ export const countFields = {
     .meta({ description: 'Requests by status class.' }),
 };
 export type CountFields = z.infer<z.ZodObject<typeof countFields>>;
-
-/** Returns stored counts as a response has them. */
-export function countFieldsOf(counts: Record<Count, number>): CountFields {
-  const { succeeded, redirected, clientErrors, serverErrors, refusals } = counts;
-  return {
-    requests: succeeded + redirected + clientErrors + serverErrors,
-    refusals,
-    statuses: { '2xx': succeeded, '3xx': redirected, '4xx': clientErrors, '5xx': serverErrors },
-  };
-}
 
 /** The requests in one UTC minute, hour or day. */
 export const UsageTotals = z
