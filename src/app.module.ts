@@ -3,6 +3,7 @@ import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AccountModule } from './account/account.module.js';
 import { AdminModule } from './admin/admin.module.js';
 import { ErrorFilter } from './http/error.filter.js';
+import { AllowedMethods } from './http/allowed-methods.js';
 import { NotFoundHandler } from './http/not-found.handler.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
@@ -13,7 +14,7 @@ import { DatabaseModule } from './database/database.module.js';
 import { LifecycleHeadersInterceptor } from './deprecation/lifecycle-headers.interceptor.js';
 import type { Environment } from './settings/environment.js';
 import { Hooks, requestHooks, responseInterceptors } from './http/hooks.js';
-import { RequestBodyHook } from './http/request-body.hook.js';
+import { RequestBodies } from './http/request-body.js';
 import { RevalidationInterceptor } from './http/revalidation.interceptor.js';
 import { DecisionCheckInterceptor } from './http/served-while-counted.js';
 import { EXPOSED_HEADERS, StandardHeadersHook } from './http/standard-headers.hook.js';
@@ -30,6 +31,7 @@ import { PetsModule } from './pets/pets.module.js';
 import { RateLimitHeadersInterceptor } from './rate-limit/rate-limit-headers.interceptor.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
+import type { Connections } from './server/connections.js';
 import { ServerModule } from './server/server.module.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { UsageModule } from './usage/usage.module.js';
@@ -47,13 +49,12 @@ import { UsageModule } from './usage/usage.module.js';
     AdminModule,
     UsageModule,
     HealthModule,
-    ServerModule,
     MetricsModule,
   ],
   providers: [
     // Before the guards, for every request:
     { provide: EXPOSED_HEADERS, useFactory: () => [...headerNames(), 'Allow'] },
-    requestHooks(StandardHeadersHook, ConcurrencyHook, RequestBodyHook),
+    requestHooks(StandardHeadersHook, ConcurrencyHook, RequestBodies),
     // 401, 429, 403, 410:
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
@@ -72,14 +73,14 @@ import { UsageModule } from './usage/usage.module.js';
       RevalidationInterceptor,
       RateLimitHeadersInterceptor,
       LifecycleHeadersInterceptor,
-      RequestBodyHook,
       UsageRecorder,
       RequestMetrics,
     ),
     Hooks,
     StandardHeadersHook,
     ConcurrencyHook,
-    RequestBodyHook,
+    RequestBodies,
+    AllowedMethods,
     DecisionCheckInterceptor,
     RevalidationInterceptor,
     RateLimitHeadersInterceptor,
@@ -87,7 +88,10 @@ import { UsageModule } from './usage/usage.module.js';
   ],
 })
 export class AppModule {
-  static register(environment: Environment, clock: Clock): DynamicModule {
-    return { module: AppModule, imports: [SettingsModule.register(environment, clock)] };
+  static register(environment: Environment, clock: Clock, connections: Connections): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [SettingsModule.register(environment, clock), ServerModule.register(connections)],
+    };
   }
 }

@@ -9,12 +9,10 @@ import type { Environment } from './settings/environment.js';
 import { AllowedMethods } from './http/allowed-methods.js';
 import { Authenticator } from './auth/authenticator.js';
 import { Hooks } from './http/hooks.js';
-import { requiredRoleOf } from './http/request-path.js';
+import { requiredRoleOf, routableTarget } from './http/request-path.js';
 import { traceRequests } from './tracing/tracing.js';
 import { Connections } from './server/connections.js';
-import { RefusedConnections } from './server/refused-connections.js';
-import { leaveBodiesUnread, leaveNothingToNode, serverOptions } from './server/server-options.js';
-import { UnsentResponses } from './server/unsent-responses.js';
+import { leaveBodiesUnread, serverOptions } from './server/server-options.js';
 import { createLogger, nestLogger } from './logging/logger.js';
 import { RequestLog } from './logging/request-log.js';
 import { serveConsole } from './console/console.js';
@@ -34,14 +32,15 @@ export async function createApplication(
   clock = new Clock(),
 ): Promise<NestFastifyApplication> {
   const logger = createLogger(environment);
+  const connections = new Connections(environment, logger);
   const adapter = new Adapter({
-    ...serverOptions(environment),
+    ...serverOptions(environment, connections),
+    rewriteUrl: ({ url = '/' }) => routableTarget(url),
     loggerInstance: logger,
     logController: new RequestLog(),
-    clientErrorHandler: (error, socket) => app.get(RefusedConnections).respondTo(error, socket),
     skipMiddie: true,
   });
-  const module = AppModule.register(environment, clock);
+  const module = AppModule.register(environment, clock, connections);
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     logger: nestLogger(logger),
     bodyParser: false,
@@ -49,11 +48,7 @@ export async function createApplication(
     forceCloseConnections: false,
   });
   const fastify = adapter.getInstance();
-  leaveNothingToNode(fastify.server);
   leaveBodiesUnread(fastify);
-  app.get(Connections).watch(fastify);
-  app.get(RefusedConnections).watch(fastify.server);
-  app.get(UnsentResponses).watch(fastify.server);
   decorateRequests(fastify, app.get(Authenticator));
   await traceRequests(fastify, environment);
   app.get(Hooks).addTo(fastify);

@@ -17,7 +17,7 @@ export function serveConsole(fastify: FastifyInstance, hooks: DocumentHooks): vo
   const { page, files } = readConsoleFiles();
   for (const { name, type, content, brotli } of files) {
     const headers = { 'Cache-Control': 'public, max-age=31536000, immutable' };
-    serveStaticDocument(fastify, hooks.static, { path: `${PATH}/${name}`, type, content, brotli, headers });
+    serveStaticDocument(fastify, hooks, { path: `${PATH}/${name}`, type, content, brotli, headers });
   }
   const sendPage = (_request: FastifyRequest, reply: FastifyReply) => {
     const nonce = randomBytes(NONCE_BYTES).toString('base64');
@@ -30,8 +30,8 @@ export function serveConsole(fastify: FastifyInstance, hooks: DocumentHooks): vo
       .type('text/html; charset=utf-8')
       .send(page.replaceAll(NONCE_PLACEHOLDER, nonce));
   };
-  fastify.get(PATH, hooks.dynamic, sendPage);
-  fastify.get<{ Params: { '*': string } }>(`${PATH}/*`, hooks.dynamic, (request, reply) => {
+  fastify.get(PATH, hooks, sendPage);
+  fastify.get<{ Params: { '*': string } }>(`${PATH}/*`, hooks, (request, reply) => {
     if (/^assets(\/|$)/.test(request.params['*'])) {
       reply.callNotFound();
       return reply;

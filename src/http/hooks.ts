@@ -1,7 +1,6 @@
 import { Inject, Injectable, type Provider, type Type } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '../errors/api-error.js';
-import { isUnread } from './request-body.js';
 
 /** A step of every request before the guards. It may respond, or return the error of a request that goes no further. */
 export interface RequestHook {
@@ -42,8 +41,7 @@ export class Hooks {
       for (const hook of this.hooks) {
         const error = hook.onRequest(request, reply);
         if (error !== null) {
-          // A body that arrived with the headers is read first, so that its connection can stay.
-          return isUnread(request.raw) ? void setImmediate(done, error) : done(error);
+          return done(error);
         }
         if (reply.sent) {
           return;

@@ -1,8 +1,10 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
-import { InFlight, OVERLOADED } from '../server/concurrency-limit.js';
+import { ConcurrencyLimit, OVERLOADED } from '../server/concurrency-limit.js';
+import { Connections, SHUTTING_DOWN } from '../server/connections.js';
+import type { RequestHook } from './hooks.js';
 import { parseJsonBody } from './json-body.js';
 
 declare module 'fastify' {
@@ -12,102 +14,110 @@ declare module 'fastify' {
   }
 }
 
-const BODY_LIMIT_BYTES = 64 * 1024;
-/** The maximum memory of all bodies that have not arrived whole. */
-const MAX_PENDING_BYTES = 64 * 1024 * 1024;
-const FIRST_BYTES = 1024;
+const LIMIT_BYTES = 64 * 1024;
+/** The maximum of requests that wait for their bodies, so these take at most 64 MiB. */
+const MAX_WAITING = 1024;
 const METHODS = new Set(['POST', 'PUT', 'PATCH']);
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 
-/** Collects bodies while the guards run, and bounds the memory of those that have not arrived whole. */
+const TOO_LARGE = new ApiError('payload_too_large', 'The body is larger than 64 KiB.', {
+  headers: { Connection: 'close' },
+});
+const NOT_JSON = new ApiError(
+  'unsupported_media_type',
+  'The body must be JSON, with the header Content-Type: application/json.',
+);
+const ENCODED = new ApiError(
+  'unsupported_media_type',
+  'The body must have no content coding: leave out the header Content-Encoding.',
+);
+const INCOMPLETE = new ApiError('invalid_request', 'The body did not arrive whole.');
+
+/** Reads bodies. A request that waits for its body holds no slot; beyond a maximum, the one that waits longest gets 503. */
 @Injectable()
-export class RequestBodies {
-  private readonly pending = new InFlight<RequestBody>();
-  private pendingBytes = 0;
-
-  /** Starts to collect the body of a request that has one, if its route may need it. */
-  collect(request: FastifyRequest, reply: FastifyReply): void {
-    if (METHODS.has(request.method) && !request.is404 && mayHaveBody(request.headers)) {
-      request.body = new RequestBody(request, reply, this);
-    }
-  }
-
-  /** Counts memory that a body takes; over the maximum, ends the oldest bodies. */
-  grow(bytes: number): void {
-    this.pendingBytes += bytes;
-    while (this.pendingBytes > MAX_PENDING_BYTES) {
-      const oldest = this.pending.items.reduce((one, other) => (one.sinceMs <= other.sinceMs ? one : other));
-      oldest.end(OVERLOADED);
-    }
-  }
-
-  /** Ends all bodies that have not arrived whole, with this error. */
-  abandon(reason: ApiError): void {
-    [...this.pending.items].forEach((body) => body.end(reason));
-  }
-
-  add(body: RequestBody): void {
-    this.pending.add(body);
-  }
-
-  delete(body: RequestBody): void {
-    this.pending.delete(body);
-    this.pendingBytes -= body.size;
-  }
-}
-
-/** An arriving body, in one `Buffer`: a list of one-byte pieces would take 150 times the memory. `json()` throws its faults. */
-export class RequestBody {
-  /** Its index among the pending bodies; null once it has arrived. */
-  index: number | null = null;
-  /** When it began to arrive, by the monotonic clock. */
-  readonly sinceMs = performance.now();
-  private buffer = Buffer.alloc(0);
-  private length = 0;
-  private fault: ApiError | null;
-  private resolve = () => {};
+export class RequestBodies implements RequestHook {
+  /** The oldest first. */
+  private readonly waiting = new Set<RequestBody>();
 
   constructor(
-    readonly request: FastifyRequest,
-    private readonly reply: FastifyReply,
-    private readonly bodies: RequestBodies,
+    private readonly concurrencyLimit: ConcurrencyLimit,
+    private readonly connections: Connections,
   ) {
-    this.fault = faultOf(request.headers);
-    if (this.fault === null) {
-      bodies.add(this);
-      request.raw.on('data', this.take).on('end', this.finish).on('close', this.breakOff);
+    connections.refusing.addEventListener('abort', () =>
+      this.waiting.forEach((body) => body.end(SHUTTING_DOWN)),
+    );
+  }
+
+  /** Starts to collect the body of a request that has one, if its route may need it. */
+  onRequest(request: FastifyRequest): null {
+    const { requiredRole, method, is404, headers } = request;
+    const mayNeedBody = requiredRole !== null && METHODS.has(method) && !is404;
+    if (mayNeedBody && (hasBody(headers) || headers['content-type'] !== undefined)) {
+      request.body = new RequestBody(request);
     }
-  }
-
-  /** Whether it has not arrived whole. */
-  get isPending(): boolean {
-    return this.index !== null;
-  }
-
-  /** Its memory in bytes. */
-  get size(): number {
-    return this.buffer.length;
-  }
-
-  /** Resolves once the body has arrived or failed; first sends 100 Continue to a client that waits for it. */
-  arrival(): Promise<void> {
-    const { headers, raw } = this.request;
-    if (raw.httpVersion === '1.1' && /^100-continue$/i.test(headers.expect ?? '')) {
-      this.reply.raw.writeContinue();
-    }
-    return new Promise((resolve) => (this.resolve = resolve));
+    return null;
   }
 
   /**
-   * Returns the JSON of a body that has arrived, or undefined of an empty one, and sets `request.bodyBytes`.
+   * Waits for a body, and returns its JSON, or undefined of an empty one.
    *
    * @throws ApiError `payload_too_large`, `unsupported_media_type`, `invalid_request` or `service_unavailable`.
    */
-  json(): unknown {
-    if (this.fault !== null) {
-      throw this.fault;
+  async read(body: RequestBody): Promise<unknown> {
+    if (body.isPending) {
+      this.concurrencyLimit.pause(body.request);
+      await this.arrivalOf(body);
+      this.concurrencyLimit.resume(body.request);
     }
-    const bytes = this.buffer.subarray(0, this.length);
+    return body.json();
+  }
+
+  private async arrivalOf(body: RequestBody): Promise<void> {
+    if (this.connections.refusing.aborted) {
+      throw SHUTTING_DOWN;
+    }
+    this.waiting.add(body);
+    if (this.waiting.size > MAX_WAITING) {
+      const [oldest] = this.waiting;
+      oldest?.end(OVERLOADED);
+    }
+    await new Promise<void>((resolve) => (body.onEnd = resolve));
+    this.waiting.delete(body);
+  }
+}
+
+/** A body that is collected while the guards run, in one `Buffer`: a list of one-byte chunks would take 400 times the memory. */
+export class RequestBody {
+  isPending: boolean;
+  onEnd = () => {};
+  private bytes = Buffer.alloc(0);
+  private length = 0;
+  private error: ApiError | null;
+
+  constructor(readonly request: FastifyRequest) {
+    const { headers, raw } = request;
+    this.error = errorOf(headers);
+    this.isPending = this.error === null;
+    if (this.isPending) {
+      raw.on('data', (chunk: Buffer) => this.add(chunk));
+      raw.once('end', () => this.end(null)).once('close', () => this.end(INCOMPLETE));
+    }
+  }
+
+  /** Ends the wait for the body, with an error if it has not arrived whole. */
+  end(error: ApiError | null): void {
+    if (this.isPending) {
+      this.isPending = false;
+      this.error = error;
+      this.onEnd();
+    }
+  }
+
+  json(): unknown {
+    if (this.error !== null) {
+      throw this.error;
+    }
+    const bytes = this.bytes.subarray(0, this.length);
     this.request.bodyBytes = bytes;
     // Many clients send the type without a body.
     if (bytes.length === 0) {
@@ -120,80 +130,33 @@ export class RequestBody {
     }
   }
 
-  /** Stops reading, with an error if the body has not arrived whole. */
-  end(fault: ApiError | null): void {
-    if (!this.isPending) {
-      return;
-    }
-    this.fault = fault;
-    this.request.raw.off('data', this.take).off('end', this.finish).off('close', this.breakOff);
-    this.bodies.delete(this);
-    this.resolve();
-  }
-
-  /** A request that waited for its turn has text, see `pipelining.ts`. */
-  private readonly take = (data: Buffer | string): void => {
-    const piece = typeof data === 'string' ? Buffer.from(data, 'latin1') : data;
-    const needed = this.length + piece.length;
-    if (needed > BODY_LIMIT_BYTES) {
-      this.end(tooLarge());
-    } else {
-      if (needed > this.buffer.length) {
-        this.grow(needed);
+  private add(chunk: Buffer): void {
+    if (this.length + chunk.length > LIMIT_BYTES) {
+      this.end(TOO_LARGE);
+    } else if (this.isPending) {
+      if (this.bytes.length === 0) {
+        this.bytes = Buffer.allocUnsafe(Number(this.request.headers['content-length'] ?? LIMIT_BYTES));
       }
-      piece.copy(this.buffer, this.length);
-      this.length = needed;
+      this.length += chunk.copy(this.bytes, this.length);
     }
-  };
-
-  /** Grows to the length of a body that arrives at once, else to double, so that the memory is in proportion to the bytes sent. */
-  private grow(needed: number): void {
-    const isWhole = needed === Number(this.request.headers['content-length']);
-    const doubled = Math.min(BODY_LIMIT_BYTES, Math.max(needed, 2 * this.size, FIRST_BYTES));
-    const larger = Buffer.allocUnsafe(isWhole ? needed : doubled);
-    this.buffer.copy(larger, 0, 0, this.length);
-    const more = larger.length - this.size;
-    this.buffer = larger;
-    this.bodies.grow(more);
   }
-
-  private readonly finish = (): void => this.end(null);
-  private readonly breakOff = (): void =>
-    this.end(new ApiError('invalid_request', 'The body did not arrive whole.'));
 }
 
-/** Returns whether a part of the request's body has not arrived. */
-export function isUnread({ headers, complete }: IncomingMessage): boolean {
-  return !complete && lengthOf(headers) !== 0;
+function hasBody(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
-/** Returns the declared length: 0 without a body, NaN for a chunked one. */
-function lengthOf(headers: IncomingHttpHeaders): number {
-  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : NaN;
-}
-
-function mayHaveBody(headers: IncomingHttpHeaders): boolean {
-  return lengthOf(headers) !== 0 || headers['content-type'] !== undefined;
-}
-
-/** Returns the fault of a body that its headers show, or null. */
-function faultOf(headers: IncomingHttpHeaders): ApiError | null {
-  const { 'content-type': type = '', 'content-encoding': codings = '' } = headers;
-  if (lengthOf(headers) > BODY_LIMIT_BYTES) {
-    return tooLarge();
+/** Returns the error of a body that its headers show, or null. */
+function errorOf(headers: IncomingHttpHeaders): ApiError | null {
+  const { 'content-length': length, 'content-type': type = '', 'content-encoding': codings = '' } = headers;
+  if (Number(length) > LIMIT_BYTES) {
+    return TOO_LARGE;
   }
   if (!JSON_TYPE.test(type)) {
-    const message = 'The body must be JSON, with the header Content-Type: application/json.';
-    return new ApiError('unsupported_media_type', message);
+    return NOT_JSON;
   }
   // Besides `identity`, which is none, and empty elements (RFC 9110, section 8.4).
-  if (lengthOf(headers) !== 0 && codings.split(',').some((coding) => !/^(identity)?$/i.test(coding.trim()))) {
-    const message = 'The body must have no content coding: leave out the header Content-Encoding.';
-    return new ApiError('unsupported_media_type', message);
-  }
-  return null;
-}
-
-function tooLarge(): ApiError {
-  return new ApiError('payload_too_large', 'The body is larger than 64 KiB.');
+  const isEncoded =
+    hasBody(headers) && codings.split(',').some((coding) => !/^(identity)?$/i.test(coding.trim()));
+  return isEncoded ? ENCODED : null;
 }

@@ -1,7 +1,7 @@
 import FindMyWay from 'find-my-way';
 import fc from 'fast-check';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { serverOptions } from '../server/server-options.js';
+import { ROUTER_OPTIONS } from '../server/server-options.js';
 import { requiredRoleOf, routableTarget, targetPath } from './request-path.js';
 
 describe('requiredRoleOf', () => {
@@ -9,7 +9,10 @@ describe('requiredRoleOf', () => {
 
   beforeAll(() => {
     const classify = (request: FastifyRequest) => ({ requiredRole: requiredRoleOf(request) });
-    fastify = Fastify(serverOptions({ TRUST_PROXY: undefined }));
+    fastify = Fastify({
+      routerOptions: ROUTER_OPTIONS,
+      rewriteUrl: ({ url = '/' }) => routableTarget(url),
+    });
     fastify.get('/v1/pets/:petId', classify);
     fastify.get('/livez', classify);
     fastify.setNotFoundHandler(classify);

@@ -10,10 +10,8 @@ import { type FastifyInstance, type FastifyReply, fastify as createFastify } fro
 import type { Registry } from 'prom-client';
 import { ApiError } from '../errors/api-error.js';
 import { targetPath } from '../http/request-path.js';
-import { inTurn } from '../server/pipelining.js';
-import { RefusedConnections } from '../server/refused-connections.js';
-import { leaveBodiesUnread, leaveNothingToNode, serverOptions } from '../server/server-options.js';
-import { UnsentResponses } from '../server/unsent-responses.js';
+import { Connections } from '../server/connections.js';
+import { leaveBodiesUnread, serverOptions } from '../server/server-options.js';
 import { ENVIRONMENT, type Environment, InvalidEnvironmentError } from '../settings/environment.js';
 import { ServiceMetrics } from './service-metrics.js';
 
@@ -34,8 +32,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
 
   constructor(
     private readonly metrics: ServiceMetrics,
-    private readonly refusedConnections: RefusedConnections,
-    private readonly unsentResponses: UnsentResponses,
+    private readonly connections: Connections,
     @Inject(ENVIRONMENT)
     private readonly environment: Pick<Environment, 'HOST' | 'METRICS_PORT' | 'TRUST_PROXY'>,
   ) {}
@@ -69,17 +66,13 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
 
   private createServer(registry: Registry): FastifyInstance {
     const fastify = createFastify({
-      ...serverOptions(this.environment),
-      clientErrorHandler: (error, socket) => this.refusedConnections.respondTo(error, socket),
+      ...serverOptions(this.environment, this.connections),
       forceCloseConnections: true,
     });
-    leaveNothingToNode(fastify.server);
     leaveBodiesUnread(fastify);
-    this.refusedConnections.watch(fastify.server);
-    this.unsentResponses.watch(fastify.server);
     fastify.addHook('onRequest', (request, reply, done) => {
       reply.header('X-Request-Id', request.id);
-      inTurn(reply.raw, done);
+      done();
     });
     fastify.get('/metrics', async (_request, reply) =>
       // Not a string, as Node keeps two copies of one that is unsent.

@@ -15,8 +15,7 @@ import {
 import type { PostgresCounterStore } from '../rate-limit/stores/postgres-counter-store.js';
 import type { RedisCounterStore } from '../rate-limit/stores/redis-counter-store.js';
 import { ConcurrencyLimit } from '../server/concurrency-limit.js';
-import { RefusedConnections } from '../server/refused-connections.js';
-import { UnsentResponses } from '../server/unsent-responses.js';
+import { Connections } from '../server/connections.js';
 import { UsageRecorder } from '../usage/usage.recorder.js';
 import { MetricsRegistry, type Sample } from './metrics-registry.js';
 import { RequestMetrics } from './request-metrics.js';
@@ -27,8 +26,7 @@ export class ServiceMetrics {
   constructor(
     private readonly requests: RequestMetrics,
     private readonly concurrencyLimit: ConcurrencyLimit,
-    private readonly refusedConnections: RefusedConnections,
-    private readonly unsentResponses: UnsentResponses,
+    private readonly connections: Connections,
     private readonly keys: ApiKeyCache,
     private readonly listener: ApiKeyChangeListener,
     private readonly counters: FallbackCounterStore,
@@ -72,10 +70,10 @@ export class ServiceMetrics {
       [idempotency.replays],
     ]);
     metrics.counter('connection_errors_total', 'Connections ended by an error.', ['status'], () =>
-      [...this.refusedConnections.byStatus].map(([status, count]) => [count, String(status)]),
+      [...this.connections.errorsByStatus].map(([status, count]) => [count, String(status)]),
     );
     metrics.counter('slow_connections_closed_total', 'Connections of slow readers closed.', [], () => [
-      [this.unsentResponses.closedConnections],
+      [this.connections.closedUnread],
     ]);
   }
 

@@ -31,8 +31,8 @@ export function serveDocuments(
     ]),
   ];
   const fastify = app.getHttpAdapter().getInstance();
-  documents.forEach((each) => serveStaticDocument(fastify, hooks.static, each));
-  fastify.get('/', hooks.dynamic, (request, reply) => {
+  documents.forEach((each) => serveStaticDocument(fastify, hooks, each));
+  fastify.get('/', hooks, (request, reply) => {
     reply.header('Vary', [reply.getHeader('Vary'), 'Accept'].filter(Boolean).join(', '));
     if (ACCEPTS_HTML.test(request.headers.accept ?? '')) {
       return reply.redirect(REFERENCE);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { ApiError } from '../errors/api-error.js';
 import type { RequestHook, ResponseInterceptor } from '../http/hooks.js';
+import { operationOf } from '../http/request-path.js';
 import { ConcurrencyLimit } from '../server/concurrency-limit.js';
 import { Connections, SHUTTING_DOWN } from '../server/connections.js';
 import { RateLimiter } from './rate-limiter.js';
@@ -16,12 +17,12 @@ export class ConcurrencyHook implements RequestHook, ResponseInterceptor {
   ) {}
 
   onRequest(request: FastifyRequest): ApiError | null {
-    if (this.connections.startsNoMore.aborted) {
+    if (this.connections.refusing.aborted) {
       return SHUTTING_DOWN;
     }
     return request.requiredRole === null
       ? null
-      : this.concurrencyLimit.take(request, () => this.rateLimiter.bucketKey(request));
+      : this.concurrencyLimit.take(request, operationOf(request), () => this.rateLimiter.bucketKey(request));
   }
 
   intercept(request: FastifyRequest): void {

@@ -1,20 +1,23 @@
-import type { ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
-import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { FastifyInstance } from 'fastify';
-import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import type { FastifyBaseLogger } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
-import { inTurn, pipelines } from './pipelining.js';
-import { RefusedConnections } from './refused-connections.js';
+import type { Environment } from '../settings/environment.js';
+import { errorResponse, parserErrorOf } from './parser-errors.js';
+import { NODE_OPTIONS, STANDSTILL_TIMEOUT_MS } from './server-options.js';
 
-/** The share of `SHUTDOWN_GRACE` after which no request is started, so that there is time to refuse them. */
+/** The bounds of one process, and of one connection. */
+const LIMITS = { connections: 10_000, unreadBytes: 64 * 1024 * 1024, inFlightPerConnection: 32 };
+/** The share of `SHUTDOWN_GRACE` after which requests that have not started get 503. */
 const STARTING_SHARE = 0.7;
 /** The share of `SHUTDOWN_GRACE` after which requests in flight are cut off; the rest is for work behind the requests. */
 const RESPONDING_SHARE = 0.8;
-/** The time for a first request that is in transit when the server closes. */
-const UNUSED_GRACE_MS = 500;
-/** The maximum of one process, beyond which an idle connection is closed for a new one. */
-const MAX_CONNECTIONS = 10_000;
 
 /** The error of a request that arrives too late in a shutdown. */
 export const SHUTTING_DOWN = new ApiError(
@@ -22,130 +25,234 @@ export const SHUTTING_DOWN = new ApiError(
   'This server is shutting down. Try again shortly.',
 );
 
+/** The state of a connection. */
+interface Connection {
+  /** The responses that are not sent whole, in the order of their requests. */
+  readonly pending: ServerResponse[];
+  /** The last request with a response, while its body has not arrived whole; else null. */
+  unfinished: IncomingMessage | null;
+  /** The bytes read when the last response was sent; further ones are a part of a request. */
+  bytesRead: number;
+  /** Whether it closes after an error, so that whatever follows is not read. */
+  isRefused: boolean;
+}
+
 /**
- * Ends the connections of a server without losing a request, and without waiting for silent clients. While the service drains, every
- * response closes its connection. When the server closes, requests in flight and in transit are served; later, requests that have not
- * started get 503; finally, requests still in flight are cut off.
+ * Bounds what connections hold: their number, the requests in flight on each, and the bytes of all responses that clients have not read.
+ * Ends them in a shutdown without losing a request: while the service drains, the last response closes its connection. After
+ * `server.close()` requests in flight are served; later, requests that have not started get 503; finally, the rest is cut off.
  */
-@Injectable()
 export class Connections {
   /** Whether the service is about to end, and should get no more requests. */
   isDraining = false;
   /** Requests that had arrived whole, and were cut off without a response. */
   cutOff = 0;
-  private readonly refusing = new AbortController();
+  /** Connections closed since the start because their clients did not read. */
+  closedUnread = 0;
+  /** How many connections were ended by each status: three of the parser, and one of a shutdown. */
+  readonly errorsByStatus = new Map([400, 408, 431, 503].map((status) => [status, 0]));
+  private readonly refusal = new AbortController();
   /** Aborted when requests that have not started get `SHUTTING_DOWN`. */
-  readonly startsNoMore = this.refusing.signal;
-  private readonly logger = new Logger(Connections.name);
-  /** Oldest first, as the oldest unused connection makes room for a new one. */
-  private readonly sockets = new Set<Socket>();
-  private drainingSinceMs = 0;
+  readonly refusing = this.refusal.signal;
+  private isClosing = false;
+  /** The oldest first. */
+  private readonly connections = new Map<Socket, Connection>();
+  /** The unread bytes of responses, the oldest first. */
+  private readonly unread = new Map<ServerResponse, number>();
+  private unreadBytes = 0;
 
   constructor(
-    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'SHUTDOWN_GRACE'>,
-    private readonly refusedConnections: RefusedConnections,
+    private readonly environment: Pick<Environment, 'SHUTDOWN_GRACE'>,
+    private readonly log: Pick<FastifyBaseLogger, 'info' | 'warn' | 'error'>,
+    private readonly limits = LIMITS,
   ) {}
 
-  /** Bounds the connections of a server from now on, and ends them when it closes. */
-  watch(fastify: FastifyInstance): void {
-    // Node would close a connection as idle while its client still reads a response.
-    fastify.server.closeIdleConnections = () => this.sockets.forEach((socket) => this.endOnceIdle(socket));
-    fastify.server.on('connection', (socket) => {
-      if (this.sockets.size >= MAX_CONNECTIONS) {
-        const sockets = [...this.sockets];
-        const closed = sockets.find(isUnused) ?? sockets.find(isIdle) ?? socket;
-        this.sockets.delete(closed);
-        closed.destroy();
+  /** Returns a server whose connections are bounded, and end in a shutdown. */
+  createServer(handle: RequestListener): Server {
+    const closeIfLast = (response: ServerResponse) => this.closeIfLast(response);
+    const countUnread = (response: ServerResponse) => this.countUnread(response);
+    class Response extends ServerResponse {
+      override writeHead(...parts: unknown[]): this {
+        closeIfLast(this);
+        return super.writeHead(...(parts as [number]));
       }
-      this.sockets.add(socket);
-      socket.once('close', () => this.sockets.delete(socket));
+      override end(...parts: unknown[]): this {
+        super.end(...(parts as [unknown]));
+        countUnread(this);
+        return this;
+      }
+    }
+    const server = createServer({ ...NODE_OPTIONS, ServerResponse: Response }, (request, response) => {
+      if (this.start(response)) {
+        handle(request, response);
+      }
     });
-    fastify.addHook('onRequest', (_request, { raw }, done) => {
-      inTurn(raw, () => {
-        this.closeIfLast(raw);
-        done();
-      });
-    });
-    fastify.addHook('preClose', async () => this.end());
+    server.setTimeout(STANDSTILL_TIMEOUT_MS);
+    server.on('connection', (socket) => this.add(socket));
+    // An unknown expectation may be ignored (RFC 9110, section 10.1.1); Node would respond 417 without a body.
+    server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+    // Node would close a connection while its client reads a response.
+    server.closeIdleConnections = () => this.closeIdle();
+    // Node would close at a client's FIN, before the responses; its types lack this option.
+    return Object.assign(server, { httpAllowHalfOpen: true });
   }
 
-  /** While the service drains, adds `Connection: close` to a response, unless another request waits behind it. */
-  closeIfLast(response: ServerResponse): void {
-    if (this.isDraining && pendingResponses(response.req.socket).at(-1) === response) {
+  /** Closes each connection after its last response, from now on. */
+  drain(): void {
+    if (!this.isDraining) {
+      this.isDraining = true;
+      const { SHUTDOWN_GRACE } = this.environment;
+      setTimeout(() => this.refuseUnstarted(), SHUTDOWN_GRACE * STARTING_SHARE).unref();
+      setTimeout(() => this.cutAll(), SHUTDOWN_GRACE * RESPONDING_SHARE).unref();
+    }
+  }
+
+  /** Ends a connection by the response to an error of Node's parser. */
+  refuseUnparsable(error: Error & { code?: string }, socket: Socket): void {
+    this.refuse(socket, parserErrorOf(error), error.message);
+  }
+
+  private add(socket: Socket): void {
+    if (this.connections.size >= this.limits.connections) {
+      const [idle] = [...this.connections].find(([, { pending }]) => pending.length === 0) ?? [socket];
+      this.destroy(idle);
+    }
+    this.connections.set(socket, { pending: [], unfinished: null, bytesRead: 0, isRefused: false });
+    socket.once('close', () => this.remove(socket));
+  }
+
+  private remove(socket: Socket): void {
+    this.connections.get(socket)?.pending.forEach((response) => this.forgetUnread(response));
+    this.connections.delete(socket);
+  }
+
+  /** Closes a connection without its responses, at once: an orderly close would leave them to the operating system. */
+  private destroy(socket: Socket): void {
+    this.remove(socket);
+    socket.resetAndDestroy();
+  }
+
+  /**
+   * Returns whether a request is served. Node parses all that it has read of a connection, so requests behind the one that closes it
+   * arrive here too, and should cost little.
+   */
+  private start(response: ServerResponse): boolean {
+    const { socket } = response.req;
+    const connection = this.connections.get(socket);
+    // Whatever follows `Connection: close` is no request (RFC 9112, section 9.6).
+    if (connection === undefined || connection.pending.at(-1)?.shouldKeepAlive === false) {
+      return false;
+    }
+    if (connection.pending.length >= this.limits.inFlightPerConnection) {
+      this.destroy(socket);
+      return false;
+    }
+    connection.pending.push(response);
+    response.once('close', () => this.onSent(response, connection));
+    return true;
+  }
+
+  private onSent(response: ServerResponse, connection: Connection): void {
+    const { req } = response;
+    connection.pending.splice(connection.pending.indexOf(response), 1);
+    connection.unfinished = req.complete ? null : req;
+    connection.bytesRead = req.socket.bytesRead;
+    this.forgetUnread(response);
+    if (this.isClosing && connection.pending.length === 0) {
+      req.socket.destroySoon();
+    }
+  }
+
+  /** Counts a complete response until its last byte is accepted by the operating system, which nearly always is immediately. */
+  private countUnread(response: ServerResponse): void {
+    const bytes = response.writableLength;
+    if (bytes === 0 || this.unread.has(response) || !this.connections.has(response.req.socket)) {
+      return;
+    }
+    this.unread.set(response, bytes);
+    this.unreadBytes += bytes;
+    for (const oldest of this.unread.keys()) {
+      if (this.unreadBytes <= this.limits.unreadBytes) {
+        break;
+      }
+      this.destroy(oldest.req.socket);
+      this.closedUnread += 1;
+      this.log.warn({ closed: this.closedUnread }, 'closed a connection whose client does not read');
+    }
+  }
+
+  private forgetUnread(response: ServerResponse): void {
+    this.unreadBytes -= this.unread.get(response) ?? 0;
+    this.unread.delete(response);
+  }
+
+  /** While the service drains, adds `Connection: close` to the last response of a connection. */
+  private closeIfLast(response: ServerResponse): void {
+    if (this.isDraining && this.connections.get(response.req.socket)?.pending.at(-1) === response) {
       response.shouldKeepAlive = false;
     }
   }
 
-  /** Closes each connection after its last pending response, from now on. */
-  drain(): void {
-    this.isDraining = true;
-    this.drainingSinceMs ||= performance.now();
-    for (const socket of this.sockets) {
-      pendingResponses(socket)
-        .slice(0, 1)
-        .forEach((running) => this.closeIfLast(running));
-    }
-  }
-
-  private end(): void {
+  private closeIdle(): void {
     this.drain();
-    const drainedMs = performance.now() - this.drainingSinceMs;
-    const leftMs = (share: number) => Math.max(0, this.environment.SHUTDOWN_GRACE * share - drainedMs);
-    // Node waits for unused connections, and browsers open spare ones.
-    setTimeout(() => this.refuse(isUnused), UNUSED_GRACE_MS).unref();
-    setTimeout(() => this.startNoMore(), leftMs(STARTING_SHARE)).unref();
-    setTimeout(() => this.cutAll(), leftMs(RESPONDING_SHARE)).unref();
-  }
-
-  private endOnceIdle(socket: Socket): void {
-    const last = pendingResponses(socket).at(-1);
-    if (last !== undefined) {
-      last.once('close', () => this.endOnceIdle(socket));
-    } else if (isIdle(socket)) {
-      socket.destroySoon();
+    this.isClosing = true;
+    for (const [socket, connection] of this.connections) {
+      if (connection.pending.length === 0 && !hasPart(socket, connection)) {
+        socket.destroySoon();
+      }
     }
   }
 
-  /** Refuses requests that have arrived in part; those that arrive later, or wait for their turn, are refused then. */
-  private startNoMore(): void {
-    this.refusing.abort();
-    this.refuse((socket) => socket.bytesRead > 0 && pendingResponses(socket).length === 0);
+  private refuseUnstarted(): void {
+    this.refusal.abort();
+    for (const [socket, connection] of this.connections) {
+      if (connection.pending.length === 0 && hasPart(socket, connection)) {
+        this.refuse(socket, SHUTTING_DOWN, 'shutdown');
+      }
+    }
   }
 
-  /** Ends connections, with 503 if a part of a request has arrived. */
-  private refuse(isDue: (socket: Socket) => boolean): void {
-    for (const socket of [...this.sockets].filter(isDue)) {
-      if (socket.bytesRead > 0) {
-        this.refusedConnections.refuse(socket, SHUTTING_DOWN, 'shutdown');
+  /** Closes a connection with this response, after the responses to all requests that have arrived whole. */
+  private refuse(socket: Socket, error: ApiError, reason: string): void {
+    const connection = this.connections.get(socket);
+    // The parser fails again on all that follows.
+    if (connection === undefined || connection.isRefused) {
+      return;
+    }
+    connection.isRefused = true;
+    const last = connection.pending.at(-1);
+    const failed = last?.req.complete === false ? last : undefined;
+    const before = failed === undefined ? last : connection.pending.at(-2);
+    const respond = () => {
+      const hasResponse = failed?.headersSent === true || connection.unfinished?.complete === false;
+      if (!hasResponse && socket.writable) {
+        const { requestId, bytes } = errorResponse(error);
+        socket.write(bytes);
+        this.errorsByStatus.set(error.status, (this.errorsByStatus.get(error.status) ?? 0) + 1);
+        this.log.info({ requestId, status: error.status, address: socket.remoteAddress, reason }, 'refused');
       }
       socket.destroySoon();
+    };
+    if (before === undefined) {
+      respond();
+    } else {
+      before.once('close', respond);
     }
   }
 
   private cutAll(): void {
-    for (const socket of this.sockets) {
-      // Only requests that have arrived whole, and whose response is not complete, are lost by this service.
-      this.cutOff += pendingResponses(socket).filter(
-        (each) => each.req.complete && !each.writableEnded,
-      ).length;
+    for (const [socket, { pending }] of this.connections) {
+      // Of requests that arrived in part, or have a response that is not read, this service loses none.
+      this.cutOff += pending.filter(({ req, writableEnded }) => req.complete && !writableEnded).length;
       socket.destroy();
     }
     if (this.cutOff > 0) {
-      this.logger.error(`Requests that the shutdown cut off: ${this.cutOff}`);
+      this.log.error(`Requests that the shutdown cut off: ${this.cutOff}`);
     }
   }
 }
 
-/** Returns the responses that are not sent whole, in their order. */
-function pendingResponses(socket: Socket): ServerResponse[] {
-  return (pipelines.get(socket)?.turns ?? []).map(({ response }) => response);
-}
-
-/** Returns whether no request has arrived on a connection. */
-const isUnused = (socket: Socket): boolean => !pipelines.has(socket);
-
-/** Returns whether a request has arrived on a connection, and everything that has arrived has its response. */
-function isIdle(socket: Socket): boolean {
-  const pipeline = pipelines.get(socket);
-  return pipeline?.turns.length === 0 && pipeline.bytesRead === socket.bytesRead;
+/** Whether a part of a request has arrived behind the last response. */
+function hasPart(socket: Socket, { bytesRead }: Connection): boolean {
+  return socket.bytesRead > bytesRead;
 }

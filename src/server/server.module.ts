@@ -1,21 +1,14 @@
-import { Global, Module } from '@nestjs/common';
-import { AllowedMethods } from '../http/allowed-methods.js';
-import { RequestBodies } from '../http/request-body.js';
+import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { ConcurrencyLimit } from './concurrency-limit.js';
 import { Connections } from './connections.js';
-import { RefusedConnections } from './refused-connections.js';
-import { UnsentResponses } from './unsent-responses.js';
 
-const STATE = [
-  AllowedMethods,
-  ConcurrencyLimit,
-  Connections,
-  RefusedConnections,
-  RequestBodies,
-  UnsentResponses,
-];
-
-/** Provides the state of the HTTP server to every module. */
+/** Provides the slots and the connections to every module. */
 @Global()
-@Module({ providers: STATE, exports: STATE })
-export class ServerModule {}
+@Module({})
+export class ServerModule {
+  /** @param connections of the server, which exists before all modules. */
+  static register(connections: Connections): DynamicModule {
+    const providers = [ConcurrencyLimit, { provide: Connections, useValue: connections }];
+    return { module: ServerModule, providers, exports: providers };
+  }
+}

@@ -1,0 +1,116 @@
+import { readFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createDatabase, type TestDatabase } from '../support/database/database.js';
+import { send } from '../support/http/http.js';
+import { issueKey } from '../support/keys/keys.js';
+import { SilentClients } from '../support/load/silent-clients.js';
+import type { ServiceProcess } from '../support/service/service-process.js';
+import { ServiceProcesses } from '../support/service/service-processes.js';
+
+const UNLIMITED = { plan: 'enterprise', perMinute: 10_000_000, perDay: 10_000_000 } as const;
+const MAX_MEMORY_BYTES = 450_000_000;
+const MAX_WAIT_MS = 1_500;
+/** The time between two requests of the other client, and how long it goes on after the crowd is complete. */
+const PROBE_INTERVAL_MS = 20;
+const AFTERWARDS_MS = 2_000;
+/** A page of 158 kB: a hundred names of 255 control characters, each of which takes six bytes in JSON. */
+const LARGE_PAGE =
+  'INSERT INTO pets (name, category_id) SELECT repeat(chr(1), 255), 1 FROM generate_series(1, 100)';
+const PET = '{"name":"Rex","categoryId":7}';
+
+const services = new ServiceProcesses();
+const silent = new SilentClients();
+const trickling: Socket[] = [];
+let database: TestDatabase;
+let service: ServiceProcess;
+let url: string;
+/** The key of the crowd, and that of the other client. */
+let crowdKey: string;
+let key: string;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  await database.query(LARGE_PAGE);
+  ({ key: crowdKey } = await issueKey(database, UNLIMITED));
+  ({ key } = await issueKey(database, UNLIMITED));
+  service = services.start({
+    SHUTDOWN_DELAY: '0',
+    LOG_LEVEL: 'error',
+    // As in the image.
+    MALLOC_ARENA_MAX: '1',
+    DATABASE_URL: database.url,
+  });
+  url = await service.ready();
+});
+afterEach(async () => {
+  trickling.splice(0).forEach((socket) => socket.destroy());
+  await silent.close();
+});
+afterAll(async () => {
+  await services.end('SIGTERM');
+  await database.drop();
+});
+
+const head = (line: string, ...headers: string[]) =>
+  [`${line} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${crowdKey}`, ...headers, '\r\n'].join('\r\n');
+const document = () => head('GET /openapi.json');
+const page = () => head('GET /v1/pets?limit=100');
+const creation = (length: number) =>
+  head('POST /v1/pets', 'Content-Type: application/json', `Content-Length: ${length}`);
+
+/** Opens connections that send a body of a byte a second. */
+async function trickle(count: number): Promise<void> {
+  for (let opened = 0; opened < count; opened += 1) {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
+    socket.write(creation(1000));
+    const sending = setInterval(() => socket.write(' '), 1000);
+    socket.once('close', () => clearInterval(sending));
+    trickling.push(socket);
+    await new Promise((resolve) => socket.once('connect', resolve));
+  }
+}
+
+/** The peak resident memory of the service. */
+async function peakMemoryBytes(): Promise<number> {
+  const status = await readFile(`/proc/${service.pid}/status`, 'utf8');
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+}
+
+describe('another client is served in time, by the same process within its memory, while there are', () => {
+  it.each<[string, () => Promise<void>]>([
+    ['3,000 connections that never read a document', () => silent.open(url, 3000, document())],
+    ['260 unread large pages of one key', () => silent.open(url, 260, page())],
+    ['20,000 pipelined requests on one connection', () => silent.open(url, 1, page().repeat(20_000))],
+    ['500 pipelined documents on each of 200', () => silent.open(url, 200, document().repeat(500))],
+    ['200 pipelined large pages on each of 200', () => silent.open(url, 200, page().repeat(200))],
+    ['700 bodies of a byte a second', () => trickle(700)],
+    [
+      '1,000 pipelined creations on each of 50 connections',
+      () => silent.open(url, 50, (creation(PET.length) + PET).repeat(1000)),
+    ],
+  ])('%s', async (name, gather) => {
+    const gathered = gather().then(() => pause(AFTERWARDS_MS));
+    const isOver = { value: false };
+    void gathered.finally(() => (isOver.value = true));
+    const waits: number[] = [];
+    const failures: number[] = [];
+    while (!isOver.value) {
+      const sentMs = performance.now();
+      const { status } = await send(`${url}/v1/pets?limit=1`, { key });
+      waits.push(performance.now() - sentMs);
+      if (status !== 200) {
+        failures.push(status);
+      }
+      await pause(PROBE_INTERVAL_MS);
+    }
+    await gathered;
+    const [longest, memory] = [Math.max(...waits), await peakMemoryBytes()];
+    process.stdout.write(
+      `${name}: ${waits.length} requests, the longest ${Math.round(longest)} ms; ${Math.round(memory / 1e6)} MB\n`,
+    );
+    expect([[], [503]]).toContainEqual(failures);
+    expect(longest).toBeLessThan(MAX_WAIT_MS);
+    expect(memory).toBeLessThan(MAX_MEMORY_BYTES);
+  });
+});
