@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
 import { ConcurrencyLimit, OVERLOADED } from '../server/concurrency-limit.js';
 import { Connections, SHUTTING_DOWN } from '../server/connections.js';
@@ -32,6 +32,13 @@ const ENCODED = new ApiError(
   'The body must have no content coding: leave out the header Content-Encoding.',
 );
 const INCOMPLETE = new ApiError('invalid_request', 'The body did not arrive whole.');
+
+/** Stops Fastify from reading bodies before the guards run: `RequestBodies` collects them. */
+export function leaveBodiesUnread(fastify: FastifyInstance): void {
+  for (const method of fastify.supportedMethods) {
+    fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  }
+}
 
 /** Reads bodies. A request that waits for its body holds no slot; beyond a maximum, the one that waits longest gets 503. */
 @Injectable()

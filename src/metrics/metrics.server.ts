@@ -9,9 +9,10 @@ import {
 import { type FastifyInstance, type FastifyReply, fastify as createFastify } from 'fastify';
 import type { Registry } from 'prom-client';
 import { ApiError } from '../errors/api-error.js';
+import { leaveBodiesUnread } from '../http/request-body.js';
 import { targetPath } from '../http/request-path.js';
 import { Connections } from '../server/connections.js';
-import { leaveBodiesUnread, serverOptions } from '../server/server-options.js';
+import { serverOptions } from '../server/server-options.js';
 import { ENVIRONMENT, type Environment, InvalidEnvironmentError } from '../settings/environment.js';
 import { ServiceMetrics } from './service-metrics.js';
 

@@ -10,8 +10,19 @@ import type { FastifyBaseLogger } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
 import type { Environment } from '../settings/environment.js';
 import { errorResponse, parserErrorOf } from './parser-errors.js';
-import { NODE_OPTIONS, STANDSTILL_TIMEOUT_MS } from './server-options.js';
 
+const OPTIONS = {
+  // Node would respond to a missing Host without a body; nothing here reads it.
+  requireHostHeader: false,
+  // Late requests get 408.
+  headersTimeout: 20_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 1_000,
+  // Longer than a balancer's, so that the balancer closes idle connections.
+  keepAliveTimeout: 72_000,
+};
+/** The maximum time for which nothing moves on a connection with a request in flight; longer than `requestTimeout`. */
+const STANDSTILL_TIMEOUT_MS = 40_000;
 /** The bounds of one process, and of one connection. */
 const LIMITS = { connections: 10_000, unreadBytes: 64 * 1024 * 1024, inFlightPerConnection: 32 };
 /** The share of `SHUTDOWN_GRACE` after which requests that have not started get 503. */
@@ -63,7 +74,7 @@ export class Connections {
 
   constructor(
     private readonly environment: Pick<Environment, 'SHUTDOWN_GRACE'>,
-    private readonly log: Pick<FastifyBaseLogger, 'info' | 'warn' | 'error'>,
+    private readonly log: Pick<FastifyBaseLogger, 'info' | 'error'>,
     private readonly limits = LIMITS,
   ) {}
 
@@ -82,7 +93,7 @@ export class Connections {
         return this;
       }
     }
-    const server = createServer({ ...NODE_OPTIONS, ServerResponse: Response }, (request, response) => {
+    const server = createServer({ ...OPTIONS, ServerResponse: Response }, (request, response) => {
       if (this.start(response)) {
         handle(request, response);
       }
@@ -177,7 +188,6 @@ export class Connections {
       }
       this.destroy(oldest.req.socket);
       this.closedUnread += 1;
-      this.log.warn({ closed: this.closedUnread }, 'closed a connection whose client does not read');
     }
   }
 

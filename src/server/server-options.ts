@@ -1,26 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, maxHeaderSize, type Server, type ServerOptions } from 'node:http';
-import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
+import { type IncomingMessage, maxHeaderSize, type Server } from 'node:http';
+import type { FastifyHttpOptions } from 'fastify';
 import type { Environment } from '../settings/environment.js';
 import type { Connections } from './connections.js';
 
-/** The maximum time for which nothing moves on a connection with a request in flight; longer than `requestTimeout`. */
-export const STANDSTILL_TIMEOUT_MS = 40_000;
-
 /** A path parameter may be as long as all headers, so that the router rejects none. */
 export const ROUTER_OPTIONS = { maxParamLength: maxHeaderSize };
-
-/** The options of every server of this process. */
-export const NODE_OPTIONS: ServerOptions = {
-  // Node would respond to a missing Host without a body; nothing here reads it.
-  requireHostHeader: false,
-  // Late requests get 408.
-  headersTimeout: 20_000,
-  requestTimeout: 30_000,
-  connectionsCheckingInterval: 1_000,
-  // Longer than a balancer's, so that the balancer closes idle connections.
-  keepAliveTimeout: 72_000,
-};
 
 /** Returns the options of a server of this process. */
 export function serverOptions(
@@ -40,13 +25,6 @@ export function serverOptions(
         typeof TRUST_PROXY === 'number' ? (_address: string, hop: number) => hop < TRUST_PROXY : TRUST_PROXY,
     }),
   };
-}
-
-/** Stops Fastify from reading bodies before the guards run: `RequestBodies` collects them. */
-export function leaveBodiesUnread(fastify: FastifyInstance): void {
-  for (const method of fastify.supportedMethods) {
-    fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
-  }
 }
 
 /** Without an API key sent by mistake, since the id is logged. */
