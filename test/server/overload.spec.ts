@@ -1,4 +1,4 @@
-import { connect, type Server, type Socket } from 'node:net';
+import { connect, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import type { IssuedKey } from '../../src/admin/key.schemas.js';
@@ -140,11 +140,9 @@ describe('a client that pipelines', () => {
 
   it('gets the responses to 32 requests in their order', async () => {
     const paths = Array.from({ length: 31 }, (_, index) => (index % 2 === 0 ? '/livez' : `/v1/no/${index}`));
-    const response = text(
-      dial().on('connect', function send(this: Socket) {
-        this.write([...paths.map((path) => get(path)), get('/livez', 'Connection: close')].join(''));
-      }),
-    );
+    const socket = dial();
+    const response = text(socket);
+    socket.write([...paths.map((path) => get(path)), get('/livez', 'Connection: close')].join(''));
     const bodies = [...(await response).matchAll(/"status":"ok"|at (\/v1\/no\/\d+)\.|overloaded/g)];
     expect(bodies).toHaveLength(32);
     bodies.slice(0, -1).forEach(([body, path], index) => {
