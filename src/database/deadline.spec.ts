@@ -70,11 +70,19 @@ describe('withinDeadline', () => {
     server.close();
   });
 
-  it('loses one step of three while this process is blocked, however long', async () => {
+  it('does not count the time in which this process was blocked', async () => {
     const start = performance.now();
     const result = withinDeadline(never, 90);
     block(200);
-    await expect(result).rejects.toThrow(DeadlineError);
-    expect(performance.now() - start).toBeGreaterThanOrEqual(200 + 55);
+    await expect(result).rejects.toMatchObject({ wasLate: false });
+    expect(performance.now() - start).toBeGreaterThanOrEqual(200 + 75);
+  });
+
+  it('rejects as late after four times the deadline when this process is late all the time', async () => {
+    const start = performance.now();
+    const blocker = setInterval(() => block(80), 1);
+    await expect(withinDeadline(never, 90)).rejects.toMatchObject({ wasLate: true });
+    clearInterval(blocker);
+    expect(performance.now() - start).toBeGreaterThanOrEqual(4 * 90);
   });
 });

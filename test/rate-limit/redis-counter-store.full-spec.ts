@@ -201,47 +201,6 @@ describeWithRedis('RedisCounterStore', () => {
     await server.operator.del(keyOf(broken));
     expect(right).toMatchObject({ status: 'fulfilled', value: { allowed: true } });
   });
-
-  describe('a hash with a huge number', () => {
-    const stored = (request: RateLimitRequest) => server.operator.hgetall(keyOf(request));
-    it.each(['2147483646', '9007199254740993', '9223372036854775807', '1e300', 'inf', 'nan'])(
-      'of %s requests leaves nothing remaining',
-      async (huge) => {
-        const store = await open(server.url);
-        const request = newBucket();
-        await store.consume(request);
-        await server.operator.hset(keyOf(request), 'minuteUsed', '7', 'dayUsed', huge);
-        expect(remaining(await store.peek(request))).toEqual([53, 0]);
-        const denied = await store.consume(request);
-        expect([denied.allowed, denied.refusalsUntilBan, ...remaining(denied)]).toEqual([false, 59, 53, 0]);
-      },
-    );
-
-    it('is treated as unused when it is below zero', async () => {
-      const store = await open(server.url);
-      const request = newBucket();
-      await store.consume(request);
-      await server.operator.hset(keyOf(request), 'dayUsed', '-1e300');
-      expect(remaining(await store.consume(request))).toEqual([58, 999]);
-    });
-
-    it.each([
-      ['minute', '1e17'],
-      ['day', '99999999999'],
-      ['bannedUntil', '1e300'],
-    ])('for its %s is not a counter, and stays unchanged', async (field, huge) => {
-      const store = await open(server.url);
-      const request = newBucket();
-      await store.consume(request);
-      await server.operator.hset(keyOf(request), field, huge);
-      const before = await stored(request);
-      for (const pending of [store.consume(request), store.peek(request)]) {
-        await expect(pending).rejects.toMatchObject({ kind: 'failed' });
-      }
-      expect(await stored(request)).toEqual(before);
-      await server.operator.del(keyOf(request));
-    });
-  });
 });
 
 describeWithRedis('a Redis that may evict keys', () => {

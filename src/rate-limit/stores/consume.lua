@@ -11,15 +11,6 @@ local MINUTE_MS, DAY_MS = 60000, 86400000
 -- How long a hash is kept after its window: if a replica with a slower clock becomes the master, no window may open again.
 local ADDRESS_MARGIN_MS, QUOTA_MARGIN_MS = 10 * MINUTE_MS, DAY_MS
 
--- The largest count of consume.sql, and the last time whose minute it can number.
-local MAX_COUNT = 2147483647
-local MAX_MS = MAX_COUNT * MINUTE_MS
-
--- An absent field is false, which tonumber makes nil. In this order the result is never NaN.
-local function count(field)
-  return math.max(0, math.min(MAX_COUNT, tonumber(field) or 0))
-end
-
 local key = KEYS[1]
 local requests, minute_limit, day_limit = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
@@ -27,16 +18,13 @@ local now_ms = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[4]
 local first_duration, levels = 5, #ARGV - 4
 local can_be_banned = day_limit ~= nil and levels > 0
 
+-- An absent field is false, which tonumber makes nil.
 local stored =
   redis.call('HMGET', key, 'minute', 'minuteUsed', 'day', 'dayUsed', 'refusals', 'bannedUntil', 'banLevel')
-local minute, minute_used = tonumber(stored[1]) or 0, count(stored[2])
-local day, day_used = tonumber(stored[3]) or 0, count(stored[4])
-local refusals = count(stored[5])
+local minute, minute_used = tonumber(stored[1]) or 0, tonumber(stored[2]) or 0
+local day, day_used = tonumber(stored[3]) or 0, tonumber(stored[4]) or 0
+local refusals = tonumber(stored[5]) or 0
 local banned_until, ban_level = tonumber(stored[6]), tonumber(stored[7]) or 0
-
-if math.max(minute * MINUTE_MS, day * DAY_MS, banned_until or 0) > MAX_MS then
-  return redis.error_reply('WRONGTYPE The hash has a time that no counter has')
-end
 
 -- A window never goes back, whatever the clock says.
 local now_minute, now_day = math.floor(now_ms / MINUTE_MS), math.floor(now_ms / DAY_MS)
