@@ -6,7 +6,7 @@ import { jsonSchema, namedJsonSchemas } from '../schemas/json-schema.js';
 import { about, type About, aboutAdministration, securitySchemes } from './about.js';
 import { referencedComponents } from './components.js';
 import { headers } from './headers.js';
-import { completeOperation, mapOperations } from './operation.js';
+import { completeOperation, errorComponents, mapOperations } from './operation.js';
 import { withRequestExample } from './request-example.js';
 
 const PREFIX = '/v1';
@@ -61,9 +61,9 @@ export function createDocuments(
   };
 }
 
-/** Returns a document as it is served and committed. */
+/** Returns a document as it is served and committed, with each reference on one line. */
 export function documentText(document: OpenAPIObject): string {
-  return `${JSON.stringify(document, null, 2)}\n`;
+  return `${JSON.stringify(document, null, 2).replaceAll(/\{\s+("\$ref": "[^"]+")\s+\}/g, '{ $1 }')}\n`;
 }
 
 /** Adds the contact, if there is one. */
@@ -80,7 +80,10 @@ function documentOf(aboutIt: About, servers: Servers, paths: Paths, schemas: Sch
     ...aboutIt,
     servers,
     paths,
-    components: { securitySchemes, ...referencedComponents(paths, { headers, schemas }) },
+    components: {
+      securitySchemes,
+      ...referencedComponents(paths, { headers, responses: errorComponents(), schemas }),
+    },
   };
 }
 

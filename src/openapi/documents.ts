@@ -3,14 +3,13 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Environment } from '../settings/environment.js';
 import { createDocuments, documentText } from './document.js';
 import type { DocumentHooks } from './document-hooks.js';
-import { referenceDocument } from './reference-document.js';
-import { referencePages } from './reference-page.js';
+import { REFERENCE_PAGE } from './reference-page.js';
 import { serveStaticDocument, type StaticDocument } from './static-document.js';
 
 const REFERENCE = '/docs';
 const ACCEPTS_HTML = /\btext\/html\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i;
 
-/** Serves the OpenAPI documents, and at `/docs` the reference pages. Redirects browsers from `/` to `/docs`. */
+/** Serves the OpenAPI documents, and at `/docs` the reference page. Redirects browsers from `/` to `/docs`. */
 export function serveDocuments(
   app: NestFastifyApplication,
   environment: Environment,
@@ -20,15 +19,7 @@ export function serveDocuments(
   const documents = [
     documentAt('/openapi.json', store),
     documentAt('/admin-openapi.json', administration),
-    ...referencePages([
-      { path: REFERENCE, name: 'Store', file: 'openapi.json', document: referenceDocument(store, '/v1') },
-      {
-        path: `${REFERENCE}/admin`,
-        name: 'Administration',
-        file: 'admin-openapi.json',
-        document: referenceDocument(administration, '/'),
-      },
-    ]),
+    ...REFERENCE_PAGE,
   ];
   const fastify = app.getHttpAdapter().getInstance();
   documents.forEach((each) => serveStaticDocument(fastify, hooks, each));

@@ -6,6 +6,8 @@ import { stabilityOf } from './stability.js';
 
 /** An error response, and the operations that have it. */
 interface ErrorResponse {
+  /** Its name among the components of a document. */
+  name: string;
   description: string;
   /** The error codes, each with an example of its message. They determine the status. */
   messages: Partial<Record<ErrorCode, string>>;
@@ -23,17 +25,20 @@ const takesParameters = (location: 'query' | 'path') => (operation: OperationObj
 
 const ERROR_RESPONSES: readonly ErrorResponse[] = [
   {
+    name: 'InvalidParameter',
     description: 'A query parameter is invalid. The message names every invalid parameter.',
     messages: { invalid_request: 'The request is invalid: limit must be an integer from 1 to 100.' },
     isOf: takesParameters('query'),
   },
   {
+    name: 'InvalidBody',
     description:
       'The body is not JSON, lacks a required field, or has an invalid field. The message names every missing or invalid field.',
     messages: { invalid_request: 'The request is invalid: name is required; categoryId is required.' },
     isOf: readsBody,
   },
   {
+    name: 'Unauthorized',
     description: 'The API key is missing or invalid.',
     messages: {
       missing_api_key: 'An API key is required. Send it in the header "Authorization: Bearer <API_KEY>".',
@@ -43,22 +48,26 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     isOf: every,
   },
   {
+    name: 'Forbidden',
     description: 'The API key is valid, but its role is not `admin`.',
     messages: { forbidden: 'This needs an API key whose role is admin.' },
     // Declared by `@AdministratorsOnly()`.
     isOf: ({ responses }) => responses['403'] !== undefined,
   },
   {
+    name: 'NotFound',
     description: 'There is no resource with this identifier.',
     messages: { not_found: 'There is no animal with the identifier "7".' },
     isOf: takesParameters('path'),
   },
   {
+    name: 'NotOffered',
     description: 'The operation is experimental, and not offered in this environment.',
     messages: { not_found: 'This operation is experimental, and not offered in this environment.' },
     isOf: (operation) => stabilityOf(operation) === 'experimental',
   },
   {
+    name: 'Conflict',
     description:
       'The state of the resource does not allow the operation. The message says why and what to do.',
     messages: { conflict: 'The key is revoked, so it cannot be rotated. Issue a new one.' },
@@ -66,6 +75,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     isOf: (operation) => operation.responses['409'] !== undefined && !takesIdempotencyKey(operation),
   },
   {
+    name: 'IdempotencyConflict',
     description:
       'A request with this `Idempotency-Key` is still in progress. Send the same request again after `Retry-After`.',
     messages: {
@@ -76,6 +86,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     isOf: takesIdempotencyKey,
   },
   {
+    name: 'Removed',
     description: 'The operation was removed. The message names its replacement.',
     messages: {
       endpoint_removed:
@@ -84,11 +95,13 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     isOf: ({ deprecated }) => deprecated === true,
   },
   {
+    name: 'PayloadTooLarge',
     description: 'The body is too large.',
     messages: { payload_too_large: 'The body is larger than 64 KiB.' },
     isOf: readsBody,
   },
   {
+    name: 'UnsupportedMediaType',
     description: 'The content type of the body is not JSON, or the body has a content coding.',
     messages: {
       unsupported_media_type: 'The body must be JSON, with the header Content-Type: application/json.',
@@ -96,6 +109,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     isOf: readsBody,
   },
   {
+    name: 'IdempotencyKeyReused',
     description: 'This `Idempotency-Key` was used for a different request within the last 24 hours.',
     messages: {
       idempotency_key_reused:
@@ -104,6 +118,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     isOf: takesIdempotencyKey,
   },
   {
+    name: 'RateLimited',
     description:
       'The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`.',
     messages: {
@@ -116,6 +131,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     isOf: every,
   },
   {
+    name: 'InternalError',
     description: 'An internal error of the service.',
     messages: {
       internal_error:
@@ -124,6 +140,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     isOf: every,
   },
   {
+    name: 'Unavailable',
     description: 'The service is temporarily unavailable or overloaded. Wait for `Retry-After`.',
     messages: { service_unavailable: 'The database is away or overloaded. Try again shortly.' },
     headers: ['Retry-After'],
@@ -131,14 +148,23 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
   },
 ];
 
-/** Returns the error responses of an operation by status, determined by its declaration and parameters. */
-export function errorResponses(operation: OperationObject, method: string): Record<number, ResponseObject> {
+/** Returns the name of each error response of an operation by status, determined by its declaration and parameters. */
+export function errorResponseNames(operation: OperationObject, method: string): Record<string, string> {
   return Object.fromEntries(
     ERROR_RESPONSES.filter(({ isOf }) => isOf(operation, method)).map((response) => [
       statusOf(response),
-      responseObject(response),
+      response.name,
     ]),
   );
+}
+
+/** Returns all error responses. */
+export function errorResponses(): { name: string; status: string; response: ResponseObject }[] {
+  return ERROR_RESPONSES.map((each) => ({
+    name: each.name,
+    status: String(statusOf(each)),
+    response: responseObject(each),
+  }));
 }
 
 function statusOf({ messages }: ErrorResponse): number {

@@ -120,8 +120,8 @@ export const headers = {
       '</v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; rel="deprecation"; type="text/html"',
   },
   'X-Stability': {
-    description: 'The stability of the operation, if it is not stable.',
-    required: true,
+    description: 'The stability of the operation. Absent if it is stable.',
+    required: false,
     schema: { type: 'string', enum: ['beta', 'experimental'] },
     example: 'beta',
   },
@@ -175,6 +175,6 @@ export function headerNames(): string[] {
 }
 
 /** Returns the name of the header in a response. */
-export function headerName(key: HeaderKey): string {
+function headerName(key: HeaderKey): string {
   return HEADER_NAMES[key] ?? key;
 }

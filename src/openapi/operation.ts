@@ -1,5 +1,5 @@
-import type { OpenAPIObject, OperationObject, ResponsesObject } from '@nestjs/swagger';
-import { errorResponses } from './error-responses.js';
+import type { OpenAPIObject, OperationObject, ResponseObject, ResponsesObject } from '@nestjs/swagger';
+import { errorResponseNames, errorResponses } from './error-responses.js';
 import { type HeaderKey, joinHeaders, referToHeaders } from './headers.js';
 import { stabilityOf, stabilityText } from './stability.js';
 
@@ -19,9 +19,8 @@ const NO_VALID_KEY_STATUS = '401';
 const NOT_MODIFIED_STATUS = '304';
 const OF_DEPRECATED: readonly HeaderKey[] = ['Deprecation', 'Sunset', 'DeprecationLinks'];
 const OF_UNSTABLE: readonly HeaderKey[] = ['X-Stability'];
-
-/** Headers of every response of every operation to a valid key. */
-export const SHARED_HEADERS = [...OF_EVERY_RESPONSE, ...OF_VALID_KEY];
+/** The prefix of the names of error responses of deprecated operations. */
+const DEPRECATED = 'Deprecated';
 
 /** Returns the paths with what `change` returns of each operation. */
 export function mapOperations(
@@ -42,37 +41,48 @@ export function mapOperations(
 }
 
 /** Returns the headers of every response of an operation because it is deprecated or not stable. */
-export function lifecycleHeaders(operation: OperationObject): HeaderKey[] {
+function lifecycleHeaders(operation: OperationObject): HeaderKey[] {
   return [
     ...(operation.deprecated ? OF_DEPRECATED : []),
     ...(stabilityOf(operation) === 'stable' ? [] : OF_UNSTABLE),
   ];
 }
 
-/** Returns the operation with its stability in the description, and with error responses and shared headers. */
+/** Returns the operation with its stability in the description, with shared headers, and with references to its error responses. */
 export function completeOperation(operation: OperationObject, method: string): OperationObject {
+  const lifecycle = lifecycleHeaders(operation);
   const responses: ResponsesObject = {};
-  for (const [status, response] of Object.entries({
-    ...operation.responses,
-    ...errorResponses(operation, method),
-  })) {
-    if (response !== undefined) {
-      const shared = referToHeaders(sharedHeaders(operation, status));
+  for (const [status, response] of Object.entries(operation.responses)) {
+    if (response !== undefined && !('$ref' in response)) {
       const own = status === NOT_MODIFIED_STATUS ? operation.responses['200'] : response;
-      responses[status] =
-        own === undefined || '$ref' in own || '$ref' in response
-          ? response
-          : { ...response, headers: joinHeaders(own.headers, shared) };
+      const headers = own === undefined || '$ref' in own ? {} : own.headers;
+      responses[status] = { ...response, headers: joinHeaders(headers, sharedHeaders(lifecycle, status)) };
     }
+  }
+  for (const [status, name] of Object.entries(errorResponseNames(operation, method))) {
+    responses[status] = { $ref: `#/components/responses/${operation.deprecated ? DEPRECATED : ''}${name}` };
   }
   const description = [operation.description, stabilityText(operation)].filter(Boolean).join('\n\n');
   return { ...operation, description, responses };
 }
 
-function sharedHeaders(operation: OperationObject, status: string): HeaderKey[] {
-  return [
+/** Returns every error response as a component, also with the headers of deprecated operations. */
+export function errorComponents(): Record<string, ResponseObject> {
+  return Object.fromEntries(
+    errorResponses().flatMap(({ name, status, response }) =>
+      ['', DEPRECATED].map((prefix) => {
+        const lifecycle = [...(prefix === DEPRECATED ? OF_DEPRECATED : []), ...OF_UNSTABLE];
+        const headers = joinHeaders(response.headers, sharedHeaders(lifecycle, status));
+        return [`${prefix}${name}`, { ...response, headers }];
+      }),
+    ),
+  );
+}
+
+function sharedHeaders(lifecycle: HeaderKey[], status: string) {
+  return referToHeaders([
     ...OF_EVERY_RESPONSE,
     ...(status === NO_VALID_KEY_STATUS ? [] : OF_VALID_KEY),
-    ...lifecycleHeaders(operation),
-  ];
+    ...lifecycle,
+  ]);
 }

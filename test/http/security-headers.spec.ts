@@ -87,8 +87,8 @@ describe('every response has nosniff and a policy that forbids running or framin
 });
 
 describe('the reference page', () => {
-  it.each(['/docs', '/docs/', '/docs/admin', '/docs/admin/'])(
-    '%s runs only its own files, no inline script, and calls only the servers of the document',
+  it.each(['/docs', '/docs/'])(
+    '%s runs only its own files, no inline script, and calls only this service',
     async (address) => {
       const page = await fetchTarget(address, { key: undefined });
       expect(page.status).toBe(200);
@@ -97,9 +97,9 @@ describe('the reference page', () => {
         [
           "default-src 'none'",
           "script-src 'self'",
-          "style-src 'self'",
+          "style-src 'self' 'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='",
           "img-src 'self' data:",
-          "connect-src 'self' https://api.animal-store.example https://staging.animal-store.example",
+          "connect-src 'self'",
           "base-uri 'none'",
           "form-action 'none'",
           "frame-ancestors 'none'",

@@ -12,11 +12,10 @@ const DOCUMENTS = [
   '/admin-openapi.json',
   '/docs',
   '/docs/swagger-ui-bundle.js',
-  '/docs/show-openapi.js',
-  '/docs/show-admin-openapi.js',
-  '/docs/admin',
+  '/docs/swagger-ui-standalone-preset.js',
+  '/docs/show-documents.js',
 ];
-const SMALL = '/docs/show-openapi.js';
+const SMALL = '/docs/show-documents.js';
 
 let store: TestApplication;
 

@@ -4,7 +4,11 @@ import type { OpenApiDocument } from './openapi-document';
 import { type Operation, operationsOf } from './operations';
 
 const STORE = { file: '/openapi.json', reference: '/docs', isAdministration: false };
-const ADMINISTRATION = { file: '/admin-openapi.json', reference: '/docs/admin', isAdministration: true };
+const ADMINISTRATION = {
+  file: '/admin-openapi.json',
+  reference: '/docs?urls.primaryName=Administration',
+  isAdministration: true,
+};
 
 /** The operations of the service's own documents. They need no key and change only with the service, so each is read once. */
 export const operationsQuery = (ofAdministration: boolean) => {

@@ -3,7 +3,11 @@ export interface OpenApiDocument {
   servers: { url: string }[];
   tags?: { name: string; description?: string }[];
   paths: Record<string, Record<string, DocumentOperation>>;
-  components?: { schemas?: Record<string, Schema>; headers?: Record<string, DocumentHeader> };
+  components?: {
+    schemas?: Record<string, Schema>;
+    headers?: Record<string, DocumentHeader>;
+    responses?: Record<string, DocumentResponse>;
+  };
 }
 
 /** An operation as a document describes it, with the extensions of this service. */
@@ -18,11 +22,18 @@ export interface DocumentOperation {
     required?: boolean;
     content: Record<string, { schema?: Schema; example?: unknown }>;
   };
-  responses: Record<string, { description?: string; headers?: Record<string, DocumentHeader> }>;
+  responses: Record<string, DocumentResponse>;
   'x-stability'?: string;
   'x-deprecated-since'?: string;
   'x-sunset'?: string;
   'x-replacement'?: string;
+}
+
+/** A response as a document describes it, or a reference to one. */
+export interface DocumentResponse {
+  $ref?: string;
+  description?: string;
+  headers?: Record<string, DocumentHeader>;
 }
 
 /** A parameter as a document describes it. */

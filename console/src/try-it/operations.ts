@@ -1,4 +1,10 @@
-import type { DocumentOperation, DocumentParameter, OpenApiDocument, Schema } from './openapi-document';
+import type {
+  DocumentOperation,
+  DocumentParameter,
+  DocumentResponse,
+  OpenApiDocument,
+  Schema,
+} from './openapi-document';
 
 /** Where a parameter stands in a request. */
 export type ParameterPlace = 'path' | 'query' | 'header';
@@ -72,9 +78,9 @@ export function operationsOf(
           parameters: (operation.parameters ?? []).flatMap((each) => parameterOf(each, document)),
           body: bodyOf(operation, document),
           statuses: Object.fromEntries(
-            Object.entries(operation.responses).map(([status, { description = '' }]) => [
+            Object.entries(operation.responses).map(([status, response]) => [
               status,
-              description,
+              resolveResponse(response, document).description ?? '',
             ]),
           ),
           headers: headersOf(operation, document),
@@ -149,17 +155,21 @@ function deprecationOf(operation: DocumentOperation): Operation['deprecation'] {
     : null;
 }
 
-function headersOf(
-  { responses }: DocumentOperation,
-  { components }: OpenApiDocument,
-): Record<string, string> {
-  const descriptions = Object.values(responses).flatMap(({ headers = {} }) =>
-    Object.entries(headers).map(([name, { $ref, description }]): [string, string] => {
-      const shared = $ref === undefined ? undefined : components?.headers?.[lastSegmentOf($ref)];
-      return [name.toLowerCase(), description ?? shared?.description ?? ''];
-    }),
+function headersOf({ responses }: DocumentOperation, document: OpenApiDocument): Record<string, string> {
+  const descriptions = Object.values(responses).flatMap((response) =>
+    Object.entries(resolveResponse(response, document).headers ?? {}).map(
+      ([name, { $ref, description }]): [string, string] => {
+        const shared = $ref === undefined ? undefined : document.components?.headers?.[lastSegmentOf($ref)];
+        return [name.toLowerCase(), description ?? shared?.description ?? ''];
+      },
+    ),
   );
   return Object.fromEntries(descriptions.filter(([, description]) => description !== ''));
+}
+
+function resolveResponse(response: DocumentResponse, { components }: OpenApiDocument): DocumentResponse {
+  const { $ref } = response;
+  return $ref === undefined ? response : (components?.responses?.[lastSegmentOf($ref)] ?? {});
 }
 
 function resolveSchema(schema: Schema = {}, document: OpenApiDocument): Schema {

@@ -57,6 +57,7 @@ interface Document {
   components: {
     schemas: Record<string, Schema>;
     headers: Record<string, Header>;
+    responses: Record<string, Response>;
   };
 }
 
@@ -98,7 +99,7 @@ export class ApiDocument {
           operationId: string;
           parameters?: Parameter[];
           requestBody?: { content: Record<string, { schema: Schema }> };
-          responses: Record<string, Response>;
+          responses: Record<string, Response & { $ref?: string }>;
           'x-stability': string;
           'x-sunset'?: string;
         };
@@ -109,11 +110,21 @@ export class ApiDocument {
           path: path.startsWith('/admin') ? path : `/v1${path}`,
           parameters: operation.parameters ?? [],
           body: operation.requestBody?.content['application/json']?.schema ?? null,
-          responses: operation.responses,
+          responses: this.resolved(operation.responses),
           stability,
           sunset: sunset === undefined ? null : new Date(sunset),
         };
       }),
+    );
+  }
+
+  /** The responses, with those that they refer to. */
+  private resolved(responses: Record<string, Response & { $ref?: string }>): Record<string, Response> {
+    return Object.fromEntries(
+      Object.entries(responses).map(([status, response]) => [
+        status,
+        this.document.components.responses[response.$ref?.split('/').at(-1) ?? ''] ?? response,
+      ]),
     );
   }
 
@@ -185,6 +196,7 @@ function joined(documents: Document[]): Document {
     components: {
       schemas: join(({ components }) => components.schemas),
       headers: join(({ components }) => components.headers),
+      responses: join(({ components }) => components.responses),
     },
   };
 }

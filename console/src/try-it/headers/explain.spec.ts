@@ -78,13 +78,14 @@ describe('explainHeaders', () => {
   });
 
   it('has an explanation of every header of the documents', () => {
-    const responses = [store, administration].flatMap(({ paths }) =>
-      Object.values(
+    const responses = [store, administration].flatMap(({ paths, components }) => [
+      ...Object.values(
         paths as Record<string, Record<string, { responses: Record<string, { headers?: object }> }>>,
       )
         .flatMap((methods) => Object.values(methods))
         .flatMap((operation) => Object.values(operation.responses)),
-    );
+      ...Object.values(components.responses as Record<string, { headers?: object }>),
+    ]);
     const names = [...new Set(responses.flatMap(({ headers = {} }) => Object.keys(headers)))];
     expect(names.length).toBeGreaterThan(10);
     const groups = explainHeaders(
