@@ -1,50 +1,29 @@
 import type { Page } from 'playwright-core';
 import type { IssuedKey } from '../../src/admin/key.schemas.js';
-import { startApplication, type TestApplication } from '../support/service/application.js';
+import { accessibilityFaults } from '../support/browser/console.js';
 import {
-  accessibilityFaults,
-  type ConsolePage,
-  ConsoleBrowser,
-  scrollsSideways,
-} from '../support/browser/console.js';
+  admin,
+  APPEARANCES,
+  expectSound,
+  open,
+  store,
+  useConsole,
+} from '../support/browser/console-service.js';
 import { send } from '../support/http/http.js';
 
 const HOSTILE_NAME = '<script>document.title = "owned"</script> \u05E9\u05DC';
 
-let store: TestApplication;
-let browser: ConsoleBrowser;
-let admin: IssuedKey;
 let shop: IssuedKey;
 
+useConsole();
 beforeAll(async () => {
-  store = await startApplication();
   // Pages show the requests until now by the `Date` of responses, which is never ahead.
   store.clock.travelTo(new Date());
-  browser = await ConsoleBrowser.start(store.url);
-  admin = await store.issue({ role: 'admin', plan: 'business', name: 'Ann' });
   shop = await store.issue({ plan: 'pro', name: HOSTILE_NAME });
   for (const path of ['/v1/pets', '/v1/pets', '/v1/pets/1']) {
     await send(`${store.url}${path}`, { key: shop.key });
   }
 });
-afterAll(async () => {
-  await browser.close();
-  await store.close();
-});
-
-const open = (path: string, options: object = {}) => browser.open(path, { apiKey: admin.key, ...options });
-
-async function expectSound({ page, complaints, origins }: ConsolePage): Promise<void> {
-  expect(await accessibilityFaults(page)).toEqual([]);
-  expect(await scrollsSideways(page)).toBe(false);
-  expect(complaints).toEqual([]);
-  expect([...origins]).toEqual([store.url]);
-}
-
-const APPEARANCES = [
-  ['light', 'desktop'],
-  ['dark', 'phone'],
-] as const;
 
 describe('the page of traffic of the console', () => {
   it.each(APPEARANCES)('is accessible and fits the screen (%s, %s)', async (scheme, width) => {

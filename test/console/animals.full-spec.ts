@@ -1,7 +1,14 @@
 import type { Page } from 'playwright-core';
-import { startApplication, type TestApplication } from '../support/service/application.js';
-import { accessibilityFaults, ConsoleBrowser, scrollsSideways } from '../support/browser/console.js';
 import { until } from '../support/eventually.js';
+import {
+  admin,
+  APPEARANCES,
+  expectSound,
+  open,
+  store,
+  useConsole,
+} from '../support/browser/console-service.js';
+import { send } from '../support/http/http.js';
 
 const HOSTILE_NAMES = [
   '<script>document.title = "owned"</script>',
@@ -9,31 +16,14 @@ const HOSTILE_NAMES = [
   'W'.repeat(255),
 ];
 
-let store: TestApplication;
-let browser: ConsoleBrowser;
-let apiKey: string;
-
-beforeAll(async () => {
-  store = await startApplication();
-  browser = await ConsoleBrowser.start(store.url);
-});
-beforeEach(async () => {
-  await store.database.query('TRUNCATE pets RESTART IDENTITY CASCADE');
-  ({ key: apiKey } = await store.issue({ plan: 'business' }));
-});
-afterAll(async () => {
-  await browser.close();
-  await store.close();
-});
+useConsole();
+beforeEach(() => store.database.query('TRUNCATE pets RESTART IDENTITY CASCADE'));
 
 async function addPets(...pets: object[]): Promise<void> {
   for (const pet of pets) {
-    const response = await fetch(`${store.url}/v1/pets`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ categoryId: 1, ...pet }),
-    });
-    expect(response.status).toBe(201);
+    const body = { categoryId: 1, ...pet };
+    const { status } = await send(`${store.url}/v1/pets`, { method: 'POST', key: admin.key, body });
+    expect(status).toBe(201);
   }
 }
 
@@ -56,7 +46,7 @@ const descriptionOf = (page: Page, field: string) =>
 
 describe('the page of animals of the console', () => {
   it('says that there are no animals, and none with a status', async () => {
-    const { page } = await browser.open('/animals', { apiKey });
+    const { page } = await open('/animals');
     await page.getByText('No animals yet').waitFor();
     await page.getByText('Pending', { exact: true }).click();
     await page.getByText('No animal is pending').waitFor();
@@ -64,7 +54,7 @@ describe('the page of animals of the console', () => {
 
   it('shows 20 animals on a page, and leads to the next page and back', async () => {
     await addPets(...Array.from({ length: 21 }, (_, index) => ({ name: `Animal ${index + 1}` })));
-    const { page } = await browser.open('/animals', { apiKey });
+    const { page } = await open('/animals');
     await page.getByText('Animal 20', { exact: true }).waitFor();
     expect(await rows(page).count()).toBe(20);
     await page.getByRole('button', { name: 'Next' }).click();
@@ -80,7 +70,7 @@ describe('the page of animals of the console', () => {
       { name: 'Clover', status: 'pending' },
       { name: 'Fern' },
     );
-    const { page } = await browser.open('/animals?status=sold', { apiKey });
+    const { page } = await open('/animals?status=sold');
     await page.getByRole('row', { name: '1 Biscuit 1 sold' }).waitFor();
     expect(await rows(page).count()).toBe(1);
     await page.getByText('Pending', { exact: true }).first().click();
@@ -97,7 +87,7 @@ describe('the page of animals of the console', () => {
 
   it('opens an animal of the list without a request, and returns the focus', async () => {
     await addPets({ name: 'Biscuit', status: 'sold' });
-    const { page } = await browser.open('/animals', { apiKey });
+    const { page } = await open('/animals');
     const link = page.getByRole('link', { name: 'Open animal 1' });
     await link.waitFor();
     const requests: string[] = [];
@@ -121,7 +111,7 @@ describe('the page of animals of the console', () => {
     await store.database.query(
       `INSERT INTO pets (id, name, category_id) VALUES (9007199254740993, 'Far away', 9223372036854775807)`,
     );
-    const { page } = await browser.open('/animals?animal=9007199254740993', { apiKey });
+    const { page } = await open('/animals?animal=9007199254740993');
     const drawer = page.getByRole('dialog', { name: 'Animal 9007199254740993' });
     await drawer.getByText('Far away').waitFor();
     await drawer.getByText('9223372036854775807').waitFor();
@@ -131,7 +121,7 @@ describe('the page of animals of the console', () => {
   });
 
   it('adds an animal, opens it and loads the list again', async () => {
-    const { page, complaints } = await browser.open('/animals', { apiKey });
+    const { page, complaints } = await open('/animals');
     await fillForm(page, { name: 'Biscuit', categoryId: '-9223372036854775808' });
     await page.getByLabel('Status', { exact: true }).last().selectOption('sold');
     await add(page);
@@ -145,7 +135,7 @@ describe('the page of animals of the console', () => {
   });
 
   it('shows what the service finds wrong beside each field', async () => {
-    const { page } = await browser.open('/animals', { apiKey });
+    const { page } = await open('/animals');
     await fillForm(page, { name: ' ', categoryId: '1.5' });
     await add(page);
     await page.getByText('Must not be blank').waitFor();
@@ -160,7 +150,7 @@ describe('the page of animals of the console', () => {
   });
 
   it('adds an animal once when the response is lost and the reader sends it again', async () => {
-    const { page } = await browser.open('/animals', { apiKey });
+    const { page } = await open('/animals');
     await fillForm(page, { name: 'Biscuit', categoryId: '1' });
     await page.route('**/v1/pets', async (route) => {
       await route.fetch();
@@ -176,7 +166,7 @@ describe('the page of animals of the console', () => {
   });
 
   it('counts down to the next request when the limit is reached', async () => {
-    const { page } = await browser.open('/animals', { apiKey });
+    const { page } = await open('/animals');
     await fillForm(page, { name: 'Biscuit', categoryId: '1' });
     await page.route('**/v1/pets', (route) =>
       route.fulfill({
@@ -192,41 +182,34 @@ describe('the page of animals of the console', () => {
 
   it('signs out when the key is revoked before the form is sent', async () => {
     const { key, id } = await store.issue();
-    const { page } = await browser.open('/animals', { apiKey: key });
+    const { page } = await open('/animals', { apiKey: key });
     await fillForm(page, { name: 'Biscuit', categoryId: '1' });
     await store.database.query(`UPDATE api_keys SET revoked_at = now() WHERE id = '${id}'`);
     await add(page);
     await page.getByText(/is no longer valid/).waitFor();
   });
 
-  it.each([
-    ['light', 'desktop'],
-    ['dark', 'desktop'],
-    ['light', 'phone'],
-    ['dark', 'phone'],
-  ] as const)('is accessible, harmless and as wide as the screen (%s, %s)', async (scheme, width) => {
-    await addPets(...HOSTILE_NAMES.map((name) => ({ name, status: 'sold' })), { name: 'Fern' });
-    const { page, complaints, origins } = await browser.open('/animals', { apiKey, scheme, width });
-    const expectFaultless = async () => {
-      expect(await accessibilityFaults(page)).toEqual([]);
-      expect(await scrollsSideways(page)).toBe(false);
-    };
-    await page.getByText(HOSTILE_NAMES[0] ?? '').waitFor();
-    await expectFaultless();
-    await page.getByRole('link', { name: 'Open animal 3' }).click();
-    await page
-      .getByRole('dialog')
-      .getByText(HOSTILE_NAMES[2] ?? '')
-      .waitFor();
-    await expectFaultless();
-    await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await fillForm(page, { name: '', categoryId: '' });
-    await add(page);
-    await page.getByText('Must not be blank').waitFor();
-    await expectFaultless();
-    expect(await page.title()).toBe('Animals · Animal Store');
-    expect(complaints).toEqual([]);
-    expect([...origins]).toEqual([store.url]);
-  });
+  it.each(APPEARANCES)(
+    'is accessible, harmless and as wide as the screen (%s, %s)',
+    async (scheme, width) => {
+      await addPets(...HOSTILE_NAMES.map((name) => ({ name, status: 'sold' })), { name: 'Fern' });
+      const opened = await open('/animals', { scheme, width });
+      const { page } = opened;
+      await page.getByText(HOSTILE_NAMES[0] ?? '').waitFor();
+      await expectSound(opened);
+      await page.getByRole('link', { name: 'Open animal 3' }).click();
+      await page
+        .getByRole('dialog')
+        .getByText(HOSTILE_NAMES[2] ?? '')
+        .waitFor();
+      await expectSound(opened);
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await fillForm(page, { name: '', categoryId: '' });
+      await add(page);
+      await page.getByText('Must not be blank').waitFor();
+      await expectSound(opened);
+      expect(await page.title()).toBe('Animals · Animal Store');
+    },
+  );
 });

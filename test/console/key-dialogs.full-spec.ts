@@ -1,36 +1,16 @@
-import { setTimeout } from 'node:timers/promises';
-import type { IssuedKey } from '../../src/admin/key.schemas.js';
-import { startApplication, type TestApplication } from '../support/service/application.js';
-import {
-  accessibilityFaults,
-  ConsoleBrowser,
-  type ConsolePage,
-  scrollsSideways,
-} from '../support/browser/console.js';
+import { until } from '../support/eventually.js';
+import { accessibilityFaults, scrollsSideways } from '../support/browser/console.js';
+import { open, store, useConsole } from '../support/browser/console-service.js';
 import { send } from '../support/http/http.js';
 
+const KEYS = '/admin/keys';
 const PLANS_URL = /\/admin\/plans\?/;
-let store: TestApplication;
-let browser: ConsoleBrowser;
-let admin: IssuedKey;
 
-beforeAll(async () => {
-  store = await startApplication();
-  browser = await ConsoleBrowser.start(store.url);
-  admin = await store.issue({ name: 'Administrator', plan: 'business', role: 'admin' });
-});
-afterAll(async () => {
-  await browser.close();
-  await store.close();
-});
-
-function open(path: string, apiKey = admin.key): Promise<ConsolePage> {
-  return browser.open(`/admin/keys${path}`, { apiKey });
-}
+useConsole();
 
 describe('the dialog that shows a new key', () => {
   it('says how to copy the key on a page without a clipboard, as over plain HTTP', async () => {
-    const { page, complaints } = await open('');
+    const { page, complaints } = await open(KEYS);
     await page.addInitScript('delete Navigator.prototype.clipboard; delete Crypto.prototype.randomUUID;');
     await page.reload();
     await page.getByRole('button', { name: 'Issue key' }).click();
@@ -45,15 +25,13 @@ describe('the dialog that shows a new key', () => {
 
   it('keeps the successor of the signed-in key on the screen when that key is rejected', async () => {
     const { id, key } = await store.issue({ name: 'Own', plan: 'business', role: 'admin' });
-    const { page } = await open(`/${id}`, key);
+    const { page } = await open(`${KEYS}/${id}`, { apiKey: key });
     await page.getByRole('button', { name: 'Rotate' }).click();
     await page.getByText('Now', { exact: true }).click();
     await page.getByText('Requests with this key get 401 within a second.').waitFor();
     await page.getByRole('button', { name: 'Rotate key' }).click();
     const successor = (await page.locator('.new-key').textContent()) ?? '';
-    while ((await send(`${store.url}/v1/rate-limit`, { key })).status !== 401) {
-      await setTimeout(50);
-    }
+    await until(async () => (await send(`${store.url}/v1/rate-limit`, { key })).status === 401);
     const rejection = page.waitForResponse((response) => response.status() === 401);
     // A browser that is online again reads the rate-limit status at once, not only when the minute ends.
     await page.evaluate("for (const name of ['offline', 'online']) window.dispatchEvent(new Event(name))");
@@ -73,7 +51,7 @@ describe('the dialogs that change a key', () => {
     for (let request = 0; request < 2; request += 1) {
       await send(`${store.url}/v1/pets`, { key });
     }
-    const { page, complaints } = await open(`/${id}`);
+    const { page, complaints } = await open(`${KEYS}/${id}`);
     for (const [name, text, colorScheme, width] of [
       ['Rename', 'Requests with the key work as before.', 'light', 1280],
       ['Change plan', 'What was counted in this minute and today is kept.', 'dark', 1280],
@@ -97,7 +75,7 @@ describe('the dialogs that change a key', () => {
 describe('the dialog that renames a key', () => {
   it('begins with the last name and note each time, and returns the focus to its button', async () => {
     const { id } = await store.issue({ name: 'First', note: 'Kept' });
-    const { page } = await open(`/${id}`);
+    const { page } = await open(`${KEYS}/${id}`);
     const name = page.getByRole('textbox', { name: 'Name', exact: true });
     for (const [before, after] of [
       ['First', 'Second'],
@@ -116,7 +94,7 @@ describe('the dialog that renames a key', () => {
 
   it('shows the change on the page of the audit too', async () => {
     const { id } = await store.issue({ name: 'Recorded' });
-    const { page } = await open(`/${id}`);
+    const { page } = await open(`${KEYS}/${id}`);
     const audit = page.getByRole('link', { name: 'Show in the audit' });
     await audit.click();
     await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor();
@@ -131,7 +109,7 @@ describe('the dialog that renames a key', () => {
 
   it('forgets what was typed when it is cancelled', async () => {
     const { id } = await store.issue({ name: 'Stays' });
-    const { page } = await open(`/${id}`);
+    const { page } = await open(`${KEYS}/${id}`);
     const name = page.getByRole('textbox', { name: 'Name', exact: true });
     await page.getByRole('button', { name: 'Rename' }).click();
     await name.fill('Typed');
@@ -144,7 +122,7 @@ describe('the dialog that renames a key', () => {
 describe('the dialog that changes the plan of a key', () => {
   it('moves the focus to the first field that is wrong', async () => {
     const { id } = await store.issue({ plan: 'pro' });
-    const { page } = await open(`/${id}`);
+    const { page } = await open(`${KEYS}/${id}`);
     await page.getByRole('button', { name: 'Change plan' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Own limit per minute').fill('7');
@@ -159,7 +137,7 @@ describe('the dialog that changes the plan of a key', () => {
     await store.database.query(
       "INSERT INTO plans SELECT 'plan-' || number, 1, 1 FROM generate_series(1, 100) AS number",
     );
-    const { page } = await open(`/${id}`);
+    const { page } = await open(`${KEYS}/${id}`);
     await page.getByRole('button', { name: 'Change plan' }).click();
     expect(await page.getByRole('dialog').getByLabel('Plan').inputValue()).toBe('pro');
     await store.database.query("DELETE FROM plans WHERE name LIKE 'plan-%'");
@@ -167,7 +145,7 @@ describe('the dialog that changes the plan of a key', () => {
 
   it('shows no form while the plans cannot be loaded', async () => {
     const { id } = await store.issue({ plan: 'pro' });
-    const { page } = await open(`/${id}`);
+    const { page } = await open(`${KEYS}/${id}`);
     await page.route(PLANS_URL, (route) => route.abort());
     await page.getByRole('button', { name: 'Change plan' }).click();
     const dialog = page.getByRole('dialog');
@@ -182,7 +160,7 @@ describe('the dialog that changes the plan of a key', () => {
 describe('the dialog that revokes a key', () => {
   it('warns that revoking the signed-in key signs out, and signs out', async () => {
     const { id, key } = await store.issue({ name: 'Own', plan: 'business', role: 'admin' });
-    const { page } = await open(`/${id}`, key);
+    const { page } = await open(`${KEYS}/${id}`, { apiKey: key });
     await page.getByRole('button', { name: 'Revoke' }).click();
     await page.getByText('Revoking it signs you out at once.').waitFor();
     await page.getByRole('button', { name: 'Revoke key' }).click();
@@ -193,7 +171,7 @@ describe('the dialog that revokes a key', () => {
 describe("the use on a key's page", () => {
   it('says once that it could not be loaded, and leaves no skeleton', async () => {
     const { id } = await store.issue();
-    const { page } = await open('');
+    const { page } = await open(KEYS);
     await page.route(/\/admin\/usage/, (route) => route.abort());
     await page.goto(`${store.url}/console/admin/keys/${id}`);
     await page.getByText('They are loaded together with the requests above.').waitFor();

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
-import { startApplication, type TestApplication } from '../support/service/application.js';
 import { ban } from '../support/counters/bans.js';
-import { accessibilityFaults, ConsoleBrowser } from '../support/browser/console.js';
+import { accessibilityFaults } from '../support/browser/console.js';
+import { browser, open, store, useConsole } from '../support/browser/console-service.js';
 import { send } from '../support/http/http.js';
 
 const MINUTE_MS = 60_000;
@@ -9,18 +9,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** What is left of the bans here. The clock of the store is up to some minutes ahead of the header `Date`. */
 const ABOUT_AN_HOUR = /^(59 min( \d+ s)?|1 h( \d min)?)$/;
 
-let store: TestApplication;
-let browser: ConsoleBrowser;
-
-beforeAll(async () => {
-  store = await startApplication();
-  browser = await ConsoleBrowser.start(store.url);
-});
+useConsole();
 beforeEach(() => store.clock.travelToMinuteStart());
-afterAll(async () => {
-  await browser.close();
-  await store.close();
-});
 
 const withOwnClock = (page: Page) => page.clock.install();
 const limitOf = (perMinute: number) => ({ plan: 'enterprise', perMinute, perDay: 1000 }) as const;
@@ -128,9 +118,8 @@ describe('the countdown of a ban, on a machine whose clock is wrong', () => {
   ])('goes by the clock of the service (5 hours %s)', async (_direction, offsetMs) => {
     const name = `Banned, ${offsetMs}`;
     const { id, key } = await issueBanned(name);
-    const admin = await store.issue({ role: 'admin', plan: 'business' });
     const prepare = (page: Page) => page.clock.install({ time: Date.now() + offsetMs });
-    const { page } = await browser.open('/admin', { apiKey: admin.key, prepare });
+    const { page } = await open('/admin', { prepare });
     const bans = page.getByRole('region', { name: 'Banned now' });
     const row = bans.locator('div').filter({ hasText: name }).last();
     expect(await row.getByRole('timer').textContent()).toMatch(ABOUT_AN_HOUR);
@@ -169,14 +158,15 @@ describe('a hidden tab of the console', () => {
     );
 
   it.each(['', '/admin'])('sends no request until it is shown again (/console%s)', async (path) => {
-    const { key } = await store.issue({ role: 'admin', plan: 'business' });
-    const { page } = await browser.open(path, { apiKey: key, prepare: withOwnClock });
+    const { page } = await open(path, { prepare: withOwnClock });
     await page.getByRole('figure').waitFor();
     await page.waitForLoadState('networkidle');
     await show(page, false);
     const sent: string[] = [];
     page.on('request', (request) => sent.push(new URL(request.url()).pathname));
-    await page.clock.runFor(30 * MINUTE_MS);
+    for (let minute = 0; minute < 30; minute += 1) {
+      await page.clock.fastForward(MINUTE_MS);
+    }
     expect(sent).toEqual([]);
     await show(page, true);
     const isPolled = (url: string) => /\/v1\/rate-limit$|\/admin\/usage/.test(url);

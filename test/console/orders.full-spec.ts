@@ -1,32 +1,27 @@
 import type { Page } from 'playwright-core';
-import { startApplication, type TestApplication } from '../support/service/application.js';
-import { accessibilityFaults, ConsoleBrowser, scrollsSideways } from '../support/browser/console.js';
+import { startApplication } from '../support/service/application.js';
+import { accessibilityFaults } from '../support/browser/console.js';
+import {
+  admin,
+  APPEARANCES,
+  browser,
+  expectSound,
+  open,
+  store,
+  useConsole,
+} from '../support/browser/console-service.js';
 
-let store: TestApplication;
-let browser: ConsoleBrowser;
-let apiKey: string;
-
-beforeAll(async () => {
-  store = await startApplication();
-  browser = await ConsoleBrowser.start(store.url);
-  await store.database.query(
-    `INSERT INTO pets (id, name, category_id) VALUES (9007199254740993, 'Biscuit', 1)`,
-  );
-});
-beforeEach(async () => {
-  await store.database.query('TRUNCATE orders RESTART IDENTITY');
-  ({ key: apiKey } = await store.issue({ plan: 'business' }));
-});
-afterAll(async () => {
-  await browser.close();
-  await store.close();
-});
+useConsole();
+beforeAll(() =>
+  store.database.query(`INSERT INTO pets (id, name, category_id) VALUES (9007199254740993, 'Biscuit', 1)`),
+);
+beforeEach(() => store.database.query('TRUNCATE orders RESTART IDENTITY'));
 
 async function placeOrders(count: number): Promise<void> {
   for (let quantity = 1; quantity <= count; quantity += 1) {
     const response = await fetch(`${store.url}/v1/store/orders`, {
       method: 'POST',
-      headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
+      headers: { Authorization: `Bearer ${admin.key}`, 'Content-Type': 'application/json' },
       body: `{"petId":9007199254740993,"quantity":${quantity * 1000}}`,
     });
     expect(response.status).toBe(201);
@@ -42,7 +37,7 @@ const place = (page: Page) => page.getByRole('button', { name: 'Place order' }).
 
 describe('the page of orders of the console', () => {
   it('says that there are no orders, and none with a status', async () => {
-    const { page } = await browser.open('/orders', { apiKey });
+    const { page } = await open('/orders');
     await page.getByText('No orders yet').waitFor();
     await page.getByText('Approved', { exact: true }).click();
     await page.getByText('No order is approved').waitFor();
@@ -54,7 +49,7 @@ describe('the page of orders of the console', () => {
     await store.database.query(
       `UPDATE orders SET status = 'delivered', complete = true, ship_date = '2027-01-01T00:00:00Z' WHERE id = 2`,
     );
-    const { page } = await browser.open('/orders', { apiKey });
+    const { page } = await open('/orders');
     await page.getByRole('row', { name: '1 9007199254740993 1,000 — placed No' }).first().waitFor();
     await page.getByRole('button', { name: 'Next' }).click();
     await page.getByRole('row', { name: '21 9007199254740993 21,000 — placed No' }).waitFor();
@@ -68,7 +63,7 @@ describe('the page of orders of the console', () => {
   });
 
   it('places an order with its ship date in the time zone of the reader', async () => {
-    const { page, complaints } = await browser.open('/orders', { apiKey });
+    const { page, complaints } = await open('/orders');
     await fillForm(page, '9007199254740993');
     await page.getByLabel('Quantity').fill('3');
     await page.getByLabel('Ship date').fill('2027-01-01T09:30');
@@ -82,7 +77,7 @@ describe('the page of orders of the console', () => {
   });
 
   it('shows what the service finds wrong beside each field, and a date that is not complete', async () => {
-    const { page } = await browser.open('/orders', { apiKey });
+    const { page } = await open('/orders');
     await fillForm(page, '7');
     await page.getByLabel('Ship date').press('1');
     await place(page);
@@ -97,42 +92,30 @@ describe('the page of orders of the console', () => {
 
   it('says that experimental operations are off where they are', async () => {
     const other = await startApplication({ environment: { EXPERIMENTAL: false } });
-    const otherBrowser = await ConsoleBrowser.start(other.url);
     try {
       const { key } = await other.issue();
-      const { page } = await otherBrowser.open('/orders', { apiKey: key });
+      const { page } = await browser.open('/orders', { apiKey: key, url: other.url });
       await fillForm(page, '7');
       await place(page);
       await page.getByText('its experimental operations are off').waitFor();
       await page.getByRole('button', { name: 'Close' }).last().click();
       await page.getByRole('dialog').waitFor({ state: 'hidden' });
     } finally {
-      await otherBrowser.close();
       await other.close();
     }
   });
 
-  it.each([
-    ['light', 'desktop'],
-    ['dark', 'desktop'],
-    ['light', 'phone'],
-    ['dark', 'phone'],
-  ] as const)('is accessible and as wide as the screen (%s, %s)', async (scheme, width) => {
+  it.each(APPEARANCES)('is accessible and as wide as the screen (%s, %s)', async (scheme, width) => {
     await placeOrders(1);
-    const { page, complaints, origins } = await browser.open('/orders', { apiKey, scheme, width });
-    const expectFaultless = async () => {
-      expect(await accessibilityFaults(page)).toEqual([]);
-      expect(await scrollsSideways(page)).toBe(false);
-    };
+    const opened = await open('/orders', { scheme, width });
+    const { page } = opened;
     await page.getByText('Beta', { exact: true }).last().waitFor();
     await page.getByRole('cell', { name: '9007199254740993' }).waitFor();
-    await expectFaultless();
+    await expectSound(opened);
     await fillForm(page, '7');
     await page.getByText('Experimental', { exact: true }).waitFor();
     await place(page);
     await page.getByText(/there is none with 7/).waitFor();
-    await expectFaultless();
-    expect(complaints).toEqual([]);
-    expect([...origins]).toEqual([store.url]);
+    await expectSound(opened);
   });
 });

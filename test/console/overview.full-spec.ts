@@ -1,17 +1,39 @@
-import { startApplication, type TestApplication } from '../support/service/application.js';
-import { accessibilityFaults, ConsoleBrowser, scrollsSideways } from '../support/browser/console.js';
+import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import { UsageRecorder } from '../../src/usage/usage.recorder.js';
+import {
+  admin,
+  APPEARANCES,
+  browser,
+  expectSound,
+  open,
+  signIn,
+  store,
+  useConsole,
+} from '../support/browser/console-service.js';
 import { send } from '../support/http/http.js';
 
-let store: TestApplication;
-let browser: ConsoleBrowser;
+const HEADERS = [
+  'Start',
+  'Succeeded',
+  'Not modified',
+  'Client error',
+  'Over the limit (429)',
+  'Server error',
+  'Total',
+];
 
+let shop: IssuedKey;
+
+useConsole();
 beforeAll(async () => {
-  store = await startApplication();
-  browser = await ConsoleBrowser.start(store.url);
-});
-afterAll(async () => {
-  await browser.close();
-  await store.close();
+  // Pages show the requests until now by the `Date` of responses, which is never ahead.
+  store.clock.travelTo(new Date());
+  shop = await store.issue({ plan: 'pro', name: 'Corner shop' });
+  for (const path of ['/v1/pets', '/v1/pets/1', '/v1/pets/999999']) {
+    await get(path, shop.key);
+  }
+  await get('/v1/pets', admin.key);
+  await store.app.get(UsageRecorder).flush();
 });
 
 const get = (path: string, key: string) => send(`${store.url}${path}`, { key });
@@ -23,21 +45,16 @@ async function sendMany(count: number, path: string, key: string): Promise<void>
 }
 
 describe('the overview of the console', () => {
-  it.each([
-    ['light', 'desktop'],
-    ['dark', 'phone'],
-  ] as const)(
+  it.each(APPEARANCES)(
     'is accessible, fits the screen and sends requests to no other origin (%s, %s)',
     async (scheme, width) => {
       const { key } = await store.issue({ plan: 'pro' });
       await sendMany(3, '/v1/pets/1', key);
-      const { page, complaints, origins } = await browser.open('', { apiKey: key, scheme, width });
+      const opened = await browser.open('', { apiKey: key, scheme, width });
+      const { page } = opened;
       await page.getByRole('figure').waitFor();
       await page.getByText('GET /v1/pets/{petId}').waitFor();
-      expect(await accessibilityFaults(page)).toEqual([]);
-      expect(await scrollsSideways(page)).toBe(false);
-      expect(complaints).toEqual([]);
-      expect([...origins]).toEqual([store.url]);
+      await expectSound(opened);
     },
   );
 
@@ -58,7 +75,8 @@ describe('the overview of the console', () => {
   it('shows a banned key the end of its ban, also when it signs in', async () => {
     const { key } = await store.issue({ plan: 'free' });
     await sendMany(120, '/v1/pets', key);
-    const { page } = await browser.open('', { apiKey: key });
+    const { page } = await browser.open('');
+    await signIn(page, key);
     await page.getByRole('heading', { name: 'Banned' }).waitFor();
     await page.getByText('Requests meanwhile do not lengthen the ban').waitFor();
     await page.getByText('This key is banned').first().waitFor();
@@ -66,7 +84,6 @@ describe('the overview of the console', () => {
 
   it('says of a rotated key what replaces it and until when it works', async () => {
     const { key, id } = await store.issue({ plan: 'pro' });
-    const admin = await store.issue({ role: 'admin', plan: 'business' });
     const successor = await send(`${store.url}/admin/keys/${id}/rotate`, {
       method: 'POST',
       key: admin.key,
@@ -79,11 +96,14 @@ describe('the overview of the console', () => {
 
   it('counts nothing against the key while it only shows what is left', async () => {
     const { key } = await store.issue({ plan: 'free' });
-    const { page } = await browser.open('', { apiKey: key });
+    const { page } = await browser.open('', { apiKey: key, prepare: (each) => each.clock.install() });
     await page.getByRole('figure').waitFor();
     const before = (await get('/v1/rate-limit', key)).json.windows[1].remaining;
-    await page.waitForResponse((response) => response.url().endsWith('/v1/rate-limit'));
-    await page.waitForResponse((response) => response.url().endsWith('/v1/rate-limit'));
+    for (let poll = 0; poll < 2; poll += 1) {
+      const polled = page.waitForResponse((response) => response.url().endsWith('/v1/rate-limit'));
+      await page.clock.fastForward(60_000);
+      await polled;
+    }
     expect((await get('/v1/rate-limit', key)).json.windows[1].remaining).toBe(before);
   });
 
@@ -93,4 +113,59 @@ describe('the overview of the console', () => {
     await page.getByText('of 300 left').waitFor();
     expect(await page.getByRole('navigation', { name: 'Administration' }).count()).toBe(0);
   });
+});
+
+describe('a chart of requests in the console', () => {
+  it.each([
+    ['the overview', '', 'dark', 'phone'],
+    ['a key', '/admin/keys/ID', 'dark', 'desktop'],
+    ['the traffic', '/admin', 'light', 'phone'],
+  ] as const)(
+    'is also a table, by the keyboard and in the same space (%s, %s, %s, %s)',
+    async (_name, path, scheme, width) => {
+      const opened = await open(path.replace('ID', shop.id), { scheme, width });
+      const { page } = opened;
+      const panel = page.getByRole('region', { name: 'Requests', exact: true });
+      await panel.getByRole('figure').locator('svg').first().waitFor();
+      const before = await panel.boundingBox();
+      await panel.getByRole('radio', { name: 'Chart' }).focus();
+      await page.keyboard.press('ArrowRight');
+      const table = panel.getByRole('table', { name: 'Requests by outcome' });
+      await table.waitFor();
+      expect(await table.getByRole('columnheader').allTextContents()).toEqual(HEADERS);
+      expect((await panel.boundingBox())?.height).toBe(before?.height);
+      await expectSound(opened);
+    },
+  );
+
+  it('has the same numbers in the table, without the periods that have none', async () => {
+    const { page } = await open(`/admin/keys/${shop.id}`);
+    await page.getByText('3 requests in the last 24 hours, 0 refusals').waitFor();
+    await page.getByText('Table', { exact: true }).click();
+    const rows = page.getByRole('table', { name: 'Requests by outcome' }).getByRole('row');
+    const numbers = (await rows.allTextContents()).slice(1).map((text) => text.slice(-6));
+    // The hour may have ended between the requests.
+    expect(numbers.length).toBeLessThanOrEqual(2);
+    const total = numbers.reduce((sum, text) => sum + Number(text.at(-1)), 0);
+    const succeeded = numbers.reduce((sum, text) => sum + Number(text.at(0)), 0);
+    expect([total, succeeded]).toEqual([3, 1]);
+    await page.getByText(`Left out: ${24 - numbers.length} periods without requests.`).waitFor();
+  });
+
+  it.each([
+    [100, 'Limit 100'],
+    [1000, 'Limit 1,000 (above this scale)'],
+  ])(
+    'has the limit as a line, whose label says where it is far above the bars (%i)',
+    async (perDay, label) => {
+      const { key } = await store.issue({ plan: 'enterprise', perMinute: 100, perDay });
+      await sendMany(30, '/v1/pets', key);
+      await store.app.get(UsageRecorder).flush();
+      const { page } = await browser.open('', { apiKey: key });
+      await page.getByText('30 days').click();
+      const chart = page.getByRole('figure');
+      await chart.getByText(label, { exact: true }).waitFor();
+      expect(await chart.locator('.recharts-reference-line line').count()).toBe(1);
+    },
+  );
 });

@@ -1,30 +1,29 @@
-import { startApplication, type TestApplication } from '../support/service/application.js';
+import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import { accessibilityFaults, scrollsSideways } from '../support/browser/console.js';
+import {
+  APPEARANCES,
+  browser,
+  expectSound,
+  open,
+  signIn,
+  store,
+  useConsole,
+} from '../support/browser/console-service.js';
 import { send } from '../support/http/http.js';
-import { accessibilityFaults, ConsoleBrowser, scrollsSideways } from '../support/browser/console.js';
 
-let store: TestApplication;
-let browser: ConsoleBrowser;
+let client: IssuedKey;
 
+useConsole();
 beforeAll(async () => {
-  store = await startApplication();
-  browser = await ConsoleBrowser.start(store.url);
-});
-afterAll(async () => {
-  await browser.close();
-  await store.close();
+  client = await store.issue({ plan: 'pro' });
 });
 
 describe('the sign-in page of the console', () => {
-  it.each([
-    ['light', 'desktop'],
-    ['dark', 'phone'],
-  ] as const)('is accessible and fits the screen (%s, %s)', async (scheme, width) => {
-    const { page, complaints, origins } = await browser.open('', { scheme, width });
+  it.each(APPEARANCES)('is accessible and fits the screen (%s, %s)', async (scheme, width) => {
+    const opened = await browser.open('', { scheme, width });
+    const { page } = opened;
     await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    expect(await scrollsSideways(page)).toBe(false);
-    expect(complaints).toEqual([]);
-    expect([...origins]).toEqual([store.url]);
+    await expectSound(opened);
   });
 
   it('loads less than 250 kB at first, compressed, and no chart before it is needed', async () => {
@@ -40,16 +39,7 @@ describe('the sign-in page of the console', () => {
     expect(sizes.filter(({ name }) => name.includes('chart'))).toEqual([]);
   });
 
-  it('explains why a key is not accepted, and keeps the reader on the page', async () => {
-    const { page } = await browser.open('');
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByText('Enter an API key').waitFor();
-    await page.getByLabel('API key').fill('ask_test_no-such-key');
-    await page.getByLabel('API key').press('Enter');
-    await page.getByText('This key is not valid here.').waitFor();
-  });
-
-  it('announces what is wrong beside the field, which keeps the focus', async () => {
+  it('announces beside the field why a key is not accepted, and keeps the reader and the focus there', async () => {
     const { page } = await browser.open('');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').getByText('Enter an API key').waitFor();
@@ -62,7 +52,7 @@ describe('the sign-in page of the console', () => {
 
   it('counts down to the next attempt after too many', async () => {
     const { key } = await store.issue();
-    const { page } = await browser.open('');
+    const { page } = await browser.open('', { prepare: (each) => each.clock.install() });
     await page.route('**/v1/rate-limit', (route) =>
       route.fulfill({
         status: 429,
@@ -71,10 +61,10 @@ describe('the sign-in page of the console', () => {
         body: JSON.stringify({ code: 'rate_limit_exceeded', message: 'Too many requests.' }),
       }),
     );
-    await page.getByLabel('API key').fill(key);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await signIn(page, key);
     await page.getByText('You can send it again in').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
+    await page.clock.fastForward(5000);
     await page.getByText('You can send it again now.').waitFor();
     await page.unroute('**/v1/rate-limit');
     await page.getByRole('button', { name: 'Sign in' }).click();
@@ -83,7 +73,9 @@ describe('the sign-in page of the console', () => {
 
   it('keeps the key in the tab only, and forgets it on signing out', async () => {
     const { key } = await store.issue();
-    const { page } = await browser.open('', { apiKey: key });
+    const { page } = await browser.open('');
+    await signIn(page, key);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
     expect(page.url()).toBe(`${store.url}/console`);
     expect(await page.evaluate('JSON.stringify({ ...localStorage }) + document.cookie')).not.toContain(key);
     const other = await page.context().newPage();
@@ -139,5 +131,65 @@ describe('the files of the console', () => {
     }
     // As much is left for the pages that they open next.
     expect(30 * paths.length).toBeLessThan(300);
+  });
+});
+
+describe('a page of the console that cannot be shown', () => {
+  it.each(APPEARANCES)('is accessible where there is none at the address (%s, %s)', async (scheme, width) => {
+    const options = { apiKey: client.key, scheme, width };
+    const opened = await browser.open('/no-such-page', options);
+    const { page } = opened;
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    await expectSound(opened);
+    await page.getByRole('link', { name: 'Go to the overview' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  });
+
+  it.each(APPEARANCES)(
+    'is accessible where its code does not load, and loads again (%s, %s)',
+    async (scheme, width) => {
+      const code = '**/assets/animals.page-*.js';
+      const { page } = await browser.open('/animals', {
+        apiKey: client.key,
+        scheme,
+        width,
+        prepare: (each) => each.route(code, (route) => route.abort()),
+      });
+      await page.getByRole('heading', { name: 'This page failed' }).waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      expect(await scrollsSideways(page)).toBe(false);
+      await page.unroute(code);
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('heading', { name: 'Animals', level: 1 }).waitFor();
+    },
+  );
+});
+
+describe('the pages of administration of the console', () => {
+  it.each(['/admin', '/admin/keys', '/admin/plans', '/admin/audit'])(
+    'shows "There is no such page" to a client at %s',
+    async (path) => {
+      const { page } = await browser.open(path, { apiKey: client.key });
+      await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    },
+  );
+
+  it('says once that the signed-in key could not be read, and reads it again only on a retry', async () => {
+    const { page } = await open('/admin');
+    await page.getByRole('heading', { name: 'Traffic', level: 1 }).waitFor();
+    let requests = 0;
+    await page.route('**/v1/key', async (route) => {
+      requests += 1;
+      await route.abort();
+    });
+    await page.reload();
+    await page.getByText('This could not be loaded').waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(requests).toBeLessThanOrEqual(2);
+    expect(await page.getByText('This could not be loaded').count()).toBe(1);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.unroute('**/v1/key');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'Traffic', level: 1 }).waitFor();
   });
 });

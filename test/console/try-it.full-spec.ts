@@ -1,21 +1,21 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { startApplication, type TestApplication } from '../support/service/application.js';
-import { accessibilityFaults, ConsoleBrowser, scrollsSideways } from '../support/browser/console.js';
+import { accessibilityFaults, scrollsSideways } from '../support/browser/console.js';
+import {
+  APPEARANCES,
+  browser,
+  expectSound,
+  open,
+  store,
+  useConsole,
+} from '../support/browser/console-service.js';
 
-let store: TestApplication;
-let browser: ConsoleBrowser;
 let apiKey: string;
 
+useConsole();
 beforeAll(async () => {
-  store = await startApplication();
-  browser = await ConsoleBrowser.start(store.url);
   apiKey = (await store.issue({ plan: 'business' })).key;
-});
-afterAll(async () => {
-  await browser.close();
-  await store.close();
 });
 
 const HOSTILE = `<script>alert(1)</script> \u202Egnp.exe it's $HOME \`id\` ${'w'.repeat(180)}`;
@@ -27,21 +27,14 @@ const meaning = (page: Page, header: string) =>
   page.getByRole('row').filter({ has: page.getByText(header, { exact: true }) });
 
 describe('the page of the console that tries operations', () => {
-  it.each([
-    ['light', 'desktop'],
-    ['dark', 'desktop'],
-    ['light', 'phone'],
-    ['dark', 'phone'],
-  ] as const)('is accessible and fits the screen (%s, %s)', async (scheme, width) => {
-    const { page, complaints, origins } = await browser.open('/try', { scheme, width, apiKey });
+  it.each(APPEARANCES)('is accessible and fits the screen (%s, %s)', async (scheme, width) => {
+    const opened = await browser.open('/try', { scheme, width, apiKey });
+    const { page } = opened;
     await page.getByRole('heading', { name: 'List animals' }).waitFor();
     await page.getByLabel('limit').fill('0');
     await send(page);
     await body(page).waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    expect(await scrollsSideways(page)).toBe(false);
-    expect(complaints).toEqual([]);
-    expect([...origins]).toEqual([store.url]);
+    await expectSound(opened);
   });
 
   it('sends the request that the curl command shows, and explains the response', async () => {
@@ -177,11 +170,8 @@ describe('the page of the console that tries operations', () => {
 
 describe('the page of the console that tries operations, with the key of an administrator', () => {
   it('confirms what changes a key before it is sent', async () => {
-    const administrator = await store.issue({ plan: 'business', role: 'admin' });
     const { id } = await store.issue();
-    const { page, complaints } = await browser.open('/try?operation=revokeKey', {
-      apiKey: administrator.key,
-    });
+    const { page, complaints } = await open('/try?operation=revokeKey');
     const stateOf = async () => {
       const [key] = await store.database.query(`SELECT revoked_at FROM api_keys WHERE id = '${id}'`);
       return key?.['revoked_at'] ?? null;
@@ -203,8 +193,7 @@ describe('the page of the console that tries operations, with the key of an admi
   });
 
   it('shows a new key once, with a note', async () => {
-    const administrator = await store.issue({ plan: 'business', role: 'admin' });
-    const { page } = await browser.open('/try?operation=issueKey', { apiKey: administrator.key });
+    const { page } = await open('/try?operation=issueKey');
     await send(page);
     await page.getByText('This response contains a new API key').waitFor();
     const { key } = JSON.parse((await body(page).textContent()) ?? '') as { key: string };
