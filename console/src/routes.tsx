@@ -7,7 +7,7 @@ import {
 } from '@tanstack/react-router';
 import { animalsSearch } from './animals/animals-search';
 import { auditSearch } from './audit/audit-search';
-import { keysSearch } from './keys/keys-search';
+import { keysSearch } from './keys/list/keys-search';
 import { AppLayout } from './layout/app-layout';
 import { NotFoundPage } from './layout/not-found.page';
 import { PageError } from './layout/page-error';
@@ -70,13 +70,13 @@ const keys = createRoute({
   getParentRoute: () => root,
   path: '/admin/keys',
   validateSearch: keysSearch,
-  component: lazyRouteComponent(() => import('./keys/keys.page'), 'KeysPage'),
+  component: lazyRouteComponent(() => import('./keys/list/keys.page'), 'KeysPage'),
 });
 
 const key = createRoute({
   getParentRoute: () => root,
   path: '/admin/keys/$id',
-  component: lazyRouteComponent(() => import('./keys/key.page'), 'KeyPage'),
+  component: lazyRouteComponent(() => import('./keys/one-key/key.page'), 'KeyPage'),
 });
 
 export const router = createRouter({

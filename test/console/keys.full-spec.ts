@@ -88,6 +88,9 @@ describe('the dialog that issues a key', () => {
     await dialog.getByLabel('Own limit per minute').fill('many');
     await dialog.getByLabel('Own limit per day').fill('100');
     await dialog.getByRole('button', { name: 'Issue key' }).click();
+    await dialog.getByText('Enter a whole number of requests').waitFor();
+    await page.locator('input:focus').fill('0');
+    await dialog.getByRole('button', { name: 'Issue key' }).click();
     await dialog.getByText('Must not be blank').waitFor();
     await dialog.getByText(/^Must be an integer/).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);

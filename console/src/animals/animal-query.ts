@@ -4,13 +4,13 @@ import type { AnimalStore, Pet } from 'animal-store-client';
 /** An animal outside the shown page of the list. */
 export interface OpenedAnimal {
   pet: Pet;
-  /** When the operation that read it is removed, as its response declares; null where none was needed. */
+  /** When the operation that read it is removed, as its response declares; null if the page had the animal already. */
   removedAt: string | null;
 }
 
 export const animalKey = (id: string) => ['animal', id];
 
-/** Reads one animal, by an operation that is deprecated, so only where the page does not have it yet. */
+/** Reads one animal, by an operation that is deprecated, so only if the page does not have it yet. */
 export const animalQuery = (store: AnimalStore, id: string) =>
   queryOptions({
     queryKey: animalKey(id),

@@ -31,12 +31,12 @@ const FIELDS: Record<string, string> = {
 export interface Change {
   name: string;
   label: string;
-  /** Undefined where the action created the subject. */
+  /** Undefined if the action created the subject. */
   before: unknown;
   after: unknown;
 }
 
-/** Returns an action in words; one that this console does not have yet, as the service names it. */
+/** Returns an action in words, or its name if this console does not know it. */
 export function actionText(action: string): string {
   return ACTIONS[action] ?? action;
 }

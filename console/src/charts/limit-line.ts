@@ -8,7 +8,7 @@ const STEPS = 4;
 export interface LimitLine {
   y: number;
   label: string;
-  /** The ticks of the axis, where the line is at its top instead of at the height of the limit. */
+  /** The ticks of the axis if the line is at its top instead of at the height of the limit. */
   ticks?: number[];
 }
 

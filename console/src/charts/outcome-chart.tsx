@@ -21,7 +21,7 @@ export interface OutcomeChartProps {
   onSelect?: (first: Bar, last: Bar) => void;
 }
 
-/** Bars of requests by outcome. Loaded only when it is needed, as the chart library is large. */
+/** Bars of requests by outcome. It loads only when it is needed, because the chart library is large. */
 export default function OutcomeChart({ label, bars, limit = null, onSelect }: OutcomeChartProps) {
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
   const labels = new Map(bars.map(({ startMs, label: text }) => [startMs, text]));

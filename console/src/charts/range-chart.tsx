@@ -10,7 +10,7 @@ interface RangeChartProps {
   totals: UsageTotals[];
   range: Range;
   untilMs: number;
-  /** The limit of one period, where there is one. */
+  /** The limit of one period, if it has one. */
   limit?: number | null;
 }
 
@@ -32,7 +32,7 @@ export function RangeChart({ totals, range, untilMs, limit = null }: RangeChartP
   );
 }
 
-/** Stands in the place of the chart of a range while its requests are loaded. */
+/** Reserves the space of the chart of a range while its requests load. */
 export function RangeChartPlaceholder({ range }: { range: Range }) {
   return (
     <Placeholder>

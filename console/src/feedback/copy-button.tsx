@@ -5,7 +5,7 @@ import { IconCheck, IconCopy } from '@tabler/icons-react';
 interface CopyButtonProps extends Omit<ButtonProps, 'leftSection'> {
   value: string;
   label: string;
-  /** What the reader selects where the browser does not copy, such as "key". */
+  /** What the reader selects if the browser does not copy, such as "key". */
   what: string;
   autoFocus?: boolean;
 }

@@ -6,7 +6,7 @@ const UNKNOWN_WAIT_MS = 60_000;
 /** Keeps a 429 without a wait from being repeated in a loop. */
 const SHORTEST_WAIT_MS = 1000;
 
-/** Returns whether a ban is what keeps a request from being allowed, also where the client has not sent it because of that. */
+/** Returns whether a ban denies a request, even one that the client has not sent because of it. */
 export function isBan(error: RateLimitError): boolean {
   return error instanceof BannedError || error.cause instanceof BannedError;
 }

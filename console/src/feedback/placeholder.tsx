@@ -1,7 +1,7 @@
 import { Skeleton } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** Stands in the place of what loads and is as large, whatever the width: it lays out an example of it, unseen. */
+/** Reserves the space of content that still loads: it lays out a hidden example of it, which has its size at any width. */
 export function Placeholder({ children }: { children: ReactNode }) {
   return (
     <Skeleton radius="lg">

@@ -53,7 +53,7 @@ export function ExpiryFields<Values extends ExpiryValues>(props: ExpiryFieldsPro
 }
 
 /** Returns what is wrong with the fields, if anything, that the service could not say. */
-export function expiryFault({ expires, expiresAt }: ExpiryValues): { expiresAt?: string } {
+export function expiryError({ expires, expiresAt }: ExpiryValues): { expiresAt?: string } {
   return expires === 'at' && expiresAt === '' ? { expiresAt: 'Complete the date and time' } : {};
 }
 

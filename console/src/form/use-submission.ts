@@ -1,7 +1,7 @@
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { useRef } from 'react';
-import { faultsOfError } from './field-faults';
+import { fieldErrorsOf } from './field-errors';
 import { randomText } from './random-text';
 
 interface SubmissionOptions<Values, Result> {
@@ -9,7 +9,7 @@ interface SubmissionOptions<Values, Result> {
   initialValues: Values;
   /** Returns what is wrong with a field that the browser does not let out, if anything. */
   validate?: (values: Values) => Partial<Record<keyof Values, string>>;
-  /** @throws FieldError for a fault that belongs beside a field. */
+  /** @throws FieldError for an error that belongs beside a field. */
   send: (values: Values, idempotencyKey: string) => Promise<Result>;
   onSent: (result: Result) => void;
   /** Called with the values as they are typed. */
@@ -50,15 +50,15 @@ export function useSubmission<Values extends Record<string, string>, Result>(
       onSent(result);
     },
     onError: (error) => {
-      const faults = faultsOfError(error, names);
-      if (faults !== null) {
-        form.setErrors(faults.fields);
-        focusFirst(faults.fields);
+      const errors = fieldErrorsOf(error, names);
+      if (errors !== null) {
+        form.setErrors(errors.fields);
+        focusFirst(errors.fields);
       }
     },
   });
   const { error, isPending } = submission;
-  const isBesideFields = faultsOfError(error, names)?.rest === null;
+  const isBesideFields = fieldErrorsOf(error, names)?.rest === null;
   const sendOnce = (values: Values) => {
     if (!isPending) {
       submission.mutate(values);

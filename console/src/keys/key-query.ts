@@ -43,10 +43,10 @@ export const keyRateLimitQuery = (store: AnimalStore, id: string, pollMs: number
     staleTime: 0,
   });
 
-/** What a change of a key touches: keys and their limits, the audit, the bans of the traffic, and the signed-in key if it is that. */
+/** The queries that a change of a key affects: keys and their limits, the audit, the bans of the traffic, and the signed-in key if it is that. */
 const TOUCHED = ['keys', 'audit', 'traffic', 'own-key'];
 
-/** Returns the function that reads again what a change of a key touches; until then, the key is shown as the response has it. */
+/** Returns a function that reloads what a change of a key affects. Until then, the pages show the key from the response. */
 export function useKeyRefresh() {
   const store = useStore();
   const queryClient = useQueryClient();

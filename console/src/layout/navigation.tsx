@@ -16,7 +16,7 @@ interface Destination {
   to: string;
   label: string;
   icon: typeof IconKey;
-  /** How stable its operations are, where they are not stable. */
+  /** How stable its operations are, if they are not stable. */
   badge?: string;
 }
 

@@ -15,7 +15,7 @@ interface PlaceOrderDialogProps {
   onPlaced: (order: Order) => unknown;
 }
 
-/** Asks for a new order and places it, where the service offers that. */
+/** Asks for a new order and places it, if the service offers that. */
 export function PlaceOrderDialog({ opened, onClose, onPlaced }: PlaceOrderDialogProps) {
   const store = useStore();
   const shipDateInput = useRef<HTMLInputElement>(null);

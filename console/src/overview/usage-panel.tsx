@@ -11,7 +11,7 @@ import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
 import { pollIntervalMs } from './poll-interval';
 
-/** Shows the requests of the key's quota by outcome, beside the limit of the plan where the period has one. */
+/** Shows the requests of the key's quota by outcome, beside the limit of the plan if the period has one. */
 export function UsagePanel() {
   const store = useStore();
   const { data: key } = useOwnKey();

@@ -4,16 +4,17 @@ import { notifications } from '@mantine/notifications';
 import type { Plan } from 'animal-store-client';
 import { useEffect, useRef, useState } from 'react';
 import { FormError } from '../feedback/form-error';
+import { limitErrors, type LimitValues } from '../form/limit-values';
 import { useSubmission } from '../form/use-submission';
 import { numberText } from '../format/number';
 import { useStore } from '../session/session';
 import { LimitFields } from './limit-fields';
 import { usePlanRefresh } from './plan-query';
-import { limitFaults, type LimitValues, savePlan } from './plan-values';
+import { savePlan } from './plan-values';
 
 export interface EditPlanProps {
   plan: Plan;
-  /** Whether the reader is asked to confirm the change, which the drawer around it must know. */
+  /** Whether the dialog that confirms the change is open. The drawer ignores Escape then. */
   isConfirming: boolean;
   setConfirming: (isConfirming: boolean) => void;
 }
@@ -22,7 +23,7 @@ export interface EditPlanProps {
 export function EditPlan({ plan, isConfirming, setConfirming }: EditPlanProps) {
   const store = useStore();
   const refresh = usePlanRefresh();
-  // The values last confirmed stay while the dialog fades.
+  // The dialog still shows the proposed limits while it fades.
   const [proposed, setProposed] = useState(() => limitsOf(plan));
   const saveButton = useRef<HTMLButtonElement>(null);
   const closeConfirmation = () => {
@@ -31,8 +32,8 @@ export function EditPlan({ plan, isConfirming, setConfirming }: EditPlanProps) {
   };
   const { form, whenValid, send, error, isPending } = useSubmission({
     initialValues: limitsOf(plan),
-    validate: limitFaults,
-    // The dialog gives the focus back before a failure moves it to a field.
+    validate: (values) => limitErrors(values),
+    // The dialog closes first, so that a failure can then move the focus to a field.
     send: (values) => savePlan(store, { name: plan.name, ...values }).finally(closeConfirmation),
     onSent: (saved) => {
       const message = `The limits of ${saved.name} apply within a second.`;
@@ -44,7 +45,7 @@ export function EditPlan({ plan, isConfirming, setConfirming }: EditPlanProps) {
     form.setInitialValues(limitsOf(plan));
     form.reset();
   }, [plan.perMinute, plan.perDay]);
-  // The reader may leave by the address, such as by going back.
+  // Going back closes the drawer without an answer.
   useEffect(() => () => setConfirming(false), [setConfirming]);
   if (plan.perMinute === null) {
     return <Text c="dimmed">This plan has no limits of its own: each key on it has its own two.</Text>;

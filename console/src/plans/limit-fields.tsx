@@ -1,6 +1,6 @@
 import { SimpleGrid, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import type { LimitValues } from './plan-values';
+import type { LimitValues } from '../form/limit-values';
 
 /** The two limits of a plan. */
 export function LimitFields<Values extends LimitValues>({ form }: { form: UseFormReturnType<Values> }) {

@@ -5,7 +5,7 @@ import { useSubmission } from '../form/use-submission';
 import { useStore } from '../session/session';
 import { LimitFields } from './limit-fields';
 import { usePlanRefresh } from './plan-query';
-import { createPlan, planFaults } from './plan-values';
+import { createPlan, planErrors } from './plan-values';
 
 interface NewPlanDialogProps {
   opened: boolean;
@@ -21,7 +21,7 @@ export function NewPlanDialog({ opened, onClose }: NewPlanDialogProps) {
   const refresh = usePlanRefresh();
   const { form, submit, error, isPending, clearErrors } = useSubmission({
     initialValues: { name: '', perMinute: '', perDay: '' },
-    validate: planFaults,
+    validate: planErrors,
     send: (values) => createPlan(store, values),
     onSent: (plan) => {
       notifications.show({ message: `Keys can be put on ${plan.name} now.`, title: 'Plan saved' });

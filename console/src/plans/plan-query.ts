@@ -8,10 +8,10 @@ export const planQuery = (store: AnimalStore, name: string) =>
     queryFn: ({ signal }) => store.admin.plans.get(name, { signal }),
   });
 
-/** What a change of a plan touches: plans, the limits of keys and of the signed-in one, and the audit. */
+/** The queries that a change of a plan affects: plans, the limits of keys and of the signed-in one, and the audit. */
 const TOUCHED = ['plans', 'keys', 'own-key', 'audit'];
 
-/** Returns the function that shows a saved plan as the response has it, and reads again what the change touches. */
+/** Returns a function that shows the saved plan of a response, and reloads what the change affects. */
 export function usePlanRefresh() {
   const store = useStore();
   const queryClient = useQueryClient();

@@ -1,13 +1,7 @@
 import { type AnimalStore, NotFoundError, type Plan } from 'animal-store-client';
 import { planName } from '../address/search-reader';
-import { FieldError } from '../form/field-faults';
-
-const DIGITS = /^\d{1,10}$/;
-
-export interface LimitValues {
-  perMinute: string;
-  perDay: string;
-}
+import { FieldError } from '../form/field-errors';
+import { limitErrors, type LimitValues } from '../form/limit-values';
 
 /** The values of a form on a plan. */
 export interface PlanValues extends LimitValues {
@@ -15,17 +9,8 @@ export interface PlanValues extends LimitValues {
 }
 
 /** Returns what is wrong with a plan, if anything; the service checks the range of its limits. */
-export function planFaults({ name, ...limits }: PlanValues): Partial<PlanValues> {
-  return { ...nameFault(name), ...limitFaults(limits) };
-}
-
-/** Returns which limits are no numbers, if any. */
-export function limitFaults({ perMinute, perDay }: LimitValues): Partial<LimitValues> {
-  const fault = 'Enter a whole number of requests';
-  return {
-    ...(!DIGITS.test(perMinute.trim()) && { perMinute: fault }),
-    ...(!DIGITS.test(perDay.trim()) && { perDay: fault }),
-  };
+export function planErrors({ name, ...limits }: PlanValues): Partial<PlanValues> {
+  return { ...nameError(name), ...limitErrors(limits) };
 }
 
 /** Sets the limits of a plan. */
@@ -41,7 +26,7 @@ export async function createPlan(store: AnimalStore, values: PlanValues): Promis
   return savePlan(store, values);
 }
 
-function nameFault(name: string): { name?: string } {
+function nameError(name: string): { name?: string } {
   if (name === '') {
     return { name: 'Enter a name' };
   }

@@ -15,7 +15,7 @@ interface DataTableProps<Item extends RowData> {
   label: string;
   columns: Column<Item>[];
   pages: CursorPages<Item>;
-  /** What stands in the place of no rows. */
+  /** Shown if there are no rows. */
   empty: ReactNode;
   /** Opens a row. The first column must have a button or link that does the same for the keyboard. */
   onRowClick?: (item: Item) => void;
@@ -32,7 +32,7 @@ export function DataTable<Item extends RowData>(props: DataTableProps<Item>) {
     return <ErrorNotice error={error} at={errorUpdatedAt} retry={refetch} />;
   }
   const staleNotice = error !== null && <StaleNotice error={error} at={errorUpdatedAt} retry={refetch} />;
-  // The list shown before, while another one loads, says nothing of that one where it is empty.
+  // While another list loads, the one before stays; if that is empty, it says nothing of the new one.
   const isLoading = query.isPending || (query.isPlaceholderData && items.length === 0);
   if (!isLoading && items.length === 0 && pages.number === 1) {
     return (

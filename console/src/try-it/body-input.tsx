@@ -2,7 +2,7 @@ import { Button, Group, Text, Textarea } from '@mantine/core';
 import type { GetInputPropsReturnType } from '@mantine/form';
 import { indentJson, isJson } from './json-text';
 
-/** The request body as text. JSON with a fault can be sent too, as the service responds to it. */
+/** The request body as text. Invalid JSON can be sent too, because the response of the service explains it. */
 export function BodyInput({ field }: { field: GetInputPropsReturnType }) {
   const text = String(field.value);
   const isValid = isJson(text);

@@ -22,7 +22,7 @@ export const operationsQuery = (ofAdministration: boolean) => {
   });
 };
 
-/** @throws AnimalStoreError as the client does, which loads no documents. Their limit is that of the address. */
+/** @throws AnimalStoreError like the client, which loads no documents. Their limit is that of the address. */
 async function load(file: string, signal: AbortSignal): Promise<OpenApiDocument> {
   let response: Response;
   try {

@@ -11,7 +11,7 @@ import { CurlPanel } from './curl-panel';
 import { OperationSummary } from './operation-summary';
 import { needsConfirmation, type Operation, type ParameterPlace } from './operations';
 import { ParameterInput } from './parameter-input';
-import { emptyValues, faultOf, requestOf, type Values } from './request';
+import { emptyValues, parameterError, requestOf, type Values } from './request';
 import { ResponsePanel } from './response-panel';
 import { send } from './send';
 import { suggestionFor } from './suggestions';
@@ -31,7 +31,7 @@ export function OperationPanel({ operation }: { operation: Operation }) {
       Object.fromEntries(
         operation.parameters.map((each) => [
           `${each.place}.${each.name}`,
-          faultOf(each, values[each.place][each.name] ?? ''),
+          parameterError(each, values[each.place][each.name] ?? ''),
         ]),
       ),
   });

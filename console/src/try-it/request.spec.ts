@@ -1,7 +1,7 @@
 import document from '../../../openapi.json';
 import type { OpenApiDocument } from './openapi-document';
 import { operationsOf } from './operations';
-import { emptyValues, faultOf, requestOf, type Values } from './request';
+import { emptyValues, parameterError, requestOf, type Values } from './request';
 
 const operations = operationsOf(document as unknown as OpenApiDocument, '/docs', false);
 const ORIGIN = 'http://localhost:3000';
@@ -45,7 +45,7 @@ describe('requestOf', () => {
   });
 });
 
-describe('faultOf', () => {
+describe('parameterError', () => {
   const parameter = { name: 'x', required: true, description: '', choices: null, isInteger: false };
   const rest = { defaultValue: null, example: null };
 
@@ -57,7 +57,7 @@ describe('faultOf', () => {
     ['header', 'é', null],
     ['header', '→', 'A header cannot carry these characters'],
     ['header', 'a\nb', 'A header cannot carry these characters'],
-  ] as const)('judges the %s value %j', (place, value, fault) => {
-    expect(faultOf({ ...parameter, ...rest, place }, value)).toBe(fault);
+  ] as const)('judges the %s value %j', (place, value, error) => {
+    expect(parameterError({ ...parameter, ...rest, place }, value)).toBe(error);
   });
 });

@@ -45,7 +45,7 @@ export function requestOf(operation: Operation, values: Values, origin: string):
 }
 
 /** Returns why a value cannot be sent as this parameter at all, or null. The service judges the rest. */
-export function faultOf({ name, place }: Parameter, value: string): string | null {
+export function parameterError({ name, place }: Parameter, value: string): string | null {
   if (place === 'path') {
     if (value === '') {
       return `Enter ${name}, as it is part of the path`;

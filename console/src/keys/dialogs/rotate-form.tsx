@@ -1,11 +1,11 @@
 import { Input, SegmentedControl, Text } from '@mantine/core';
 import type { IssuedKey } from 'animal-store-client';
 import { useState } from 'react';
-import { ExpiryFields, expiryFault, expiryOf } from '../form/expiry-fields';
-import { useSubmission } from '../form/use-submission';
-import { Instant } from '../format/instant';
-import { serviceNowMs } from '../session/service-clock';
-import { useSessionHold, useStore } from '../session/session';
+import { ExpiryFields, expiryError, expiryOf } from '../../form/expiry-fields';
+import { useSubmission } from '../../form/use-submission';
+import { Instant } from '../../format/instant';
+import { serviceNowMs } from '../../session/service-clock';
+import { useSessionHold, useStore } from '../../session/session';
 import { DialogForm } from './dialog-form';
 import type { KeyFormProps } from './key-form';
 import { OwnKeyWarning } from './own-key-warning';
@@ -26,7 +26,7 @@ export function RotateForm({ apiKey, onClose, onRotated }: KeyFormProps) {
   const [values, setValues] = useState(INITIAL_VALUES);
   const { form, submit, error, isPending } = useSubmission({
     initialValues: INITIAL_VALUES,
-    validate: expiryFault,
+    validate: expiryError,
     send: (given): Promise<IssuedKey> => {
       const overlapSeconds = Number(given.overlapSeconds);
       return store.admin.keys.rotate(apiKey.id, { overlapSeconds, ...expiryOf(given) });

@@ -1,6 +1,6 @@
 import { Button, Group, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { FormError } from '../feedback/form-error';
+import { FormError } from '../../feedback/form-error';
 
 interface DialogFormProps {
   /** The button that sends it. */
@@ -8,7 +8,7 @@ interface DialogFormProps {
   color?: string;
   isPending: boolean;
   error: Error | null;
-  /** What did not happen where it fails. */
+  /** The title of a failure: what did not happen. */
   failure: string;
   /** What to do when no response arrived. */
   noResponse?: string;

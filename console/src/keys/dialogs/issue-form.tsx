@@ -1,13 +1,13 @@
 import { Input, SegmentedControl, Text } from '@mantine/core';
 import type { IssuedKey, Plan } from 'animal-store-client';
 import { useState } from 'react';
-import { ExpiryFields, expiryFault, expiryOf } from '../form/expiry-fields';
-import { useSubmission } from '../form/use-submission';
-import { useStore } from '../session/session';
+import { ExpiryFields, expiryError, expiryOf } from '../../form/expiry-fields';
+import { useSubmission } from '../../form/use-submission';
+import { useStore } from '../../session/session';
 import { DialogForm } from './dialog-form';
 import { LabelFields, labelOf } from './label-fields';
 import { PlanFields } from './plan-fields';
-import { limitFaults, planOf } from './plan-values';
+import { quotaErrors, quotaFields } from './quota-values';
 
 interface IssueFormProps {
   plans: Plan[];
@@ -35,10 +35,10 @@ export function IssueForm({ plans, onClose, onIssued }: IssueFormProps) {
   const planNamed = (name: string) => plans.find((plan) => plan.name === name);
   const { form, submit, error, isPending } = useSubmission({
     initialValues,
-    validate: (given) => ({ ...limitFaults(given, planNamed(given.plan)), ...expiryFault(given) }),
+    validate: (given) => ({ ...quotaErrors(given, planNamed(given.plan)), ...expiryError(given) }),
     send: (given): Promise<IssuedKey> => {
       const role = given.role === 'admin' ? 'admin' : 'client';
-      return store.admin.keys.issue({ ...labelOf(given), ...planOf(given), role, ...expiryOf(given) });
+      return store.admin.keys.issue({ ...labelOf(given), ...quotaFields(given), role, ...expiryOf(given) });
     },
     onSent: onIssued,
     onValuesChange: setValues,

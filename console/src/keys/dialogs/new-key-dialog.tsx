@@ -2,8 +2,8 @@ import { Alert, Button, Code, Group, Modal, Stack, Text } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
 import type { IssuedKey } from 'animal-store-client';
 import { useState } from 'react';
-import { CopyButton } from '../feedback/copy-button';
-import { useSessionHold } from '../session/session';
+import { CopyButton } from '../../feedback/copy-button';
+import { useSessionHold } from '../../session/session';
 
 interface NewKeyDialogProps {
   /** The key to show; null shows nothing. */

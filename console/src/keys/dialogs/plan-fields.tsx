@@ -1,10 +1,10 @@
 import { NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { Plan } from 'animal-store-client';
-import { limitsText } from '../format/limits';
-import type { PlanValues } from './plan-values';
+import { limitsText } from '../../format/limits';
+import type { QuotaValues } from './quota-values';
 
-interface PlanFieldsProps<Values extends PlanValues> {
+interface PlanFieldsProps<Values extends QuotaValues> {
   form: UseFormReturnType<Values>;
   plans: Plan[];
   /** The chosen plan. */
@@ -12,7 +12,7 @@ interface PlanFieldsProps<Values extends PlanValues> {
 }
 
 /** Asks for the plan of a quota, and for limits of its own. */
-export function PlanFields<Values extends PlanValues>({ form, plans, plan }: PlanFieldsProps<Values>) {
+export function PlanFields<Values extends QuotaValues>({ form, plans, plan }: PlanFieldsProps<Values>) {
   const isWithoutLimits = plan !== undefined && plan.perMinute === null;
   const limit = {
     placeholder: isWithoutLimits ? '' : 'As the plan',

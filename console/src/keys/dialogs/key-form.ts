@@ -1,6 +1,6 @@
 import type { IssuedKey, Key, KeyWithUsage } from 'animal-store-client';
 
-/** What the form of every dialog that changes a key needs. It mounts when its dialog opens, so it begins with the key as it is then. */
+/** The properties of a form that changes a key. It mounts when its dialog opens, so it starts with the current key. */
 export interface KeyFormProps {
   apiKey: KeyWithUsage;
   onClose: () => void;

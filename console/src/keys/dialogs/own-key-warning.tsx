@@ -1,6 +1,6 @@
 import { Alert } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { useOwnKey } from '../session/own-key';
+import { useOwnKey } from '../../session/own-key';
 
 /** Warns that a change ends the reader's own session, if the key is the signed-in one. */
 export function OwnKeyWarning({ id, children }: { id: string; children: ReactNode }) {

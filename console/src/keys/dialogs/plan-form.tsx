@@ -2,16 +2,16 @@ import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Plan } from 'animal-store-client';
 import { useState } from 'react';
-import { useSubmission } from '../form/use-submission';
-import { limitsText } from '../format/limits';
-import { UntrustedText } from '../format/untrusted-text';
-import { Fact } from '../layout/fact';
-import { useStore } from '../session/session';
+import { useSubmission } from '../../form/use-submission';
+import { limitsText } from '../../format/limits';
+import { UntrustedText } from '../../format/untrusted-text';
+import { Fact } from '../../layout/fact';
+import { useStore } from '../../session/session';
 import { DialogForm } from './dialog-form';
 import type { KeyFormProps } from './key-form';
-import { quotaKeysQuery } from './key-query';
+import { quotaKeysQuery } from '../key-query';
 import { PlanFields } from './plan-fields';
-import { limitFaults, limitsOf, planOf } from './plan-values';
+import { limitsOf, quotaErrors, quotaFields } from './quota-values';
 import { WithPlans } from './with-plans';
 
 /** Changes the plan of a key's quota, or the limits of the quota itself. */
@@ -32,8 +32,8 @@ function LoadedPlanForm({ apiKey, plans, onClose, onChanged }: KeyFormProps & { 
   const planNamed = (name: string) => plans.find((plan) => plan.name === name);
   const { form, submit, error, isPending } = useSubmission({
     initialValues,
-    validate: (given) => limitFaults(given, planNamed(given.plan)),
-    send: (given) => store.admin.keys.changePlan(apiKey.id, planOf(given)),
+    validate: (given) => quotaErrors(given, planNamed(given.plan)),
+    send: (given) => store.admin.keys.changePlan(apiKey.id, quotaFields(given)),
     onSent: onChanged,
     onValuesChange: setValues,
   });

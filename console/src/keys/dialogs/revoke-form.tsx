@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useStore } from '../session/session';
+import { useStore } from '../../session/session';
 import { DialogForm } from './dialog-form';
 import type { KeyFormProps } from './key-form';
 import { OwnKeyWarning } from './own-key-warning';

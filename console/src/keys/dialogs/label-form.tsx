@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core';
-import { useSubmission } from '../form/use-submission';
-import { useStore } from '../session/session';
+import { useSubmission } from '../../form/use-submission';
+import { useStore } from '../../session/session';
 import { DialogForm } from './dialog-form';
 import type { KeyFormProps } from './key-form';
 import { LabelFields, labelOf } from './label-fields';

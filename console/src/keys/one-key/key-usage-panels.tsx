@@ -1,14 +1,14 @@
 import { Skeleton, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Period } from '../charts/periods';
-import { RangeChart, RangeChartPlaceholder } from '../charts/range-chart';
-import { RangeSelect } from '../charts/range-select';
-import { RANGES, rangeStartMs } from '../charts/ranges';
-import { Loaded } from '../feedback/loaded';
-import { Panel } from '../layout/panel';
-import { serviceNowMs } from '../session/service-clock';
-import { useStore } from '../session/session';
+import type { Period } from '../../charts/periods';
+import { RangeChart, RangeChartPlaceholder } from '../../charts/range-chart';
+import { RangeSelect } from '../../charts/range-select';
+import { RANGES, rangeStartMs } from '../../charts/ranges';
+import { Loaded } from '../../feedback/loaded';
+import { Panel } from '../../layout/panel';
+import { serviceNowMs } from '../../session/service-clock';
+import { useStore } from '../../session/session';
 import { OperationShares } from './operation-shares';
 
 /** Shows the requests of one key in a range, by outcome and by operation. */

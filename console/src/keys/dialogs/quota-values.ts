@@ -1,0 +1,33 @@
+import type { Plan } from 'animal-store-client';
+import { limitErrors, type LimitValues, wholeNumber } from '../../form/limit-values';
+import type { LimitPair } from '../../format/limits';
+
+/** The values of a form on the plan of a quota; empty limits stand for those of the plan. */
+export interface QuotaValues extends LimitValues {
+  plan: string;
+}
+
+/** Returns what is wrong with the limits of a quota: it has both or neither, and both on a plan without limits. */
+export function quotaErrors(values: QuotaValues, plan: Plan | undefined): Partial<LimitValues> {
+  if (plan?.perMinute === null) {
+    return limitErrors(values, 'This plan needs a limit');
+  }
+  return hasOwnLimits(values) ? limitErrors(values, 'Give both limits or neither') : {};
+}
+
+/** Returns the fields of a request from valid values. */
+export function quotaFields(values: QuotaValues) {
+  const { plan, perMinute, perDay } = values;
+  return hasOwnLimits(values) ? { plan, perMinute: Number(perMinute), perDay: Number(perDay) } : { plan };
+}
+
+/** Returns the limits that the values lead to; null for none, such as while they are typed. */
+export function limitsOf(values: QuotaValues, plan: Plan | undefined): LimitPair {
+  return hasOwnLimits(values)
+    ? { perMinute: wholeNumber(values.perMinute), perDay: wholeNumber(values.perDay) }
+    : { perMinute: plan?.perMinute ?? null, perDay: plan?.perDay ?? null };
+}
+
+function hasOwnLimits({ perMinute, perDay }: LimitValues): boolean {
+  return perMinute.trim() !== '' || perDay.trim() !== '';
+}
