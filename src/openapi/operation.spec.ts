@@ -1,6 +1,6 @@
-import type { HeaderObject, OperationObject } from '@nestjs/swagger';
+import type { HeaderObject, OperationObject, ResponseObject } from '@nestjs/swagger';
 import { referToHeaders } from './headers.js';
-import { completeOperation } from './operation.js';
+import { completeOperation, errorComponents } from './operation.js';
 
 const LIST: OperationObject = {
   responses: {
@@ -11,6 +11,8 @@ const LIST: OperationObject = {
 const PAGE_LINKS = { $ref: '#/components/headers/PageLinks' };
 const DEPRECATION_LINKS = { $ref: '#/components/headers/DeprecationLinks' };
 
+const ERRORS = errorComponents();
+
 /** Returns the `Link` header of each status. */
 function linksOf(operation: OperationObject): Record<string, unknown> {
   const { responses } = completeOperation(
@@ -18,10 +20,10 @@ function linksOf(operation: OperationObject): Record<string, unknown> {
     'get',
   );
   return Object.fromEntries(
-    Object.entries(responses).map(([status, response]) => [
-      status,
-      (response as { headers: Record<string, unknown> }).headers['Link'],
-    ]),
+    Object.entries(responses).map(([status, response]) => {
+      const { $ref, headers } = response as ResponseObject & { $ref?: string };
+      return [status, (ERRORS[$ref?.split('/').at(-1) ?? '']?.headers ?? headers)?.['Link']];
+    }),
   );
 }
 

@@ -117,12 +117,12 @@ describe('UsageRecorder', () => {
     ]);
   });
 
-  it('records requests that are served while the counters are away', async () => {
+  it('records a request whose count fails as a server error', async () => {
     await store.database.query('ALTER TABLE rate_limit_counters RENAME TO lost');
     const response = await send(`${store.url}/v1/pets`, { key: key.key });
     await store.database.query('ALTER TABLE lost RENAME TO rate_limit_counters');
-    expect(response.status).toBe(200);
-    expect(await recorded(key)).toMatchObject([fresh('listPets', { '2xx': 1 })]);
+    expect(response.status).toBe(503);
+    expect(await recorded(key)).toMatchObject([fresh('listPets', { '5xx': 1 })]);
   });
 
   it.each([
