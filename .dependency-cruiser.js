@@ -87,7 +87,7 @@ export default {
       name: 'no-folder-cycle',
       severity: 'error',
       scope: 'folder',
-      from: { path: '^src/[^/]+$', pathNot: '^src/(http|server|openapi|rate-limit)$' },
+      from: { path: '^src/[^/]+$' },
       to: { path: '^src/[^/]+$', circular: true },
     },
     {
@@ -95,6 +95,12 @@ export default {
       severity: 'error',
       from: { path: '^src/errors/' },
       to: { path: '^src/', pathNot: '^src/errors/' },
+    },
+    {
+      name: 'the-server-imports-errors-and-settings',
+      severity: 'error',
+      from: { path: '^src/server/', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^src/', pathNot: '^src/(server|errors|settings)/' },
     },
     {
       name: 'rules-are-pure',

@@ -17,7 +17,7 @@ import { serverOptions } from './server/server-options.js';
 import { createLogger, nestLogger } from './logging/logger.js';
 import { RequestLog } from './logging/request-log.js';
 import { serveConsole } from './console/console.js';
-import { documentHooks } from './openapi/document-hooks.js';
+import { DocumentRateLimit } from './rate-limit/document-rate-limit.js';
 import { serveDocuments } from './openapi/documents.js';
 
 /** NestJS on Fastify, with `NotFoundHandler` instead of NestJS's own handler. */
@@ -56,9 +56,9 @@ export async function createApplication(
   app.get(NotFoundHandler).addTo(fastify);
   recordMethods(fastify, app.get(AllowedMethods), environment);
   fastify.addHook('onRoute', (route) => app.get(DeprecatedOperations).addRoute(route));
-  const hooks = documentHooks(app);
-  serveDocuments(app, environment, hooks);
-  serveConsole(fastify, hooks);
+  const { onRequest } = app.get(DocumentRateLimit);
+  serveDocuments(app, environment, { onRequest });
+  serveConsole(fastify, { onRequest });
   try {
     await app.init();
   } catch (error) {

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { DocumentHooks } from '../openapi/document-hooks.js';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import { serveStaticDocument } from '../openapi/static-document.js';
 import { readConsoleFiles } from './console-files.js';
 
@@ -13,7 +12,10 @@ const NONCE_BYTES = 16;
  * Serves the console: its page at `/console` and at every path below, which the page itself routes, and the files that the page loads.
  * Files are immutable, as their names contain a hash; the page has a nonce for each response, so it is not stored.
  */
-export function serveConsole(fastify: FastifyInstance, hooks: DocumentHooks): void {
+export function serveConsole(
+  fastify: FastifyInstance,
+  hooks: Pick<RouteShorthandOptions, 'onRequest'>,
+): void {
   const { page, files } = readConsoleFiles();
   for (const { name, type, content, brotli } of files) {
     const headers = { 'Cache-Control': 'public, max-age=31536000, immutable' };

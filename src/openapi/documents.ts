@@ -1,8 +1,8 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import type { RouteShorthandOptions } from 'fastify';
 import type { Environment } from '../settings/environment.js';
 import { createDocuments, documentText } from './document.js';
-import type { DocumentHooks } from './document-hooks.js';
 import { REFERENCE_PAGE } from './reference-page.js';
 import { serveStaticDocument, type StaticDocument } from './static-document.js';
 
@@ -13,7 +13,7 @@ const ACCEPTS_HTML = /\btext\/html\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i;
 export function serveDocuments(
   app: NestFastifyApplication,
   environment: Environment,
-  hooks: DocumentHooks,
+  hooks: Pick<RouteShorthandOptions, 'onRequest'>,
 ): void {
   const { store, administration } = createDocuments(app, environment);
   const documents = [

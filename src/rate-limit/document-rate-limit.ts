@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Clock } from '../settings/clock.js';
 import { ApiError } from '../errors/api-error.js';
 import { networkOf } from './rules/address.js';
@@ -14,13 +14,16 @@ const REQUESTS_PER_MINUTE = 600;
 @Injectable()
 export class DocumentRateLimit {
   private readonly counters: LocalCounterStore;
+  /** The hook of every route that serves a document. */
+  readonly onRequest: onRequestHookHandler = (request, _reply, done) =>
+    done(this.check(request) ?? undefined);
 
   constructor(clock: Clock) {
     this.counters = new LocalCounterStore(() => clock.now(), []);
   }
 
   /** Returns the error of a request over the limit of its address, else null. */
-  check({ ip }: Pick<FastifyRequest, 'ip'>): ApiError | null {
+  private check({ ip }: Pick<FastifyRequest, 'ip'>): ApiError | null {
     const { allowed, windows, nowMs } = this.counters.consume({
       bucketKey: addressBucketKey(networkOf(ip)),
       perMinute: REQUESTS_PER_MINUTE,
