@@ -1,4 +1,3 @@
-import pg from 'pg';
 import { Batcher, BatchItemError } from '../database/batcher.js';
 import type { Clock } from '../settings/clock.js';
 import { loadSql, namedStatement, type QueryRunner, type Statement } from '../database/query-runner.js';
@@ -8,8 +7,6 @@ const CREATE = loadSql(import.meta.url, 'create').text;
 const CREATE_ONCE = loadSql(import.meta.url, 'create-once').text;
 /** The parameters of `create-once.sql` before the columns of the records. */
 const KEY_PARAMETERS = 4;
-/** SQLSTATE classes of a value that cannot be stored, or violates a constraint (PostgreSQL, Appendix A). */
-const INVALID_VALUE = /^2[23]...$/;
 const KEY_REUSED =
   'This Idempotency-Key came with another request within the last 24 hours. Use a new one for each.';
 
@@ -56,7 +53,7 @@ type Row = [body: string | null, location: string | null];
 type OnceRow = [isCreated: boolean, isValid: boolean, isSame: boolean | null, ...Row];
 
 /**
- * Creates the records of one resource, in batches of one statement. A creation that the database rejects fails alone. One with an
+ * Creates the records of one resource, in batches of one statement, which has all or none. A creation with an
  * `Idempotency-Key` is rejected with ApiError `idempotency_conflict` or `idempotency_key_reused`; a key must not be loaded
  * again while it is in flight here.
  */
@@ -69,38 +66,18 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
     private readonly queries: QueryRunner,
     private readonly clock: Clock,
   ) {
-    super((creations) => this.createAll(creations), {
-      name: resource.name,
-      maxInFlight: queries.maxInFlight,
-    });
+    super(
+      (creations) =>
+        creations.some(({ idempotent }) => idempotent !== null)
+          ? this.runOnce(creations)
+          : this.run(creations),
+      { name: resource.name, maxInFlight: queries.maxInFlight },
+    );
     this.create = namedStatement(resource.name, statementText(CREATE, resource, 0));
     this.createOnce = namedStatement(
       `${resource.name}-once`,
       statementText(CREATE_ONCE, resource, KEY_PARAMETERS),
     );
-  }
-
-  private async createAll(creations: Creation<Input>[]): Promise<Result[]> {
-    try {
-      return await (creations.some(({ idempotent }) => idempotent !== null)
-        ? this.runOnce(creations)
-        : this.run(creations));
-    } catch (error) {
-      if (!(error instanceof pg.DatabaseError && INVALID_VALUE.test(String(error.code)))) {
-        throw error;
-      }
-      if (creations.length === 1) {
-        return [new BatchItemError(error)];
-      }
-      // Nothing was created. Halving finds the creation that the database rejects; a half that fails leaves the other as it is.
-      const middle = Math.ceil(creations.length / 2);
-      const results: Result[] = [];
-      for (const half of [creations.slice(0, middle), creations.slice(middle)]) {
-        const fail = (reason: unknown) => half.map(() => new BatchItemError(reason));
-        results.push(...(await this.createAll(half).catch(fail)));
-      }
-      return results;
-    }
   }
 
   private async run(creations: Creation<Input>[]): Promise<Result[]> {
