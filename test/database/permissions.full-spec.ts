@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Logger } from '@nestjs/common';
-import { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
-import { SHARED_COUNTER_STORE } from '../../src/rate-limit/stores/fallback-counter-store.js';
+import { CounterCleanup } from '../../src/rate-limit/stores/counter-cleanup.js';
 import type { Environment } from '../../src/settings/environment.js';
 import { UsageJournal } from '../../src/usage/usage.journal.js';
 import { UsageCleanup } from '../../src/usage/usage.cleanup.js';
@@ -96,7 +95,7 @@ describe('a service whose role lacks privileges', () => {
     await call('GET /admin/keys');
     await call('GET /admin/usage');
     await call('GET /admin/audit');
-    await app.get<PostgresCounterStore>(SHARED_COUNTER_STORE).cleanup.deleteExpired();
+    await app.get(CounterCleanup).deleteExpired();
     await app.get(UsageJournal).aggregate();
     await app.get(UsageCleanup).deleteExpired();
     await app.get(IdempotencyCleanup).deleteExpired();

@@ -6,6 +6,7 @@ import { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-count
 import { TestClock } from '../support/counters/clock.js';
 import { newBucket } from '../support/counters/counter-stores.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
+import { openQueries } from '../support/database/queries.js';
 
 const NOON = Date.UTC(2027, 2, 5, 12);
 
@@ -27,7 +28,7 @@ beforeEach(() => {
   clock.travelTo(new Date(NOON));
   nowMs = NOON;
   const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: database.url });
-  shared = new PostgresCounterStore(environment, clock);
+  shared = new PostgresCounterStore(environment, clock, openQueries(environment));
   local = new LocalCounterStore(() => nowMs, environment.BAN_DURATIONS);
 });
 afterEach(() => shared.onApplicationShutdown());

@@ -7,6 +7,7 @@ import { PrismaService } from '../../src/database/prisma.service.js';
 import { readEnvironment } from '../../src/settings/environment.js';
 import type { RateLimitDecision, RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
 import type { CountingConnection } from '../../src/rate-limit/stores/postgres-connection.js';
+import { CounterCleanup } from '../../src/rate-limit/stores/counter-cleanup.js';
 import { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
 import { TestClock } from '../support/counters/clock.js';
 import {
@@ -25,6 +26,7 @@ import { freePort } from '../support/service/free-port.js';
 import { hold } from '../support/load/holding.js';
 import { fakeIntervals } from '../support/load/intervals.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
+import { openQueries } from '../support/database/queries.js';
 
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1000;
@@ -44,6 +46,7 @@ let database: TestDatabase;
 let clock: TestClock;
 let store: PostgresCounterStore;
 let stores: PostgresCounterStore[];
+let cleanup: CounterCleanup;
 
 beforeAll(async () => {
   Logger.overrideLogger(false);
@@ -56,6 +59,7 @@ beforeEach(() => {
   clock = new TestClock();
   clock.travelToMinuteStart();
   store = open();
+  cleanup = new CounterCleanup(store['queries'], clock);
 });
 afterEach(async () => {
   await Promise.all(stores.map((each) => each.onApplicationShutdown()));
@@ -65,7 +69,7 @@ afterEach(async () => {
 /** Opens the counter store of one more replica. */
 function open(itsClock = clock): PostgresCounterStore {
   const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: database.url });
-  const opened = new PostgresCounterStore(environment, itsClock);
+  const opened = new PostgresCounterStore(environment, itsClock, openQueries(environment));
   stores.push(opened);
   return opened;
 }
@@ -107,7 +111,7 @@ async function whileServerHangs(during: () => Promise<void>): Promise<number> {
 /** Whether the store waits for a lock. */
 async function isWaiting(): Promise<boolean> {
   const rows = await database.query(
-    `SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'animal-store %'
+    `SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'animal-store%'
      AND datname = current_database() AND wait_event_type = 'Lock'`,
   );
   return rows.length > 0;
@@ -235,21 +239,6 @@ describe('PostgresCounterStore, while another session holds a lock', () => {
       expect(reason).toHaveProperty('message', expect.stringContaining('lock timeout'));
     });
     expect(await store.bans()).toEqual(new Map([[held.bucketKey, endOf(ban)]]));
-  });
-
-  it('waits in the cleanup while the table is locked against deletes, and still lists bans', async () => {
-    await startBan(newBucket(1));
-    let cleanup: Promise<unknown> | undefined;
-    await holding(async (holder) => {
-      await holder.query('LOCK TABLE rate_limit_counters IN SHARE MODE');
-      cleanup = store.cleanup.deleteExpired();
-      await until(isWaiting);
-      expect(await store.bans()).toHaveProperty('size', 1);
-      // Longer than the timeout of a query.
-      await holder.query('SELECT pg_sleep(0.8)');
-      expect(await isWaiting()).toBe(true);
-    });
-    await cleanup;
   });
 });
 
@@ -436,7 +425,7 @@ describe('the connection of PostgresCounterStore', () => {
       APP_ENV: 'staging',
       DATABASE_URL: `postgres://127.0.0.1:${refusing}/x`,
     });
-    const away = new PostgresCounterStore(environment, clock);
+    const away = new PostgresCounterStore(environment, clock, openQueries(environment));
     stores.push(away);
     await expect(away.consume(newBucket())).rejects.toMatchObject({ kind: 'refused' });
     const noSocket = Object.assign(new Error('connect EMFILE'), { code: 'EMFILE' });
@@ -508,7 +497,7 @@ describe('CounterCleanup', () => {
     const kept = [await stored(newBucket(300, null), 0), await stored(newBucket(300, null), 10 * MINUTE_MS)];
     await stored(newBucket(300, null), 11 * MINUTE_MS);
     await stored(newBucket(300, null), 30 * DAY_MS);
-    await store.cleanup.deleteExpired();
+    await cleanup.deleteExpired();
     expect(await bucketsLeft()).toEqual(kept.toSorted());
   });
 
@@ -516,7 +505,7 @@ describe('CounterCleanup', () => {
     const kept = [await stored(newBucket(), 11 * MINUTE_MS), await stored(newBucket(), DAY_MS)];
     await stored(newBucket(), 2 * DAY_MS);
     await stored(newBucket(), 30 * DAY_MS);
-    await store.cleanup.deleteExpired();
+    await cleanup.deleteExpired();
     expect(await bucketsLeft()).toEqual(kept.toSorted());
   });
 
@@ -525,10 +514,10 @@ describe('CounterCleanup', () => {
     await stored(newBucket(), 30 * DAY_MS);
     await holding(async (holder) => {
       await holder.query('SELECT 1 FROM rate_limit_counters WHERE bucket_key = $1 FOR UPDATE', [locked]);
-      await store.cleanup.deleteExpired();
+      await cleanup.deleteExpired();
       expect(await bucketsLeft()).toEqual([locked]);
     });
-    await store.cleanup.deleteExpired();
+    await cleanup.deleteExpired();
     expect(await bucketsLeft()).toEqual([]);
   });
 
@@ -537,45 +526,28 @@ describe('CounterCleanup', () => {
       `INSERT INTO rate_limit_counters (bucket_key, minute, minute_used, minute_limit, day, day_used, allowed)
        SELECT 'address:' || n, 0, 1, 300, 0, 1, 1 FROM generate_series(1, 7000) AS n`,
     );
-    expect(await store.cleanup.deleteExpired()).toBe(true);
+    expect(await cleanup.deleteExpired()).toBe(true);
     expect(await bucketsLeft()).toHaveLength(2000);
-    expect(await store.cleanup.deleteExpired()).toBe(false);
+    expect(await cleanup.deleteExpired()).toBe(false);
     expect(await bucketsLeft()).toEqual([]);
   });
 
   it('runs every minute', async () => {
     await stored(newBucket(), 30 * DAY_MS);
     fakeIntervals();
-    store.onModuleInit();
+    cleanup.onModuleInit();
     jest.advanceTimersByTime(MINUTE_MS);
     jest.useRealTimers();
     await eventually(async () => expect(await bucketsLeft()).toEqual([]));
   });
 
-  it('is abandoned at shutdown when it waits for a lock, without a warning', async () => {
-    const ending = stores.pop() as PostgresCounterStore;
-    const warn = jest.spyOn(ending.cleanup['logger'], 'warn').mockImplementation();
-    await holding(async (holder) => {
-      await holder.query('LOCK TABLE rate_limit_counters IN SHARE MODE');
-      fakeIntervals();
-      ending.onModuleInit();
-      jest.advanceTimersByTime(MINUTE_MS);
-      jest.useRealTimers();
-      await until(isWaiting);
-      const start = performance.now();
-      await ending.onApplicationShutdown();
-      expect(performance.now() - start).toBeLessThan(SECOND_MS);
-    });
-    expect(warn).not.toHaveBeenCalled();
-  });
-
   it('removes only rows whose windows are over: a returning client starts with full windows', async () => {
     const request = newBucket(5, 5);
     await consumeAtOnce(request, 5, store);
-    await store.cleanup.deleteExpired();
+    await cleanup.deleteExpired();
     expect((await store.consume(request)).allowed).toBe(false);
     clock.travel(3 * DAY_MS);
-    await store.cleanup.deleteExpired();
+    await cleanup.deleteExpired();
     expect(await bucketsLeft()).toEqual([]);
     expect(remaining(await store.consume(request))).toEqual([4, 4]);
   });
@@ -602,7 +574,7 @@ describe('CounterCleanup, with bans', () => {
     ];
     await stored('quota:fallen-from-one', 1, DAY_MS);
     await stored('quota:fallen-from-four', 4, 4 * DAY_MS);
-    await store.cleanup.deleteExpired();
+    await cleanup.deleteExpired();
     const left = await database.query<{ bucket_key: string }>('SELECT bucket_key FROM rate_limit_counters');
     expect(left.map(({ bucket_key }) => bucket_key).toSorted()).toEqual(kept.toSorted());
   });
@@ -614,10 +586,10 @@ describe('CounterCleanup, with bans', () => {
       clock.travelTo(new Date(Math.ceil(endOf(starter).getTime() / MINUTE_MS) * MINUTE_MS));
     }
     clock.travel(3 * DAY_MS);
-    await store.cleanup.deleteExpired();
+    await cleanup.deleteExpired();
     expect(lengthMs(await startBan(request))).toBe(5 * MINUTE_MS);
     clock.travel(10 * DAY_MS);
-    await store.cleanup.deleteExpired();
+    await cleanup.deleteExpired();
     expect(await counterOf(request)).toBeUndefined();
     expect(lengthMs(await startBan(request))).toBe(MINUTE_MS);
   });

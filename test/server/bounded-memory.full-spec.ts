@@ -11,6 +11,7 @@ import { type CounterHome, counterStores } from '../support/counters/counter-sto
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { until } from '../support/eventually.js';
 import { heapBytes } from '../support/service/heap.js';
+import { openQueries } from '../support/database/queries.js';
 
 const ITEMS = 300_000;
 const AT_ONCE = 1_000;
@@ -69,7 +70,7 @@ describe('the heap', () => {
     const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: database.url });
     const clock = new TestClock();
     clock.travelToMinuteStart();
-    shared = new PostgresCounterStore(environment, clock);
+    shared = new PostgresCounterStore(environment, clock, openQueries(environment));
     store = new FallbackCounterStore(shared, environment, clock);
   });
   afterAll(async () => {

@@ -95,8 +95,10 @@ export class CountingConnection {
     this.socket.destroy();
   }
 
-  end(): Promise<void> {
-    return endConnection(this.client);
+  /** Ends in order, within the deadline: the server may be gone. */
+  async end(): Promise<void> {
+    this.socket.unref();
+    await withinDeadline(this.client.end(), DEADLINE_MS).catch(() => {});
   }
 
   private async open(): Promise<boolean> {
@@ -111,28 +113,6 @@ export class CountingConnection {
       this.client.query<Row>(query, (error, result) => (error ? reject(error) : resolve(result.rows)));
     });
   }
-}
-
-/** Returns the options of any other connection to the counters, each of whose statements has this timeout. */
-export function connectionOptions(
-  environment: Environment,
-  name: string,
-  timeoutMs: number,
-): pg.ClientConfig {
-  return {
-    connectionString: directUrl(environment),
-    application_name: `animal-store ${name}`,
-    connectionTimeoutMillis: DEADLINE_MS,
-    statement_timeout: timeoutMs,
-    query_timeout: timeoutMs,
-  };
-}
-
-/** Ends a connection in order, within the deadline: the server may be gone. */
-export async function endConnection(client: pg.Client): Promise<void> {
-  // Not among the types of pg.
-  (client as pg.Client & { unref(): void }).unref();
-  await withinDeadline(client.end(), DEADLINE_MS).catch(() => {});
 }
 
 /** Returns the URL past a pooler: behind one, settings and prepared statements would not belong to the connection. */

@@ -1,6 +1,6 @@
-import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Batcher } from '../../database/batcher.js';
-import { loadSql, namedStatement, type Statement } from '../../database/query-runner.js';
+import { loadSql, namedStatement, QueryRunner, type Statement } from '../../database/query-runner.js';
 import { Clock } from '../../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
 import {
@@ -14,9 +14,7 @@ import {
   type RateLimitRequest,
 } from '../rules/rate-limit-decision.js';
 import { dayOf, minuteOf } from '../rules/windows.js';
-import { CounterCleanup } from './counter-cleanup.js';
 import { CounterStore } from './counter-store.js';
-import { PostgresBans } from './postgres-bans.js';
 import { PostgresConnection } from './postgres-connection.js';
 
 const ALLOW = allowing('allow', 'unnest($1::text[], $2::int[], $3::int[], $4::int[])');
@@ -24,6 +22,12 @@ const ALLOW = allowing('allow', 'unnest($1::text[], $2::int[], $3::int[], $4::in
 const ALLOW_ONE = allowing('allow-one', '(VALUES ($1::text, $2::int, $3::int, $4::int))');
 const CONSUME = loadSql(import.meta.url, 'consume');
 const PEEK = loadSql(import.meta.url, 'peek');
+const LIFT_BAN = loadSql(import.meta.url, 'lift-ban');
+const BANS = namedStatement(
+  'bans',
+  `SELECT bucket_key, banned_until FROM rate_limit_counters
+   WHERE banned_until > statement_timestamp() + make_interval(secs => $1::float8 / 1000)`,
+);
 
 /** What allow.sql returns of each bucket whose requests it allows. */
 type AllowedRow = Pick<CountedBucket, 'minuteUsed' | 'dayUsed' | 'refusals' | 'nowMs'> & {
@@ -35,7 +39,7 @@ type AllowedRow = Pick<CountedBucket, 'minuteUsed' | 'dayUsed' | 'refusals' | 'n
  * which has one row for each bucket.
  */
 @Injectable()
-export class PostgresCounterStore extends CounterStore implements OnModuleInit, OnApplicationShutdown {
+export class PostgresCounterStore extends CounterStore implements OnApplicationShutdown {
   private readonly batcher = new Batcher((requests: RateLimitRequest[]) => this.consumeBatch(requests), {
     name: 'count',
   });
@@ -44,25 +48,19 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   private readonly connection: PostgresConnection;
   /** Buckets that lacked room in the last batch: their requests go straight to the statement that can deny. */
   private readonly exhausted = new Set<string>();
-  private readonly banQueries: PostgresBans;
-  readonly cleanup: CounterCleanup;
 
   constructor(
     @Inject(ENVIRONMENT) private readonly environment: Environment,
     private readonly clock: Clock,
+    /** For bans, so that counting does not wait for them. */
+    private readonly queries: QueryRunner,
   ) {
     super();
     this.connection = new PostgresConnection(environment);
-    this.banQueries = new PostgresBans(environment, clock);
-    this.cleanup = new CounterCleanup(environment, clock);
   }
 
-  onModuleInit(): void {
-    this.cleanup.onModuleInit();
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await Promise.all([this.connection.close(), this.banQueries.end(), this.cleanup.onApplicationShutdown()]);
+  onApplicationShutdown(): Promise<void> {
+    return this.connection.close();
   }
 
   consume(request: RateLimitRequest): Promise<RateLimitDecision> {
@@ -84,11 +82,14 @@ export class PostgresCounterStore extends CounterStore implements OnModuleInit, 
   }
 
   async bans(): Promise<Map<string, Date>> {
-    return this.environment.BAN_DURATIONS.length === 0 ? new Map() : this.banQueries.list();
+    return this.environment.BAN_DURATIONS.length === 0
+      ? new Map()
+      : new Map(await this.queries.run<[string, Date]>(BANS, [this.clock.storeOffsetMs]));
   }
 
-  liftBan(bucketKey: string): Promise<Date | null> {
-    return this.banQueries.lift(bucketKey);
+  async liftBan(bucketKey: string): Promise<Date | null> {
+    const [ban] = await this.queries.run<[Date]>(LIFT_BAN, [this.clock.storeOffsetMs, bucketKey]);
+    return ban?.[0] ?? null;
   }
 
   private async consumeBatch(requests: RateLimitRequest[]) {

@@ -10,6 +10,7 @@ import { RedisCounterStore } from '../../../src/rate-limit/stores/redis-counter-
 import type { TestClock } from './clock.js';
 import { createDatabase, type TestDatabase } from '../database/database.js';
 import { hasRedis, type RedisServer, startRedis } from './redis.js';
+import { openQueries } from '../database/queries.js';
 
 const BAN_DURATIONS_DEFAULT = '1m,5m,1h,24h';
 
@@ -137,7 +138,7 @@ async function postgresHome(): Promise<CounterHome> {
     ...storedInPostgres(database),
     open: async (clock, BAN_DURATIONS = BAN_DURATIONS_DEFAULT) => {
       const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: database.url, BAN_DURATIONS });
-      const store = new PostgresCounterStore(environment, clock);
+      const store = new PostgresCounterStore(environment, clock, openQueries(environment));
       opened.push(store);
       return store;
     },
