@@ -20,7 +20,7 @@ import { DecisionCheckInterceptor } from './http/served-while-counted.js';
 import { EXPOSED_HEADERS, StandardHeadersHook } from './http/standard-headers.hook.js';
 import { RequestMetrics } from './metrics/request-metrics.js';
 import { headerNames } from './openapi/headers.js';
-import { ConcurrencyHook } from './rate-limit/concurrency.hook.js';
+import { ConcurrencyLimit } from './http/concurrency-limit.js';
 import { UsageRecorder } from './usage/usage.recorder.js';
 import { ValidationPipe } from './http/validation.pipe.js';
 import { HealthModule } from './health/health.module.js';
@@ -32,7 +32,7 @@ import { RateLimitHeadersInterceptor } from './rate-limit/rate-limit-headers.int
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
 import type { Connections } from './server/connections.js';
-import { ServerModule } from './server/server.module.js';
+import { HttpModule } from './http/http.module.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { UsageModule } from './usage/usage.module.js';
 
@@ -54,7 +54,7 @@ import { UsageModule } from './usage/usage.module.js';
   providers: [
     // Before the guards, for every request:
     { provide: EXPOSED_HEADERS, useFactory: () => [...headerNames(), 'Allow'] },
-    requestHooks(StandardHeadersHook, ConcurrencyHook, RequestBodies),
+    requestHooks(StandardHeadersHook, ConcurrencyLimit, RequestBodies),
     // 401, 429, 403, 410:
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
@@ -68,7 +68,7 @@ import { UsageModule } from './usage/usage.module.js';
     { provide: APP_FILTER, useClass: ErrorFilter },
     // After that, for every response:
     responseInterceptors(
-      ConcurrencyHook,
+      ConcurrencyLimit,
       DecisionCheckInterceptor,
       RevalidationInterceptor,
       RateLimitHeadersInterceptor,
@@ -78,7 +78,6 @@ import { UsageModule } from './usage/usage.module.js';
     ),
     Hooks,
     StandardHeadersHook,
-    ConcurrencyHook,
     RequestBodies,
     AllowedMethods,
     DecisionCheckInterceptor,
@@ -91,7 +90,7 @@ export class AppModule {
   static register(environment: Environment, clock: Clock, connections: Connections): DynamicModule {
     return {
       module: AppModule,
-      imports: [SettingsModule.register(environment, clock), ServerModule.register(connections)],
+      imports: [SettingsModule.register(environment, clock), HttpModule.register(connections)],
     };
   }
 }

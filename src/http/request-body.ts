@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
-import { ConcurrencyLimit, OVERLOADED } from '../server/concurrency-limit.js';
+import { ConcurrencyLimit, OVERLOADED } from './concurrency-limit.js';
 import { Connections, SHUTTING_DOWN } from '../server/connections.js';
 import type { RequestHook } from './hooks.js';
 import { parseJsonBody } from './json-body.js';

@@ -14,7 +14,7 @@ import {
 } from '../rate-limit/stores/fallback-counter-store.js';
 import type { PostgresCounterStore } from '../rate-limit/stores/postgres-counter-store.js';
 import type { RedisCounterStore } from '../rate-limit/stores/redis-counter-store.js';
-import { ConcurrencyLimit } from '../server/concurrency-limit.js';
+import { ConcurrencyLimit } from '../http/concurrency-limit.js';
 import { Connections } from '../server/connections.js';
 import { UsageRecorder } from '../usage/usage.recorder.js';
 import { MetricsRegistry, type Sample } from './metrics-registry.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Clock } from '../settings/clock.js';
 import { ApiError } from '../errors/api-error.js';
-import { networkOf } from './rules/address.js';
+import { networkOf } from '../http/rules/network.js';
 import { LocalCounterStore } from './stores/local-counter-store.js';
 import { addressBucketKey } from './rules/bucket-key.js';
 import { retryAfterSeconds } from './rules/windows.js';

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { AuthenticationResult, Principal, Quota } from '../http/principal.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { ApiError } from '../errors/api-error.js';
-import { networkOf } from './rules/address.js';
+import { networkOf } from '../http/rules/network.js';
 import { banEndSeconds, secondsToBanEnd } from './rules/ban.js';
 import { FallbackCounterStore } from './stores/fallback-counter-store.js';
 import { addressBucketKey, statusBucketKey } from './rules/bucket-key.js';
@@ -54,11 +54,6 @@ export class RateLimiter {
   /** Returns what this replica last knew of the client's quota, else of its address: for a request that is not counted. */
   lastKnown(request: FastifyRequest): RateLimitDecision {
     return this.store.lastKnown(this.rateLimitRequest(request, request.lastKnownPrincipal));
-  }
-
-  /** Returns what the request will count against, as far as is known before it is authenticated. */
-  bucketKey(request: FastifyRequest): string {
-    return this.rateLimitRequest(request, request.lastKnownPrincipal).bucketKey;
   }
 
   /** Returns the rate-limit status of a quota, or a denial if it was requested too often within this minute. */

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import type { Connections } from '../server/connections.js';
 import { ConcurrencyLimit } from './concurrency-limit.js';
 
 const MAX_SLOTS = 9;
@@ -6,13 +7,23 @@ const MAX_SLOTS = 9;
 let limit: ConcurrencyLimit;
 
 beforeEach(() => {
-  limit = new ConcurrencyLimit({ MAX_CONCURRENT_REQUESTS: MAX_SLOTS });
+  limit = createLimit(MAX_SLOTS);
 });
+
+function createLimit(slots: number): ConcurrencyLimit {
+  const connections = { refusing: new AbortController().signal } as Connections;
+  return new ConcurrencyLimit(connections, { MAX_CONCURRENT_REQUESTS: slots });
+}
 
 /** Requests this many slots for a bucket; returns the requests that got one. */
 function take(bucketKey: string, count: number): FastifyRequest[] {
-  const requests = Array.from({ length: count }, () => ({}) as FastifyRequest);
-  return requests.filter((request) => limit.take(request, 'listPets', () => bucketKey) === null);
+  const request = {
+    requiredRole: 'client',
+    routeOptions: { config: { operation: 'listPets' } },
+    lastKnownPrincipal: { quota: { bucketKey } },
+  };
+  const requests = Array.from({ length: count }, () => ({ ...request }) as unknown as FastifyRequest);
+  return requests.filter((each) => limit.onRequest(each) === null);
 }
 
 const taken = () => limit.all()[0]?.slots.length;
@@ -32,12 +43,12 @@ describe('ConcurrencyLimit', () => {
   });
 
   it('gives slots again once they are released', () => {
-    take('a', MAX_SLOTS).forEach((request) => limit.release(request));
+    take('a', MAX_SLOTS).forEach((request) => limit.intercept(request));
     expect(take('a', MAX_SLOTS)).toHaveLength(6);
   });
 
   it.each([1, 2])('gives all slots if there are only %s', (slots) => {
-    limit = new ConcurrencyLimit({ MAX_CONCURRENT_REQUESTS: slots });
+    limit = createLimit(slots);
     expect(take('a', 3)).toHaveLength(slots);
   });
 
@@ -47,7 +58,7 @@ describe('ConcurrencyLimit', () => {
     expect(take('a', 2)).toHaveLength(1);
     limit.resume(paused);
     expect(taken()).toBe(6);
-    limit.release(other);
+    limit.intercept(other);
     limit.resume(paused);
     expect(taken()).toBe(6);
   });
@@ -56,7 +67,7 @@ describe('ConcurrencyLimit', () => {
     const [first, second, third] = take('a', 3) as [FastifyRequest, FastifyRequest, FastifyRequest];
     const left = [first, third, third, first, second, second].map((request) => {
       limit.pause(request);
-      limit.release(request);
+      limit.intercept(request);
       limit.resume(request);
       return taken();
     });

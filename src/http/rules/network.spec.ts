@@ -1,4 +1,4 @@
-import { networkOf } from './address.js';
+import { networkOf } from './network.js';
 
 describe('networkOf', () => {
   it.each([

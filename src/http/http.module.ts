@@ -1,14 +1,14 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { ConcurrencyLimit } from './concurrency-limit.js';
-import { Connections } from './connections.js';
+import { Connections } from '../server/connections.js';
 
-/** Provides the slots and the connections to every module. */
+/** Provides the connections and the slots to every module. */
 @Global()
 @Module({})
-export class ServerModule {
+export class HttpModule {
   /** @param connections of the server, which exists before all modules. */
   static register(connections: Connections): DynamicModule {
     const providers = [ConcurrencyLimit, { provide: Connections, useValue: connections }];
-    return { module: ServerModule, providers, exports: providers };
+    return { module: HttpModule, providers, exports: providers };
   }
 }

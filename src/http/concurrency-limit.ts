@@ -1,7 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
+import { Connections, SHUTTING_DOWN } from '../server/connections.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
+import type { RequestHook, ResponseInterceptor } from './hooks.js';
+import { operationOf } from './request-path.js';
+import { networkOf } from './rules/network.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -15,8 +19,8 @@ declare module 'fastify' {
 /** One of an operation's slots, while the response of a request is made. */
 interface Slot {
   load: OperationLoad;
-  bucketKeyOf: () => string;
-  /** Undefined until it was needed. */
+  request: FastifyRequest;
+  /** What the request counts against, as far as is known before it is authenticated; undefined until slots are short. */
   bucketKey?: string;
 }
 
@@ -41,11 +45,14 @@ export const OVERLOADED = new ApiError(
  * buckets that have less than a third, so no bucket takes an operation from the others.
  */
 @Injectable()
-export class ConcurrencyLimit {
+export class ConcurrencyLimit implements RequestHook, ResponseInterceptor {
   private readonly byOperation = new Map<string, OperationLoad>();
   private readonly maxSlots: number;
 
-  constructor(@Inject(ENVIRONMENT) environment: Pick<Environment, 'MAX_CONCURRENT_REQUESTS'>) {
+  constructor(
+    private readonly connections: Connections,
+    @Inject(ENVIRONMENT) environment: Pick<Environment, 'MAX_CONCURRENT_REQUESTS'>,
+  ) {
     this.maxSlots = environment.MAX_CONCURRENT_REQUESTS;
   }
 
@@ -53,15 +60,16 @@ export class ConcurrencyLimit {
     return [...this.byOperation.values()];
   }
 
-  /**
-   * Takes a slot for a request, until its response is made.
-   *
-   * @param bucketKeyOf returns what the request counts against; called only when slots are short.
-   * @returns the error of a request for which there is none, else null.
-   */
-  take(request: FastifyRequest, operation: string, bucketKeyOf: () => string): ApiError | null {
-    const load = this.loadOf(operation);
-    const slot: Slot = { load, bucketKeyOf };
+  /** Takes a slot for a request that needs a key; returns the error of a request that gets none. */
+  onRequest(request: FastifyRequest): ApiError | null {
+    if (this.connections.refusing.aborted) {
+      return SHUTTING_DOWN;
+    }
+    if (request.requiredRole === null) {
+      return null;
+    }
+    const load = this.loadOf(operationOf(request));
+    const slot: Slot = { load, request };
     if (!this.isFree(slot)) {
       load.shed += 1;
       request.isShed = true;
@@ -88,7 +96,7 @@ export class ConcurrencyLimit {
   }
 
   /** Frees the slot of a request whose response is made. */
-  release(request: FastifyRequest): void {
+  intercept(request: FastifyRequest): void {
     this.pause(request);
     request.slot = undefined;
   }
@@ -118,6 +126,7 @@ export class ConcurrencyLimit {
 }
 
 function keyOf(slot: Slot): string {
-  slot.bucketKey ??= slot.bucketKeyOf();
+  const { lastKnownPrincipal, ip } = slot.request;
+  slot.bucketKey ??= lastKnownPrincipal?.quota.bucketKey ?? networkOf(ip);
   return slot.bucketKey;
 }
