@@ -5,26 +5,30 @@
 -- tests travel in time with it); $3 whether batches of the current minute are included. An update of a row costs less per entry the
 -- more entries it adds, so a batch waits for the end of its minute unless a reader needs it.
 --
--- One statement deletes the batches and updates the rows, so each entry is added once. A concurrent aggregation locks the same
--- batches in the same order: it waits at the first of them, and finds them deleted. Every batch that was journaled before an
+-- One statement empties the batches and updates the rows, so each entry is added once. An empty batch stays for an hour: one whose
+-- response was lost is sent again, and must not be stored again. A concurrent aggregation locks the same batches in the same order: it
+-- waits at the first of them, and finds them empty. Every batch that was journaled before an
 -- aggregation began is therefore in the rows when it ends. Rows are written in the order of their primary key, so that concurrent
 -- aggregations do not deadlock.
 WITH queue AS MATERIALIZED (
   SELECT id, sum(size) OVER (ORDER BY written_at, id) - size AS entries_before
   FROM usage_batches
   WHERE
-    $3::boolean
-    OR written_at < date_trunc('minute', statement_timestamp() + make_interval(secs => $2::float8 / 1000), 'UTC')
+    size > 0
+    AND (
+      $3::boolean
+      OR written_at < date_trunc('minute', statement_timestamp() + make_interval(secs => $2::float8 / 1000), 'UTC')
+    )
 ),
-locked AS (
-  SELECT batch.id
+batch AS MATERIALIZED (
+  SELECT batch.id, batch.entries
   FROM usage_batches AS batch JOIN queue USING (id)
-  WHERE queue.entries_before < $1::int
+  WHERE queue.entries_before < $1::int AND batch.size > 0
   ORDER BY batch.written_at, batch.id
   FOR UPDATE OF batch
 ),
-batch AS (
-  DELETE FROM usage_batches USING locked WHERE usage_batches.id = locked.id RETURNING entries
+emptied AS (
+  UPDATE usage_batches SET size = 0, entries = '[]' FROM batch WHERE usage_batches.id = batch.id
 ),
 -- Hours and days are then sums of fewer rows.
 by_minute AS (

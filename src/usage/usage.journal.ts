@@ -5,7 +5,7 @@ import { loadSql, namedStatement, QueryRunner } from '../database/query-runner.j
 import { Clock } from '../settings/clock.js';
 import type { UsageCounts } from './rules/usage-counts.js';
 
-/** A batch that is sent again, because its outcome was unknown, is stored once. */
+/** A batch that is sent again, because its outcome was unknown, is stored once, also after it was aggregated. */
 const APPEND = namedStatement(
   'journal-usage',
   `INSERT INTO usage_batches (id, written_at, size, entries)

@@ -496,11 +496,13 @@ describe('usage of several replicas', () => {
     expect(await rowsOf(entries)).toEqual(each(200, 50));
   });
 
-  it('adds a batch once when it is retried concurrently and later', async () => {
+  it('adds a batch once when it is retried concurrently, and again after its aggregation', async () => {
     const one = entry({});
     const batch = batchOf(one);
     await Promise.all([journal.append(batch), open().journal.append(batch), open().journal.append(batch)]);
     await append(one);
+    await journal.append(batch);
+    await journal.aggregate();
     await journal.append(batch);
     await journal.aggregate();
     expect(await rowsOf([one])).toEqual(each(1, 2));
@@ -514,7 +516,7 @@ describe('usage of several replicas', () => {
       return hold(database.url, 'SELECT 1 FROM usage FOR UPDATE');
     }
 
-    const batches = () => database.query('SELECT id FROM usage_batches');
+    const batches = () => database.query('SELECT id FROM usage_batches WHERE size > 0');
 
     it('aggregates before it returns a page', async () => {
       const one = entry({ deprecated: true, operation: 'getPet' });
@@ -824,6 +826,19 @@ describe('usage of several replicas', () => {
       await insert(period, NOW.toISOString());
       expect(await cleanup.deleteExpired()).toBe(false);
       expect(await left()).toEqual([kept, NOW.toISOString()]);
+    });
+
+    it('keeps an aggregated batch for an hour, in which it may be sent again', async () => {
+      await database.query('TRUNCATE usage_batches');
+      await append(entry({}));
+      clock.travel(59 * MINUTE_MS);
+      await cleanup.deleteExpired();
+      await journal.aggregate();
+      await cleanup.deleteExpired();
+      expect(await database.query('SELECT size FROM usage_batches')).toEqual([{ size: 0 }]);
+      clock.travel(MINUTE_MS + 1);
+      await cleanup.deleteExpired();
+      expect(await database.query('SELECT size FROM usage_batches')).toEqual([]);
     });
 
     it('removes a limited number of rows at a time, and reports whether there are more', async () => {
