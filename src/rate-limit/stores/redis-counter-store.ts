@@ -183,7 +183,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
       return counterStoreError(error, isConnected);
     }
     if (name === 'ReplyError') {
-      return counterStoreError(error, !message.startsWith('CLUSTERDOWN'));
+      return counterStoreError(error, isConnected && !message.startsWith('CLUSTERDOWN'));
     }
     // A Cluster stays connected while one of its masters refuses connections.
     const isLost = isConnected && !(this.client instanceof Cluster);
