@@ -16,12 +16,16 @@ const service = {
   env: { APP_ENV: 'production', HOST: '127.0.0.1', EXPERIMENTAL: 'true' },
 };
 const fastify = { title: 'Fastify, pg', program: [here('peers', 'fastify.js')] };
-const nest = { title: 'stock NestJS, Prisma', program: [here('peers', 'nest', 'dist', 'main.js')] };
+
+/** What users would write instead. A peer with `usesRedis` gets REDIS_URL, and does equal work: its replicas share the counters. */
+export const PEERS = {
+  'fastify-redis': { ...fastify, title: 'Fastify, pg, Redis', usesRedis: true },
+  fastify,
+  nest: { title: 'stock NestJS, Prisma', program: [here('peers', 'nest', 'dist', 'main.js')] },
+};
 
 /**
- * Returns who is measured, by name. `program` is given to Node; `usesRedis` passes REDIS_URL; `database` is shared by all
- * that name the same one. `work` of a peer is `equal` when its counters are shared between replicas, as the service's are,
- * and `less` when they live in one process.
+ * Returns who is measured, by name. `program` is given to Node; contestants that name the same `database` share it.
  *
  * @param {string | undefined} before folder of a built earlier version of the service.
  */
@@ -34,11 +38,3 @@ export const listContestants = (before) => ({
   ...(before && { before: { ...service, program: runFrom(before) }, after: service }),
   ...PEERS,
 });
-
-export const PEERS = {
-  'fastify-redis': { ...fastify, title: 'Fastify, pg, Redis', work: 'equal', usesRedis: true },
-  'nest-redis': { ...nest, title: 'stock NestJS, Prisma, Redis', work: 'equal', usesRedis: true },
-  fastify: { ...fastify, work: 'less' },
-  bare: { title: 'node:http, pg pipelined', program: [here('peers', 'bare.js')], work: 'less' },
-  nest: { ...nest, work: 'less' },
-};

@@ -5,28 +5,24 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { listContestants } from './contestants.js';
-import { KEYS } from './data.js';
-import { judgeGoals } from './goals.js';
+import { missedGoals } from './goals.js';
 import { interruption, Refusal } from './interruption.js';
 import { describeMachine, requireMachine } from './machine.js';
 import { listPathFiles } from './path-files.js';
 import { planSets, ROUNDS } from './plan.js';
-import { publish, report, splitAtMarks } from './report.js';
+import { publish, splitAtMarks } from './report.js';
 import { Results } from './results.js';
-import { countRounds, runSet } from './slices.js';
+import { runSet } from './slices.js';
 import { openStage } from './stage.js';
 
 const ROOT = path.join(import.meta.dirname, '..');
 const NEWEST = path.join(import.meta.dirname, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node');
 
 const STARTS = 5;
-/** No round starts later than this, so that a default run ends within 15 minutes. */
-const DEFAULT_RUN_MS = 13.5 * 60_000;
 /** Figures depend on these; documents do not change them. */
 const MEASURED = ['package-lock.json', 'prisma', 'src', 'bench', ':!bench/README.md'];
 
 const OPTIONS = /** @type {const} */ ({
-  full: { type: 'boolean', default: false },
   quick: { type: 'boolean', default: false },
   report: { type: 'boolean', default: false },
   path: { type: 'boolean', default: false },
@@ -34,7 +30,6 @@ const OPTIONS = /** @type {const} */ ({
   before: { type: 'string' },
   workloads: { type: 'string' },
   connections: { type: 'string' },
-  keys: { type: 'string' },
   rounds: { type: 'string' },
   into: { type: 'string' },
 });
@@ -54,7 +49,7 @@ async function main() {
     node: execFileSync(node, ['--version'], { encoding: 'utf8' }).trim(),
   };
   const kind = ['quick', 'path'].find((name) => options[name]) ?? 'speed';
-  const earlier = options.full || options.report ? Results.latest(kind, circumstances) : undefined;
+  const earlier = options.report ? Results.latest(kind, circumstances) : undefined;
   if (options.report && earlier === undefined) {
     throw new Refusal('There are no results of this commit and Node to report.');
   }
@@ -63,40 +58,30 @@ async function main() {
     await measure(results, node, options);
   }
   if (!options.path) {
-    await publish(report(results, judgeGoals(results)), options.into);
+    await publish(results, options.into);
     log(`All figures are in ${path.relative(process.cwd(), results.file)}`);
+    const missed = missedGoals(results);
+    missed.forEach((line) => log(`Missed: ${line}`));
+    process.exitCode = missed.length > 0 ? 1 : 0;
   }
 }
 
 async function measure(results, node, options) {
-  const { quick, full, before } = options;
+  const { quick, before } = options;
   const sets = planSets({ quick, before: before !== undefined }).filter(
     ({ load }) =>
-      isChosen(options.workloads, load.workload) &&
-      isChosen(options.connections, load.connections) &&
-      isChosen(options.keys, load.keys),
+      isChosen(options.workloads, load.workload) && isChosen(options.connections, load.connections),
   );
   const rounds = Number(options.rounds ?? (quick ? 1 : ROUNDS));
-  if (!options.path && sets.every((set) => countRounds(results, set) >= rounds)) {
-    log('All is measured.');
-    return;
-  }
-  const untilMs = full ? Infinity : performance.now() + DEFAULT_RUN_MS;
   const contestants = listContestants(before);
   const record = (workload, name, figures) =>
-    results.add([
-      { workload, keys: KEYS[0], set: workload, round: results.records.length, case: name, ...figures },
-    ]);
+    results.add([{ workload, set: workload, round: results.records.length, case: name, ...figures }]);
   log('Preparing the data');
   const warmUp = quick ? [] : ['first', 'one', 'create', 'mix'];
   const stage = await openStage({ node, contestants, warmUp }, record);
   try {
-    if (results.figures({ workload: 'path' }, 'service', 'files').length === 0) {
-      const list = await listPathFiles(stage, contestants.service);
-      record('path', 'service', { files: list.length, list });
-    }
     if (options.path) {
-      process.stdout.write(`${results.figures({ workload: 'path' }, 'service', 'list')[0].join('\n')}\n`);
+      process.stdout.write(`${(await listPathFiles(stage, contestants.service)).join('\n')}\n`);
       return;
     }
     for (let start = 0; start < (quick ? 1 : STARTS); start += 1) {
@@ -104,14 +89,10 @@ async function measure(results, node, options) {
       record('start', 'service', { ms: server.startMs });
       await server.stop();
     }
-    for (const set of sets.filter((each) => countRounds(results, each) < rounds)) {
-      const { workload, connections, keys } = set.load;
-      log(`${workload}, connections: ${connections}, keys: ${keys}: ${set.id}`);
-      await runSet(stage, set, results, { rounds, untilMs });
-      if (performance.now() > untilMs) {
-        log('The time of a default run is over; --full continues.');
-        break;
-      }
+    for (const set of sets) {
+      const { workload, connections } = set.load;
+      log(`${workload}, connections: ${connections}: ${set.id}`);
+      await runSet(stage, set, results, rounds);
     }
   } finally {
     await stage.close();

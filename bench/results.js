@@ -3,7 +3,7 @@ import path from 'node:path';
 
 const DIR = path.join(import.meta.dirname, 'results');
 
-/** What was measured so far: records `{ workload, connections, keys, set, round, case, …figures }`, a line of JSON each. */
+/** What was measured so far: records `{ workload, connections, set, round, case, …figures }`, a line of JSON each. */
 export class Results {
   records = [];
 
@@ -73,8 +73,7 @@ export class Results {
 const prefixOf = (kind, { commit, before, node }) =>
   [kind, commit, before, node.split('.')[0], ''].filter((part) => part !== undefined).join('-');
 
-const roundOf = ({ workload, connections, keys, set, round }) =>
-  `${workload} ${connections} ${keys} ${set} ${round}`;
+const roundOf = ({ workload, connections, set, round }) => `${workload} ${connections} ${set} ${round}`;
 
 /** Returns median and quartiles, or null of nothing. */
 export function summarize(numbers) {

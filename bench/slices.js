@@ -6,32 +6,27 @@ import { cpuUs } from './machine.js';
 
 const CREATIONS = new Set(['create', 'keyed', 'order']);
 
-/** Returns how many rounds of a set are done. */
-export const countRounds = (results, { id, load, cases }) =>
-  results.figures({ ...load, set: id }, cases[0].name, 'round').length;
-
 /**
  * Runs a set until it has all its rounds. In each round every case has a slice of a second, in turn, and every second round
  * goes backwards: the machine changes its speed within seconds, so only figures of one round are compared.
  *
  * @param stage
  * @param set one of planSets.
- * @param {import('./results.js').Results} results has the rounds of earlier runs, and gets those of this one.
- * @param {{ rounds: number, untilMs: number }} limits no round starts after `untilMs`, an instant of `performance.now`.
+ * @param {import('./results.js').Results} results gets the records of the rounds.
+ * @param {number} rounds
  */
-export async function runSet(stage, set, results, { rounds, untilMs }) {
+export async function runSet(stage, set, results, rounds) {
   const { id, load, cases, halfLoadOf, isExact = false } = set;
   const running = await stage.ensureRunning([...new Set(cases.flatMap(({ contestants }) => contestants))]);
   const of = ({ contestants }) => contestants.map((name) => running.get(name));
-  const done = countRounds(results, set);
-  if (isExact && done === 0) {
+  if (isExact) {
     for (const [index, one] of cases.entries()) {
       const urls = of(one).map(({ server }) => server.url);
       const allowed = await countAllowed(urls, stage.keys.exact[index]);
       results.add([{ ...load, workload: 'exact', set: id, round: 0, case: one.name, allowed }]);
     }
   }
-  for (let round = done; round < rounds && performance.now() < untilMs; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     const greatest = halfLoadOf && (await runSlice(stage, of(halfLoadOf), { ...load, ...halfLoadOf }));
     const perSecond = greatest && Math.round(greatest.perSecond / 2);
     const records = [];
@@ -59,7 +54,7 @@ async function runCounted(stage, contestants, slice) {
 }
 
 /** Returns requests a second, and the CPU microseconds that a request took of the servers and of PostgreSQL. */
-async function runSlice({ postgresPid, keys, keysFiles }, contestants, slice) {
+async function runSlice({ postgresPid, keys, keysFile }, contestants, slice) {
   const servers = contestants.map(({ server }) => server);
   const connections = slice.connections / servers.length;
   const readCpus = () => [servers.reduce((sum, { pid }) => sum + cpuUs(pid), 0), cpuUs(postgresPid)];
@@ -68,7 +63,7 @@ async function runSlice({ postgresPid, keys, keysFiles }, contestants, slice) {
     servers.map(({ url, stderr }) =>
       (slice.perSecond
         ? runAtFixedRate(url, { perSecond: slice.perSecond, connections, keys: keys.load })
-        : runWrk(url, { workload: slice.workload, connections, keysFile: keysFiles[slice.keys] })
+        : runWrk(url, { workload: slice.workload, connections, keysFile })
       ).catch((cause) => {
         throw new Error(`${cause.message}\n${stderr()}`, { cause });
       }),

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { startEmbeddedPostgres } from '../dist/embedded-postgres/embedded-postgres.js';
 import { findPostmaster } from '../dist/embedded-postgres/postmaster-pid.js';
 import { checkResponses } from './checks.js';
-import { copyTemplate, createTemplate, KEYS } from './data.js';
+import { copyTemplate, createTemplate } from './data.js';
 import { runWrk } from './load.js';
 import { moveToCore, OTHER_CORE, residentMb } from './machine.js';
 import { freePort, startServer } from './server.js';
@@ -44,11 +44,8 @@ export async function openStage({ node, contestants, warmUp }, record) {
     moveToCore(OTHER_CORE, postgresPid);
     redis = await startRedis();
     const keys = await createTemplate(postgres.url);
-    const keysFiles = {};
-    for (const count of KEYS) {
-      keysFiles[count] = path.join(DATA_DIR, `keys-${count}.txt`);
-      await writeFile(keysFiles[count], keys.load.slice(0, count).join('\n'), { mode: 0o600 });
-    }
+    const keysFile = path.join(DATA_DIR, 'keys.txt');
+    await writeFile(keysFile, keys.load.join('\n'), { mode: 0o600 });
 
     const launch = (contestant, database) =>
       startServer(node, contestant, keys.load[0], {
@@ -68,7 +65,7 @@ export async function openStage({ node, contestants, warmUp }, record) {
 
     return {
       keys,
-      keysFiles,
+      keysFile,
       postgresPid,
       close,
       /** Starts a contestant beside the others, on a fresh copy of the data. */
@@ -88,7 +85,7 @@ export async function openStage({ node, contestants, warmUp }, record) {
             await runWrk(running.get(name).server.url, {
               workload,
               connections: WARM_UP_CONNECTIONS,
-              keysFile: keysFiles[KEYS[0]],
+              keysFile,
             });
           }
         }

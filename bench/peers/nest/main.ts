@@ -1,7 +1,6 @@
 // NestJS on Fastify with its stock throttler and Prisma, as their documentation has them.
-// It counts in Redis where REDIS_URL is set, otherwise in memory.
+// It counts in memory.
 
-import { ThrottlerStorageRedisService } from '@nest-lab/throttler-storage-redis';
 import {
   type CanActivate,
   type ExecutionContext,
@@ -19,7 +18,6 @@ import { PetsController, PetsService, PrismaService } from './pets.js';
 
 /** Requests allowed in each window; never reached, as with the service's keys. */
 const limit = 1_000_000_000;
-const redisUrl = process.env['REDIS_URL'];
 
 /** Authenticates by SHA-256 against all keys, which it keeps in memory. */
 @Injectable()
@@ -62,7 +60,6 @@ class KeyThrottlerGuard extends ThrottlerGuard {
         { name: 'default', ttl: 60_000, limit },
         { name: 'day', ttl: 86_400_000, limit },
       ],
-      ...(redisUrl && { storage: new ThrottlerStorageRedisService(redisUrl) }),
     }),
   ],
   controllers: [PetsController],

@@ -1,0 +1,47 @@
+const [WIDTH, HEIGHT] = [760, 300];
+const [LEFT, TOP, BOTTOM] = [16, 44, 40];
+const BAR = 30;
+const GAP = 4;
+const COLOURS = ['#2563eb', '#94a3b8', '#cbd5e1', '#e2a23b'];
+
+/**
+ * Returns a bar chart as SVG.
+ *
+ * @param {string[]} groups the titles of the groups.
+ * @param {{ title: string, values: (number | undefined)[] }[]} series a value for each group; undefined has no bar.
+ */
+export function barChart(groups, series) {
+  const greatest = Math.max(...series.flatMap(({ values }) => values.filter(Boolean)));
+  const scale = (HEIGHT - TOP - BOTTOM - 16) / greatest;
+  const step = (WIDTH - 2 * LEFT) / groups.length;
+  const floor = HEIGHT - BOTTOM;
+  const bars = groups.flatMap((_title, group) => {
+    const present = series.flatMap(({ values }, index) => (values[group] ? [[index, values[group]]] : []));
+    const start = LEFT + step * group + (step - present.length * (BAR + GAP)) / 2;
+    return present.map(([index, value], position) => {
+      const [x, height] = [start + position * (BAR + GAP), value * scale];
+      const label = value < 9950 ? (value / 1000).toFixed(1) : Math.round(value / 1000);
+      return (
+        `<rect x="${x}" y="${floor - height}" width="${BAR}" height="${height}" fill="${COLOURS[index]}"/>` +
+        text(x + BAR / 2, floor - height - 5, `${label}k`)
+      );
+    });
+  });
+  const titles = groups.map((title, group) => text(LEFT + step * (group + 0.5), HEIGHT - 16, title));
+  const legend = series.map(({ title }, index) => {
+    const x = LEFT + index * 180;
+    return `<rect x="${x}" y="12" width="12" height="12" fill="${COLOURS[index]}"/>${text(x + 18, 22, title, 'start')}`;
+  });
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">`,
+    `<rect width="${WIDTH}" height="${HEIGHT}" fill="white"/>`,
+    ...legend,
+    ...bars,
+    `<path d="M${LEFT} ${floor}H${WIDTH - LEFT}" stroke="#475569"/>`,
+    ...titles,
+    '</svg>\n',
+  ].join('\n');
+}
+
+const text = (x, y, content, anchor = 'middle') =>
+  `<text x="${x}" y="${y}" text-anchor="${anchor}" fill="#0f172a">${content}</text>`;
