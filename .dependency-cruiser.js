@@ -1,10 +1,31 @@
+import { readdirSync } from 'node:fs';
+
 /**
  * The modules in the order of a request: each may import those after it, and none before it. A leaf imports nothing of the project.
  * No two folders import each other.
  */
-const path = [['auth'], ['rate-limit'], ['deprecation'], ['pets', 'orders'], ['idempotency'], ['database']];
-const modules = path.flat();
 const beyond = ['health', 'account', 'admin', 'seed', 'cli'];
+const beside = ['usage', 'metrics', 'tracing', 'logging', 'console', 'embedded-postgres'];
+const below = ['http', 'server', 'openapi', 'schemas', 'errors', 'settings'];
+/** The resources of the store, such as `pets`: every folder that has no other place. */
+const resources = readdirSync('src', { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+  .filter(
+    (name) =>
+      ![
+        'auth',
+        'rate-limit',
+        'deprecation',
+        'idempotency',
+        'database',
+        ...beyond,
+        ...beside,
+        ...below,
+      ].includes(name),
+  );
+const path = [['auth'], ['rate-limit'], ['deprecation'], resources, ['idempotency'], ['database']];
+const modules = path.flat();
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
@@ -28,13 +49,13 @@ export default {
     ...path.flatMap((step, index) =>
       step.map((module) => {
         const before = path.slice(0, index).flat();
-        const beside = step.filter((other) => other !== module);
+        const siblings = step.filter((other) => other !== module);
         return {
           name: `${module}-imports-what-comes-after-it`,
           severity: 'error',
           from: { path: `^src/${module}/` },
           to: {
-            path: `^src/(${[...before, ...beside, ...beyond].join('|')})/`,
+            path: `^src/(${[...before, ...siblings, ...beyond].join('|')})/`,
             pathNot: '\\.decorator\\.ts$',
           },
         };

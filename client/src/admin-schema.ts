@@ -673,41 +673,6 @@ export interface components {
             /** @description Note of administrators on the key. Clients never see it. */
             note?: string;
         };
-        /**
-         * @description A new key, with a quota of its own.
-         * @example {
-         *       "name": "Ann's shop",
-         *       "plan": "pro"
-         *     }
-         */
-        KeyOrder: {
-            /** @description Name of the key. */
-            name: string;
-            /** @description Note of administrators on the key. Clients never see it. */
-            note?: string;
-            /** @description Name of the plan. */
-            plan: string;
-            /**
-             * Format: int32
-             * @description Requests per UTC minute.
-             */
-            perMinute?: number;
-            /**
-             * Format: int32
-             * @description Requests per UTC day.
-             */
-            perDay?: number;
-            /**
-             * @description Role of the key. An `admin` key may also use the administration.
-             * @enum {string}
-             */
-            role?: "client" | "admin";
-            /**
-             * Format: date-time
-             * @description The time from which the key is no longer valid.
-             */
-            expiresAt?: string;
-        };
         /** @description The requests of one key in a range of time. */
         KeyUsage: {
             /**
@@ -810,6 +775,41 @@ export interface components {
             lastUsedAt: string | null;
             /** @description Requests in each of the last 24 UTC hours, oldest first. The last hour is the current one. */
             requestsByHour: number[];
+        };
+        /**
+         * @description A new key, with a quota of its own.
+         * @example {
+         *       "name": "Ann's shop",
+         *       "plan": "pro"
+         *     }
+         */
+        NewKey: {
+            /** @description Name of the key. */
+            name: string;
+            /** @description Note of administrators on the key. Clients never see it. */
+            note?: string;
+            /** @description Name of the plan. */
+            plan: string;
+            /**
+             * Format: int32
+             * @description Requests per UTC minute.
+             */
+            perMinute?: number;
+            /**
+             * Format: int32
+             * @description Requests per UTC day.
+             */
+            perDay?: number;
+            /**
+             * @description Role of the key. An `admin` key may also use the administration.
+             * @enum {string}
+             */
+            role?: "client" | "admin";
+            /**
+             * Format: date-time
+             * @description The time from which the key is no longer valid.
+             */
+            expiresAt?: string;
         };
         /** @description The requests for one operation in a range of time. */
         OperationUsage: {
@@ -928,7 +928,7 @@ export interface components {
          *       "bannedUntil": null
          *     }
          */
-        RateLimitStanding: {
+        RateLimitStatus: {
             /** @description The plan that the quota of the key is on. */
             plan: string;
             /** @description The windows in force. A request needs room in both. */
@@ -1453,7 +1453,7 @@ export interface operations {
                  *       "plan": "pro"
                  *     }
                  */
-                "application/json": components["schemas"]["KeyOrder"];
+                "application/json": components["schemas"]["NewKey"];
             };
         };
         responses: {
@@ -1782,7 +1782,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RateLimitStanding"];
+                    "application/json": components["schemas"]["RateLimitStatus"];
                 };
             };
             401: components["responses"]["Unauthorized"];

@@ -9,7 +9,7 @@ import type {
   Health,
   IssuedKey,
   Key,
-  KeyInput,
+  NewKey,
   KeyUsage,
   OperationUsage,
   KeyLabel,
@@ -95,7 +95,7 @@ export class Keys {
    * Issues a key on a quota of its own. The key is shown this once. A request without a response is not repeated, as a key
    * may have been issued.
    */
-  issue(key: KeyInput, options: CallOptions = {}): ApiPromise<IssuedKey> {
+  issue(key: NewKey, options: CallOptions = {}): ApiPromise<IssuedKey> {
     return this.connection.call(
       options,
       (client, sending) => client.POST('/admin/keys', { body: key, ...sending }),

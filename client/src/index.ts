@@ -14,16 +14,9 @@ export {
   type UsageReports,
   type UsageTotalsQuery,
 } from './admin.js';
-export {
-  AnimalStore,
-  type AnimalStoreOptions,
-  type CreateOptions,
-  type OrderQuery,
-  type OwnUsageQuery,
-  type PetQuery,
-} from './animal-store.js';
+export { AnimalStore, type AnimalStoreOptions } from './animal-store.js';
 export type { ApiPromise, ApiResponse } from './api-promise.js';
-export type { CallOptions } from './call-options.js';
+export type { CallOptions, CreateOptions } from './call-options.js';
 export {
   AnimalStoreError,
   AuthenticationError,
@@ -38,36 +31,10 @@ export {
   ValidationError,
 } from './error.js';
 export type { Hooks, RequestEvent, ResponseEvent, RetryEvent } from './hooks.js';
+export type * from './operations.js';
 export type { PagePromise } from './page-promise.js';
 export type { Page } from './pages.js';
 export type { Platform } from './platform.js';
 export type { RateLimitWindow } from './rate-limit-headers.js';
-export type {
-  AuditEvent,
-  DeprecatedCalls,
-  Health,
-  IssuedKey,
-  Key,
-  KeyInput,
-  KeyUsage,
-  KeyLabel,
-  KeyWithUsage,
-  NewOrder,
-  NewPet,
-  OperationUsage,
-  Order,
-  OrderStatus,
-  OwnDeprecatedCalls,
-  OwnKey,
-  Pet,
-  PetStatus,
-  Plan,
-  PlanChange,
-  PlanLimits,
-  RateLimitStanding,
-  RateLimitStatus,
-  Rotation,
-  Usage,
-  UsageTotals,
-} from './resources.js';
+export type * from './resources.js';
 export type { Budget } from './retry.js';

@@ -1,9 +1,12 @@
 import { linkTarget } from './link-header.js';
 
+/** The `limit` of a walk without one: the largest page takes the fewest requests. */
+export const LARGEST_PAGE = 100;
+
 /** One page of a list. */
 export interface Page<Item> {
   items: Item[];
-  /** The `cursor` of the page after this one, or null where this is the last. */
+  /** The `cursor` of the page after this one, or null if this is the last. */
   nextCursor: string | null;
 }
 

@@ -454,7 +454,7 @@ export interface components {
          *       "bannedUntil": null
          *     }
          */
-        RateLimitStanding: {
+        RateLimitStatus: {
             /** @description The plan that the quota of the key is on. */
             plan: string;
             /** @description The windows in force. A request needs room in both. */
@@ -1018,7 +1018,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RateLimitStanding"];
+                    "application/json": components["schemas"]["RateLimitStatus"];
                 };
             };
             401: components["responses"]["Unauthorized"];

@@ -9,8 +9,6 @@ import {
   type Page,
   type Pet,
   RateLimitError,
-  type RateLimitStanding,
-  type RateLimitStatus,
 } from 'animal-store-client';
 
 type Same<One, Other> = [One, Other] extends [Other, One] ? true : false;
@@ -25,7 +23,6 @@ export type Facts = [
   Sure<Same<Order['quantity'], number>>,
   Sure<Same<Order['shipDate'], string | undefined>>,
   Sure<Same<AnimalStoreError['status'], number | null>>,
-  Sure<Same<RateLimitStanding, RateLimitStatus>>,
 ];
 
 export async function calls(store: AnimalStore, signal: AbortSignal): Promise<void> {

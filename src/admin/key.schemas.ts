@@ -56,7 +56,7 @@ export const CreateKeyInput = z
   )
   .check(bothOrNone)
   .meta({
-    id: 'KeyOrder',
+    id: 'NewKey',
     description: 'A new key, with a quota of its own.',
     examples: [{ name: "Ann's shop", plan: 'pro' }],
   });

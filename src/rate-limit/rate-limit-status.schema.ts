@@ -21,11 +21,10 @@ export const RateLimitStatus = z
       description:
         'How many refusals within this minute it takes to be banned; 0 while banned, null if bans are off.',
     }),
-    bannedUntil: dateTime('When the ban ends; null where there is none.').nullable(),
+    bannedUntil: dateTime('When the ban ends; null if there is none.').nullable(),
   })
   .meta({
-    // Generated clients have this name.
-    id: 'RateLimitStanding',
+    id: 'RateLimitStatus',
     description: 'The rate-limit status of a key.',
     examples: [
       {
