@@ -1,15 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { PrismaService } from '../database/prisma.service.js';
 
-/** The length of an id's ending. These characters of the UUID are random; the first ones are its time. */
-const ENDING_LENGTH = 8;
 /** The number of matches that a message lists. */
 const MATCHES_MAX = 5;
-
-/** Returns the last eight characters of an id. */
-export function endingOf(id: string): string {
-  return id.slice(-ENDING_LENGTH);
-}
 
 /** Finds the names of keys, and keys by the ending of their id, for the terminal. */
 @Injectable()
@@ -28,15 +21,5 @@ export class KeyLookup {
     const keys = await this.prisma.$queryRaw<{ id: string }[]>`
       SELECT id FROM api_keys WHERE right(id::text, ${ending.length}::int) = ${ending} ORDER BY id LIMIT ${MATCHES_MAX}`;
     return keys.map(({ id }) => id);
-  }
-
-  /** Returns the endings of these ids that more than one key has. */
-  async sharedEndings(ids: readonly string[]): Promise<Set<string>> {
-    const endings = [...new Set(ids.map(endingOf))];
-    const shared = await this.prisma.$queryRaw<{ ending: string }[]>`
-      SELECT right(id::text, ${ENDING_LENGTH}::int) AS ending FROM api_keys
-      WHERE right(id::text, ${ENDING_LENGTH}::int) = ANY (${endings})
-      GROUP BY 1 HAVING count(*) > 1`;
-    return new Set(shared.map(({ ending }) => ending));
   }
 }

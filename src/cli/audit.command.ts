@@ -1,33 +1,29 @@
 import { Command, Option } from 'commander';
 import type { INestApplicationContext } from '@nestjs/common';
-import type { AuditEvent } from '../admin/audit.schemas.js';
 import { type Action, ACTIONS } from '../admin/audit.js';
+import type { AuditEvent } from '../admin/audit.schemas.js';
 import { AuditService } from '../admin/audit.service.js';
+import { KeyLookup } from '../admin/key-lookup.service.js';
+import { isUuid } from '../schemas/uuid.js';
 import { actorArgument, instantArgument, positiveInteger } from './arguments.js';
-import { actorText, auditText, idsIn } from './audit-text.js';
-import { keyIdOf } from './keys/key-id.js';
-import { keyTexts } from './keys/key-texts.js';
-import type { Column } from './output/fit-columns.js';
-import { instantCell, printJson, printTable } from './output/print.js';
+import { idCell, keyIdOf } from './keys/key-id.js';
+import { type Format, print, printTable } from './output/print.js';
 import { withServices } from './services.js';
 
-interface AuditOptions {
+interface AuditOptions extends Format {
   limit: number;
   actor?: string;
   action?: Action;
   key?: string;
   since?: Date;
   until?: Date;
-  json?: true;
 }
-
-const COLUMNS: Column[] = [{ head: 'at' }, { head: 'who', fit: 'wrap' }, { head: 'what', fit: 'wrap' }];
 
 /** `audit` */
 export function auditCommand(): Command {
   return new Command('audit')
     .description('list the actions of administrators, newest first')
-    .option('--limit <n>', 'maximum number of entries', positiveInteger, 20)
+    .option('--limit <n>', 'maximum number of events', positiveInteger, 20)
     .option(
       '--actor <actor>',
       "only of this actor: an administrator's key id, terminal:NAME or terminal",
@@ -42,27 +38,38 @@ export function auditCommand(): Command {
       await withServices(async (services) => {
         const keyId = key === undefined ? undefined : await keyIdOf(services, key);
         const { entries } = await services.get(AuditService).page({ ...filters, key: keyId });
-        if (json) {
-          printJson(entries);
-        } else {
-          await printEntries(services, entries);
-        }
+        await print(entries, { json }, () => printEvents(services, entries));
       });
     });
 }
 
-async function printEntries(services: INestApplicationContext, entries: AuditEvent[]): Promise<void> {
-  const { nameOf, idText } = await keyTexts(services, entries.flatMap(idsIn));
-  const keyText = (id: string) => {
-    const name = nameOf(id);
-    return name === null ? id : `"${name}" (${idText(id)})`;
+async function printEvents(services: INestApplicationContext, events: AuditEvent[]): Promise<void> {
+  const ids = events.flatMap(({ actor, subject }) => [actor, subject.replace('key:', '')]);
+  const names = await services.get(KeyLookup).namesOf(ids.filter(isUuid));
+  /** A key's name and id; anything else as it is. */
+  const named = (text: string) => {
+    const name = names.get(text.replace('key:', ''));
+    return name === undefined ? text : `"${name}" ${idCell(text.replace('key:', ''))}`;
   };
   printTable(
-    COLUMNS,
-    entries.map((entry) => [
-      instantCell(entry.at),
-      actorText(entry.actor, keyText),
-      auditText(entry, keyText),
-    ]),
+    events.map((event) => ({
+      at: event.at,
+      who: named(event.actor),
+      action: event.action,
+      on: named(event.subject),
+      changes: changesOf(event),
+    })),
   );
+}
+
+/** Returns `field: before → after` for each field that changed, and `field: after` for those of something new. */
+function changesOf({ before, after }: AuditEvent): string {
+  const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+  return Object.entries(after)
+    .filter(([field, value]) => text(before?.[field]) !== text(value))
+    .map(([field, value]) => {
+      const old = before === null ? '' : `${text(before[field] ?? null)} → `;
+      return `${field}: ${old}${text(value)}`;
+    })
+    .join(', ');
 }

@@ -5,20 +5,16 @@ import { ApiError } from '../errors/api-error.js';
 import { actorOf, type ActorOptions, withActor } from './actor.js';
 import { positiveInteger } from './arguments.js';
 import { everyPage } from './every-page.js';
-import { limitsText } from './limits-text.js';
+import { limitsText } from './keys/key-output.js';
 import { confirm } from './output/confirmation.js';
-import type { Column } from './output/fit-columns.js';
-import { printJson, printTable } from './output/print.js';
+import { type Format, print, printTable } from './output/print.js';
 import { withServices } from './services.js';
 
-interface SetOptions extends ActorOptions {
+interface SetOptions extends ActorOptions, Format {
   perMinute: number;
   perDay: number;
   yes?: true;
-  json?: true;
 }
-
-const COLUMNS: Column[] = [{ head: 'plan', fit: 'cut' }, { head: 'per minute' }, { head: 'per day' }];
 
 /** `plans …` */
 export function plansCommand(): Command {
@@ -40,18 +36,14 @@ export function plansCommand(): Command {
   return plans;
 }
 
-async function list({ json }: { json?: true }): Promise<void> {
+async function list(format: Format): Promise<void> {
   await withServices(async (services) => {
     const service = services.get(PlanService);
     const all = await everyPage<Plan>(async (limit, last) => {
       const page = await service.page(limit, last?.name);
       return { entries: page.plans, more: page.more };
     });
-    if (json) {
-      printJson(all);
-    } else {
-      printPlans(all);
-    }
+    await print(all, format, printPlans);
   });
 }
 
@@ -67,11 +59,7 @@ async function set(name: string, options: SetOptions): Promise<void> {
       );
     }
     const { plan } = await service.set(name, { perMinute, perDay }, actorOf(options));
-    if (options.json) {
-      printJson(plan);
-    } else {
-      printPlans([plan]);
-    }
+    await print(plan, options, () => printPlans([plan]));
   });
 }
 
@@ -88,7 +76,10 @@ async function findPlan(service: PlanService, name: string): Promise<Plan | null
 
 function printPlans(plans: Plan[]): void {
   printTable(
-    COLUMNS,
-    plans.map(({ name, perMinute, perDay }) => [name, perMinute ?? 'custom', perDay ?? 'custom']),
+    plans.map(({ name, perMinute, perDay }) => ({
+      plan: name,
+      'per minute': perMinute ?? 'custom',
+      'per day': perDay ?? 'custom',
+    })),
   );
 }

@@ -63,11 +63,11 @@ describe('docs/administering.md', () => {
       [9999, 9998, 9997].map((remaining) => `"day";r=${remaining}`),
     );
     expect(stdout).toMatch(/ listPets +2 +2 +0 +0 +0 +0 /);
-    expect(stdout.match(/ (issued|rotated|revoked) key "[^"]+"/g)).toEqual([
-      ` revoked key "Ann's shop"`,
-      ` rotated key "Ann's shop"`,
-      ` issued key "Ann's shop"`,
-      ' issued key "administrator"',
+    expect(stdout.match(/ key\.\w+ +"[^"]+"/g)?.map((text) => text.replace(/ +(?=")/, ' '))).toEqual([
+      ` key.revoked "Ann's shop"`,
+      ` key.rotated "Ann's shop"`,
+      ` key.issued "Ann's shop"`,
+      ` key.issued "administrator"`,
     ]);
     expect(stdout).not.toContain('None.');
   });

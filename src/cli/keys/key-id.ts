@@ -1,11 +1,10 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { endingOf, KeyLookup } from '../../admin/key-lookup.service.js';
+import { KeyLookup } from '../../admin/key-lookup.service.js';
 import { ApiError } from '../../errors/api-error.js';
 import { isUuid } from '../../schemas/uuid.js';
-import { terminalColumns } from '../output/terminal.js';
 
-/** The sign before the ending of an id, in tables and arguments. */
-const CUT = '…';
+/** These characters of an id are random; the first ones are its time. */
+const ENDING_LENGTH = 8;
 const ENDING = /^…?([0-9a-f-]{4,35})$/i;
 
 /**
@@ -28,14 +27,7 @@ export async function keyIdOf(services: INestApplicationContext, text: string): 
   return ids[0] ?? text;
 }
 
-/** Returns a function that formats ids: on a terminal the ending, if no other key has the same; otherwise the whole id. */
-export async function idTexts(
-  services: INestApplicationContext,
-  ids: readonly string[],
-): Promise<(id: string) => string> {
-  if (terminalColumns() === null) {
-    return (id) => id;
-  }
-  const shared = await services.get(KeyLookup).sharedEndings(ids);
-  return (id) => (shared.has(endingOf(id)) ? id : CUT + endingOf(id));
+/** Returns an id for a table: its ending on a terminal, else the whole. */
+export function idCell(id: string): string {
+  return process.stdout.isTTY ? `…${id.slice(-ENDING_LENGTH)}` : id;
 }

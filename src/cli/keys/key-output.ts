@@ -1,34 +1,27 @@
 import type { IssuedKey, Key, KeyWithUsage } from '../../admin/key.schemas.js';
-import { limitsText } from '../limits-text.js';
-import { printFields, printJson, printLines } from '../output/print.js';
-
-/** The output format of a command. */
-export interface Format {
-  json?: true | undefined;
-}
+import { type Format, print, printFields, printLines } from '../output/print.js';
 
 /** Prints a key without the key itself. */
-export function printKey(key: Key | KeyWithUsage, { json }: Format): void {
-  if (json) {
-    printJson(key);
-  } else {
-    printFields(fieldsOf(key));
-  }
+export function printKey(key: Key | KeyWithUsage, format: Format): Promise<void> {
+  return print(key, format, () => printFields(fieldsOf(key)));
 }
 
-/** Prints a new key with the key itself. */
-export function printIssued(issued: IssuedKey, { json }: Format): void {
-  if (json) {
-    printJson(issued);
-    return;
-  }
-  printFields({ key: issued.key, ...fieldsOf(issued) });
-  printLines('The key is not shown again.');
+/** Prints a new key with the key itself, and then these lines. */
+export function printIssued(issued: IssuedKey, format: Format, ...lines: string[]): Promise<void> {
+  return print(issued, format, () => {
+    printFields({ key: issued.key, ...fieldsOf(issued) });
+    printLines('The key is not shown again.', ...lines);
+  });
 }
 
 /** Returns the text for a key in a confirmation. */
 export function keyText({ id, name }: Key): string {
   return `key "${name}" (${id})`;
+}
+
+/** Returns the limits of a key or a plan as text. */
+export function limitsText({ perMinute, perDay }: Pick<Key, 'perMinute' | 'perDay'>): string {
+  return `${perMinute ?? 'no'} requests per minute, ${perDay ?? 'none'} per day`;
 }
 
 function fieldsOf(key: Key | KeyWithUsage) {

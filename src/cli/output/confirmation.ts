@@ -1,7 +1,6 @@
 import { createInterface } from 'node:readline';
 import { DeclinedError } from '../failure.js';
 import { escapeControls } from './escape-controls.js';
-import { isInteractive } from './terminal.js';
 
 /**
  * Asks for confirmation on a terminal. Does not ask with `--yes` or without a terminal.
@@ -9,7 +8,8 @@ import { isInteractive } from './terminal.js';
  * @throws DeclinedError for any answer but yes, and for Ctrl-C and Ctrl-D.
  */
 export async function confirm(question: string, { yes }: { yes?: true }): Promise<void> {
-  if (yes || !isInteractive()) {
+  const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
+  if (yes || !isTerminal) {
     return;
   }
   const answer = await answerTo(`${escapeControls(question)} [y/N] `);

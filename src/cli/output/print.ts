@@ -1,121 +1,54 @@
-import stringWidth from 'string-width';
-import wrapAnsi from 'wrap-ansi';
+import { getBorderCharacters, table, type TableUserConfig } from 'table';
 import { escapeControls } from './escape-controls.js';
-import { type Column, type FittedColumn, fitColumns, GAP } from './fit-columns.js';
-import { terminalColumns } from './terminal.js';
-
-/** Texts whose characters each take one column of a terminal. */
-const ASCII = /^[\x20-\x7e]*$/;
-const ELLIPSIS = '…';
 
 export type Cell = string | number | boolean | null;
+
+/** The option `--json` of commands that print something. */
+export interface Format {
+  json?: true | undefined;
+}
+
+/** Columns with two spaces between them, and no lines. */
+const PLAIN: TableUserConfig = {
+  border: getBorderCharacters('void'),
+  columnDefault: { paddingLeft: 0, paddingRight: 2 },
+  drawHorizontalLine: () => false,
+};
+
+/** Prints a value as one line of JSON with `--json`, else as a text for people. */
+export async function print<Value>(
+  value: Value,
+  { json }: Format,
+  printText: (value: Value) => void | Promise<void>,
+): Promise<void> {
+  if (json) {
+    process.stdout.write(`${escapeControls(JSON.stringify(value))}\n`);
+  } else {
+    await printText(value);
+  }
+}
 
 /** Prints sentences, one per line. */
 export function printLines(...lines: string[]): void {
   process.stdout.write(`${lines.map(escapeControls).join('\n')}\n`);
 }
 
-/** Prints one JSON text on one line. */
-export function printJson(value: unknown): void {
-  process.stdout.write(`${escapeControls(JSON.stringify(value))}\n`);
-}
-
-/**
- * Prints rows in columns that fit the terminal, or whole if standard output is not a terminal. A null is printed as a dash, and an empty
- * table as `None.`
- */
-export function printTable(columns: readonly Column[], rows: readonly (readonly Cell[])[]): void {
-  if (rows.length === 0) {
+/** Prints rows, of which each has the same columns. A null is printed as a dash, and an empty table as `None.` */
+export function printTable(rows: Record<string, Cell>[]): void {
+  const [first] = rows;
+  if (first === undefined) {
     printLines('None.');
-    return;
-  }
-  const texts = [columns.map(({ head }) => head.toUpperCase()), ...rows.map(textsOf)];
-  const widths = widthsOf(texts);
-  const terminalWidth = terminalColumns();
-  if (terminalWidth === null) {
-    printColumns(texts, widths.map(columnOf));
-    return;
-  }
-  const shown = fitColumns(columns, widths, terminalWidth);
-  const lines = texts.flatMap((row) => linesOf(row, columns, shown));
-  printColumns(
-    lines,
-    shown.map(({ width }, index) => columnOf(width, index)),
-  );
-  const isShown = new Set(shown.map(({ index }) => index));
-  const leftOut = columns.filter((_column, index) => !isShown.has(index)).map(({ head }) => head);
-  if (leftOut.length > 0) {
-    printLines(`Left out: ${leftOut.join(', ')} (--json has all).`);
+  } else {
+    printColumns([Object.keys(first).map((name) => name.toUpperCase()), ...rows.map(Object.values)]);
   }
 }
 
 /** Prints names and values, one pair per line. */
 export function printFields(fields: Record<string, Cell>): void {
-  const texts = Object.entries(fields).map(textsOf);
-  printColumns(texts, widthsOf(texts).map(columnOf));
+  printColumns(Object.entries(fields));
 }
 
-/** Returns an instant for a table, without milliseconds on a terminal. */
-export function instantCell(instant: string | null): Cell {
-  return terminalColumns() === null ? instant : (instant?.replace(/\.\d+Z$/, 'Z') ?? null);
-}
-
-function textsOf(row: readonly Cell[]): string[] {
-  return row.map((cell) => escapeControls(String(cell ?? '-')));
-}
-
-function widthsOf(rows: readonly (readonly string[])[]): number[] {
-  const widths: number[] = [];
-  for (const row of rows) {
-    row.forEach((text, column) => {
-      widths[column] = Math.max(widths[column] ?? 0, widthOf(text));
-    });
-  }
-  return widths;
-}
-
-function columnOf(width: number, index: number): FittedColumn {
-  return { index, width };
-}
-
-/** Returns the lines of a row; a wrapped text makes several. */
-function linesOf(
-  row: readonly string[],
-  columns: readonly Column[],
-  shown: readonly FittedColumn[],
-): string[][] {
-  const cells = shown.map(({ index, width }) => {
-    const text = row[index] ?? '';
-    if (widthOf(text) <= width) {
-      return [text];
-    }
-    return columns[index]?.fit === 'wrap'
-      ? wrapAnsi(text, width, { hard: true }).split('\n')
-      : [cut(text, width)];
-  });
-  const height = Math.max(...cells.map((lines) => lines.length));
-  return Array.from({ length: height }, (_, line) => cells.map((lines) => lines[line] ?? ''));
-}
-
-function cut(text: string, width: number): string {
-  const [start = ''] = wrapAnsi(text, width - 1, { hard: true, wordWrap: false, trim: false }).split('\n');
-  return `${start}${ELLIPSIS}`;
-}
-
-function printColumns(rows: readonly (readonly string[])[], columns: readonly FittedColumn[]): void {
-  const lines = rows.map((row) =>
-    columns
-      .map(({ index, width }) => {
-        const text = row[index] ?? '';
-        return text + ' '.repeat(Math.max(0, width - widthOf(text)));
-      })
-      .join(GAP)
-      .trimEnd(),
-  );
-  process.stdout.write(`${lines.join('\n')}\n`);
-}
-
-/** Returns the width in columns of a terminal. The library alone would take seconds for a long table. */
-function widthOf(text: string): number {
-  return ASCII.test(text) ? text.length : stringWidth(text);
+function printColumns(rows: Cell[][]): void {
+  const texts = rows.map((row) => row.map((cell) => escapeControls(String(cell ?? '-'))));
+  process.stdout.write(table(texts, PLAIN).replaceAll(/ +$/gm, ''));
 }
