@@ -79,7 +79,7 @@ export default {
       comment: 'Modules keep counts and publish diagnostics; metrics and traces read them.',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/(metrics/|tracing/|app(\\.module)?\\.ts)' },
-      to: { path: '^src/(metrics|tracing)/|node_modules/(@opentelemetry|prom-client)/' },
+      to: { path: '^src/(metrics|tracing)/|node_modules/@opentelemetry/' },
     },
     {
       name: 'administration-is-beside-the-path',

@@ -25,7 +25,7 @@ export default {
     ],
   },
   transformIgnorePatterns: [
-    '/node_modules/(?!(@nestjs|@opentelemetry/otlp-exporter-base|@prisma/schema-engine-wasm|lossless-json|string-width|get-east-asian-width|strip-ansi|ansi-regex|wrap-ansi|ansi-styles)/)',
+    '/node_modules/(?!(@nestjs|@opentelemetry/otlp-exporter-base|@prisma/schema-engine-wasm|lossless-json)/)',
   ],
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',

@@ -113,11 +113,11 @@ function costText(results) {
     median(results.figures({ workload: 'memory' }, 'service', 'mb')),
     median(results.figures({ workload: 'start' }, 'service', 'ms')),
   ];
-  const p99 = (name) => median(results.figures({ workload: 'latency' }, name, 'p99Ms'))?.toFixed(1) ?? NONE;
+  const p99 = median(results.figures({ workload: 'latency' }, 'service', 'p99Ms'))?.toFixed(1) ?? NONE;
   return (
     `A process takes ${mb === undefined ? NONE : round(mb)} MB after load, and responds ` +
-    `${startMs === undefined ? NONE : round(startMs)} ms after its start. At half of its greatest load the slowest of 100 first pages takes ` +
-    `${p99('service')} ms, with Fastify and Redis ${p99('fastify-redis')} ms at the same load.`
+    `${startMs === undefined ? NONE : round(startMs)} ms after its start. At half of its greatest load the slowest of 100 ` +
+    `first pages takes ${p99} ms.`
   );
 }
 

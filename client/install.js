@@ -1,4 +1,4 @@
-// Installs what the client needs, where it is missing or of another state than the lock file.
+// Installs what the client needs, if it is missing or of another state than the lock file.
 
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';

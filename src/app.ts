@@ -39,6 +39,7 @@ export async function createApplication(
     rewriteUrl: ({ url = '/' }) => routableTarget(url),
     loggerInstance: logger,
     logController: new RequestLog(),
+    childLoggerFactory: () => logger,
     skipMiddie: true,
   });
   const module = AppModule.register(environment, clock, connections);
@@ -95,6 +96,7 @@ function decorateRequests(fastify: FastifyInstance, authenticator: Authenticator
     .decorateRequest('decision', null)
     .decorateRequest('pendingDecision', null)
     .decorateRequest('requiredRole', null)
+    .decorateRequest('traceFields', null)
     .decorateRequest('bodyBytes', null)
     .decorateRequest('slot', undefined)
     .decorateRequest('isShed', false)

@@ -180,7 +180,7 @@ export class Plans {
     );
   }
 
-  /** Sets the limits of a plan, which is created where it does not exist. */
+  /** Sets the limits of a plan, which is created if it does not exist. */
   set(plan: string, limits: PlanLimits, options: CallOptions = {}): ApiPromise<Plan> {
     return this.connection.call(options, (client, sending) =>
       client.PUT('/admin/plans/{plan}', { params: { path: { plan } }, body: limits, ...sending }),

@@ -15,7 +15,7 @@ export interface AnimalStoreOptions extends Partial<Platform>, Hooks {
   baseUrl: string;
   apiKey: string;
   /**
-   * Where it differs from 6 attempts within 90 seconds, each of 30 seconds at most. Without `limitWaitMs`, a call may spend all of its time
+   * What differs from 6 attempts within 90 seconds, each of 30 seconds at most. Without `limitWaitMs`, a call may spend all of its time
    * waiting for the limit.
    */
   budget?: Partial<Budget>;
@@ -31,8 +31,8 @@ const MAX_IN_FLIGHT = 8;
 const VISIBLE = /^\s*[\x21-\x7e]+\s*$/;
 
 /**
- * The Animal Store. Calls are paced by the rate limit of the key, sent in the order of their arrival, and repeated where that
- * may help and is safe. A call throws an `AnimalStoreError` once its budget is used up. An int64 is a number where that holds
+ * The Animal Store. Calls are paced by the rate limit of the key, sent in the order of their arrival, and repeated if that
+ * may help and is safe. A call throws an `AnimalStoreError` once its budget is used up. An int64 is a number if that holds
  * all its digits, else a bigint; a number that may have lost some is a `RangeError` and is not sent.
  */
 export class AnimalStore extends Operations {
@@ -40,7 +40,7 @@ export class AnimalStore extends Operations {
   readonly admin: Admin;
   protected readonly connection: Connection<paths>;
 
-  /** @throws TypeError where `baseUrl` or `apiKey` is missing or malformed. */
+  /** @throws TypeError if `baseUrl` or `apiKey` is missing or malformed. */
   constructor({
     baseUrl,
     apiKey,

@@ -51,7 +51,7 @@ export class Call {
   /**
    * Returns the successful response, its body read.
    *
-   * @throws AnimalStoreError; the signal's reason where that is aborted.
+   * @throws AnimalStoreError; the signal's reason once that is aborted.
    */
   async send(request: Request): Promise<Response> {
     let latest: AnimalStoreError | null = null;
@@ -140,7 +140,7 @@ export class Call {
     return new Response(text, response);
   }
 
-  /** @throws AnimalStoreError the one given, where another attempt would not help or the budget does not allow it. */
+  /** @throws AnimalStoreError the one given, if another attempt would not help or the budget does not allow it. */
   private async waitForRetry({ error, delayMs }: FailedAttempt): Promise<void> {
     const { budget, hooks, platform } = this.transport;
     const used = { attempts: this.attempts, elapsedMs: this.elapsedMs() };
@@ -152,7 +152,7 @@ export class Call {
     if (error.status !== 429) {
       await platform.pause(delayMs, this.settings.signal);
     }
-    // The pause may have been longer, as where the machine slept meanwhile.
+    // The pause may have been longer, because the machine slept meanwhile.
     if (this.leftMs() <= 0) {
       throw error;
     }

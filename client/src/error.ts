@@ -6,7 +6,7 @@ export interface Failure {
   code: string;
   /** Names the request in the log of the service. Quote it in a report. */
   requestId: string | null;
-  /** Milliseconds to wait before the next attempt, where they are known. */
+  /** Milliseconds to wait before the next attempt, if they are known. */
   retryAfterMs: number | null;
   /** The headers of the response; empty without a response. */
   headers: Headers;
@@ -20,7 +20,7 @@ export class AnimalStoreError extends Error implements Failure {
   readonly requestId: string | null;
   readonly retryAfterMs: number | null;
   readonly headers: Headers;
-  /** How many requests were sent for the call: 0 where it failed before the first. */
+  /** How many requests were sent for the call: 0 if it failed before the first. */
   attempts = 0;
 
   constructor(message: string, failure: Failure, options?: ErrorOptions) {

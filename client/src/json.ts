@@ -4,7 +4,7 @@ import { exactNumber } from './exact-number.js';
 const INTEGER = /^-?\d+$/;
 
 /**
- * Parses JSON with exact integers: a number where that holds all digits, else a bigint.
+ * Parses JSON with exact integers: a number if that holds all digits, else a bigint.
  *
  * @throws SyntaxError
  */

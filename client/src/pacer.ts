@@ -16,7 +16,7 @@ export interface Outcome {
   sentAtMs: number;
   /** The windows that the response reports; none without a response. */
   windows: RateLimitWindow[];
-  /** Null where the response allows further requests. */
+  /** Null if the response allows further requests. */
   hold: Hold | null;
 }
 
@@ -71,7 +71,7 @@ export class Pacer {
   /**
    * Resolves when the next attempt of a call may be sent, with the time by the pacer's clock. `leave` must follow.
    *
-   * @throws RateLimitWaitError where it would have to wait longer; the signal's reason where that is aborted.
+   * @throws RateLimitWaitError if it would have to wait longer; the signal's reason once that is aborted.
    */
   async enter({ number, budgetMs, limitWaitMs, maxInFlight }: Entry, signal: AbortSignal): Promise<number> {
     signal.throwIfAborted();

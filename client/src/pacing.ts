@@ -16,7 +16,7 @@ export interface KnownWindow {
   /** When the response arrived. A response to a request sent after that is newer. */
   knownAtMs: number;
   /**
-   * How far `remaining` falls with each response of this client, on average: 1 where no other client uses the key. The first
+   * How far `remaining` falls with each response of this client, on average: 1 if no other client uses the key. The first
    * response counts with what the window has allowed before, up to 10: other clients may have used it, and may go on.
    */
   usedPerResponse: number;
@@ -90,7 +90,7 @@ export function windowAt(window: KnownWindow, nowMs: number): KnownWindow {
 }
 
 /**
- * Returns how many requests may be in flight, 0 where a window is spent. Near its end a window allows fewer at once: half of
+ * Returns how many requests may be in flight, 0 if a window is spent. Near its end a window allows fewer at once: half of
  * this client's share of what remains, and always one. So requests that other clients send meanwhile find room too.
  */
 export function inFlightLimit(windows: Iterable<KnownWindow>): number {

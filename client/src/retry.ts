@@ -53,7 +53,7 @@ export function retryDelayMs(
  * Whether another attempt may succeed, and the budget allows it after `delayMs`.
  *
  * @param repeatable whether the request may be carried out twice: a GET changes nothing, and a POST with an
- *   `Idempotency-Key` is carried out once. Any other request is repeated only where the service has denied it.
+ *   `Idempotency-Key` is carried out once. Any other request is repeated only if the service has denied it.
  */
 export function mayRetry(
   reason: Reason,

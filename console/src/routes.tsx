@@ -88,7 +88,7 @@ export const router = createRouter({
   scrollRestoration: true,
   // Search parameters that `validateSearch` does not return are dropped.
   search: { strict: true },
-  // Values of an address are texts. By default they are JSON, where the number of an int64 loses digits.
+  // Values of an address are texts. By default they are JSON, in which the number of an int64 loses digits.
   parseSearch: (query) => Object.fromEntries(new URLSearchParams(query)),
   stringifySearch: stringifySearchWith(JSON.stringify),
 });

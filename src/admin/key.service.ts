@@ -199,7 +199,7 @@ export class KeyService {
       if (bannedUntil !== undefined) {
         const [before, after] = [{ bannedUntil }, { bannedUntil: null }];
         await recordAuditEvent(transaction, keyEvent(actor, 'key.unbanned', locked, before, after));
-        // Last, as the counter store is not part of this transaction: if the event cannot be recorded, the ban stays.
+        // Last, because the counter store is not part of this transaction: if the event cannot be recorded, the ban stays.
         await this.counters.liftBan(bucketKey);
       }
       return locked;

@@ -90,7 +90,7 @@ export class ApiKeyCache {
   }
 
   private async lookUp(hash: Buffer, id: string): Promise<CachedApiKey | null> {
-    // Taken before the query, as a change during it makes its result outdated.
+    // Taken before the query, because a change during it makes its result outdated.
     const expiresAtMs = performance.now() + CACHE_LIFE_MS;
     const { generation } = this.listener;
     const row = await this.batcher.load(hash);

@@ -7,7 +7,7 @@ import { databaseEnvironment } from './services.js';
 /** The name of a migration to resolve; at most one of the two is set. */
 type Resolved = { applied?: string; rolledBack?: string };
 
-/** `migrate`: does what `npx prisma migrate deploy` and `resolve` do, as the image does not have Prisma's commands. */
+/** `migrate`: does what `npx prisma migrate deploy` and `resolve` do, because the image does not have Prisma's commands. */
 export function migrateCommand(): Command {
   return new Command('migrate')
     .description('apply the pending migrations, as "npx prisma migrate deploy" does')

@@ -46,7 +46,7 @@ async function seed(services: INestApplicationContext, actor: Actor): Promise<vo
   printLines(...lines);
 }
 
-/** Waits for a concurrent seed. Polls, as a waiting statement would exceed the service's statement timeout. */
+/** Waits for a concurrent seed. Polls, because a waiting statement would exceed the service's statement timeout. */
 async function waitForTurn(transaction: Prisma.TransactionClient): Promise<void> {
   for (;;) {
     const [turn] = await transaction.$queryRaw<{ taken: boolean }[]>`

@@ -1,5 +1,5 @@
 import { tracingChannel } from 'node:diagnostics_channel';
-import { Histogram } from './histogram.js';
+import { Histogram } from 'prom-client';
 
 /** The diagnostics channel of all loads, each from its arrival to its result. */
 export const LOADS = 'animal-store.load';
@@ -76,7 +76,12 @@ export class Batcher<Item, Result> {
     private readonly loadAll: (items: Item[]) => Promise<(Result | BatchItemError)[]>,
     { name, maxBatch = 1000, maxInFlight = 1 }: Options,
   ) {
-    this.metrics = { name, seconds: new Histogram(SECONDS), sizes: new Histogram(SIZES), failures: 0 };
+    this.metrics = {
+      name,
+      seconds: new Histogram({ name: 'seconds', help: name, buckets: SECONDS, registers: [] }),
+      sizes: new Histogram({ name: 'sizes', help: name, buckets: SIZES, registers: [] }),
+      failures: 0,
+    };
     this.maxBatch = maxBatch;
     this.maxInFlight = maxInFlight;
   }

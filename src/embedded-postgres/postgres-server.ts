@@ -8,7 +8,7 @@ import { handOver, runPostgresCommand } from './postgres-command.js';
 import { findPostmaster, HOST, removeStalePidFile } from './postmaster-pid.js';
 import type { ServerConfig } from './server-config.js';
 
-/** No socket, as its path would be too long in some data folders; no jit, as compilation costs more than it saves short statements. */
+/** No socket, because its path would be too long in some data folders; no jit, because compilation costs more than it saves short statements. */
 const SETTINGS = `-c listen_addresses=${HOST} -c unix_socket_directories= -c jit=off`;
 const STOP_TIMEOUT_S = 60;
 const POLL_MS = 20;

@@ -48,5 +48,5 @@ SELECT format(
   'connect anew, and restart the service',
   current_setting('timezone'), current_user, current_database()
 )
--- All names of UTC, as the default of a server is often Etc/UTC.
+-- All names of UTC, because the default of a server is often Etc/UTC.
 WHERE current_setting('timezone') !~ '^(Etc/)?(UTC|UCT|GMT|Zulu|Universal|Greenwich)$'

@@ -43,7 +43,7 @@ interface Findings {
 export class DatabaseHealth {
   /** The privileges that a role needs on a table; a null role is that of `DATABASE_URL`. */
   private readonly needs: { role: string | null; table: string; privileges: string }[];
-  /** One check at a time, as each holds a connection for as long as the database hangs. */
+  /** One check at a time, because each holds a connection for as long as the database hangs. */
   private inFlight: Promise<Findings> | null = null;
 
   constructor(

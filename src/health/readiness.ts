@@ -5,7 +5,7 @@ import { CounterStoreHealth } from './counter-store.health.js';
 import { DatabaseHealth, type DatabaseParts } from './database.health.js';
 import type { Health } from './health.schema.js';
 
-/** Requests within this time share one check, as no key is needed to request it. */
+/** Requests within this time share one check, because no key is needed to request it. */
 const RESULT_LIFE_MS = 1000;
 const REMINDER_INTERVAL_MS = 60_000;
 
@@ -61,7 +61,7 @@ export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown 
     }
   }
 
-  /** Returns whether the service is ready, and logs why it is not; a shutdown is logged where it begins. */
+  /** Returns whether the service is ready, and logs why it is not; a shutdown is logged when it begins. */
   private reportReadiness({ database, migrations }: DatabaseParts): boolean {
     if (this.connections.isDraining) {
       return false;

@@ -4,6 +4,7 @@ import { isDatabaseUnavailable } from '../database/availability.js';
 import { ApiError } from '../errors/api-error.js';
 import { decided } from './served-while-counted.js';
 import { UnavailableError } from '../errors/unavailable-error.js';
+import { logFields } from './rules/trace-parent.js';
 
 /** Responds to every error that is thrown on the request path. */
 @Catch()
@@ -28,14 +29,14 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** Logs `service_unavailable` without a stack, as it is not a defect. Without a cause, it is logged where it is thrown. */
-function logError(error: ApiError, { log }: FastifyRequest): void {
+/** Logs `service_unavailable` without a stack, because it is not a defect. Without a cause, its origin has logged it. */
+function logError(error: ApiError, request: FastifyRequest): void {
   if (error.code === 'service_unavailable') {
     if (error.cause instanceof Error) {
-      log.warn({ reason: error.cause.message }, error.message);
+      request.log.warn({ ...logFields(request), reason: error.cause.message }, error.message);
     }
   } else if (error.status >= 500) {
-    log.error({ err: error.cause }, error.message);
+    request.log.error({ ...logFields(request), err: error.cause }, error.message);
   }
 }
 

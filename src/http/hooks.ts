@@ -49,7 +49,7 @@ export class Hooks {
       }
       done();
     });
-    // Not async, as its promise would keep the body of an unread response in memory.
+    // Not async, because its promise would keep the body of an unread response in memory.
     fastify.addHook('onSend', (request, reply, payload: unknown, done) => {
       let body = payload;
       try {

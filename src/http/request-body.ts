@@ -9,7 +9,7 @@ import { parseJsonBody } from './json-body.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The bytes of the body, where it was read. */
+    /** The bytes of the body, once it was read. */
     bodyBytes: Buffer | null;
   }
 }

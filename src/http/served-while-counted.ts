@@ -44,7 +44,7 @@ export class DecisionCheckInterceptor implements ResponseInterceptor {
   intercept({ pendingDecision }: FastifyRequest): void {
     if (pendingDecision !== null) {
       throw new Error(
-        'The handler must wait by whenAllowed(), as its operation is served while it is counted',
+        'The handler must wait by whenAllowed(), because its operation is served while it is counted',
       );
     }
   }

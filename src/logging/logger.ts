@@ -6,7 +6,7 @@ import type { Environment } from '../settings/environment.js';
 const GATHERED_BYTES = 4096;
 const GATHERED_MS = 100;
 
-/** Options of `pino-pretty`: one line for each request, for a person. A condition drops its text where there is no such field. */
+/** Options of `pino-pretty`: one line for each request, for a person. A condition drops its text if there is no such field. */
 export const TERMINAL_FORMAT = {
   translateTime: 'SYS:HH:MM:ss.l',
   singleLine: true,
@@ -30,7 +30,7 @@ const standardOutput = pino.destination({
 });
 process.once('exit', () => standardOutput.flushSync());
 
-/** Logs one JSON object a line; on a terminal, where `pino-pretty` is installed, a readable line. */
+/** Logs one JSON object a line; on a terminal, if `pino-pretty` is installed, a readable line. */
 export function createLogger(environment: Environment): Logger {
   const options = {
     level: environment.LOG_LEVEL,
@@ -53,7 +53,7 @@ function showable(line: string): string {
     : line.replace(OBEYED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Writes NestJS's own lines to the same log. Those about its start are `debug`, as only its developers need them. */
+/** Writes NestJS's own lines to the same log. Those about its start are `debug`, because only its developers need them. */
 export function nestLogger(logger: Logger): LoggerService {
   const write =
     (level: 'debug' | 'warn' | 'error' | 'fatal') =>

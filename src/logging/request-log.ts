@@ -1,9 +1,10 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { operationOf } from '../http/request-path.js';
+import { logFields } from '../http/rules/trace-parent.js';
 import type { Principal } from '../http/principal.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 
-/** Also where its first letter is an escape. */
+/** Also if its first letter is an escape. */
 const API_KEY = /sk_(live|test)_[0-9A-Za-z]+/g;
 const CONTROLS = /\p{Cc}/gu;
 /** What nearly every text lacks, so that it needs no change. */
@@ -18,10 +19,6 @@ const ADDRESS = /^[\da-f.:[\]]{2,64}$/i;
 
 /** Logs one line for each request, when its response is sent. */
 export class RequestLog extends LogController {
-  constructor() {
-    super({ requestIdLogLabel: 'requestId' });
-  }
-
   /** Logs nothing: the line of the response has it all. */
   override incomingRequest(): void {}
 
@@ -36,6 +33,7 @@ export class RequestLog extends LogController {
     const principal = isLimited ? principalOf(request) : null;
     request.log.info(
       {
+        ...logFields(request),
         method: request.method,
         path: loggablePath(request),
         operation: operationOf(request),
@@ -57,7 +55,7 @@ export class RequestLog extends LogController {
   }
 }
 
-/** Returns whose key the request has: as authenticated, or as last known where it was denied before. */
+/** Returns whose key the request has: as authenticated, or as last known if it was denied before. */
 function principalOf(request: FastifyRequest): Principal | null {
   return request.authentication === null ? request.lastKnownPrincipal : request.authentication.principal;
 }
@@ -68,13 +66,13 @@ function principalOf(request: FastifyRequest): Principal | null {
  * - `allowed`: it took one from each window.
  * - `denied`: a window was full.
  * - `banned`: it started or met a ban.
- * - `local`: this replica allowed it by itself, as the counter store is away.
+ * - `local`: this replica allowed it by itself, because the counter store is away.
  * - `uncounted`: it took nothing, such as `GET /v1/rate-limit`, or a request during a shutdown.
  * - `shed`: the server was overloaded.
  */
 export type DecisionWord = 'allowed' | 'denied' | 'banned' | 'local' | 'uncounted' | 'shed';
 
-/** What the word depends on besides the decision, which is null where there was none. */
+/** What the word depends on besides the decision, which is null if there was none. */
 interface DecidedRequest {
   decision: Pick<RateLimitDecision, 'allowed' | 'ban' | 'degraded'> | null;
   isShed: boolean;
@@ -102,12 +100,12 @@ export function loggablePath({ originalUrl }: Pick<FastifyRequest, 'originalUrl'
   return path.length > PATH_MAX_LENGTH ? `${path.slice(0, PATH_MAX_LENGTH)}…` : path;
 }
 
-/** Returns the client's address, or `unknown` where a proxy sent something else. */
+/** Returns the client's address, or `unknown` if a proxy sent something else. */
 export function loggableAddress({ ip }: Pick<FastifyRequest, 'ip'>): string {
   return ADDRESS.test(ip) ? ip : 'unknown';
 }
 
-/** Returns the header `User-Agent`, cut, without control characters and keys; undefined where there is none. */
+/** Returns the header `User-Agent`, cut, without control characters and keys; undefined if there is none. */
 export function loggableUserAgent({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
   const userAgent = headers['user-agent']?.slice(0, USER_AGENT_MAX_LENGTH);
   // Keys last: a control character between its letters would hide one.

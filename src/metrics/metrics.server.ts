@@ -49,7 +49,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     if (METRICS_PORT === undefined) {
       return;
     }
-    const server = this.createServer(await this.metrics.registry());
+    const server = this.createServer(this.metrics.registry());
     try {
       await server.listen({ port: METRICS_PORT, host: HOST });
     } catch (cause) {

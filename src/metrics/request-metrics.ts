@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Histogram } from '../database/histogram.js';
+import { Histogram } from 'prom-client';
 import type { ResponseInterceptor } from '../http/hooks.js';
 import { operationOf } from '../http/request-path.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
@@ -15,6 +15,7 @@ interface ResponseCounts {
   operation: string;
   status: string;
   isDeprecated: boolean;
+  count: number;
   seconds: Histogram;
 }
 
@@ -38,7 +39,9 @@ export class RequestMetrics implements ResponseInterceptor {
 
   /** Counts a request whose response is complete. */
   intercept(request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
-    this.responsesOf(request, statusCode).seconds.observe(elapsedTime / 1000);
+    const responses = this.responsesOf(request, statusCode);
+    responses.count += 1;
+    responses.seconds.observe(elapsedTime / 1000);
     if (request.decision !== null) {
       this.addDecision(request, request.decision);
     }
@@ -64,7 +67,8 @@ export class RequestMetrics implements ResponseInterceptor {
       operation,
       status: String(statusCode),
       isDeprecated: request.routeOptions.config.deprecation !== undefined,
-      seconds: new Histogram(SECONDS),
+      count: 0,
+      seconds: new Histogram({ name: 'seconds', help: operation, buckets: SECONDS, registers: [] }),
     }));
   }
 }

@@ -38,10 +38,9 @@ export class ServiceMetrics {
     private readonly usage: UsageRecorder,
   ) {}
 
-  /** Returns the registry of all metrics, and loads the metrics library. */
-  async registry(): Promise<Registry> {
-    const { default: prometheus } = await import('prom-client');
-    const metrics = new MetricsRegistry(prometheus);
+  /** Returns a registry of all metrics. */
+  registry(): Registry {
+    const metrics = new MetricsRegistry();
     this.addRequests(metrics);
     this.addRateLimits(metrics);
     this.addApiKeys(metrics);
@@ -64,7 +63,7 @@ export class ServiceMetrics {
     );
     metrics.counter('deprecated_requests_total', 'Requests to deprecated operations.', ['operation'], () => {
       const deprecated = requests.responses.filter(({ isDeprecated }) => isDeprecated);
-      return deprecated.map(({ operation, seconds }) => [seconds.count, operation]);
+      return deprecated.map(({ operation, count }) => [count, operation]);
     });
     metrics.counter('idempotent_replays_total', 'Stored responses sent again.', [], () => [
       [idempotency.replays],

@@ -8,7 +8,7 @@ import type { WindowState } from './rules/windows.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The window that the response's `X-RateLimit-*` describe; null before the response, and where it has none. */
+    /** The window that the response's `X-RateLimit-*` describe; null before the response, and if it has none. */
     reportedWindow: WindowState | null;
   }
 }

@@ -40,7 +40,7 @@ export function namedJsonSchemas(pathOf: (id: string) => string): Record<string,
   const { schemas } = z.toJSONSchema(z.globalRegistry, { ...OPTIONS, io: 'input', uri: pathOf });
   return Object.fromEntries(
     Object.entries(schemas)
-      // By name, as the order of declaration is that of the imports.
+      // By name, because the order of declaration is that of the imports.
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
       .map(([id, { $schema: _schema, $id: _id, ...converted }]) => [id, converted]),
   );

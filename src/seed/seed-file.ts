@@ -68,7 +68,7 @@ export async function readSeedFile(file: string, environment: KeyEnvironment): P
 
 async function contentOf(file: string): Promise<unknown> {
   try {
-    // BigInt integers, as in the body of a request, so that the same schemas check them. No warnings, as they quote lines, which may
+    // BigInt integers, as in the body of a request, so that the same schemas check them. No warnings, because they quote lines, which may
     // contain keys; the schemas report the faults.
     return parse(await readFile(file, 'utf8'), { intAsBigInt: true, logLevel: 'error' });
   } catch (cause) {

@@ -107,14 +107,14 @@ const postgresUrl = z
     }
   });
 
-/** The Redis server, or nodes of the Cluster, of the counter store. Messages omit it, as it may contain a password. */
+/** The Redis server, or nodes of the Cluster, of the counter store. Messages omit it, because it may contain a password. */
 const redisAddresses = parsedBy(
   parseRedisAddresses,
   () =>
     'must be a redis:// or rediss:// address, or those of several nodes of one Cluster with commas between',
 );
 
-/** The collector of spans. Messages omit it, as it may contain a password. */
+/** The collector of spans. Messages omit it, because it may contain a password. */
 const collectorUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' });
 const collectorProtocol = oneOf(['http/protobuf', 'http/json']);
 

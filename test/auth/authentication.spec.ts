@@ -152,14 +152,14 @@ describe('authentication', () => {
       expect((await send(pets, { method: 'POST', key, body })).status).toBe(201);
     });
 
-    it('of an administrator is accepted under /v1 too, on the limits of its own plan', async () => {
+    it("is accepted under /v1 too if it is an administrator's, on the limits of its own plan", async () => {
       const admin = await store.issue({ role: 'admin', plan: 'business' });
       const { status, headers } = await send(pets, { key: admin.key });
       expect(status).toBe(200);
       expect(headers.get('x-ratelimit-limit')).toBe('1000');
     });
 
-    it('of a client gets 403 under /admin, whether or not there is a route', async () => {
+    it("gets 403 under /admin if it is a client's, whether or not there is a route", async () => {
       for (const path of ['/admin', '/admin/', '/admin/nothing', '/%61dmin/keys', '/admin/%zz']) {
         for (const init of [{}, { method: 'DELETE' }, { method: 'POST', body: '{' }]) {
           const response = await send(`${store.url}${path}`, { key, ...init });
@@ -169,7 +169,7 @@ describe('authentication', () => {
       }
     });
 
-    it('of an administrator is accepted under /admin: an unknown path there is 404', async () => {
+    it("is accepted under /admin if it is an administrator's: an unknown path there is 404", async () => {
       const admin = await store.issue({ role: 'admin', plan: 'business' });
       const response = await send(`${store.url}/admin/nothing`, { key: admin.key });
       expectError(response, 404, 'not_found', expect.stringContaining('/admin/nothing'));

@@ -90,7 +90,7 @@ describe('the page of orders of the console', () => {
     await page.getByText('Must be an integer from 1 to 2147483647, written as digits').waitFor();
   });
 
-  it('says that experimental operations are off where they are', async () => {
+  it('says that experimental operations are off if they are', async () => {
     const other = await startApplication({ environment: { EXPERIMENTAL: false } });
     try {
       const { key } = await other.issue();

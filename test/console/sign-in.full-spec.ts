@@ -135,7 +135,7 @@ describe('the files of the console', () => {
 });
 
 describe('a page of the console that cannot be shown', () => {
-  it.each(APPEARANCES)('is accessible where there is none at the address (%s, %s)', async (scheme, width) => {
+  it.each(APPEARANCES)('is accessible if there is none at the address (%s, %s)', async (scheme, width) => {
     const options = { apiKey: client.key, scheme, width };
     const opened = await browser.open('/no-such-page', options);
     const { page } = opened;
@@ -146,7 +146,7 @@ describe('a page of the console that cannot be shown', () => {
   });
 
   it.each(APPEARANCES)(
-    'is accessible where its code does not load, and loads again (%s, %s)',
+    'is accessible if its code does not load, and loads again (%s, %s)',
     async (scheme, width) => {
       const code = '**/assets/animals.page-*.js';
       const { page } = await browser.open('/animals', {

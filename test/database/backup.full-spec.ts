@@ -97,86 +97,74 @@ describeOnDebianPostgres('the database', () => {
   const issue = async (perMinute: number, perDay: number): Promise<string> =>
     (await issueKey({ url: serviceUrl() }, { plan: 'enterprise', perMinute, perDay })).key;
 
-  /** Creates an empty database on the same server. */
-  async function createBeside() {
-    await query(server.url(), `CREATE DATABASE restored OWNER ${ROLE}`);
-    return { url: server.url('restored', ROLE), drop: async () => {} };
-  }
+  it('can be dumped under load, and a service continues with the dump in a database of the newest version', async () => {
+    const url = await start();
+    const key = await issue(1_000_000, 1_000_000);
+    const narrow = await issue(1000, 5);
+    for (let animal = 1; animal <= ANIMALS; animal += 1) {
+      await create(url, key, `animal ${animal}`);
+    }
+    const once = { 'Idempotency-Key': 'once' };
+    const first = await create(url, key, 'kept', once);
+    const order = await send(`${url}/v1/store/orders`, {
+      method: 'POST',
+      key,
+      body: { petId: first.json.id, quantity: 2 },
+    });
+    expect([first.status, order.status]).toEqual([201, 201]);
+    const listed = (await send(`${url}/v1/store/orders`, { key })).text;
+    for (let request = 1; request <= 3; request += 1) {
+      expect(await send(`${url}/v1/pets?limit=1`, { key: narrow })).toMatchObject({ status: 200 });
+    }
 
-  it.each([
-    ['on the same server', createBeside],
-    ['on the newest version', () => createDatabase('template0')],
-  ])(
-    'can be dumped under load, and a service continues with the dump in a database %s',
-    async (_where, createEmpty) => {
-      const url = await start();
-      const key = await issue(1_000_000, 1_000_000);
-      const narrow = await issue(1000, 5);
-      for (let animal = 1; animal <= ANIMALS; animal += 1) {
-        await create(url, key, `animal ${animal}`);
-      }
-      const once = { 'Idempotency-Key': 'once' };
-      const first = await create(url, key, 'kept', once);
-      const order = await send(`${url}/v1/store/orders`, {
-        method: 'POST',
-        key,
-        body: { petId: first.json.id, quantity: 2 },
-      });
-      expect([first.status, order.status]).toEqual([201, 201]);
-      const listed = (await send(`${url}/v1/store/orders`, { key })).text;
-      for (let request = 1; request <= 3; request += 1) {
-        expect(await send(`${url}/v1/pets?limit=1`, { key: narrow })).toMatchObject({ status: 200 });
-      }
+    const creator = new Creator(url, key);
+    await until(() => creator.created.length > 0);
+    const before = [...creator.created];
+    await server.shell(commands('Dump'), { BACKUP: backup, DATABASE_URL: serviceUrl() });
+    expect(creator.created.length).toBeGreaterThan(before.length);
+    await creator.stop();
+    const pages = await walk(url, key);
+    await services.end('SIGTERM');
 
-      const creator = new Creator(url, key);
-      await until(() => creator.created.length > 0);
-      const before = [...creator.created];
-      await server.shell(commands('Dump'), { BACKUP: backup, DATABASE_URL: serviceUrl() });
-      expect(creator.created.length).toBeGreaterThan(before.length);
-      await creator.stop();
-      const pages = await walk(url, key);
-      await services.end('SIGTERM');
+    const empty = await createDatabase('template0');
+    const restored = { BACKUP: backup, RESTORED_URL: empty.url };
+    await server.shell(commands('Restore a dump'), restored);
+    await server.shell(commands('After going back in time'), restored);
+    expect(await prisma(empty.url, ['migrate', 'status'])).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('Database schema is up to date!'),
+    });
 
-      const empty = await createEmpty();
-      const restored = { BACKUP: backup, RESTORED_URL: empty.url };
-      await server.shell(commands('Restore a dump'), restored);
-      await server.shell(commands('After going back in time'), restored);
-      expect(await prisma(empty.url, ['migrate', 'status'])).toMatchObject({
-        code: 0,
-        output: expect.stringContaining('Database schema is up to date!'),
-      });
+    const again = await start(empty.url);
+    const restoredPages = await walk(again, key);
+    // The first pages are full in both; the last ones differ by what was created after the dump.
+    for (const page of [0, 1]) {
+      expect(restoredPages[page]?.text).toBe(pages[page]?.text);
+      expect(restoredPages[page]?.headers.get('etag')).toBe(pages[page]?.headers.get('etag'));
+    }
+    expect(petsOn(pages)).toEqual(expect.arrayContaining(petsOn(restoredPages)));
+    expect(petsOn(restoredPages)).toEqual(expect.arrayContaining(before));
+    expect((await send(`${again}/v1/store/orders`, { key })).text).toBe(listed);
 
-      const again = await start(empty.url);
-      const restoredPages = await walk(again, key);
-      // The first pages are full in both; the last ones differ by what was created after the dump.
-      for (const page of [0, 1]) {
-        expect(restoredPages[page]?.text).toBe(pages[page]?.text);
-        expect(restoredPages[page]?.headers.get('etag')).toBe(pages[page]?.headers.get('etag'));
-      }
-      expect(petsOn(pages)).toEqual(expect.arrayContaining(petsOn(restoredPages)));
-      expect(petsOn(restoredPages)).toEqual(expect.arrayContaining(before));
-      expect((await send(`${again}/v1/store/orders`, { key })).text).toBe(listed);
+    const replayed = await create(again, key, 'kept', once);
+    expect(replayed.status).toBe(201);
+    expect(replayed.headers.get('idempotent-replayed')).toBe('true');
+    expect(replayed.text).toBe(first.text);
 
-      const replayed = await create(again, key, 'kept', once);
-      expect(replayed.status).toBe(201);
-      expect(replayed.headers.get('idempotent-replayed')).toBe('true');
-      expect(replayed.text).toBe(first.text);
+    const largestId = Math.max(...petsOn(pages).map(({ id }) => id));
+    expect((await create(again, key, 'new')).json.id).toBeGreaterThan(largestId);
 
-      const largestId = Math.max(...petsOn(pages).map(({ id }) => id));
-      expect((await create(again, key, 'new')).json.id).toBeGreaterThan(largestId);
-
-      const [counter] = await query<{ left: number }>(
-        empty.url,
-        `SELECT CASE WHEN day = floor(extract(epoch FROM now()) / 86400) THEN day_limit - day_used ELSE day_limit END AS left
+    const [counter] = await query<{ left: number }>(
+      empty.url,
+      `SELECT CASE WHEN day = floor(extract(epoch FROM now()) / 86400) THEN day_limit - day_used ELSE day_limit END AS left
        FROM rate_limit_counters WHERE day_limit = 5`,
-      );
-      expect(await send(`${again}/v1/pets?limit=1`, { key: narrow })).toMatchObject({ status: 200 });
-      const rateLimitStatus = await send(`${again}/v1/rate-limit`, { key: narrow });
-      expect(rateLimitStatus.json.windows[1].remaining).toBe((counter?.left ?? 0) - 1);
-      await services.end('SIGTERM');
-      await empty.drop();
-    },
-  );
+    );
+    expect(await send(`${again}/v1/pets?limit=1`, { key: narrow })).toMatchObject({ status: 200 });
+    const rateLimitStatus = await send(`${again}/v1/rate-limit`, { key: narrow });
+    expect(rateLimitStatus.json.windows[1].remaining).toBe((counter?.left ?? 0) - 1);
+    await services.end('SIGTERM');
+    await empty.drop();
+  });
 
   it('can be recovered to the moment before a mistake, with every 201 before it and without the mistake', async () => {
     const url = await start();

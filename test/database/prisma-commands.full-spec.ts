@@ -77,9 +77,8 @@ test('migrate status shows pending migrations, and when there are none; a missin
   expect(await prisma(['migrate', 'status'])).toEqual(succeeds('Database schema is up to date!'));
 });
 
-test('migrate diff finds no difference between schema and migrations, in a database and replayed', async () => {
-  await prisma(['migrate', 'deploy']);
-  expect(await prisma([...DIFF, '--from-config-datasource'])).toEqual(succeeds('No difference detected.'));
+test('migrate diff finds no difference between schema and migrations', async () => {
+  await createDatabase(databaseUrl);
   expect(await prisma([...DIFF, '--from-migrations', 'prisma/migrations'])).toEqual(
     succeeds('No difference detected.'),
   );
@@ -125,26 +124,14 @@ test('commands read the address from DATABASE_URL_FILE, or rather from DIRECT_DA
   expect(await prisma(['migrate', 'status'], { DATABASE_URL: away, DIRECT_DATABASE_URL_FILE: file })).toEqual(
     succeeds('Database schema is up to date!'),
   );
-  expect(await prisma(['migrate', 'status'], { DATABASE_URL: away, DATABASE_URL_FILE: file })).toEqual(
-    fails('DATABASE_URL and DATABASE_URL_FILE are both set: give one of them'),
-  );
   const missing = { DATABASE_URL: '', DATABASE_URL_FILE: path.join(folder, 'missing') };
-  expect(await prisma(['migrate', 'deploy'], missing)).toEqual(
-    fails(`DATABASE_URL_FILE ${missing.DATABASE_URL_FILE} cannot be read: ENOENT`),
-  );
   const script = ['migrate', 'diff', '--from-empty', '--to-schema', 'prisma/schema.prisma', '--script'];
   expect(await prisma(script, missing)).toEqual(succeeds('CREATE TABLE "pets"'));
 });
 
 test('an unreachable server is P1001', async () => {
   const unreachable = { DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/none' };
-  for (const command of [
-    ['migrate', 'deploy'],
-    ['migrate', 'status'],
-    [...DIFF, '--from-config-datasource'],
-  ]) {
-    expect(await prisma(command, unreachable)).toEqual(fails('P1001'));
-  }
+  expect(await prisma(['migrate', 'deploy'], unreachable)).toEqual(fails('P1001'));
 });
 
 test('a failed migration is P3018 with the error of the database, and P3009 from then on', async () => {

@@ -39,27 +39,18 @@ describeOnDebianPostgres('a service under load', () => {
     return course;
   }
 
-  it.each([
-    ['minute', { perMinute: 20, perDay: 1000 }, 20],
-    ['day', { perMinute: 20, perDay: 15 }, 15],
-  ])(
-    'counts exactly and bans on a PostgreSQL older than the embedded one: by the %s',
-    async (_window, limits, room) => {
-      const { key } = await issueKey({ url: service.databaseUrl }, { plan: 'enterprise', ...limits });
-      // This process uses the real clock, so enough of this minute must be left.
-      const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS);
-      await pause(leftMs < BURST_MS ? leftMs : 0);
-      const responses = await Promise.all(
-        Array.from({ length: 60 }, () => send(`${url}/v1/pets?limit=1`, { key })),
-      );
-      const countOf = (code?: string) => responses.filter(({ json }) => json.code === code).length;
-      expect([undefined, 'rate_limit_exceeded', 'api_key_banned'].map(countOf)).toEqual([
-        room,
-        limits.perMinute - 1,
-        61 - room - limits.perMinute,
-      ]);
-    },
-  );
+  it('counts exactly and bans on a PostgreSQL older than the embedded one', async () => {
+    const limits = { perMinute: 20, perDay: 1000 };
+    const { key } = await issueKey({ url: service.databaseUrl }, { plan: 'enterprise', ...limits });
+    // This process uses the real clock, so enough of this minute must be left.
+    const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS);
+    await pause(leftMs < BURST_MS ? leftMs : 0);
+    const responses = await Promise.all(
+      Array.from({ length: 60 }, () => send(`${url}/v1/pets?limit=1`, { key })),
+    );
+    const countOf = (code?: string) => responses.filter(({ json }) => json.code === code).length;
+    expect([undefined, 'rate_limit_exceeded', 'api_key_banned'].map(countOf)).toEqual([20, 19, 21]);
+  });
 
   it('recovers when PostgreSQL is stopped and restarted', async () => {
     const course = await runFault(
@@ -95,7 +86,7 @@ describeOnDebianPostgres('a service under load', () => {
 
   it('recovers when PostgreSQL hangs (SIGSTOP) and continues', async () => {
     const course = await runFault(
-      { happen: () => server.freeze(), lastsMs: 9000, end: async () => server.goOn() },
+      { happen: () => server.freeze(), lastsMs: 4000, end: async () => server.goOn() },
       'not ready',
     );
     expect(course.failedResponses).not.toEqual([]);
@@ -144,7 +135,7 @@ describeOnDebianPostgres('a service under load', () => {
     const happen = async () => {
       lock = await hold(server.url('animal_store'), `LOCK TABLE ${table}`);
     };
-    return { happen, lastsMs: 5000, end: () => lock.letGo() };
+    return { happen, lastsMs: 3500, end: () => lock.letGo() };
   };
 
   it('serves everything else while the animals are locked', async () => {

@@ -86,7 +86,7 @@ describe('a request without a route', () => {
     ['/%761/pets/%zz', ['GET', 'HEAD']],
     ['http://elsewhere.example/v1/pets/7', ['GET', 'HEAD']],
     ['/admin/keys', ['GET', 'HEAD', 'POST']],
-  ])('returns 405 with Allow where the path has other methods: %s', async (target, allowed) => {
+  ])('returns 405 with Allow if the path has other methods: %s', async (target, allowed) => {
     let last = await sendTarget('GET', target, adminKey);
     for (const method of methods.filter((each) => !allowed.includes(each))) {
       expect((await sendTarget(method, target)).status).toBe(401);

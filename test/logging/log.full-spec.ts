@@ -292,11 +292,11 @@ describe('the log on a terminal', () => {
   });
 });
 
-describe('the output of the service has no password', () => {
+describe('the output of the service', () => {
   beforeAll(() => database.query(`CREATE ROLE ${ROLE} SUPERUSER LOGIN PASSWORD '${PASSWORD}'`));
   afterAll(() => database.query(`DROP ROLE ${ROLE}`));
 
-  it('while the database goes away and comes back', async () => {
+  it('has no password while the database goes away and comes back', async () => {
     const proxy = await startDatabaseProxy(withPassword(database.url));
     const { key } = await issueKey(database);
     const service = new ServiceProcess('main.js', settings(proxy.url));

@@ -23,8 +23,8 @@ interface Circumstance {
 const TODAY: Circumstance = {
   now: new Date(),
   offersExperimental: true,
-  requestsOfEach: 120,
-  minimumRequests: 2_000,
+  requestsOfEach: 40,
+  minimumRequests: 700,
   statusOfUnavailable: () => null,
 };
 const CIRCUMSTANCES: [string, Circumstance][] = [
@@ -34,8 +34,8 @@ const CIRCUMSTANCES: [string, Circumstance][] = [
     {
       ...TODAY,
       now: new Date(Math.max(Date.now(), ...api.operations.map(({ sunset }) => sunset?.getTime() ?? 0))),
-      requestsOfEach: 20,
-      minimumRequests: 300,
+      requestsOfEach: 10,
+      minimumRequests: 150,
       statusOfUnavailable: ({ sunset }) => (sunset === null ? null : 410),
     },
   ],
@@ -44,8 +44,8 @@ const CIRCUMSTANCES: [string, Circumstance][] = [
     {
       ...TODAY,
       offersExperimental: false,
-      requestsOfEach: 20,
-      minimumRequests: 300,
+      requestsOfEach: 10,
+      minimumRequests: 150,
       statusOfUnavailable: ({ stability }) => (stability === 'experimental' ? 404 : null),
     },
   ],

@@ -262,7 +262,7 @@ it.each([
   expect(await countOrders()).toBe(0);
 });
 
-describe('/v1/store/orders, where experimental operations are off', () => {
+describe('/v1/store/orders, while experimental operations are off', () => {
   let production: TestApplication;
 
   beforeAll(async () => {
@@ -297,7 +297,7 @@ describe('/v1/store/orders, where experimental operations are off', () => {
   });
 });
 
-it('/v1/store/orders has POST in Allow where experimental operations are enabled', async () => {
+it('/v1/store/orders has POST in Allow if experimental operations are enabled', async () => {
   const denied = await send(`${store.url}${PATH}`, { method: 'DELETE', key });
   expect(denied.headers.get('allow')).toBe('GET, HEAD, POST');
 });

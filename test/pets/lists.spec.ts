@@ -135,7 +135,7 @@ describe('GET /v1/pets', () => {
     }
   });
 
-  describe('GET /v1/pets returns 400 invalid_request, naming the parameter', () => {
+  describe('GET /v1/pets, with an invalid parameter', () => {
     const LIMIT = 'limit must be an integer from 1 to 100';
     const STATUS = 'status must be one of available, pending, sold';
     const CURSOR = 'cursor is not one that this service gave: follow the Link header of the page before';
@@ -165,14 +165,14 @@ describe('GET /v1/pets', () => {
       ['?cursor=x&cursor=x', 'cursor must be given once'],
       ['?limit=0&status=lost&cursor=x', `${LIMIT}; ${STATUS}; ${CURSOR}`],
       ['?limit=1&limit=2&status=lost', `limit must be given once; ${STATUS}`],
-    ])('for %s', async (query, faults) => {
+    ])('returns 400 invalid_request, naming it: %s', async (query, faults) => {
       const response = await list(query);
       expectError(response, 400, 'invalid_request', `The request is invalid: ${faults}.`);
       expectRateLimitHeaders(response);
       expect(response.headers.get('link')).toBeNull();
     });
 
-    it('for a cursor that is changed anywhere', async () => {
+    it('returns 400 invalid_request for a cursor that is changed anywhere', async () => {
       await addPets(300);
       const cursor = /cursor=([\w-]+)/.exec(linksOf(await list('?limit=100'))['next'] ?? '')?.[1] ?? '';
       expect(cursor).not.toBe('');

@@ -133,7 +133,7 @@ describe.each(counterStores)('CounterStore in %s', (_name, start) => {
   describe('a window', () => {
     const noon = Date.UTC(2027, 2, 5, 12);
 
-    it('of a minute starts again with the next minute, and reports its end', async () => {
+    it('starts again with the next minute if it is a minute, and reports its end', async () => {
       clock.travelTo(new Date(noon + 50_000));
       const request = newBucket(5, 1000);
       const before = await consumeAtOnce(request, 6, store);
@@ -156,7 +156,7 @@ describe.each(counterStores)('CounterStore in %s', (_name, start) => {
       ]);
     });
 
-    it('of a day starts again with the next UTC day, and reports its end', async () => {
+    it('starts again with the next UTC day if it is a day, and reports its end', async () => {
       const midnight = Date.UTC(2028, 1, 29);
       clock.travelTo(new Date(midnight - 10_000));
       const request = newBucket(100, 5);

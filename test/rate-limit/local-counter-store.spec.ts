@@ -50,8 +50,8 @@ async function expectSame(request: RateLimitRequest): Promise<RateLimitDecision>
   return decision;
 }
 
-describe('LocalCounterStore decides as the shared store does', () => {
-  it.each([1, 2, 3])('for any sequence of requests over time (%i)', async (seed) => {
+describe('LocalCounterStore, beside the shared store', () => {
+  it.each([1, 2, 3])('decides the same for any sequence of requests over time (%i)', async (seed) => {
     const random = randomness(seed);
     const requests = [newBucket(3, 40), newBucket(2, 5), newBucket(4, null), newBucket(1, 1000)];
     const lifted: [Date | null, Date | null][] = [];
@@ -78,7 +78,7 @@ describe('LocalCounterStore decides as the shared store does', () => {
     expect(Math.min(seen.allowed, seen.denied, seen.bans)).toBeGreaterThan(5);
   });
 
-  it('when the clock goes back: the later window stays in force', async () => {
+  it('decides the same when the clock goes back: the later window stays in force', async () => {
     const request = newBucket(3, 1000);
     await expectSame(request);
     clock.travel(-300_000);
@@ -87,7 +87,7 @@ describe('LocalCounterStore decides as the shared store does', () => {
     expect(local.consume(request).nowMs).toBe(NOON);
   });
 
-  it('for a request that meets a ban', async () => {
+  it('decides the same for a request that meets a ban', async () => {
     const request = newBucket(1, 1000);
     await expectSame(request);
     const { ban } = await expectSame(request);

@@ -146,7 +146,7 @@ describe('GET /v1/rate-limit', () => {
   });
 });
 
-it('GET /v1/rate-limit returns null for refusalsUntilBan and bannedUntil where bans are off', async () => {
+it('GET /v1/rate-limit returns null for refusalsUntilBan and bannedUntil if bans are off', async () => {
   const store = await startApplication({ environment: { BAN_DURATIONS: [] } });
   const { key } = await store.issue();
   const { status, json } = await send(`${store.url}/v1/rate-limit`, { key });

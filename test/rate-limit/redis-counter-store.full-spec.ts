@@ -78,7 +78,7 @@ describeWithRedis('RedisCounterStore', () => {
   });
   afterAll(() => server.stop());
 
-  describe('sets an expiry', () => {
+  describe('the expiry of a hash', () => {
     const NOON = Date.UTC(2027, 2, 5, 12);
     /** When a key expires, by the clock of the test. */
     const expiryOf = async (request: RateLimitRequest) =>
@@ -93,13 +93,13 @@ describeWithRedis('RedisCounterStore', () => {
     it.each([
       ['ten minutes after its minute for an address', null, NOON + 11 * MINUTE_MS],
       ['a day after its day for a quota', 1000, Date.UTC(2027, 2, 7)],
-    ])('of %s', async (_what, perDay, expected) => {
+    ])('is %s', async (_what, perDay, expected) => {
       const request = newBucket(60, perDay);
       await (await open(server.url)).consume(request);
       expectAbout(await expiryOf(request), expected);
     });
 
-    it('of when the ban level is back to zero for a quota with bans, also after its ban was lifted', async () => {
+    it('is when the ban level is back to zero for a quota with bans, also after its ban was lifted', async () => {
       const store = await open(server.url);
       const request = newBucket(1);
       for (const [index, minutes] of [1, 5, 60, 24 * 60].entries()) {

@@ -109,7 +109,7 @@ function Figure({ label, value, share }: { label: string; value: number; share?:
       <Text size="sm" c="dimmed">
         {label}
       </Text>
-      {/* On a phone the share is below the number; its line stays where there is none. */}
+      {/* On a phone the share is below the number; its line stays if there is none. */}
       <Group gap={6} align="baseline" mih={{ base: 60, sm: 'auto' }}>
         <Text fz={24} fw={650} lh={1.3}>
           {numberText(value)}

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { pino } from 'pino';
-import { logSenderTrace, parseTraceParent } from './trace-parent.js';
+import { logFields, logSenderTrace, parseTraceParent } from './trace-parent.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
@@ -38,22 +37,12 @@ describe('parseTraceParent', () => {
 });
 
 describe('logSenderTrace', () => {
-  /** Returns the lines that a request with this header logs after the hook. */
-  function loggedWith(traceparent: string | undefined): unknown[] {
-    const logged: unknown[] = [];
-    const log = pino({ base: null, timestamp: false }, { write: (line) => logged.push(JSON.parse(line)) });
-    const request = { headers: { traceparent }, log } as unknown as FastifyRequest;
-    logSenderTrace(request, {} as FastifyReply, () => request.log.info('handled'));
-    return logged;
-  }
-
-  it("adds the identifiers of the sender's span to the log lines of the request", () => {
-    expect(loggedWith(`00-${TRACE}-${SPAN}-01`)).toEqual([
-      { level: 30, msg: 'handled', trace_id: TRACE, span_id: SPAN },
-    ]);
-  });
-
-  it('adds nothing without a valid header', () => {
-    expect(loggedWith(undefined)).toEqual([{ level: 30, msg: 'handled' }]);
+  it.each([
+    [`00-${TRACE}-${SPAN}-01`, { requestId: 'e6a0', trace_id: TRACE, span_id: SPAN }],
+    [undefined, { requestId: 'e6a0' }],
+  ])('adds the identifiers of a valid header to the log lines of the request: %s', (traceparent, fields) => {
+    const request = { id: 'e6a0', headers: { traceparent }, traceFields: null } as unknown as FastifyRequest;
+    logSenderTrace(request, {} as FastifyReply, () => {});
+    expect(logFields(request)).toEqual(fields);
   });
 });

@@ -11,7 +11,7 @@ const DEBIAN = '/usr/lib/postgresql';
 const NOBODY = 65_534;
 const execute = promisify(execFile);
 
-/** Tests on the PostgreSQL of Debian, which has all its programs. Skipped where there is none, but not in CI. */
+/** Tests on the PostgreSQL of Debian, which has all its programs. Skipped if there is none, but not in CI. */
 export function describeOnDebianPostgres(name: string, tests: () => void): void {
   if (findPrograms() !== null) {
     describe(name, tests);

@@ -20,7 +20,7 @@ export interface PgBouncer {
   stop(): Promise<void>;
 }
 
-/** Tests with the PgBouncer of Debian. Skipped where there is none, but not in CI. */
+/** Tests with the PgBouncer of Debian. Skipped if there is none, but not in CI. */
 export function describeOnPgBouncer(name: string, tests: () => void): void {
   if (existsSync(PGBOUNCER)) {
     describe(name, tests);

@@ -4,9 +4,9 @@ import type { HttpResponse } from '../http/http.js';
 import { isServed, type Kind, Load, type Seen } from '../load/load.js';
 
 /** How long the load runs before the fault. */
-const CALM_MS = 1000;
+const CALM_MS = 500;
 /** How long the load runs after the fault: longer than the service may take to recover. */
-const AFTER_MS = 3000;
+const AFTER_MS = 2500;
 
 export interface Fault {
   /** Causes the fault, and returns once it has happened. Default: it has happened before the load begins. */
