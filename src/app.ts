@@ -10,7 +10,7 @@ import { AllowedMethods } from './http/allowed-methods.js';
 import { Authenticator } from './auth/authenticator.js';
 import { Hooks } from './http/hooks.js';
 import { leaveBodiesUnread } from './http/request-body.js';
-import { requiredRoleOf, routableTarget } from './http/request-path.js';
+import { findRequiredRole, routableTarget } from './http/request-path.js';
 import { traceRequests } from './tracing/tracing.js';
 import { Connections } from './server/connections.js';
 import { serverOptions } from './server/server-options.js';
@@ -102,7 +102,7 @@ function decorateRequests(fastify: FastifyInstance, authenticator: Authenticator
     .decorateRequest('isShed', false)
     .decorateRequest('reportedWindow', null)
     .addHook('onRequest', (request, _reply, done) => {
-      request.requiredRole = requiredRoleOf(request);
+      request.requiredRole = findRequiredRole(request);
       done();
     });
 }

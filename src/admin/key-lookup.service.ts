@@ -10,7 +10,7 @@ export class KeyLookup {
   constructor(private readonly prisma: PrismaService) {}
 
   /** Returns the names of the keys with these ids, by id. A key that was deleted by hand is not included. */
-  async namesOf(ids: readonly string[]): Promise<Map<string, string>> {
+  async findNames(ids: readonly string[]): Promise<Map<string, string>> {
     const keys = await this.prisma.$queryRaw<{ id: string; name: string }[]>`
       SELECT id, name FROM api_keys WHERE id = ANY (${[...new Set(ids)]}::uuid[])`;
     return new Map(keys.map(({ id, name }) => [id, name]));

@@ -90,11 +90,11 @@ export async function findKeys(
   return {
     // A key that was deleted by hand meanwhile is left out.
     records: ids.flatMap((id) => byId.get(id) ?? []),
-    next: last === undefined ? null : { sort, id: last.id, value: textOf(last.value) },
+    next: last === undefined ? null : { sort, id: last.id, value: toText(last.value) },
   };
 }
 
-function textOf(value: string | Date | null): string | null {
+function toText(value: string | Date | null): string | null {
   return value instanceof Date ? value.toISOString() : value;
 }
 

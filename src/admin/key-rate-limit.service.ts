@@ -20,7 +20,7 @@ export class KeyRateLimit {
    *
    * @throws ApiError `not_found`; `service_unavailable` while the counter store is away, since the limits are then counted locally.
    */
-  async statusOf(id: string): Promise<RateLimitStatus> {
+  async find(id: string): Promise<RateLimitStatus> {
     const record = await findKey(this.database, id);
     const { plan, perMinute, perDay } = planFields(record);
     const bucketKey = quotaBucketKey(record.quotaId);

@@ -206,7 +206,7 @@ export class KeysController {
   })
   @Responses({ status: 200, schema: RateLimitStatus, description: 'The rate-limit status of the key.' })
   getKeyRateLimit(@Param('id') id: string): Promise<RateLimitStatus> {
-    return this.rateLimits.statusOf(id);
+    return this.rateLimits.find(id);
   }
 }
 

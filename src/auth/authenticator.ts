@@ -76,10 +76,10 @@ export class Authenticator {
       return denied(invalid(faultText(fault, APP_ENV)));
     }
     const found = this.keys.find(hashApiKey(key));
-    return found instanceof Promise ? found.then((row) => this.resultOf(row)) : this.resultOf(found);
+    return found instanceof Promise ? found.then((row) => this.toResult(row)) : this.toResult(found);
   }
 
-  private resultOf(key: CachedApiKey | null): AuthenticationResult {
+  private toResult(key: CachedApiKey | null): AuthenticationResult {
     if (key === null) {
       return denied(invalid('The API key is unknown'));
     }

@@ -6,7 +6,7 @@ import { AuditService } from '../admin/audit.service.js';
 import { KeyLookup } from '../admin/key-lookup.service.js';
 import { isUuid } from '../schemas/uuid.js';
 import { actorArgument, instantArgument, positiveInteger } from './arguments.js';
-import { idCell, keyIdOf } from './keys/key-id.js';
+import { idCell, findKeyId } from './keys/key-id.js';
 import { type Format, print, printTable } from './output/print.js';
 import { withServices } from './services.js';
 
@@ -36,7 +36,7 @@ export function auditCommand(): Command {
     .option('--json', 'print a JSON array, for a program')
     .action(async ({ json, key, ...filters }: AuditOptions) => {
       await withServices(async (services) => {
-        const keyId = key === undefined ? undefined : await keyIdOf(services, key);
+        const keyId = key === undefined ? undefined : await findKeyId(services, key);
         const { entries } = await services.get(AuditService).page({ ...filters, key: keyId });
         await print(entries, { json }, () => printEvents(services, entries));
       });
@@ -45,7 +45,7 @@ export function auditCommand(): Command {
 
 async function printEvents(services: INestApplicationContext, events: AuditEvent[]): Promise<void> {
   const ids = events.flatMap(({ actor, subject }) => [actor, subject.replace('key:', '')]);
-  const names = await services.get(KeyLookup).namesOf(ids.filter(isUuid));
+  const names = await services.get(KeyLookup).findNames(ids.filter(isUuid));
   /** A key's name and id; anything else as it is. */
   const named = (text: string) => {
     const name = names.get(text.replace('key:', ''));
@@ -57,13 +57,13 @@ async function printEvents(services: INestApplicationContext, events: AuditEvent
       who: named(event.actor),
       action: event.action,
       on: named(event.subject),
-      changes: changesOf(event),
+      changes: describeChanges(event),
     })),
   );
 }
 
 /** Returns `field: before → after` for each field that changed, and `field: after` for those of something new. */
-function changesOf({ before, after }: AuditEvent): string {
+function describeChanges({ before, after }: AuditEvent): string {
   const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
   return Object.entries(after)
     .filter(([field, value]) => text(before?.[field]) !== text(value))

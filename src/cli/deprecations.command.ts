@@ -18,11 +18,11 @@ export function deprecationsCommand(): Command {
           const page = await usage.deprecatedCalls(limit, last);
           return { entries: page.calls, more: page.more };
         });
-        await print(calls, format, () => printTable(calls.map(rowOf)));
+        await print(calls, format, () => printTable(calls.map(toRow)));
       });
     });
 }
 
-function rowOf({ operation, keyId, keyName, requests, lastAt }: DeprecatedCalls) {
+function toRow({ operation, keyId, keyName, requests, lastAt }: DeprecatedCalls) {
   return { operation, name: keyName, key: idCell(keyId), requests, last: lastAt };
 }

@@ -10,7 +10,7 @@ import { UsageRepository, type UsageSelection } from '../usage/usage.repository.
 import type { CountFields } from '../usage/usage.schemas.js';
 import { countArgument, instantArgument } from './arguments.js';
 import { everyPage } from './every-page.js';
-import { idCell, keyIdOf } from './keys/key-id.js';
+import { idCell, findKeyId } from './keys/key-id.js';
 import { type Format, print, printTable } from './output/print.js';
 import { withServices } from './services.js';
 
@@ -51,7 +51,7 @@ export function usageCommand(): Command {
     .action(async (id: string | undefined, { json, days, period }: UsageOptions) => {
       await withServices(async (services) => {
         const service = services.get(UsageService);
-        const keyId = id === undefined ? undefined : await keyIdOf(services, id);
+        const keyId = id === undefined ? undefined : await findKeyId(services, id);
         const usage = await everyPage<Usage>(async (limit, after) => {
           const page = await service.page({ days, period, limit, after }, keyId);
           return { entries: page.usage, more: page.more };
@@ -62,7 +62,7 @@ export function usageCommand(): Command {
 }
 
 async function printUsage(services: INestApplicationContext, usage: Usage[]): Promise<void> {
-  const names = await services.get(KeyLookup).namesOf(usage.map(({ keyId }) => keyId));
+  const names = await services.get(KeyLookup).findNames(usage.map(({ keyId }) => keyId));
   printTable(
     usage.map((each) => ({
       from: each.startsAt,
@@ -150,18 +150,18 @@ function report(
 ) {
   return (options: ReportOptions): Promise<void> =>
     withServices(async (services) => {
-      const selection = await selectionOf(services, options);
+      const selection = await readSelection(services, options);
       const [entries, rows] = await read(services.get(UsageRepository), selection, options.limit);
       await print(entries, options, () => printTable(rows));
     });
 }
 
 /** @throws ApiError `not_found` for a text that is no id and no ending of one. */
-async function selectionOf(
+async function readSelection(
   services: INestApplicationContext,
   { period, since, until, key }: ReportOptions,
 ): Promise<UsageSelection> {
-  const keyId = key === undefined ? undefined : await keyIdOf(services, key);
+  const keyId = key === undefined ? undefined : await findKeyId(services, key);
   if (keyId !== undefined && !isUuid(keyId)) {
     throw new ApiError('not_found', `There is no key with the id "${keyId}".`);
   }

@@ -26,7 +26,7 @@ export function serveConsole(
     return reply
       .headers({
         'Cache-Control': 'no-store',
-        'Content-Security-Policy': policyOf(nonce),
+        'Content-Security-Policy': contentSecurityPolicy(nonce),
         'Referrer-Policy': 'no-referrer',
       })
       .type('text/html; charset=utf-8')
@@ -43,7 +43,7 @@ export function serveConsole(
 }
 
 /** Returns the content security policy. Styles that the page adds while it runs need the nonce; it has no inline scripts. */
-function policyOf(nonce: string): string {
+function contentSecurityPolicy(nonce: string): string {
   return [
     "default-src 'none'",
     "script-src 'self'",

@@ -142,7 +142,7 @@ export class Batcher<Item, Result> {
     const startMs = performance.now();
     const timer = this.maxInFlight > 1 ? setTimeout(becomeSlow, SLOW_MS) : undefined;
     try {
-      this.settle(batch, await this.loadAll(batch.map((queued) => itemOf(queued, batch.length))));
+      this.settle(batch, await this.loadAll(batch.map((queued) => takeItem(queued, batch.length))));
     } catch (reason) {
       this.reject(batch, reason);
       this.rejectLongQueued(reason);
@@ -171,7 +171,7 @@ export class Batcher<Item, Result> {
   }
 }
 
-function itemOf<Item>({ item, notice }: Queued<Item, never>, batchSize: number): Item {
+function takeItem<Item>({ item, notice }: Queued<Item, never>, batchSize: number): Item {
   if (notice !== null) {
     notice.batchSize = batchSize;
   }

@@ -15,11 +15,11 @@ const queries = tracingChannel<unknown, QueryNotice>(QUERIES);
 
 /** Publishes the queries of this pool, those in transactions too. */
 export function publishQueries(pool: pg.Pool): void {
-  publishOf(pool);
-  pool.on('connect', publishOf);
+  publishFrom(pool);
+  pool.on('connect', publishFrom);
 }
 
-function publishOf(target: pg.Pool | pg.PoolClient): void {
+function publishFrom(target: pg.Pool | pg.PoolClient): void {
   const query: Query = (...args) =>
     (Object.getPrototypeOf(target) as { query: Query }).query.apply(target, args);
   const published: Query = (...args) => {

@@ -8,11 +8,11 @@ export const Deprecated = (deprecation: Deprecation) =>
   applyDecorators(
     AddRouteConfig({ deprecation }),
     ApiOperation({ deprecated: true }),
-    ApiExtension('x-deprecated-since', dateOf(deprecation.since)),
-    ApiExtension('x-sunset', dateOf(deprecation.removal)),
+    ApiExtension('x-deprecated-since', formatDate(deprecation.since)),
+    ApiExtension('x-sunset', formatDate(deprecation.removal)),
     ApiExtension('x-replacement', deprecation.replacement),
   );
 
-function dateOf(instant: Date): string {
+function formatDate(instant: Date): string {
   return instant.toISOString().slice(0, 10);
 }

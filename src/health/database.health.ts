@@ -54,7 +54,7 @@ export class DatabaseHealth {
     this.needs = Object.entries(PRIVILEGES).map(([table, privileges]) => ({ role: null, table, privileges }));
     if (COUNTER_STORE === undefined) {
       // Counters bypass a pooler, possibly with another role.
-      const role = DIRECT_DATABASE_URL === undefined ? null : roleOf(DIRECT_DATABASE_URL);
+      const role = DIRECT_DATABASE_URL === undefined ? null : parseRole(DIRECT_DATABASE_URL);
       this.needs.push({ role, table: 'rate_limit_counters', privileges: EVERY_PRIVILEGE });
     }
   }
@@ -112,6 +112,6 @@ export class DatabaseHealth {
   }
 }
 
-function roleOf(connectionString: string): string | null {
+function parseRole(connectionString: string): string | null {
   return new pg.Client({ connectionString }).user ?? null;
 }

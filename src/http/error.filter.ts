@@ -16,8 +16,8 @@ export class ErrorFilter implements ExceptionFilter {
     const reply = http.getResponse<FastifyReply>();
     // A read that fails while it is counted may be denied: that comes first.
     const error = await decided(request).then(
-      () => apiErrorOf(exception, request),
-      (denial: unknown) => apiErrorOf(denial, request),
+      () => toApiError(exception, request),
+      (denial: unknown) => toApiError(denial, request),
     );
     logError(error, request);
     void reply
@@ -40,7 +40,7 @@ function logError(error: ApiError, request: FastifyRequest): void {
   }
 }
 
-function apiErrorOf(exception: unknown, { id }: FastifyRequest): ApiError {
+function toApiError(exception: unknown, { id }: FastifyRequest): ApiError {
   if (exception instanceof ApiError) {
     return exception;
   }

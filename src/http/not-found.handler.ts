@@ -30,10 +30,10 @@ export class NotFoundHandler {
   }
 
   handle(request: FastifyRequest): never {
-    throw this.errorOf(request);
+    throw this.createError(request);
   }
 
-  private errorOf({ method, url, originalUrl }: FastifyRequest): ApiError {
+  private createError({ method, url, originalUrl }: FastifyRequest): ApiError {
     const methods = this.allowedMethods.of(targetPath(url));
     const path = targetPath(originalUrl);
     // A route with an empty parameter, as in `/v1/pets/`, has the method but no resource.

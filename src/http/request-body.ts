@@ -73,13 +73,13 @@ export class RequestBodies implements RequestHook {
   async read(body: RequestBody): Promise<unknown> {
     if (body.isPending) {
       this.concurrencyLimit.pause(body.request);
-      await this.arrivalOf(body);
+      await this.waitFor(body);
       this.concurrencyLimit.resume(body.request);
     }
     return body.json();
   }
 
-  private async arrivalOf(body: RequestBody): Promise<void> {
+  private async waitFor(body: RequestBody): Promise<void> {
     if (this.connections.refusing.aborted) {
       throw SHUTTING_DOWN;
     }
@@ -103,7 +103,7 @@ export class RequestBody {
 
   constructor(readonly request: FastifyRequest) {
     const { headers, raw } = request;
-    this.error = errorOf(headers);
+    this.error = headerError(headers);
     this.isPending = this.error === null;
     if (this.isPending) {
       raw.on('data', (chunk: Buffer) => this.add(chunk));
@@ -154,7 +154,7 @@ function hasBody(headers: IncomingHttpHeaders): boolean {
 }
 
 /** Returns the error of a body that its headers show, or null. */
-function errorOf(headers: IncomingHttpHeaders): ApiError | null {
+function headerError(headers: IncomingHttpHeaders): ApiError | null {
   const { 'content-length': length, 'content-type': type = '', 'content-encoding': codings = '' } = headers;
   if (Number(length) > LIMIT_BYTES) {
     return TOO_LARGE;

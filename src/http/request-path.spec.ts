@@ -2,13 +2,13 @@ import FindMyWay from 'find-my-way';
 import fc from 'fast-check';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { ROUTER_OPTIONS } from '../server/server-options.js';
-import { requiredRoleOf, routableTarget, targetPath } from './request-path.js';
+import { findRequiredRole, routableTarget, targetPath } from './request-path.js';
 
-describe('requiredRoleOf', () => {
+describe('findRequiredRole', () => {
   let fastify: FastifyInstance;
 
   beforeAll(() => {
-    const classify = (request: FastifyRequest) => ({ requiredRole: requiredRoleOf(request) });
+    const classify = (request: FastifyRequest) => ({ requiredRole: findRequiredRole(request) });
     fastify = Fastify({
       routerOptions: ROUTER_OPTIONS,
       rewriteUrl: ({ url = '/' }) => routableTarget(url),

@@ -42,7 +42,7 @@ function decodable(segment: string): string {
 }
 
 /** Returns the role that a path requires, by the route's path, or by the decoded path of a request without a route. */
-export function requiredRoleOf({ routeOptions, url }: FastifyRequest): KeyRole | null {
+export function findRequiredRole({ routeOptions, url }: FastifyRequest): KeyRole | null {
   const path = routeOptions.url ?? decodeURI(targetPath(url));
   if (CLIENT_PATH.test(path)) {
     return 'client';

@@ -81,7 +81,7 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
   }
 
   private async run(creations: Creation<Input>[]): Promise<Result[]> {
-    const rows = await this.queries.run<Row>(this.create, this.columnsOf(creations));
+    const rows = await this.queries.run<Row>(this.create, this.toColumns(creations));
     return rows.map(([body, location], index) =>
       body === null ? this.invalid(creations[index]) : { body, location, isReplay: false },
     );
@@ -95,16 +95,16 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
       all('key'),
       all('fingerprint'),
       this.clock.storeOffsetMs / 1000,
-      ...this.columnsOf(creations),
+      ...this.toColumns(creations),
     ]);
-    return rows.map((row, index) => resultOf(row) ?? this.invalid(creations[index]));
+    return rows.map((row, index) => toResult(row) ?? this.invalid(creations[index]));
   }
 
   private invalid(creation: Creation<Input> | undefined): BatchItemError {
     return new BatchItemError(creation && this.resource.condition?.error(creation.input));
   }
 
-  private columnsOf(creations: Creation<Input>[]): unknown[][] {
+  private toColumns(creations: Creation<Input>[]): unknown[][] {
     return Object.values(this.resource.columns).map(({ value }) =>
       creations.map(({ input }) => value(input)),
     );
@@ -129,7 +129,7 @@ function statementText<Input>(
 }
 
 /** Returns null when the request does not meet the condition of its resource. */
-function resultOf([isCreated, isValid, isSame, body, location]: OnceRow): Result | null {
+function toResult([isCreated, isValid, isSame, body, location]: OnceRow): Result | null {
   if (body === null) {
     return isValid ? new BatchItemError(conflict()) : null;
   }

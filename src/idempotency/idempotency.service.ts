@@ -27,7 +27,7 @@ export class IdempotencyService {
    * @throws ApiError `invalid_request`, `idempotency_conflict`, `idempotency_key_reused`; what `create` throws.
    */
   async respond(request: FastifyRequest, reply: FastifyReply, create: Create): Promise<string> {
-    const key = idempotencyKeyOf(request);
+    const key = readIdempotencyKey(request);
     const { body, location, isReplay } =
       key === null ? await create(null) : await this.createOnce(request, key, create);
     if (location !== null) {
@@ -49,7 +49,7 @@ export class IdempotencyService {
     }
     this.inFlight.add(name);
     try {
-      return await create({ quotaId, key, fingerprint: fingerprintOf(request) });
+      return await create({ quotaId, key, fingerprint: hashRequest(request) });
     } finally {
       this.inFlight.delete(name);
     }
@@ -57,7 +57,7 @@ export class IdempotencyService {
 }
 
 /** @throws ApiError `invalid_request`. */
-function idempotencyKeyOf({ headers }: FastifyRequest): string | null {
+function readIdempotencyKey({ headers }: FastifyRequest): string | null {
   const key = headers['idempotency-key'];
   if (key === undefined) {
     return null;
@@ -70,7 +70,7 @@ function idempotencyKeyOf({ headers }: FastifyRequest): string | null {
 }
 
 /** Returns the SHA-256 of what requests with the same key must share: method, path, and the bytes of the body. */
-function fingerprintOf({ method, url, bodyBytes }: FastifyRequest): Buffer {
+function hashRequest({ method, url, bodyBytes }: FastifyRequest): Buffer {
   const head = Buffer.from(`${method} ${targetPath(url)}\n`);
   return hash('sha256', Buffer.concat([head, bodyBytes ?? Buffer.alloc(0)]), 'buffer');
 }

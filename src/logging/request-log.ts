@@ -30,7 +30,7 @@ export class RequestLog extends LogController {
     const { decision, isShed, reportedWindow } = request;
     const isStatus = request.routeOptions.config.statusRequestsPerMinute !== undefined;
     const isLimited = decision !== null || request.requiredRole !== null;
-    const principal = isLimited ? principalOf(request) : null;
+    const principal = isLimited ? findPrincipal(request) : null;
     request.log.info(
       {
         ...logFields(request),
@@ -56,7 +56,7 @@ export class RequestLog extends LogController {
 }
 
 /** Returns whose key the request has: as authenticated, or as last known if it was denied before. */
-function principalOf(request: FastifyRequest): Principal | null {
+function findPrincipal(request: FastifyRequest): Principal | null {
   return request.authentication === null ? request.lastKnownPrincipal : request.authentication.principal;
 }
 

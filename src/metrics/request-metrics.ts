@@ -39,7 +39,7 @@ export class RequestMetrics implements ResponseInterceptor {
 
   /** Counts a request whose response is complete. */
   intercept(request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
-    const responses = this.responsesOf(request, statusCode);
+    const responses = this.countsFor(request, statusCode);
     responses.count += 1;
     responses.seconds.observe(elapsedTime / 1000);
     if (request.decision !== null) {
@@ -53,7 +53,7 @@ export class RequestMetrics implements ResponseInterceptor {
     const plan = principal?.quota.plan ?? ANONYMOUS_PLAN;
     const counts = getOrAdd(this.plans, plan, () => new PlanCounts());
     if (!decision.allowed) {
-      counts.denied[isStatus ? 'status' : reasonOf(decision)] += 1;
+      counts.denied[isStatus ? 'status' : denialReason(decision)] += 1;
       counts.bansStarted += Number(decision.ban?.started === true);
     } else if (!isStatus) {
       // A status request consumes nothing from the quota.
@@ -61,7 +61,7 @@ export class RequestMetrics implements ResponseInterceptor {
     }
   }
 
-  private responsesOf(request: FastifyRequest, statusCode: number): ResponseCounts {
+  private countsFor(request: FastifyRequest, statusCode: number): ResponseCounts {
     const operation = operationOf(request);
     return getOrAdd(this.byOperation, `${operation} ${statusCode}`, () => ({
       operation,
@@ -82,7 +82,7 @@ function getOrAdd<Value>(map: Map<string, Value>, key: string, create: () => Val
   return value;
 }
 
-function reasonOf({ ban, windows }: RateLimitDecision): 'minute' | 'day' | 'ban' {
+function denialReason({ ban, windows }: RateLimitDecision): 'minute' | 'day' | 'ban' {
   if (ban !== null) {
     return 'ban';
   }

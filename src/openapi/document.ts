@@ -32,7 +32,7 @@ export function createDocuments(
   const { paths } = SwaggerModule.createDocument(app, about, {
     operationIdFactory: (_controller, method) => method,
     standardSchemaConverter: (schema, { schemaType }) => ({
-      schema: schemaOf(schema as z.ZodType, schemaType),
+      schema: toJsonSchema(schema as z.ZodType, schemaType),
     }),
   });
   const schemas = namedJsonSchemas((id) => `#/components/schemas/${id}`);
@@ -46,13 +46,13 @@ export function createDocuments(
   ];
   const roots = servers.map(({ url, ...server }) => ({ url: url.slice(0, -PREFIX.length), ...server }));
   return {
-    store: documentOf(
+    store: buildDocument(
       withContact(about, CONTACT),
       servers,
       withoutPrefix(pathsUnder(PREFIX, paths, schemas)),
       schemas,
     ),
-    administration: documentOf(
+    administration: buildDocument(
       withContact(aboutAdministration, CONTACT),
       roots,
       pathsUnder(ADMINISTRATION_PREFIX, paths, schemas),
@@ -75,7 +75,7 @@ function withContact(aboutIt: About, contact: string | undefined): About {
   return { ...aboutIt, info: { ...aboutIt.info, contact: address } };
 }
 
-function documentOf(aboutIt: About, servers: Servers, paths: Paths, schemas: Schemas): OpenAPIObject {
+function buildDocument(aboutIt: About, servers: Servers, paths: Paths, schemas: Schemas): OpenAPIObject {
   return {
     ...aboutIt,
     servers,
@@ -88,7 +88,7 @@ function documentOf(aboutIt: About, servers: Servers, paths: Paths, schemas: Sch
 }
 
 /** Returns a reference for a named schema, whose `$defs` the library turns into components; else the schema itself. */
-function schemaOf(schema: z.ZodType, io: 'input' | 'output'): object {
+function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): object {
   const id = z.globalRegistry.get(schema)?.id;
   if (id !== undefined) {
     return { $ref: `#/$defs/${id}` };

@@ -14,7 +14,7 @@ export function withRequestExample(operation: OperationObject, schemas: Schemas)
     return operation;
   }
   const content = requestBody.content[JSON_TYPE];
-  const example = exampleOf(content?.schema, schemas);
+  const example = findExample(content?.schema, schemas);
   if (example === undefined) {
     return operation;
   }
@@ -25,7 +25,7 @@ export function withRequestExample(operation: OperationObject, schemas: Schemas)
   return { ...operation, requestBody: completed };
 }
 
-function exampleOf(schema: object | undefined, schemas: Schemas): unknown {
+function findExample(schema: object | undefined, schemas: Schemas): unknown {
   const name = schema !== undefined && '$ref' in schema ? String(schema.$ref).split('/').at(-1) : undefined;
   const examples = name === undefined ? undefined : schemas[name]?.examples;
   return Array.isArray(examples) ? examples[0] : undefined;

@@ -121,7 +121,7 @@ export class PetRepository {
     const numbers = new Map<string, number>();
     const distinct: PageRequest[] = [];
     const indexes = requests.map((request) => {
-      const name = nameOf(request);
+      const name = pageKey(request);
       const number = numbers.get(name) ?? distinct.push(request) - 1;
       numbers.set(name, number);
       return number;
@@ -164,6 +164,6 @@ export class PetRepository {
 }
 
 /** Returns the same text for the same page. */
-function nameOf({ limit, status, after }: PageRequest): string {
+function pageKey({ limit, status, after }: PageRequest): string {
   return `${status}:${after}:${limit}`;
 }

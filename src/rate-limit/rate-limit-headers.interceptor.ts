@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ResponseInterceptor } from '../http/hooks.js';
-import { reportOf } from './rules/headers.js';
+import { rateLimitReport } from './rules/headers.js';
 import type { RateLimitDecision } from './rules/rate-limit-decision.js';
 import { RateLimiter } from './rate-limiter.js';
 import type { WindowState } from './rules/windows.js';
@@ -21,7 +21,7 @@ export class RateLimitHeadersInterceptor implements ResponseInterceptor {
   intercept(request: FastifyRequest, reply: FastifyReply): void {
     const decision = request.decision ?? this.lastKnown(request, reply);
     if (decision !== null) {
-      const { headers, tightest } = reportOf(decision);
+      const { headers, tightest } = rateLimitReport(decision);
       request.reportedWindow = tightest;
       reply.headers(headers);
     }

@@ -66,7 +66,7 @@ async function applyKey(entry: KeyEntry, seeding: Seeding): Promise<string | nul
   const subject = `key:${entry.name}`;
   const seeded = await transaction.seedEntry.findUnique({ where: { subject } });
   const [first, ...successors] = await successionFrom(transaction, seeded?.keyId ?? null);
-  const content = contentOf(entry);
+  const content = toContent(entry);
   const isNew = first === undefined || !hasKey([first, ...successors], entry.key);
   if (isNew && entry.key !== undefined && (await keys.exists(entry.key))) {
     throw new ApiError('conflict', 'This very key was issued before. Give one that never was.');
@@ -78,7 +78,7 @@ async function applyKey(entry: KeyEntry, seeding: Seeding): Promise<string | nul
     const shown = entry.key === undefined ? ` The key, shown this once: ${issued.key}` : '';
     return `Key ${entry.name}: issued, ${issued.id}.${shown}`;
   }
-  const changed = changesOf(seeded?.content, content);
+  const changed = changedFields(seeded?.content, content);
   if (!isNew && changed.length === 0) {
     return null;
   }
@@ -117,7 +117,7 @@ function hasKey(records: ApiKey[], key: string | undefined): boolean {
   return key === undefined || records.some(({ hash }) => hashApiKey(key).equals(hash));
 }
 
-function contentOf({ plan, perMinute, perDay, role, expiresAt }: KeyEntry) {
+function toContent({ plan, perMinute, perDay, role, expiresAt }: KeyEntry) {
   return {
     plan,
     perMinute: perMinute ?? null,
@@ -127,9 +127,9 @@ function contentOf({ plan, perMinute, perDay, role, expiresAt }: KeyEntry) {
   };
 }
 
-type Content = ReturnType<typeof contentOf>;
+type Content = ReturnType<typeof toContent>;
 
-function changesOf(before: unknown, now: Content): (keyof Content)[] {
+function changedFields(before: unknown, now: Content): (keyof Content)[] {
   const known = before as Content;
   return (Object.keys(now) as (keyof Content)[]).filter((name) => known[name] !== now[name]);
 }

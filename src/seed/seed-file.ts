@@ -56,7 +56,7 @@ export type SeedFile = z.infer<ReturnType<typeof seedFile>>;
  * @throws InvalidEnvironmentError that lists every fault.
  */
 export async function readSeedFile(file: string, environment: KeyEnvironment): Promise<SeedFile> {
-  const { data, error } = seedFile(environment).safeParse(await contentOf(file));
+  const { data, error } = seedFile(environment).safeParse(await readContent(file));
   if (error !== undefined) {
     const faults = error.issues.map(({ path, message }) =>
       [`SEED_FILE ${file}:`, path.join('.'), message].filter((part) => part !== '').join(' '),
@@ -66,7 +66,7 @@ export async function readSeedFile(file: string, environment: KeyEnvironment): P
   return data;
 }
 
-async function contentOf(file: string): Promise<unknown> {
+async function readContent(file: string): Promise<unknown> {
   try {
     // BigInt integers, as in the body of a request, so that the same schemas check them. No warnings, because they quote lines, which may
     // contain keys; the schemas report the faults.

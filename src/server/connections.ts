@@ -9,7 +9,7 @@ import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
 import type { Environment } from '../settings/environment.js';
-import { errorResponse, parserErrorOf } from './parser-errors.js';
+import { errorResponse, toApiError } from './parser-errors.js';
 
 const OPTIONS = {
   // Node would respond to a missing Host without a body; nothing here reads it.
@@ -120,7 +120,7 @@ export class Connections {
 
   /** Ends a connection by the response to an error of Node's parser. */
   refuseUnparsable(error: Error & { code?: string }, socket: Socket): void {
-    this.refuse(socket, parserErrorOf(error), error.message);
+    this.refuse(socket, toApiError(error), error.message);
   }
 
   private add(socket: Socket): void {

@@ -69,14 +69,14 @@ function end(span: Span, { statusCode, raw }: FastifyReply): void {
   if (raw.headersSent) {
     span.setAttribute('http.response.status_code', statusCode);
   }
-  const failure = failureOf(statusCode, raw);
+  const failure = failureType(statusCode, raw);
   if (failure !== null) {
     span.setAttribute('error.type', failure).setStatus({ code: SpanStatusCode.ERROR });
   }
   span.end();
 }
 
-function failureOf(statusCode: number, raw: FastifyReply['raw']): string | null {
+function failureType(statusCode: number, raw: FastifyReply['raw']): string | null {
   if (!raw.writableFinished) {
     return 'client_gone';
   }

@@ -14,7 +14,7 @@ import {
 import { confirm } from '../output/confirmation.js';
 import type { Format } from '../output/print.js';
 import { withServices } from '../services.js';
-import { keyIdOf } from './key-id.js';
+import { findKeyId } from './key-id.js';
 import { keyText, limitsText, printIssued, printKey } from './key-output.js';
 
 const OVERLAP_DEFAULT = '24h';
@@ -100,7 +100,7 @@ export function rotateCommand(): Command {
     .action(async (id: string, options: RotateOptions) => {
       await withServices(async (services) => {
         const keys = services.get(KeyService);
-        const oldId = await keyIdOf(services, id);
+        const oldId = await findKeyId(services, id);
         const input = { overlapMs: options.overlap, expiresAt: options.expires };
         const issued = await keys.rotate(oldId, input, actorOf(options));
         const { state, expiresAt } = await keys.find(oldId);
@@ -182,7 +182,7 @@ function changeKey(
   change: (keys: KeyService, keyId: string) => Promise<Key>,
 ): Promise<void> {
   return withServices(async (services: INestApplicationContext) => {
-    const keyId = await keyIdOf(services, id);
+    const keyId = await findKeyId(services, id);
     await printKey(await change(services.get(KeyService), keyId), format);
   });
 }

@@ -12,7 +12,7 @@ const ENDING = /^…?([0-9a-f-]{4,35})$/i;
  *
  * @throws ApiError `invalid_request` if several ids end with it.
  */
-export async function keyIdOf(services: INestApplicationContext, text: string): Promise<string> {
+export async function findKeyId(services: INestApplicationContext, text: string): Promise<string> {
   const ending = ENDING.exec(text)?.[1]?.toLowerCase();
   if (ending === undefined || isUuid(text)) {
     return text;

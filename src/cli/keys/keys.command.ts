@@ -16,7 +16,7 @@ import {
   rotateCommand,
   unbanCommand,
 } from './key-changes.command.js';
-import { idCell, keyIdOf } from './key-id.js';
+import { idCell, findKeyId } from './key-id.js';
 import { printKey } from './key-output.js';
 
 interface ListOptions extends Format {
@@ -80,7 +80,7 @@ function listCommand(): Command {
           after = next ?? undefined;
           return { entries: keys, more: next !== null };
         });
-        await print(all, { json }, () => printTable(all.map(rowOf)));
+        await print(all, { json }, () => printTable(all.map(toRow)));
       });
     });
 }
@@ -93,7 +93,7 @@ function showCommand(): Command {
     .option('--json', 'print one JSON object, for a program')
     .action(async (id: string, format: Format) => {
       await withServices(async (services) => {
-        await printKey(await services.get(KeyListing).find(await keyIdOf(services, id)), format);
+        await printKey(await services.get(KeyListing).find(await findKeyId(services, id)), format);
       });
     });
 }
@@ -106,13 +106,13 @@ function rateLimitCommand(): Command {
     .option('--json', 'print one JSON object, for a program')
     .action(async (id: string, format: Format) => {
       await withServices(async (services) => {
-        const status = await services.get(KeyRateLimit).statusOf(await keyIdOf(services, id));
+        const status = await services.get(KeyRateLimit).find(await findKeyId(services, id));
         await print(status, format, printStatus);
       });
     });
 }
 
-function rowOf(key: KeyWithUsage) {
+function toRow(key: KeyWithUsage) {
   return {
     name: key.name,
     id: idCell(key.id),

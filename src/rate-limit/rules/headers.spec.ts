@@ -1,4 +1,4 @@
-import { reportOf } from './headers.js';
+import { rateLimitReport } from './headers.js';
 import type { RateLimitDecision } from './rate-limit-decision.js';
 import { type WindowState, windowState } from './windows.js';
 
@@ -11,7 +11,7 @@ const minute = (limit: number, used: number) =>
   windowState('minute', Math.floor(nowMs / 60_000), limit, used);
 const day = (limit: number, used: number) => windowState('day', Math.floor(nowMs / 86_400_000), limit, used);
 
-const rateLimitHeaders = (decision: RateLimitDecision) => reportOf(decision).headers;
+const rateLimitHeaders = (decision: RateLimitDecision) => rateLimitReport(decision).headers;
 
 /** The headers of a request without a ban. */
 const headersOf = (allowed: boolean, windows: WindowState[]) =>

@@ -13,7 +13,7 @@ interface RateLimitReport {
  * draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4, and `Retry-After` on a denial (RFC 9110, section 10.2.3).
  * While banned, nothing remains in any window, and `X-RateLimit-Reset` is the end of the ban.
  */
-export function reportOf({
+export function rateLimitReport({
   allowed,
   ban,
   degraded,
