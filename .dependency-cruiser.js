@@ -128,7 +128,7 @@ export default {
       comment: 'What decides needs neither a framework nor a database.',
       severity: 'error',
       from: {
-        path: '^src/.*/rules/|^src/admin/key\\.view\\.ts$|^src/settings/(duration|redis-address|secret-files|clock)\\.ts$',
+        path: '^src/.*/rules/|^src/admin/keys/key\\.view\\.ts$|^src/settings/(duration|redis-address|secret-files|clock)\\.ts$',
       },
       to: { path: 'node_modules/(@nestjs|@prisma|fastify|ioredis|pg)/', dependencyTypesNot: ['type-only'] },
     },

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { KeyService } from './admin/key.service.js';
+import { KeyService } from './admin/keys/key.service.js';
 import { createApplication } from './app.js';
 import { startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { migrateIfThere, migrateOnceThere } from './database/migrate-once-there.js';

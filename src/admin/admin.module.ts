@@ -1,10 +1,10 @@
 import { Module } from '@nestjs/common';
 import { UsageModule } from '../usage/usage.module.js';
 import { AdminServicesModule } from './admin-services.module.js';
-import { AuditController } from './audit.controller.js';
-import { KeysController } from './keys.controller.js';
-import { PlansController } from './plans.controller.js';
-import { UsageController } from './usage.controller.js';
+import { AuditController } from './audit/audit.controller.js';
+import { KeysController } from './keys/keys.controller.js';
+import { PlansController } from './plans/plans.controller.js';
+import { UsageController } from './usage/usage.controller.js';
 
 /** The controllers of administration. */
 @Module({

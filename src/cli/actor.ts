@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import { type Actor, terminalActor } from '../admin/audit.js';
+import { type Actor, terminalActor } from '../admin/audit/audit.js';
 import { nameArgument } from './arguments.js';
 
 /** The options of a command that is recorded in the audit trail. */

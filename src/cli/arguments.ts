@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
-import { auditActor } from '../admin/audit.schemas.js';
-import { keyName, keyNote } from '../admin/key.schemas.js';
-import { keySearch } from '../admin/key-query.schemas.js';
+import { auditActor } from '../admin/audit/audit.schemas.js';
+import { keyName, keyNote } from '../admin/keys/key.schemas.js';
+import { keySearch } from '../admin/keys/key-query.schemas.js';
 import { parseDuration } from '../settings/duration.js';
 import { instant } from '../schemas/instant.js';
 import { isUuid } from '../schemas/uuid.js';

@@ -1,9 +1,9 @@
 import { Command, Option } from 'commander';
 import type { INestApplicationContext } from '@nestjs/common';
-import { type Action, ACTIONS } from '../admin/audit.js';
-import type { AuditEvent } from '../admin/audit.schemas.js';
-import { AuditService } from '../admin/audit.service.js';
-import { KeyLookup } from '../admin/key-lookup.service.js';
+import { type Action, ACTIONS } from '../admin/audit/audit.js';
+import type { AuditEvent } from '../admin/audit/audit.schemas.js';
+import { AuditService } from '../admin/audit/audit.service.js';
+import { KeyLookup } from '../admin/keys/key-lookup.service.js';
 import { isUuid } from '../schemas/uuid.js';
 import { actorArgument, instantArgument, positiveInteger } from './arguments.js';
 import { idCell, findKeyId } from './keys/key-id.js';

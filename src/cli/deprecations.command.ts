@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { DeprecatedCalls } from '../admin/usage.schemas.js';
+import type { DeprecatedCalls } from '../admin/usage/usage.schemas.js';
 import { UsageRepository } from '../usage/usage.repository.js';
 import { everyPage } from './every-page.js';
 import { idCell } from './keys/key-id.js';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import type { Plan } from '../admin/plan.schemas.js';
-import { PlanService } from '../admin/plan.service.js';
+import type { Plan } from '../admin/plans/plan.schemas.js';
+import { PlanService } from '../admin/plans/plan.service.js';
 import { ApiError } from '../errors/api-error.js';
 import { actorOf, type ActorOptions, withActor } from './actor.js';
 import { positiveInteger } from './arguments.js';

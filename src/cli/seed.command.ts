@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import { Command } from 'commander';
-import type { Actor } from '../admin/audit.js';
-import { KeyService } from '../admin/key.service.js';
-import { PlanService } from '../admin/plan.service.js';
+import type { Actor } from '../admin/audit/audit.js';
+import { KeyService } from '../admin/keys/key.service.js';
+import { PlanService } from '../admin/plans/plan.service.js';
 import { Clock } from '../settings/clock.js';
 import type { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';

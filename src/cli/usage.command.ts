@@ -1,8 +1,8 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { Command, Option } from 'commander';
-import { DAYS_DEFAULT, DAYS_MAX, type Usage } from '../admin/usage.schemas.js';
-import { UsageService } from '../admin/usage.service.js';
-import { KeyLookup } from '../admin/key-lookup.service.js';
+import { DAYS_DEFAULT, DAYS_MAX, type Usage } from '../admin/usage/usage.schemas.js';
+import { UsageService } from '../admin/usage/usage.service.js';
+import { KeyLookup } from '../admin/keys/key-lookup.service.js';
 import { ApiError } from '../errors/api-error.js';
 import { isUuid } from '../schemas/uuid.js';
 import { type Period, PERIODS } from '../usage/rules/periods.js';

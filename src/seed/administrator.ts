@@ -1,5 +1,5 @@
-import type { Actor } from '../admin/audit.js';
-import type { KeyService } from '../admin/key.service.js';
+import type { Actor } from '../admin/audit/audit.js';
+import type { KeyService } from '../admin/keys/key.service.js';
 import { keyFault } from '../auth/rules/api-key.js';
 import type { Clock } from '../settings/clock.js';
 import type { Database } from '../database/in-transaction.js';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Actor } from '../admin/audit.js';
-import type { KeyService } from '../admin/key.service.js';
-import type { PlanService } from '../admin/plan.service.js';
+import type { Actor } from '../admin/audit/audit.js';
+import type { KeyService } from '../admin/keys/key.service.js';
+import type { PlanService } from '../admin/plans/plan.service.js';
 import { hashApiKey } from '../auth/rules/api-key.js';
 import type { ApiKey, Prisma } from '../database/generated/client.js';
 import { InvalidEnvironmentError } from '../settings/environment.js';

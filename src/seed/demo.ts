@@ -1,9 +1,9 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { TERMINAL } from '../admin/audit.js';
-import type { CreateKeyInput } from '../admin/key.schemas.js';
-import type { KeyService } from '../admin/key.service.js';
+import { TERMINAL } from '../admin/audit/audit.js';
+import type { CreateKeyInput } from '../admin/keys/key.schemas.js';
+import type { KeyService } from '../admin/keys/key.service.js';
 import { generateApiKey, keyFault } from '../auth/rules/api-key.js';
 import type { PrismaService } from '../database/prisma.service.js';
 import { type Environment, InvalidEnvironmentError } from '../settings/environment.js';

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { CreateKeyInput } from '../admin/key.schemas.js';
-import { bothOrNone, Limits } from '../admin/limits.schema.js';
-import { planName } from '../admin/plan.schemas.js';
+import { CreateKeyInput } from '../admin/keys/key.schemas.js';
+import { bothOrNone, Limits } from '../admin/plans/limits.schema.js';
+import { planName } from '../admin/plans/plan.schemas.js';
 import { keyFault, type KeyEnvironment, withoutSecrets } from '../auth/rules/api-key.js';
 import { InvalidEnvironmentError } from '../settings/environment.js';
 

@@ -1,6 +1,6 @@
-import type { IssuedKey } from '../../src/admin/key.schemas.js';
-import { KeyService } from '../../src/admin/key.service.js';
-import { TERMINAL } from '../../src/admin/audit.js';
+import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import { KeyService } from '../../src/admin/keys/key.service.js';
+import { TERMINAL } from '../../src/admin/audit/audit.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';
 import { UsageRecorder } from '../../src/usage/usage.recorder.js';
 import { UsageRepository } from '../../src/usage/usage.repository.js';

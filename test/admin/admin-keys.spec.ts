@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { TERMINAL } from '../../src/admin/audit.js';
-import type { IssuedKey, Key } from '../../src/admin/key.schemas.js';
-import { KeyService } from '../../src/admin/key.service.js';
+import { TERMINAL } from '../../src/admin/audit/audit.js';
+import type { IssuedKey, Key } from '../../src/admin/keys/key.schemas.js';
+import { KeyService } from '../../src/admin/keys/key.service.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';
 import { CounterStore, CounterStoreError } from '../../src/rate-limit/stores/counter-store.js';
 import { type Administration, startAdministration } from '../support/keys/administration.js';

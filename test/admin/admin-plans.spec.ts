@@ -1,4 +1,4 @@
-import type { Plan } from '../../src/admin/plan.schemas.js';
+import type { Plan } from '../../src/admin/plans/plan.schemas.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';
 import { type Administration, startAdministration } from '../support/keys/administration.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';

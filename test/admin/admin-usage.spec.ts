@@ -1,5 +1,5 @@
 import { UsageRecorder } from '../../src/usage/usage.recorder.js';
-import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';

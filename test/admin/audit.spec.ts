@@ -1,5 +1,5 @@
-import type { AuditEvent } from '../../src/admin/audit.schemas.js';
-import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import type { AuditEvent } from '../../src/admin/audit/audit.schemas.js';
+import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { headers } from '../../src/openapi/headers.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';
 import { type Administration, startAdministration } from '../support/keys/administration.js';

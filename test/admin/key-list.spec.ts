@@ -1,4 +1,4 @@
-import type { IssuedKey, KeyWithUsage } from '../../src/admin/key.schemas.js';
+import type { IssuedKey, KeyWithUsage } from '../../src/admin/keys/key.schemas.js';
 import { encodeCursor } from '../../src/schemas/pagination.js';
 import { UsageRecorder } from '../../src/usage/usage.recorder.js';
 import { type Administration, startAdministration } from '../support/keys/administration.js';

@@ -1,4 +1,4 @@
-import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { layoutShift } from '../support/browser/console.js';
 import { browser, open, store, useConsole } from '../support/browser/console-service.js';
 import { send } from '../support/http/http.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import type { IssuedKey, CreateKeyInput } from '../../src/admin/key.schemas.js';
+import type { IssuedKey, CreateKeyInput } from '../../src/admin/keys/key.schemas.js';
 import { InvalidEnvironmentError } from '../../src/settings/environment.js';
 import { MetricsServer } from '../../src/metrics/metrics.server.js';
 import { SHARED_COUNTER_STORE } from '../../src/rate-limit/stores/fallback-counter-store.js';

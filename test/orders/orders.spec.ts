@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { readEnvironment } from '../../src/settings/environment.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { type ServiceHome, sharedStores } from '../support/counters/counter-stores.js';

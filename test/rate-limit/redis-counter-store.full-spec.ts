@@ -5,7 +5,7 @@ import { readEnvironment } from '../../src/settings/environment.js';
 import type { RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
 import { CounterStoreError } from '../../src/rate-limit/stores/counter-store.js';
 import { RedisCounterStore } from '../../src/rate-limit/stores/redis-counter-store.js';
-import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { TestClock } from '../support/counters/clock.js';
 import { newBucket, remaining } from '../support/counters/counter-stores.js';

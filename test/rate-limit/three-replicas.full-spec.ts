@@ -1,7 +1,7 @@
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { type ServiceHome, sharedStores } from '../support/counters/counter-stores.js';
 import { issueKey } from '../support/keys/keys.js';
 import { ServiceProcess } from '../support/service/service-process.js';

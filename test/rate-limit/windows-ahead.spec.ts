@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { readEnvironment } from '../../src/settings/environment.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { type ServiceHome, sharedStores } from '../support/counters/counter-stores.js';

@@ -3,7 +3,7 @@ import net from 'node:net';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { Connections } from '../../src/server/connections.js';
-import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { eventually, until } from '../support/eventually.js';
 import { hold } from '../support/load/holding.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import pg from 'pg';
-import type { IssuedKey } from '../../src/admin/key.schemas.js';
+import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
 import { namedStatement, QueryRunner } from '../../src/database/query-runner.js';
 import type { UsageEntry } from '../../src/usage/rules/usage-counts.js';

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import type { INestApplicationContext } from '@nestjs/common';
-import type { Key } from '../../admin/key.schemas.js';
-import { KeyService } from '../../admin/key.service.js';
+import type { Key } from '../../admin/keys/key.schemas.js';
+import { KeyService } from '../../admin/keys/key.service.js';
 import { actorOf, type ActorOptions, withActor } from '../actor.js';
 import {
   durationArgument,

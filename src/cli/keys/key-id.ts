@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { KeyLookup } from '../../admin/key-lookup.service.js';
+import { KeyLookup } from '../../admin/keys/key-lookup.service.js';
 import { ApiError } from '../../errors/api-error.js';
 import { isUuid } from '../../schemas/uuid.js';
 

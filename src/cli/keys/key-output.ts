@@ -1,4 +1,4 @@
-import type { IssuedKey, Key, KeyWithUsage } from '../../admin/key.schemas.js';
+import type { IssuedKey, Key, KeyWithUsage } from '../../admin/keys/key.schemas.js';
 import { type Format, print, printFields, printLines } from '../output/print.js';
 
 /** Prints a key without the key itself. */

@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
-import { KEY_STATES, type KeyState, type KeyWithUsage } from '../../admin/key.schemas.js';
-import { KeyListing } from '../../admin/key-listing.service.js';
-import { KEY_SORTS, type KeyPosition, type KeySort } from '../../admin/key-query.schemas.js';
-import { KeyRateLimit } from '../../admin/key-rate-limit.service.js';
+import { KEY_STATES, type KeyState, type KeyWithUsage } from '../../admin/keys/key.schemas.js';
+import { KeyListing } from '../../admin/keys/key-listing.service.js';
+import { KEY_SORTS, type KeyPosition, type KeySort } from '../../admin/keys/key-query.schemas.js';
+import { KeyRateLimit } from '../../admin/keys/key-rate-limit.service.js';
 import type { RateLimitStatus } from '../../rate-limit/rate-limit-status.schema.js';
 import { instantArgument, searchArgument, uuidArgument } from '../arguments.js';
 import { everyPage } from '../every-page.js';

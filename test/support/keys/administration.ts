@@ -1,4 +1,4 @@
-import type { IssuedKey, CreateKeyInput } from '../../../src/admin/key.schemas.js';
+import type { IssuedKey, CreateKeyInput } from '../../../src/admin/keys/key.schemas.js';
 import { startApplication, type TestApplication } from '../service/application.js';
 import { type HttpResponse, send } from '../http/http.js';
 

@@ -1,4 +1,4 @@
-import type { IssuedKey } from '../../../src/admin/key.schemas.js';
+import type { IssuedKey } from '../../../src/admin/keys/key.schemas.js';
 import {
   FallbackCounterStore,
   SHARED_COUNTER_STORE,

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { PrismaService } from '../database/prisma.service.js';
-import { Clock } from '../settings/clock.js';
-import type { Period } from '../usage/rules/periods.js';
-import { type UsagePosition, UsageRepository } from '../usage/usage.repository.js';
-import { findKey } from './key.repository.js';
+import { PrismaService } from '../../database/prisma.service.js';
+import { Clock } from '../../settings/clock.js';
+import type { Period } from '../../usage/rules/periods.js';
+import { type UsagePosition, UsageRepository } from '../../usage/usage.repository.js';
+import { findKey } from '../keys/key.repository.js';
 import type { Usage } from './usage.schemas.js';
 
 const DAY_MS = 86_400_000;

@@ -1,14 +1,14 @@
 import { Body, Controller, Get, HttpStatus, Param, Put, Query, Res } from '@nestjs/common';
 import { ApiConflictResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
-import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
-import { Stability } from '../deprecation/stability.decorator.js';
-import { pageLinks, pageOf } from '../schemas/pagination.js';
-import { Responses } from '../openapi/responses.decorator.js';
-import type { Principal } from '../http/principal.js';
+import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
+import { AdministratorsOnly } from '../../auth/administrators-only.decorator.js';
+import { Stability } from '../../deprecation/stability.decorator.js';
+import { pageLinks, pageOf } from '../../schemas/pagination.js';
+import { Responses } from '../../openapi/responses.decorator.js';
+import type { Principal } from '../../http/principal.js';
 import type { Limits } from './limits.schema.js';
-import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
+import { PLAN_NAME_MAX_LENGTH } from '../../rate-limit/rules/plan-name.js';
 import { Plan, PlanLimits, PlanQuery } from './plan.schemas.js';
 import { PlanService } from './plan.service.js';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { cursorParameter, limitParameter } from '../schemas/pagination.js';
-import { plainText } from '../schemas/text-schemas.js';
+import { cursorParameter, limitParameter } from '../../schemas/pagination.js';
+import { plainText } from '../../schemas/text-schemas.js';
 import { Limits } from './limits.schema.js';
-import { isPlanName, PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
+import { isPlanName, PLAN_NAME_MAX_LENGTH } from '../../rate-limit/rules/plan-name.js';
 
 const NAME_FAULT = 'must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter';
 

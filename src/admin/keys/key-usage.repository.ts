@@ -1,4 +1,4 @@
-import type { Database } from '../database/in-transaction.js';
+import type { Database } from '../../database/in-transaction.js';
 import { HOURS_SHOWN } from './key.schemas.js';
 import { LAST_USED } from './key-page.repository.js';
 import type { KeyUsage } from './key.view.js';

@@ -1,7 +1,7 @@
-import type { Database } from '../database/in-transaction.js';
-import { ApiError } from '../errors/api-error.js';
+import type { Database } from '../../database/in-transaction.js';
+import { ApiError } from '../../errors/api-error.js';
 import type { Limits } from './limits.schema.js';
-import { isPlanName } from '../rate-limit/rules/plan-name.js';
+import { isPlanName } from '../../rate-limit/rules/plan-name.js';
 
 /** The plan and the own limits, both or none, that a quota gets. */
 export interface QuotaPlan {

@@ -1,8 +1,8 @@
-import { hashApiKey, keyHints } from '../auth/rules/api-key.js';
-import type { Prisma } from '../database/generated/client.js';
-import type { Database } from '../database/in-transaction.js';
-import { ApiError } from '../errors/api-error.js';
-import { isUuid } from '../schemas/uuid.js';
+import { hashApiKey, keyHints } from '../../auth/rules/api-key.js';
+import type { Prisma } from '../../database/generated/client.js';
+import type { Database } from '../../database/in-transaction.js';
+import { ApiError } from '../../errors/api-error.js';
+import { isUuid } from '../../schemas/uuid.js';
 import { KEY_RELATIONS, type KeyRecord } from './key.view.js';
 
 /** Returns the columns that are stored of a key. */

@@ -1,5 +1,5 @@
-import { Prisma } from '../database/generated/client.js';
-import type { Database } from '../database/in-transaction.js';
+import { Prisma } from '../../database/generated/client.js';
+import type { Database } from '../../database/in-transaction.js';
 import type { KeyState } from './key.schemas.js';
 import type { KeyPosition, KeySort } from './key-query.schemas.js';
 import { KEY_RELATIONS, type KeyRecord } from './key.view.js';

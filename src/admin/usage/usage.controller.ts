@@ -1,13 +1,13 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
-import { Stability } from '../deprecation/stability.decorator.js';
-import { pageLinks, pageOf } from '../schemas/pagination.js';
-import { Responses } from '../openapi/responses.decorator.js';
-import { UsageRepository } from '../usage/usage.repository.js';
-import { UsageTotals } from '../usage/usage.schemas.js';
-import { KeyId } from './key-id.decorator.js';
+import { AdministratorsOnly } from '../../auth/administrators-only.decorator.js';
+import { Stability } from '../../deprecation/stability.decorator.js';
+import { pageLinks, pageOf } from '../../schemas/pagination.js';
+import { Responses } from '../../openapi/responses.decorator.js';
+import { UsageRepository } from '../../usage/usage.repository.js';
+import { UsageTotals } from '../../usage/usage.schemas.js';
+import { KeyId } from '../keys/key-id.decorator.js';
 import {
   DeprecatedCalls,
   deprecatedCallsPosition,

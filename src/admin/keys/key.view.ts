@@ -1,4 +1,4 @@
-import type { Prisma } from '../database/generated/client.js';
+import type { Prisma } from '../../database/generated/client.js';
 import type { Key, KeyState, KeyWithUsage } from './key.schemas.js';
 
 /** The relations that are read with a key. */

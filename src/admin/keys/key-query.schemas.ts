@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { PLAN_NAME_MAX_LENGTH, isPlanName } from '../rate-limit/rules/plan-name.js';
-import { instant, instantParameter } from '../schemas/instant.js';
-import { cursorParameter, limitParameter, once } from '../schemas/pagination.js';
-import { isUuid, uuidParameter } from '../schemas/uuid.js';
+import { PLAN_NAME_MAX_LENGTH, isPlanName } from '../../rate-limit/rules/plan-name.js';
+import { instant, instantParameter } from '../../schemas/instant.js';
+import { cursorParameter, limitParameter, once } from '../../schemas/pagination.js';
+import { isUuid, uuidParameter } from '../../schemas/uuid.js';
 import { isPlainText, KEY_STATES, TEXT_FAULT } from './key.schemas.js';
 
 /** In characters. The `Link` header of a page has them twice, encoded. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { int32 } from '../schemas/int32.js';
+import { int32 } from '../../schemas/int32.js';
 
 /** Requests per UTC minute and UTC day: the limits of a plan, or those of a quota that override its plan's. */
 export const Limits = z.object({

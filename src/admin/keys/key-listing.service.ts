@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { PrismaService } from '../database/prisma.service.js';
-import { quotaBucketKey, quotaIdOf } from '../rate-limit/rules/bucket-key.js';
-import { CounterStore } from '../rate-limit/stores/counter-store.js';
-import { Clock } from '../settings/clock.js';
-import { UsageJournal } from '../usage/usage.journal.js';
+import { PrismaService } from '../../database/prisma.service.js';
+import { quotaBucketKey, quotaIdOf } from '../../rate-limit/rules/bucket-key.js';
+import { CounterStore } from '../../rate-limit/stores/counter-store.js';
+import { Clock } from '../../settings/clock.js';
+import { UsageJournal } from '../../usage/usage.journal.js';
 import { findKeys, type PageOfKeys } from './key-page.repository.js';
 import type { KeyPosition } from './key-query.schemas.js';
 import { findKey } from './key.repository.js';

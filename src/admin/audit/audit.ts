@@ -1,4 +1,4 @@
-import type { Prisma } from '../database/generated/client.js';
+import type { Prisma } from '../../database/generated/client.js';
 
 /** Who acts: the id of an administrator's key; `terminal:NAME` for a person at the terminal; or `terminal` for the service itself. */
 export type Actor = string;

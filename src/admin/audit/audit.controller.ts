@@ -1,10 +1,10 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
-import { Stability } from '../deprecation/stability.decorator.js';
-import { pageLinks, pageOf } from '../schemas/pagination.js';
-import { Responses } from '../openapi/responses.decorator.js';
+import { AdministratorsOnly } from '../../auth/administrators-only.decorator.js';
+import { Stability } from '../../deprecation/stability.decorator.js';
+import { pageLinks, pageOf } from '../../schemas/pagination.js';
+import { Responses } from '../../openapi/responses.decorator.js';
 import { AuditEvent, AuditQuery } from './audit.schemas.js';
 import { AuditService } from './audit.service.js';
 

@@ -14,13 +14,13 @@ import {
 } from '@nestjs/common';
 import { ApiBody, ApiConflictResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
-import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
-import { Stability } from '../deprecation/stability.decorator.js';
-import { pageLinks, pageOf } from '../schemas/pagination.js';
-import { Responses } from '../openapi/responses.decorator.js';
-import type { Principal } from '../http/principal.js';
-import { RateLimitStatus } from '../rate-limit/rate-limit-status.schema.js';
+import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
+import { AdministratorsOnly } from '../../auth/administrators-only.decorator.js';
+import { Stability } from '../../deprecation/stability.decorator.js';
+import { pageLinks, pageOf } from '../../schemas/pagination.js';
+import { Responses } from '../../openapi/responses.decorator.js';
+import type { Principal } from '../../http/principal.js';
+import { RateLimitStatus } from '../../rate-limit/rate-limit-status.schema.js';
 import { KeyId } from './key-id.decorator.js';
 import {
   ChangePlanInput,

@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { inTransaction, type Database } from '../database/in-transaction.js';
-import type { Prisma } from '../database/generated/client.js';
-import { PrismaService } from '../database/prisma.service.js';
-import { ApiError } from '../errors/api-error.js';
-import { type Actor, recordAuditEvent } from './audit.js';
+import { inTransaction, type Database } from '../../database/in-transaction.js';
+import type { Prisma } from '../../database/generated/client.js';
+import { PrismaService } from '../../database/prisma.service.js';
+import { ApiError } from '../../errors/api-error.js';
+import { type Actor, recordAuditEvent } from '../audit/audit.js';
 import type { Limits } from './limits.schema.js';
-import { isPlanName } from '../rate-limit/rules/plan-name.js';
+import { isPlanName } from '../../rate-limit/rules/plan-name.js';
 import { type Plan, planName } from './plan.schemas.js';
 
 /** Lists, creates and changes plans. Each change and its audit event are one transaction. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { instant } from '../schemas/instant.js';
-import { int32 } from '../schemas/int32.js';
-import { dateTime, plainText, uuid } from '../schemas/text-schemas.js';
-import { bothOrNone, ownLimits } from './limits.schema.js';
-import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
+import { instant } from '../../schemas/instant.js';
+import { int32 } from '../../schemas/int32.js';
+import { dateTime, plainText, uuid } from '../../schemas/text-schemas.js';
+import { bothOrNone, ownLimits } from '../plans/limits.schema.js';
+import { PLAN_NAME_MAX_LENGTH } from '../../rate-limit/rules/plan-name.js';
 
 export const NAME_MAX_LENGTH = 255;
 const NOTE_MAX_LENGTH = 1000;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { parseInt64 } from '../schemas/int64.js';
-import { instantParameter } from '../schemas/instant.js';
-import { cursorParameter, limitParameter, once } from '../schemas/pagination.js';
-import { dateTime, plainText } from '../schemas/text-schemas.js';
-import { uuidParameter } from '../schemas/uuid.js';
+import { parseInt64 } from '../../schemas/int64.js';
+import { instantParameter } from '../../schemas/instant.js';
+import { cursorParameter, limitParameter, once } from '../../schemas/pagination.js';
+import { dateTime, plainText } from '../../schemas/text-schemas.js';
+import { uuidParameter } from '../../schemas/uuid.js';
 import { ACTIONS, terminalActor } from './audit.js';
-import { isPlainText, NAME_MAX_LENGTH, TEXT_FAULT } from './key.schemas.js';
+import { isPlainText, NAME_MAX_LENGTH, TEXT_FAULT } from '../keys/key.schemas.js';
 
 const ACTOR_MAX_LENGTH = terminalActor('').length + NAME_MAX_LENGTH;
 const ACTOR_FAULT = `must have 1 to ${ACTOR_MAX_LENGTH} characters`;

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { PrismaService } from '../database/prisma.service.js';
-import { ApiError } from '../errors/api-error.js';
-import { type RateLimitStatus, rateLimitStatus } from '../rate-limit/rate-limit-status.schema.js';
-import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
-import { CounterStore } from '../rate-limit/stores/counter-store.js';
+import { PrismaService } from '../../database/prisma.service.js';
+import { ApiError } from '../../errors/api-error.js';
+import { type RateLimitStatus, rateLimitStatus } from '../../rate-limit/rate-limit-status.schema.js';
+import { quotaBucketKey } from '../../rate-limit/rules/bucket-key.js';
+import { CounterStore } from '../../rate-limit/stores/counter-store.js';
 import { findKey } from './key.repository.js';
 import { planFields } from './key.view.js';
 

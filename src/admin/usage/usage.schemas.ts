@@ -1,21 +1,21 @@
 import { z } from 'zod';
-import { instantParameter } from '../schemas/instant.js';
-import { countParameter, cursorParameter, limitParameter } from '../schemas/pagination.js';
-import { dateTime, plainText, uuid } from '../schemas/text-schemas.js';
-import { isUuid, uuidParameter } from '../schemas/uuid.js';
+import { instantParameter } from '../../schemas/instant.js';
+import { countParameter, cursorParameter, limitParameter } from '../../schemas/pagination.js';
+import { dateTime, plainText, uuid } from '../../schemas/text-schemas.js';
+import { isUuid, uuidParameter } from '../../schemas/uuid.js';
 import {
   type DeprecatedCallsPosition,
   OPERATIONS_MAX,
   type UsagePosition,
-} from '../usage/usage.repository.js';
+} from '../../usage/usage.repository.js';
 import {
   count,
   countFields,
   OPERATION_MAX_LENGTH,
   periodParameter,
   totalsCursor,
-} from '../usage/usage.schemas.js';
-import { NAME_MAX_LENGTH as KEY_NAME_MAX_LENGTH } from './key.schemas.js';
+} from '../../usage/usage.schemas.js';
+import { NAME_MAX_LENGTH as KEY_NAME_MAX_LENGTH } from '../keys/key.schemas.js';
 
 export const DAYS_MAX = 400;
 export const DAYS_DEFAULT = 7;

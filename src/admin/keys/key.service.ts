@@ -1,14 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { generateApiKey, hashApiKey } from '../auth/rules/api-key.js';
-import { Clock } from '../settings/clock.js';
-import { inTransaction, type Database } from '../database/in-transaction.js';
-import type { Prisma } from '../database/generated/client.js';
-import { PrismaService } from '../database/prisma.service.js';
-import { ENVIRONMENT, type Environment } from '../settings/environment.js';
-import { ApiError } from '../errors/api-error.js';
-import { CounterStore } from '../rate-limit/stores/counter-store.js';
-import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
-import { type Actor, keyEvent, recordAuditEvent } from './audit.js';
+import { generateApiKey, hashApiKey } from '../../auth/rules/api-key.js';
+import { Clock } from '../../settings/clock.js';
+import { inTransaction, type Database } from '../../database/in-transaction.js';
+import type { Prisma } from '../../database/generated/client.js';
+import { PrismaService } from '../../database/prisma.service.js';
+import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
+import { ApiError } from '../../errors/api-error.js';
+import { CounterStore } from '../../rate-limit/stores/counter-store.js';
+import { quotaBucketKey } from '../../rate-limit/rules/bucket-key.js';
+import { type Actor, keyEvent, recordAuditEvent } from '../audit/audit.js';
 import { findKey, lockKey, storedFields } from './key.repository.js';
 import {
   type ChangePlanInput,
@@ -19,7 +19,7 @@ import {
   OVERLAP_MAX_SECONDS,
 } from './key.schemas.js';
 import { KEY_RELATIONS, type KeyRecord, keyView, planFields, stateOf } from './key.view.js';
-import { quotaColumns } from './quota-plan.js';
+import { quotaColumns } from '../plans/quota-plan.js';
 
 const DEFAULT_OVERLAP_MS = 24 * 60 * 60 * 1000;
 const OVERLAP_MAX_MS = OVERLAP_MAX_SECONDS * 1000;
