@@ -360,7 +360,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List audit entries
+         * List audit events
          * @description Returns one page of the actions of administrators, newest first.
          *
          *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
@@ -419,7 +419,7 @@ export interface components {
          *     }
          */
         AuditEvent: {
-            /** @description Identifier of the entry. */
+            /** @description Identifier of the event. */
             id: string;
             /**
              * Format: date-time
@@ -2208,17 +2208,17 @@ export interface operations {
     listAudit: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries returned. */
+                /** @description Maximum number of events returned. */
                 limit?: number;
-                /** @description Only entries of exactly this actor. */
+                /** @description Only events of exactly this actor. */
                 actor?: string;
-                /** @description Only entries of this action. */
+                /** @description Only events of this action. */
                 action?: "key.issued" | "key.rotated" | "key.revoked" | "key.labeled" | "key.expiry_changed" | "key.plan_changed" | "key.unbanned" | "plan.created" | "plan.changed";
-                /** @description Only entries on the key with this identifier. */
+                /** @description Only events on the key with this identifier. */
                 key?: string;
-                /** @description Only entries of this time or later. */
+                /** @description Only events of this time or later. */
                 since?: string;
-                /** @description Only entries before this time. */
+                /** @description Only events before this time. */
                 until?: string;
                 /** @description Where the page begins, as the `Link` header of the page before gives it. Opaque. */
                 cursor?: string;
@@ -2229,7 +2229,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of audit entries. */
+            /** @description A page of audit events. */
             200: {
                 headers: {
                     Link: components["headers"]["PageLinks"];

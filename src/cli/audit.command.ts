@@ -37,8 +37,8 @@ export function auditCommand(): Command {
     .action(async ({ json, key, ...filters }: AuditOptions) => {
       await withServices(async (services) => {
         const keyId = key === undefined ? undefined : await findKeyId(services, key);
-        const { entries } = await services.get(AuditService).page({ ...filters, key: keyId });
-        await print(entries, { json }, () => printEvents(services, entries));
+        const { events } = await services.get(AuditService).page({ ...filters, key: keyId });
+        await print(events, { json }, () => printEvents(services, events));
       });
     });
 }

@@ -470,7 +470,7 @@ describe('GET /admin/keys', () => {
 
     it.each([
       ...['0', '101', '1.0', ''].map((limit) => [`limit=${limit}`, LIMIT]),
-      // Also cursors of other lists: the number of an animal or an audit entry, the name of a plan.
+      // Also cursors of other lists: the number of an animal or an audit event, the name of a plan.
       ...['7', 'free', '', `${UNKNOWN_ID}\0`].map((position) => [`cursor=${encodeCursor(position)}`, CURSOR]),
       ...['', '=', '=1', '=TRUE', '=%00'].map((banned) => [`banned${banned}`, BANNED]),
       ...['', '%00', 'Free', "'%20OR%201=1", 'x'.repeat(64)].map((plan) => [

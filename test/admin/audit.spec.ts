@@ -227,7 +227,7 @@ describe('the audit log of a request that changes nothing', () => {
   });
 });
 
-describe('an action whose audit entry cannot be written', () => {
+describe('an action whose audit event cannot be written', () => {
   beforeAll(async () => {
     await admin.store.database.query(
       `CREATE FUNCTION refuse_entry() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no more room'; END $$`,

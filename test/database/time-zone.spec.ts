@@ -60,7 +60,7 @@ describe('a database whose time zone is that of New York', () => {
     expect(await before(2 * HOUR_MS)).toMatchObject([{ id: json.id, expiresAt }]);
   });
 
-  it('records the times of requests and of audit entries, and filters by them', async () => {
+  it('records the times of requests and of audit events, and filters by them', async () => {
     const { json: key } = await admin('POST', '/admin/keys', { name: 'used', plan: 'free' });
     await statusOf(key);
     await store.app.get(UsageRecorder).flush();

@@ -2,7 +2,7 @@ import { Button, NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useRef, useState } from 'react';
 import { keyId } from '../address/search-reader';
-import { ACTIONS } from '../audit-entry/audit-texts';
+import { ACTIONS } from '../audit-event/audit-texts';
 import type { AuditSearch } from './audit-search';
 
 /** Every change of a filter is a request, so typing waits for a pause. */

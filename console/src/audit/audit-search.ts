@@ -1,5 +1,5 @@
 import { keyId, localTime, oneOf, searchReader, textUpTo } from '../address/search-reader';
-import { ACTIONS } from '../audit-entry/audit-texts';
+import { ACTIONS } from '../audit-event/audit-texts';
 
 /** The filters of the page. */
 export const auditSearch = searchReader({

@@ -19,22 +19,22 @@ export class AuditController {
   @Get()
   @Stability('stable')
   @ApiOperation({
-    summary: 'List audit entries',
+    summary: 'List audit events',
     description: 'Returns one page of the actions of administrators, newest first.',
   })
   @Responses({
     status: 200,
     schema: pageOf(AuditEvent),
-    description: 'A page of audit entries.',
+    description: 'A page of audit events.',
     headers: ['PageLinks'],
   })
   async listAudit(
     @Query({ schema: AuditQuery }) { limit, cursor, ...filters }: AuditQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AuditEvent[]> {
-    const { entries, more } = await this.audit.page({ ...filters, limit, before: cursor });
-    const last = more ? (entries.at(-1)?.id ?? null) : null;
+    const { events, more } = await this.audit.page({ ...filters, limit, before: cursor });
+    const last = more ? (events.at(-1)?.id ?? null) : null;
     reply.header('Link', pageLinks(PATH, { limit, ...filters }, last));
-    return entries;
+    return events;
   }
 }

@@ -14,7 +14,7 @@ const fields = z.record(z.string().max(64), z.unknown());
 
 export const AuditEvent = z
   .object({
-    id: plainText('Identifier of the entry.', 19),
+    id: plainText('Identifier of the event.', 19),
     at: dateTime('The time of the action.'),
     actor: plainText(
       "Who acted: the id of an administrator's key; `terminal:NAME` for a person at the terminal; or `terminal` for the service itself.",
@@ -49,21 +49,21 @@ export const auditActor = z
   .refine((text) => text !== '' && Array.from(text).length <= ACTOR_MAX_LENGTH, ACTOR_FAULT)
   .refine(isPlainText, TEXT_FAULT)
   .meta({
-    description: 'Only entries of exactly this actor.',
+    description: 'Only events of exactly this actor.',
     minLength: 1,
     maxLength: ACTOR_MAX_LENGTH,
   });
 
 export const AuditQuery = z.object({
-  limit: limitParameter('Maximum number of entries returned.'),
+  limit: limitParameter('Maximum number of events returned.'),
   actor: auditActor.optional(),
   action: z
     .enum(ACTIONS, once(`must be one of ${ACTIONS.join(', ')}`))
     .optional()
-    .meta({ description: 'Only entries of this action.' }),
-  key: uuidParameter('Only entries on the key with this identifier.'),
-  since: instantParameter('Only entries of this time or later.'),
-  until: instantParameter('Only entries before this time.'),
+    .meta({ description: 'Only events of this action.' }),
+  key: uuidParameter('Only events on the key with this identifier.'),
+  since: instantParameter('Only events of this time or later.'),
+  until: instantParameter('Only events before this time.'),
   /** The page begins before this id. */
   cursor: cursorParameter(parseInt64),
 });

@@ -3,16 +3,16 @@ import { PrismaService } from '../../database/prisma.service.js';
 import type { Action } from './audit.js';
 import type { AuditEvent } from './audit.schemas.js';
 
-/** Selects a page of audit entries: `limit` entries, newest first, before the id `before`. */
+/** Selects a page of audit events: `limit` events, newest first, before the id `before`. */
 export interface AuditPageInput {
   limit: number;
   before?: bigint | undefined;
   actor?: string | undefined;
   action?: Action | undefined;
-  /** The id of a key: only entries on it. */
+  /** The id of a key: only events on it. */
   key?: string | undefined;
   since?: Date | undefined;
-  /** Only entries before this time. */
+  /** Only events before this time. */
   until?: Date | undefined;
 }
 
@@ -21,8 +21,8 @@ export interface AuditPageInput {
 export class AuditService {
   constructor(private readonly prisma: PrismaService) {}
 
-  /** Returns one page, newest first, and whether more entries follow. */
-  async page(input: AuditPageInput): Promise<{ entries: AuditEvent[]; more: boolean }> {
+  /** Returns one page, newest first, and whether more events follow. */
+  async page(input: AuditPageInput): Promise<{ events: AuditEvent[]; more: boolean }> {
     const { limit, before, actor, action, key, since, until } = input;
     const rows = await this.prisma.auditEvent.findMany({
       where: {
@@ -35,13 +35,13 @@ export class AuditService {
       orderBy: { id: 'desc' },
       take: limit + 1,
     });
-    const entries = rows.slice(0, limit).map(({ id, at, before: earlier, after, ...rest }) => ({
+    const events = rows.slice(0, limit).map(({ id, at, before: earlier, after, ...rest }) => ({
       ...rest,
       id: String(id),
       at: at.toISOString(),
       before: earlier as AuditEvent['before'],
       after: after as AuditEvent['after'],
     }));
-    return { entries, more: rows.length > limit };
+    return { events, more: rows.length > limit };
   }
 }

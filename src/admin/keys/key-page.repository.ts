@@ -25,8 +25,8 @@ export interface PageOfKeys {
   unusedSince?: Date | undefined;
 }
 
-/** An order of keys: the value that they are sorted by, and the condition of those after a position. */
-interface Order {
+/** A sort order of keys: the value that they are sorted by, and the condition of those after a position. */
+interface SortOrder {
   value: Prisma.Sql;
   by: Prisma.Sql;
   isAfter: (position: KeyPosition) => Prisma.Sql;
@@ -45,7 +45,7 @@ const NONE = Prisma.sql`NULL::text`;
 const EXPIRY = Prisma.sql`coalesce(k.expires_at, 'infinity')`;
 const LAST = Prisma.sql`coalesce(used.last_at, '-infinity')`;
 
-const ORDERS: Record<KeySort, Order> = {
+const SORT_ORDERS: Record<KeySort, SortOrder> = {
   created: { value: NONE, by: Prisma.sql`k.id`, isAfter: ({ id }) => Prisma.sql`k.id > ${id}::uuid` },
   '-created': { value: NONE, by: Prisma.sql`k.id DESC`, isAfter: ({ id }) => Prisma.sql`k.id < ${id}::uuid` },
   name: {
@@ -75,7 +75,7 @@ export async function findKeys(
   nowMs: number,
 ): Promise<{ records: KeyRecord[]; next: KeyPosition | null }> {
   const { limit, sort = 'created', after } = page;
-  const { value, by, isAfter } = ORDERS[sort];
+  const { value, by, isAfter } = SORT_ORDERS[sort];
   const rows = await database.$queryRaw<{ id: string; value: string | Date | null }[]>`
     SELECT k.id, ${value} AS value
     FROM api_keys k JOIN quotas q ON q.id = k.quota_id

@@ -1,7 +1,7 @@
 import type { Database } from '../../database/in-transaction.js';
 import { HOURS_SHOWN } from './key.schemas.js';
 import { LAST_USED } from './key-page.repository.js';
-import type { KeyUsage } from './key.view.js';
+import type { RecentUsage } from './key.view.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -10,9 +10,9 @@ export async function usageOfKeys(
   database: Database,
   ids: readonly string[],
   nowMs: number,
-): Promise<Map<string, KeyUsage>> {
+): Promise<Map<string, RecentUsage>> {
   const oldest = new Date((Math.floor(nowMs / HOUR_MS) - HOURS_SHOWN + 1) * HOUR_MS);
-  const rows = await database.$queryRaw<(KeyUsage & { id: string })[]>`
+  const rows = await database.$queryRaw<(RecentUsage & { id: string })[]>`
     SELECT
       k.id,
       ${LAST_USED} AS "lastUsedAt",

@@ -10,7 +10,7 @@ export const KEY_RELATIONS = {
 export type KeyRecord = Prisma.ApiKeyGetPayload<{ include: typeof KEY_RELATIONS }>;
 
 /** The usage that is shown with a key. */
-export interface KeyUsage {
+export interface RecentUsage {
   /** Null if the key sent no request in the days that are kept. */
   lastUsedAt: Date | null;
   /** Requests in each of the last 24 UTC hours, oldest first; the last is the current one. */
@@ -64,6 +64,6 @@ export function keyView(record: KeyRecord, bannedUntil: Date | null, nowMs: numb
 }
 
 /** Returns a key with its usage. */
-export function keyWithUsage(key: Key, { lastUsedAt, requestsByHour }: KeyUsage): KeyWithUsage {
+export function keyWithUsage(key: Key, { lastUsedAt, requestsByHour }: RecentUsage): KeyWithUsage {
   return { ...key, lastUsedAt: lastUsedAt?.toISOString() ?? null, requestsByHour };
 }

@@ -1,7 +1,7 @@
 import { Divider, Skeleton, Stack } from '@mantine/core';
 import { IconHistory } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { AuditEventView } from '../../audit-entry/audit-entry-view';
+import { AuditEventView } from '../../audit-event/audit-event-view';
 import { EmptyState } from '../../feedback/empty-state';
 import { Loaded } from '../../feedback/loaded';
 import { Panel } from '../../layout/panel';
