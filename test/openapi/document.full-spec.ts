@@ -23,8 +23,8 @@ interface Circumstance {
 const TODAY: Circumstance = {
   now: new Date(),
   offersExperimental: true,
-  requestsOfEach: 40,
-  minimumRequests: 700,
+  requestsOfEach: 120,
+  minimumRequests: 2_000,
   statusOfUnavailable: () => null,
 };
 const CIRCUMSTANCES: [string, Circumstance][] = [
