@@ -4,7 +4,7 @@ import { logSenderTrace } from '../http/rules/trace-parent.js';
 
 /**
  * Sends a span of each request to the configured collector, and logs its trace and span identifiers. Without a collector, the log has
- * the identifiers of the client's span, and OpenTelemetry is not loaded.
+ * the identifiers of the client's span, and OpenTelemetry's SDK is not loaded.
  */
 export async function traceRequests(fastify: FastifyInstance, environment: Environment): Promise<void> {
   if (!isEnabled(environment)) {
