@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { diag, DiagLogLevel, type Tracer } from '@opentelemetry/api';
+import { setGlobalErrorHandler } from '@opentelemetry/core';
 import {
   defaultResource,
   detectResources,
@@ -11,12 +12,17 @@ import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@ope
 import type { FastifyInstance } from 'fastify';
 import type { Environment } from '../settings/environment.js';
 import { about } from '../openapi/about.js';
-import { FailureLoggingExporter } from './failure-logging-exporter.js';
 import { LoadSpans } from './load-spans.js';
 import { RequestSpans } from './request-spans.js';
 
 /** The maximum time to send a batch, retries included. A shutdown may wait that long. */
 const EXPORT_TIMEOUT_MS = 3000;
+
+const logger = new Logger('Traces');
+
+function logLoss(error: unknown): void {
+  logger.warn(`Spans were lost: ${error instanceof Error ? error.message : String(error)}`);
+}
 
 /** Creates the spans of this service and sends them to a collector. */
 export class Tracing {
@@ -40,13 +46,13 @@ export class Tracing {
   /** Sends the remaining spans. */
   async stop(): Promise<void> {
     this.loads.stop();
-    await this.provider.shutdown();
+    await this.provider.shutdown().catch(logLoss);
   }
 }
 
 /** Starts tracing with the settings of `environment`. The SDK itself reads all other OTEL_* variables. */
 export async function startTracing(environment: Environment): Promise<Tracing> {
-  const logger = new Logger('Traces');
+  setGlobalErrorHandler(logLoss);
   diag.setLogger(
     {
       error: (message) => logger.warn(message),
@@ -65,10 +71,9 @@ export async function startTracing(environment: Environment): Promise<Tracing> {
   const resource = defaultResource()
     .merge(service)
     .merge(detectResources({ detectors: [serviceInstanceIdDetector, envDetector] }));
-  const exporter = new FailureLoggingExporter(await createExporter(environment), (line) => logger.warn(line));
   const provider = new BasicTracerProvider({
     resource,
-    spanProcessors: [new BatchSpanProcessor(exporter)],
+    spanProcessors: [new BatchSpanProcessor(await createExporter(environment))],
   });
   return new Tracing(provider.getTracer('animal-store', about.info.version), environment, provider);
 }
