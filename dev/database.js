@@ -1,4 +1,4 @@
-import { KeyService } from '../dist/admin/key.service.js';
+import { KeyService } from '../dist/admin/keys/key.service.js';
 import { openServices } from '../dist/cli/services.js';
 import { applyPendingMigrations } from '../dist/database/migrations.js';
 import { PrismaService } from '../dist/database/prisma.service.js';
