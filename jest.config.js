@@ -25,7 +25,7 @@ export default {
     ],
   },
   transformIgnorePatterns: [
-    '/node_modules/(?!(@nestjs|@opentelemetry/otlp-exporter-base|@prisma/schema-engine-wasm|lossless-json)/)',
+    '/node_modules/(?!(@nestjs|@opentelemetry/otlp-exporter-base|@prisma/schema-engine-wasm|lossless-json|get-port)/)',
   ],
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { get } from 'node:http';
-import { createServer } from 'node:net';
+import getPort from 'get-port';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { interruption } from './interruption.js';
@@ -23,7 +23,7 @@ const IMAGE_ENV = { NODE_ENV: 'production', MALLOC_ARENA_MAX: '1' };
  * @throws Error with what it wrote to standard error when it does not respond.
  */
 export async function startServer(node, { title, program, env: own }, key, env) {
-  const port = await freePort();
+  const port = await getPort({ host: '127.0.0.1' });
   const startedAt = performance.now();
   const child = spawn('taskset', ['--cpu-list', SERVER_CORE, node, ...program], {
     // A folder without .env.
@@ -52,16 +52,6 @@ export async function startServer(node, { title, program, env: own }, key, env) 
     await sleep(RETRY_MS);
   }
   return { pid: child.pid, url, startMs: performance.now() - startedAt, stop, stderr: () => stderr };
-}
-
-/** Returns a port that nobody listened on a moment ago. */
-export async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function responds(url, key) {

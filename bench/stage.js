@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { startEmbeddedPostgres } from '../dist/embedded-postgres/embedded-postgres.js';
-import { findPostmaster } from '../dist/embedded-postgres/postmaster-pid.js';
 import { checkResponses } from './checks.js';
 import { copyTemplate, createTemplate } from './data.js';
 import { runWrk } from './load.js';
 import { moveToCore, OTHER_CORE, residentMb } from './machine.js';
-import { freePort, startServer } from './server.js';
+import getPort from 'get-port';
+import { startServer } from './server.js';
 
 /** On the disk that the embedded database of the service would use. */
 const DATA_DIR = path.join(import.meta.dirname, '.data');
@@ -39,7 +39,10 @@ export async function openStage({ node, contestants, warmUp }, record) {
     await rm(DATA_DIR, { recursive: true });
   };
   try {
-    const { pid: postgresPid } = await findPostmaster(path.join(DATA_DIR, 'postgres'));
+    const postgresPid = Number.parseInt(
+      await readFile(path.join(DATA_DIR, 'postgres/postmaster.pid'), 'utf8'),
+      10,
+    );
     moveToCore(OTHER_CORE, process.pid);
     moveToCore(OTHER_CORE, postgresPid);
     redis = await startRedis();
@@ -100,7 +103,7 @@ export async function openStage({ node, contestants, warmUp }, record) {
 
 /** Starts a Redis that writes nothing to disk. */
 async function startRedis() {
-  const port = await freePort();
+  const port = await getPort({ host: '127.0.0.1' });
   const args = ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no'];
   const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] });
   const ended = once(child, 'exit');

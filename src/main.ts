@@ -19,7 +19,7 @@ async function main(): Promise<void> {
   const stop = stopSignal(settings.SHUTDOWN_GRACE);
   const stopRequested = new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
   const embedded =
-    settings.DATABASE_URL === undefined ? await startEmbeddedPostgres(settings.DATA_DIR, stop) : null;
+    settings.DATABASE_URL === undefined ? await startEmbeddedPostgres(settings.DATA_DIR) : null;
   try {
     const environment = { ...settings, DATABASE_URL: embedded?.url ?? settings.DATABASE_URL };
     const { DATABASE_URL = '', DIRECT_DATABASE_URL = DATABASE_URL, NODE_ENV } = environment;

@@ -1,74 +1,90 @@
-import { join } from 'node:path';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, open, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Logger } from '@nestjs/common';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
-import { urlOf } from './postgres-cluster.js';
-import { findPostmaster } from './postmaster-pid.js';
-import { prepareServer } from './server-config.js';
-import { ServerOwner } from './server-owner.js';
+import type { HostMessage } from './host.js';
 
-/** A PostgreSQL server that this process started or took over, and owns until it stops it. */
+/** A PostgreSQL server that this process owns until it stops it, with its superuser's URL. It also stops when this process ends. */
 export interface EmbeddedPostgres {
-  /** The URL of the database `animal_store`, with the password. */
   readonly url: string;
-  /**
-   * Stops the server, unless another process owns it by now.
-   *
-   * @throws EmbeddedPostgresError if the server does not stop in time.
-   */
   stop(): Promise<void>;
 }
 
-const DATABASE = 'animal_store';
+const CLUSTER = 'postgres';
+/** The file with the URL of the last start, which other accounts cannot read. */
+const URL_FILE = 'animal_store.url';
+
+/** A capability that PostgreSQL keeps, which does not run as root: to pass through folders such as /root. */
+const AS_ROOT = ['--securebits=+no_setuid_fixup', '--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
 
 /**
- * Starts the PostgreSQL of a data folder, which is created if it does not exist, or takes over a running server whose owner was
- * killed. A server that ends by itself is restarted on the same port.
+ * Starts the PostgreSQL of a data folder, which is created if it does not exist. A server that ends by itself is started again, on the
+ * same port.
  *
- * @param stopping once aborted, the server is not restarted.
  * @throws EmbeddedPostgresError if another process owns the server, or it cannot be started; the message says what to do.
  */
-export function startEmbeddedPostgres(dataDir: string, stopping?: AbortSignal): Promise<EmbeddedPostgres> {
-  return explainFailure(dataDir, async () => {
-    const config = await prepareServer(dataDir);
-    const owner = new ServerOwner(config, stopping);
-    const { lock, port } = await owner.acquire();
-    try {
-      const { rowCount } = await lock.query('SELECT FROM pg_database WHERE datname = $1', [DATABASE]);
-      if (rowCount === 0) {
-        await lock.query(`CREATE DATABASE ${DATABASE}`);
-      }
-      return { url: await urlOf(config.clusterFolder, port, DATABASE), stop: () => owner.stop() };
-    } catch (error) {
-      await owner.stop();
-      throw error;
-    }
-  });
-}
-
-/**
- * Returns the URL of the PostgreSQL that runs in a data folder, whichever process owns it, or null if none accepts connections.
- *
- * @throws EmbeddedPostgresError if the folder belongs to another account.
- */
-export function findEmbeddedPostgres(dataDir: string): Promise<string | null> {
-  return explainFailure(dataDir, async () => {
-    const clusterFolder = join(dataDir, 'postgres');
-    const postmaster = await findPostmaster(clusterFolder);
-    return postmaster?.ready ? urlOf(clusterFolder, postmaster.port, DATABASE) : null;
-  });
-}
-
-/** Adds what to do to an error of the file system, a program or PostgreSQL, all of which have a code. */
-async function explainFailure<Result>(dataDir: string, work: () => Promise<Result>): Promise<Result> {
+export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPostgres> {
   try {
-    return await work();
-  } catch (cause) {
-    if (!(cause instanceof Error && 'code' in cause)) {
-      throw cause;
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    const host = await forkHost(resolve(dataDir));
+    const ended = once(host, 'exit');
+    const [reply]: (HostMessage | number)[] = await Promise.race([once(host, 'message'), ended]);
+    if (typeof reply !== 'object') {
+      throw new Error(`its host process ended with exit code ${reply}; postgres.log has the reason`);
     }
+    if ('failure' in reply) {
+      host.kill('SIGKILL');
+      throw new Error(reply.failure);
+    }
+    host.on('message', logMessage);
+    const stop = async () => {
+      if (host.connected) {
+        host.disconnect();
+      }
+      await ended;
+    };
+    return { url: reply.url, stop };
+  } catch (cause) {
     throw new EmbeddedPostgresError(
-      `The embedded PostgreSQL in ${dataDir} cannot be used: ${cause.message}. Run the service as the user who first started it ` +
-        `there (root needs setpriv, as PostgreSQL does not run as root), or set DATA_DIR or DATABASE_URL.`,
+      `The embedded PostgreSQL in ${dataDir} cannot be used: ${(cause as Error).message}\n` +
+        `Run the service as the user who first started it there (root needs setpriv), or set DATA_DIR or DATABASE_URL. ` +
+        `For data of another major version see docs/operating.md. To start empty, move ${join(dataDir, CLUSTER)} away.`,
       { cause },
     );
   }
+}
+
+/** Forks the process that runs the server, in a session of its own, where Ctrl-C does not reach it before the service has stopped. */
+async function forkHost(dataDir: string): Promise<ChildProcess> {
+  await using log = await open(join(dataDir, 'postgres.log'), 'a', 0o600);
+  const { PATH, SystemRoot, LD_LIBRARY_PATH } = process.env;
+  return fork(fileURLToPath(new URL('./host.js', import.meta.url)), [join(dataDir, CLUSTER), URL_FILE], {
+    cwd: dataDir,
+    detached: true,
+    // Without the secrets of the service, and without PG… variables, which configure the programs. initdb keeps TZ as a setting.
+    env: { PATH, SystemRoot, LD_LIBRARY_PATH, LC_ALL: 'C', TZ: 'UTC' },
+    stdio: ['ignore', log.fd, log.fd, 'ipc'],
+    execArgv: [],
+    ...(process.getuid?.() === 0 && { execPath: 'setpriv', execArgv: [...AS_ROOT, process.execPath] }),
+  });
+}
+
+function logMessage(message: HostMessage): void {
+  const logger = new Logger('EmbeddedPostgres');
+  if ('failure' in message) {
+    logger.error(`The embedded PostgreSQL cannot be restarted: ${message.failure}`);
+  } else {
+    logger.warn('The embedded PostgreSQL ended and was restarted');
+  }
+}
+
+/** Returns the URL of the PostgreSQL that runs in a data folder, whichever process owns it, or null if none does. */
+export async function findEmbeddedPostgres(dataDir: string): Promise<string | null> {
+  const cluster = join(dataDir, CLUSTER);
+  const isRunning = existsSync(join(cluster, 'postmaster.pid'));
+  return isRunning ? readFile(join(cluster, URL_FILE), 'utf8') : null;
 }

@@ -1,5 +1,5 @@
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
-import { freePort } from '../support/service/free-port.js';
+import getPort from 'get-port';
 import {
   expectResponsesInFormAndInTime,
   expectNothingLost,
@@ -25,7 +25,10 @@ describe('two replicas under load, of which one is killed (kill -9)', () => {
   beforeAll(async () => {
     database = await createDatabase();
     const { key } = await issueKey(database, WIDE);
-    const [port, otherPort] = await Promise.all([freePort(), freePort()]);
+    const [port, otherPort] = await Promise.all([
+      getPort({ host: '127.0.0.1' }),
+      getPort({ host: '127.0.0.1' }),
+    ]);
     const [first, second] = [startOn(port), startOn(otherPort)];
     await Promise.all([first.ready(), second.ready()]);
     [killed, other] = await Promise.all([

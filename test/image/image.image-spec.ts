@@ -9,7 +9,7 @@ import { SECURITY_HEADERS } from '../../src/server/security-headers.js';
 import { type Caddy, startCaddy } from '../support/programs/caddy.js';
 import { DebianPostgres, describeOnDebianPostgres } from '../support/database/debian-postgres.js';
 import { eventually } from '../support/eventually.js';
-import { freePort } from '../support/service/free-port.js';
+import getPort from 'get-port';
 import { send } from '../support/http/http.js';
 import { startRedis } from '../support/counters/redis.js';
 import { query } from '../support/database/scratch-database.js';
@@ -194,7 +194,9 @@ describeOnDebianPostgres('the services of docker-compose.yml, in the image', () 
     const file = await readComposeFile(COMPOSE_FILE);
     services = new Services(file, { 'postgres:5432': `127.0.0.1:${postgres.port}` });
     ports = await Promise.all(
-      Array.from({ length: file.services['api']?.deploy?.replicas ?? 1 }, () => freePort()),
+      Array.from({ length: file.services['api']?.deploy?.replicas ?? 1 }, () =>
+        getPort({ host: '127.0.0.1' }),
+      ),
     );
   });
   afterAll(async () => {

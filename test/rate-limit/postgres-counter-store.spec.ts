@@ -22,7 +22,7 @@ import {
 } from '../support/counters/counter-stores.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { eventually, until } from '../support/eventually.js';
-import { freePort } from '../support/service/free-port.js';
+import getPort from 'get-port';
 import { hold } from '../support/load/holding.js';
 import { fakeIntervals } from '../support/load/intervals.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
@@ -420,7 +420,7 @@ describe('the connection of PostgresCounterStore', () => {
   });
 
   it('fails at once as refused when the server refuses it, and as failed when this process has no socket left', async () => {
-    const refusing = await freePort();
+    const refusing = await getPort({ host: '127.0.0.1' });
     const environment = readEnvironment({
       APP_ENV: 'staging',
       DATABASE_URL: `postgres://127.0.0.1:${refusing}/x`,

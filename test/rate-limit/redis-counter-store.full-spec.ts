@@ -10,7 +10,7 @@ import { startApplication, type TestApplication } from '../support/service/appli
 import { TestClock } from '../support/counters/clock.js';
 import { newBucket, remaining } from '../support/counters/counter-stores.js';
 import { eventually, until } from '../support/eventually.js';
-import { freePort } from '../support/service/free-port.js';
+import getPort from 'get-port';
 import { expectError } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 import { hasRedis, type RedisServer, startRedis } from '../support/counters/redis.js';
@@ -221,7 +221,7 @@ describeWithRedis('several addresses of Redis', () => {
 
 describeWithRedis('RedisCounterStore, while Redis is away', () => {
   it('does not abort the start: queries fail immediately until Redis is there', async () => {
-    const port = await freePort();
+    const port = await getPort({ host: '127.0.0.1' });
     const store = await open(`redis://127.0.0.1:${port}`);
     const request = newBucket();
     for (const query of [

@@ -7,7 +7,7 @@ import { RedisCounterStore } from '../../src/rate-limit/stores/redis-counter-sto
 import { TestClock } from '../support/counters/clock.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { eventually, until } from '../support/eventually.js';
-import { freePort } from '../support/service/free-port.js';
+import getPort from 'get-port';
 import { send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';
 import { hasRedis, type RedisServer, startRedis, startRedisCluster } from '../support/counters/redis.js';
@@ -165,7 +165,7 @@ describeWithRedis('a service that counts in Redis', () => {
   });
 
   it('starts while Redis is away and logs that once, counts exactly with a second process when it is back, and stops gracefully', async () => {
-    const port = await freePort();
+    const port = await getPort({ host: '127.0.0.1' });
     const own = settings(`redis://127.0.0.1:${port}`);
     const replicas = [new ServiceProcess('main.js', own), new ServiceProcess('main.js', own)] as const;
     const urls = await Promise.all(replicas.map((replica) => replica.listening()));
@@ -207,7 +207,7 @@ describeWithRedis('a service that counts in Redis', () => {
   });
 
   it('makes terminal commands fail with one line while Redis is away', async () => {
-    const away = settings(`redis://127.0.0.1:${await freePort()}`);
+    const away = settings(`redis://127.0.0.1:${await getPort({ host: '127.0.0.1' })}`);
     const { code, stdout, stderr } = await run('cli/admin.js', away, 'keys', 'list', '--banned');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^connect ECONNREFUSED \S+ \(check COUNTER_STORE\)\n$/);

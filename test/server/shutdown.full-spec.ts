@@ -8,7 +8,7 @@ import { createDatabase, type TestDatabase } from '../support/database/database.
 import { DebianPostgres, describeOnDebianPostgres } from '../support/database/debian-postgres.js';
 import { eventually, until } from '../support/eventually.js';
 import { expectNoRateLimitHeaders, expectRateLimitHeaders } from '../support/http/expectations.js';
-import { freePort } from '../support/service/free-port.js';
+import getPort from 'get-port';
 import { hold } from '../support/load/holding.js';
 import { send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';
@@ -99,7 +99,7 @@ describe('a service that receives a signal', () => {
 
   it('exits with 0 during its start', async () => {
     for (const afterMs of [200, 500, 800, 1100]) {
-      const port = await freePort();
+      const port = await getPort({ host: '127.0.0.1' });
       const service = services.start({ PORT: String(port), NODE_ENV: '' });
       await pause(afterMs);
       const { code, signal } = await stop(service);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
-import { freePort } from '../support/service/free-port.js';
+import getPort from 'get-port';
 import { type Haproxy, hasHaproxy, startHaproxy } from '../support/programs/haproxy.js';
 import { issueKey } from '../support/keys/keys.js';
 import { type Ended, ServiceProcess } from '../support/service/service-process.js';
@@ -67,7 +67,7 @@ async function runClient(url: string, key: string, results: Results, isOver: () 
         perMinute: 10_000_000,
         perDay: 100_000_000,
       });
-      const ports = await Promise.all(Array.from({ length: REPLICAS }, freePort));
+      const ports = await Promise.all(Array.from({ length: REPLICAS }, () => getPort({ host: '127.0.0.1' })));
       const start = async (port: number) => {
         const replica = new ServiceProcess('main.js', {
           NODE_ENV: 'production',

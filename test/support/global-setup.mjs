@@ -1,28 +1,21 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import {
-  findEmbeddedPostgres,
-  startEmbeddedPostgres,
-} from '../../dist/embedded-postgres/embedded-postgres.js';
+import { startEmbeddedPostgres } from '../../dist/embedded-postgres/embedded-postgres.js';
 import { applyPendingMigrations } from '../../dist/database/migrations.js';
 import { PrismaService } from '../../dist/database/prisma.service.js';
 import { seedPlans } from '../../dist/seed/plans.js';
 
 const PREFIX = 'animal-store-test-';
+const ABANDONED_AFTER_MS = 3_600_000;
 
-/** Ends what a run left behind that was killed: its PostgreSQL outlives it, in a session of its own. */
+/** Removes what a run left behind that was killed. */
 async function removeAbandoned() {
   for (const name of await readdir(tmpdir())) {
     const dataDir = path.join(tmpdir(), name);
-    if (name.startsWith(PREFIX) && (await findEmbeddedPostgres(dataDir)) !== null) {
-      const abandoned = await startEmbeddedPostgres(dataDir).catch(() => null);
-      // Null when its run is still going.
-      if (abandoned !== null) {
-        await abandoned.stop();
-        await rm(dataDir, { recursive: true });
-      }
+    if (name.startsWith(PREFIX) && Date.now() - (await stat(dataDir)).mtimeMs > ABANDONED_AFTER_MS) {
+      await rm(dataDir, { recursive: true });
     }
   }
 }

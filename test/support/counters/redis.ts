@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { until } from '../eventually.js';
-import { freePort } from '../service/free-port.js';
+import getPort from 'get-port';
 import { findOnPath } from '../programs/programs.js';
 
 const PROGRAM = 'redis-server';
@@ -39,7 +39,7 @@ export async function startRedis(
   onPort?: number,
   deadlineMs?: number,
 ): Promise<RedisServer> {
-  const port = onPort ?? (await freePort());
+  const port = onPort ?? (await getPort({ host: '127.0.0.1' }));
   const folder = await mkdtemp(path.join(tmpdir(), 'redis-'));
   const all = { bind: '127.0.0.1', port: String(port), dir: folder, save: '', appendonly: 'no', ...settings };
   const child = spawn(
@@ -100,7 +100,7 @@ async function formCluster(masters: RedisServer[]): Promise<void> {
   const SLOTS = 16_384;
   const busPorts: number[] = [];
   for (let index = 0; index < 3; index += 1) {
-    const busPort = await freePort();
+    const busPort = await getPort({ host: '127.0.0.1' });
     busPorts.push(busPort);
     // The bus has by default a port 10,000 above, which a free port of this machine may not have.
     masters.push(await startRedis({ 'cluster-enabled': 'yes', 'cluster-port': String(busPort) }));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { until } from '../eventually.js';
-import { freePort } from '../service/free-port.js';
+import getPort from 'get-port';
 
 const DEBIAN = '/usr/lib/postgresql';
 const NOBODY = 65_534;
@@ -55,7 +55,12 @@ export class DebianPostgres {
       await chown(folder, NOBODY, NOBODY);
     }
     const data = path.join(folder, 'data');
-    const server = new DebianPostgres(folder, await freePort(), findPrograms() ?? '', data);
+    const server = new DebianPostgres(
+      folder,
+      await getPort({ host: '127.0.0.1' }),
+      findPrograms() ?? '',
+      data,
+    );
     await server.shell('initdb -D "$PGDATA" -U postgres -A trust -E UTF8 --no-sync');
     await server.configure(
       'listen_addresses = localhost',

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { documented } from '../documented-commands.js';
 import { until } from '../eventually.js';
-import { freePort } from '../service/free-port.js';
+import getPort from 'get-port';
 
 const PGBOUNCER = '/usr/sbin/pgbouncer';
 const NOBODY = 65_534;
@@ -39,7 +39,7 @@ export async function startPgBouncer(databaseUrl: string, pooling = DOCUMENTED):
     await chown(folder, NOBODY, NOBODY);
   }
   const { hostname, port, username, password, pathname } = new URL(databaseUrl);
-  const listenPort = await freePort();
+  const listenPort = await getPort({ host: '127.0.0.1' });
   const settings = path.join(folder, 'pgbouncer.ini');
   await writeFile(
     settings,

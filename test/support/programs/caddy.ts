@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { until } from '../eventually.js';
-import { freePort } from '../service/free-port.js';
+import getPort from 'get-port';
 import { isExecutable } from './programs.js';
 
 const PROGRAM = '/usr/bin/caddy';
@@ -26,7 +26,7 @@ export function hasCaddy(): boolean {
 
 /** Starts the load balancer of the Compose file in front of replicas, which have addresses instead of a name. */
 export async function startCaddy(...replicaUrls: string[]): Promise<Caddy> {
-  const port = await freePort();
+  const port = await getPort({ host: '127.0.0.1' });
   const folder = await mkdtemp(path.join(tmpdir(), 'caddy-'));
   const file = path.join(folder, 'Caddyfile');
   const configuration = await readFile(COMPOSE_CONFIGURATION, 'utf8');

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { freePort } from '../service/free-port.js';
+import getPort from 'get-port';
 import { until } from '../eventually.js';
 import { isExecutable } from './programs.js';
 
@@ -31,7 +31,7 @@ export function hasHaproxy(): boolean {
 /** Starts a load balancer that checks the readiness of these ports five times a second, and retries nothing. */
 export async function startHaproxy(ports: readonly number[]): Promise<Haproxy> {
   const folder = await mkdtemp(path.join(tmpdir(), 'haproxy-'));
-  const [port, statisticsPort] = [await freePort(), await freePort()];
+  const [port, statisticsPort] = [await getPort({ host: '127.0.0.1' }), await getPort({ host: '127.0.0.1' })];
   const settings = path.join(folder, 'haproxy.cfg');
   await writeFile(
     settings,
