@@ -6,8 +6,11 @@ import type { RateLimitDecision, RateLimitRequest } from '../rules/rate-limit-de
 /** For the reply to a query, and for the connection if there is none yet. */
 export const DEADLINE_MS = 750;
 
-/** Codes of a connection that failed for want of this process's own resources, or of time: the store may be there. */
-const NOT_REFUSED = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|ETIMEDOUT)$/;
+/**
+ * Codes of a connection that failed for want of time, or of resources of this process or (SQLSTATE class 53) of PostgreSQL: the store
+ * may be there.
+ */
+const NOT_REFUSED = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|ETIMEDOUT|53\d{3})$/;
 
 /**
  * Why a query failed.
