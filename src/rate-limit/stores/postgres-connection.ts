@@ -66,6 +66,8 @@ export class CountingConnection {
   private readonly socket = new net.Socket();
   private readonly client: pg.Client;
   private readonly isDirect: Promise<boolean>;
+  /** The last query, for which the next one waits: `pg` takes one at a time. */
+  private last: Promise<unknown> = Promise.resolve();
 
   /** @param onLost runs when the connection fails or ends, perhaps more than once. */
   constructor(environment: Environment, onLost: (connection: CountingConnection) => void) {
@@ -88,7 +90,10 @@ export class CountingConnection {
   ): Promise<Row[]> {
     // A pooler shares prepared statements among its clients.
     const name = (await this.isDirect) ? preparedName : undefined;
-    return retryConflicts(() => this.run<Row>({ name, text, values }), performance.now() + RETRY_MS);
+    const endMs = performance.now() + RETRY_MS;
+    const result = this.last.then(() => retryConflicts(() => this.run<Row>({ name, text, values }), endMs));
+    this.last = result.catch(() => undefined);
+    return result;
   }
 
   destroy(): void {
