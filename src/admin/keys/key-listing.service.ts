@@ -4,6 +4,7 @@ import { quotaBucketKey, quotaIdOf } from '../../rate-limit/rules/bucket-key.js'
 import { CounterStore } from '../../rate-limit/stores/counter-store.js';
 import { Clock } from '../../settings/clock.js';
 import { UsageJournal } from '../../usage/usage.journal.js';
+import { findBanEnd } from './key-ban.js';
 import { findKeys, type PageOfKeys } from './key-page.repository.js';
 import type { KeyPosition } from './key-query.schemas.js';
 import { findKey } from './key.repository.js';
@@ -24,7 +25,8 @@ export class KeyListing {
   /** @throws ApiError `not_found`. */
   async find(id: string): Promise<KeyWithUsage> {
     const record = await findKey(this.database, id);
-    const bans = await this.counters.bans();
+    const banEnd = await findBanEnd(this.counters, record.quotaId);
+    const bans = new Map([[quotaBucketKey(record.quotaId), banEnd]]);
     await this.aggregateUsage();
     const [key] = await this.withUsage([record], bans);
     return key as KeyWithUsage;
@@ -39,7 +41,7 @@ export class KeyListing {
     return { keys: await this.withUsage(records, bans), next };
   }
 
-  private async withUsage(records: KeyRecord[], bans: Map<string, Date>): Promise<KeyWithUsage[]> {
+  private async withUsage(records: KeyRecord[], bans: Map<string, Date | null>): Promise<KeyWithUsage[]> {
     const nowMs = this.clock.now();
     const ids = records.map(({ id }) => id);
     const usage = await usageOfKeys(this.database, ids, nowMs);

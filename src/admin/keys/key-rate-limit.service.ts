@@ -4,6 +4,7 @@ import { ApiError } from '../../errors/api-error.js';
 import { type RateLimitStatus, rateLimitStatus } from '../../rate-limit/rate-limit-status.schema.js';
 import { quotaBucketKey } from '../../rate-limit/rules/bucket-key.js';
 import { CounterStore } from '../../rate-limit/stores/counter-store.js';
+import { findBanEnd } from './key-ban.js';
 import { findKey } from './key.repository.js';
 import { planFields } from './key.view.js';
 
@@ -23,12 +24,15 @@ export class KeyRateLimit {
   async find(id: string): Promise<RateLimitStatus> {
     const record = await findKey(this.database, id);
     const { plan, perMinute, perDay } = planFields(record);
-    const bucketKey = quotaBucketKey(record.quotaId);
     if (perMinute === null || perDay === null) {
-      const bannedUntil = (await this.counters.bans()).get(bucketKey)?.toISOString() ?? null;
-      return { plan, windows: [], refusalsUntilBan: null, bannedUntil };
+      const bannedUntil = await findBanEnd(this.counters, record.quotaId);
+      return { plan, windows: [], refusalsUntilBan: null, bannedUntil: bannedUntil?.toISOString() ?? null };
     }
-    const decision = await this.counters.peek({ bucketKey, perMinute, perDay });
+    const decision = await this.counters.peek({
+      bucketKey: quotaBucketKey(record.quotaId),
+      perMinute,
+      perDay,
+    });
     if (decision.degraded) {
       const message = 'The counter store, which holds the windows and the bans, is away. Try again shortly.';
       throw new ApiError('service_unavailable', message);

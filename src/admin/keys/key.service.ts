@@ -9,6 +9,7 @@ import { ApiError } from '../../errors/api-error.js';
 import { CounterStore } from '../../rate-limit/stores/counter-store.js';
 import { quotaBucketKey } from '../../rate-limit/rules/bucket-key.js';
 import { type Actor, keyEvent, recordAuditEvent } from '../audit/audit.js';
+import { findBanEnd } from './key-ban.js';
 import { findKey, lockKey, storedFields } from './key.repository.js';
 import {
   type ChangePlanInput,
@@ -34,10 +35,7 @@ export interface RotationOptions {
   key?: string | undefined;
 }
 
-/**
- * Issues, changes and revokes API keys. Each change and its audit event are one transaction. Bans that a response reports are
- * read before the change, so that a failed read leaves nothing changed.
- */
+/** Issues, changes and revokes API keys. Each change and its audit event are one transaction. */
 @Injectable()
 export class KeyService {
   constructor(
@@ -73,7 +71,7 @@ export class KeyService {
       return issued;
     });
     // A new quota has no ban. A query of the counter store might fail, and the key could not be shown again.
-    return { ...this.view(record, new Map()), key };
+    return { ...this.view(record, null), key };
   }
 
   /** Returns whether this key was ever issued, also if it has expired or was revoked. */
@@ -84,7 +82,8 @@ export class KeyService {
 
   /** @throws ApiError `not_found`. */
   async find(id: string): Promise<Key> {
-    return this.view(await findKey(this.database, id), await this.counters.bans());
+    const record = await findKey(this.database, id);
+    return this.view(record, await findBanEnd(this.counters, record.quotaId));
   }
 
   /**
@@ -192,20 +191,21 @@ export class KeyService {
    * @throws ApiError `not_found`.
    */
   async unban(id: string, actor: Actor): Promise<Key> {
+    // While the counter store is away, nobody knows whether there is a ban.
+    await this.counters.ping();
     const record = await inTransaction(this.database, async (transaction) => {
       const locked = await lockKey(transaction, id);
-      const bucketKey = quotaBucketKey(locked.quotaId);
-      const bannedUntil = (await this.counters.bans()).get(bucketKey);
-      if (bannedUntil !== undefined) {
+      const bannedUntil = await findBanEnd(this.counters, locked.quotaId);
+      if (bannedUntil !== null) {
         const [before, after] = [{ bannedUntil }, { bannedUntil: null }];
         await recordAuditEvent(transaction, keyEvent(actor, 'key.unbanned', locked, before, after));
         // Last, because the counter store is not part of this transaction: if the event cannot be recorded, the ban stays.
-        await this.counters.liftBan(bucketKey);
+        await this.counters.liftBan(quotaBucketKey(locked.quotaId));
       }
       return locked;
     });
     // No ban is left. Another query of the counter store might fail, although the ban is lifted.
-    return this.view(record, new Map());
+    return this.view(record, null);
   }
 
   private newKey(): string {
@@ -213,19 +213,20 @@ export class KeyService {
   }
 
   /** Runs `change` on a locked key in one transaction, and returns the key that it returns. */
-  private async change(
+  private change(
     id: string,
     change: (transaction: Prisma.TransactionClient, old: KeyRecord) => Promise<KeyRecord>,
   ): Promise<Key> {
-    const bans = await this.counters.bans();
-    const record = await inTransaction(this.database, async (transaction) =>
-      change(transaction, await lockKey(transaction, id)),
-    );
-    return this.view(record, bans);
+    return inTransaction(this.database, async (transaction) => {
+      const old = await lockKey(transaction, id);
+      // First, because the change is undone if the ban cannot be read.
+      const bannedUntil = await findBanEnd(this.counters, old.quotaId);
+      return this.view(await change(transaction, old), bannedUntil);
+    });
   }
 
-  private view(record: KeyRecord, bans: Map<string, Date>): Key {
-    return keyView(record, bans.get(quotaBucketKey(record.quotaId)) ?? null, this.clock.now());
+  private view(record: KeyRecord, bannedUntil: Date | null): Key {
+    return keyView(record, bannedUntil, this.clock.now());
   }
 
   private requireFuture(expiresAt: Date | null): void {
