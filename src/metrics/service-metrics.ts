@@ -71,9 +71,9 @@ export class ServiceMetrics {
     metrics.counter('connection_errors_total', 'Connections ended by an error.', ['status'], () =>
       [...this.connections.errorsByStatus].map(([status, count]) => [count, String(status)]),
     );
-    metrics.counter('slow_connections_closed_total', 'Connections of slow readers closed.', [], () => [
-      [this.connections.closedUnread],
-    ]);
+    metrics.counter('connections_closed_total', 'Connections closed beyond a bound.', ['reason'], () =>
+      Object.entries(this.connections.closedByBound).map(([bound, count]) => [count, bound]),
+    );
   }
 
   private addRateLimits(metrics: MetricsRegistry): void {

@@ -58,8 +58,8 @@ export class Connections {
   isDraining = false;
   /** Requests that had arrived whole, and were cut off without a response. */
   cutOff = 0;
-  /** Connections closed since the start because their clients did not read. */
-  closedUnread = 0;
+  /** How many connections were closed by each bound. */
+  readonly closedByBound = { connections: 0, unread_bytes: 0, pipelined: 0 };
   /** How many connections were ended by each status: three of the parser, and one of a shutdown. */
   readonly errorsByStatus = new Map([400, 408, 431, 503].map((status) => [status, 0]));
   private readonly refusal = new AbortController();
@@ -126,7 +126,7 @@ export class Connections {
   private add(socket: Socket): void {
     if (this.connections.size >= this.limits.connections) {
       const [idle] = [...this.connections].find(([, { pending }]) => pending.length === 0) ?? [socket];
-      this.destroy(idle);
+      this.destroy(idle, 'connections');
     }
     this.connections.set(socket, { pending: [], unfinished: null, bytesRead: 0, isRefused: false });
     socket.once('close', () => this.remove(socket));
@@ -137,8 +137,9 @@ export class Connections {
     this.connections.delete(socket);
   }
 
-  /** Closes a connection without its responses, at once: an orderly close would leave them to the operating system. */
-  private destroy(socket: Socket): void {
+  /** Closes a connection that exceeds a bound, without its responses: an orderly close would leave them to the operating system. */
+  private destroy(socket: Socket, bound: keyof Connections['closedByBound']): void {
+    this.closedByBound[bound] += 1;
     this.remove(socket);
     socket.resetAndDestroy();
   }
@@ -155,7 +156,7 @@ export class Connections {
       return false;
     }
     if (connection.pending.length >= this.limits.inFlightPerConnection) {
-      this.destroy(socket);
+      this.destroy(socket, 'pipelined');
       return false;
     }
     connection.pending.push(response);
@@ -186,8 +187,7 @@ export class Connections {
       if (this.unreadBytes <= this.limits.unreadBytes) {
         break;
       }
-      this.destroy(oldest.req.socket);
-      this.closedUnread += 1;
+      this.destroy(oldest.req.socket, 'unread_bytes');
     }
   }
 

@@ -127,7 +127,7 @@ describe('GET /metrics', () => {
   });
 });
 
-describe('metrics of connections without a request', () => {
+describe('metrics of connections', () => {
   useOwnService();
 
   const HEAD = 'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n';
@@ -136,7 +136,7 @@ describe('metrics of connections without a request', () => {
       read.value('animal_store_connection_errors_total', { status: String(status) }),
     );
 
-  it('count each connection by the status of its response', async () => {
+  it('count each connection without a request by the status of its response', async () => {
     expect(denied(await metrics())).toEqual([0, 0, 0]);
     const bytes: [string | Buffer, number][] = [
       ['nonsense\r\n\r\n', 400],
@@ -173,6 +173,16 @@ describe('metrics of connections without a request', () => {
     expect(denied(read)).toEqual([2, 2, 1]);
     expect(requests(read, 'createPet', 401)).toBe(1);
     expect(read.samples.filter(({ name }) => name === `${REQUESTS}_count`)).toHaveLength(2);
+  });
+
+  it('count each connection that is closed by its bound', async () => {
+    const name = 'animal_store_connections_closed_total';
+    const closed = (read: Scrape) =>
+      ['pipelined', 'unread_bytes', 'connections'].map((reason) => read.value(name, { reason }));
+    expect(closed(await metrics())).toEqual([0, 0, 0]);
+    const pipelined = 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(33);
+    await expect(sendRaw(store.url, pipelined)).rejects.toThrow('ECONNRESET');
+    expect(closed(await metrics())).toEqual([1, 0, 0]);
   });
 });
 

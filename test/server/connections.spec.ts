@@ -39,7 +39,7 @@ describe('a connection', () => {
     oldest.write(GET);
     await once(oldest, 'readable');
     newest.write(GET.repeat(2));
-    await until(() => connections.closedUnread === 1);
+    await until(() => connections.closedByBound.unread_bytes === 1);
     await closed(oldest);
     expect(newest.destroyed).toBe(false);
     newest.destroy();
