@@ -44,17 +44,6 @@ export function page(limit, after, status) {
     : { name: 'page-of-status', text: `${PAGE_OF_STATUS} $3`, values: [after, status, limit] };
 }
 
-/**
- * Returns the same query with the page size in its text: as a parameter it makes PostgreSQL plan every page anew.
- *
- * @param {number} limit a whole number from 1 to 100.
- */
-export function pagePlannedOnce(limit, after, status) {
-  return status === undefined
-    ? { name: `page-${limit}`, text: `${PAGE} ${limit}`, values: [after] }
-    : { name: `page-${limit}-of-status`, text: `${PAGE_OF_STATUS} ${limit}`, values: [after, status] };
-}
-
 /** Returns a row as an animal, which has no status field when it has no status. */
 export function petOf(row) {
   if (row.status === null) {

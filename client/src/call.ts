@@ -22,7 +22,7 @@ export interface Transport {
 }
 
 /** How one call is sent. */
-export interface CallSettings {
+interface CallSettings {
   /** Ends the call, also while it waits. */
   signal: AbortSignal;
   /** Whether a request may be repeated although the service may have carried it out. */

@@ -12,7 +12,7 @@ export interface Hold {
 }
 
 /** How a request ended. */
-export interface Outcome {
+interface Outcome {
   sentAtMs: number;
   /** The windows that the response reports; none without a response. */
   windows: RateLimitWindow[];
@@ -21,7 +21,7 @@ export interface Outcome {
 }
 
 /** A call that wants to send its next attempt. */
-export interface Entry {
+interface Entry {
   /** The number of the call. */
   number: number;
   /** Milliseconds that the call has left. */

@@ -23,7 +23,7 @@ export interface KnownWindow {
 }
 
 /** When a request was sent and its response arrived, in milliseconds. */
-export interface Exchange {
+interface Exchange {
   sentAtMs: number;
   receivedAtMs: number;
 }

@@ -26,7 +26,7 @@ const BACKOFF_BASE_MS = 250;
 const BACKOFF_CAP_MS = 10_000;
 
 /** What a call has used of its budget. */
-export interface UsedBudget {
+interface UsedBudget {
   attempts: number;
   elapsedMs: number;
 }

@@ -12,7 +12,7 @@ const TYPES: Record<string, string> = {
 };
 
 /** A file of the console. Its name contains a hash of its content. */
-export interface ConsoleFile {
+interface ConsoleFile {
   /** Such as `assets/index-C5kBf2aQ.js`. */
   name: string;
   type: string;

@@ -3,7 +3,7 @@ import type { RouteOptions } from 'fastify';
 import type { Deprecation } from './rules/lifecycle.js';
 
 /** A deprecated operation as its route declares it. */
-export interface DeprecatedOperation extends Deprecation {
+interface DeprecatedOperation extends Deprecation {
   operation: string;
   method: string;
   /** The path in the form of the OpenAPI document, such as `/v1/pets/{petId}`. */

@@ -1,7 +1,7 @@
 import { type ErrorCode, retrySecondsOfCode, statusOfCode } from './catalogue.js';
 
 /** The body of every error response: exactly these three fields. */
-export interface ErrorBody {
+interface ErrorBody {
   code: ErrorCode;
   message: string;
   status: number;

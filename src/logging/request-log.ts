@@ -70,7 +70,7 @@ function findPrincipal(request: FastifyRequest): Principal | null {
  * - `uncounted`: it took nothing, such as `GET /v1/rate-limit`, or a request during a shutdown.
  * - `shed`: the server was overloaded.
  */
-export type DecisionWord = 'allowed' | 'denied' | 'banned' | 'local' | 'uncounted' | 'shed';
+type DecisionWord = 'allowed' | 'denied' | 'banned' | 'local' | 'uncounted' | 'shed';
 
 /** What the word depends on besides the decision, which is null if there was none. */
 interface DecidedRequest {

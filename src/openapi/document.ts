@@ -17,7 +17,7 @@ type Schemas = ReturnType<typeof namedJsonSchemas>;
 type Servers = NonNullable<OpenAPIObject['servers']>;
 
 /** The OpenAPI documents of the service. */
-export interface ApiDocuments {
+interface ApiDocuments {
   /** The public interface. The URLs of its servers end in the version, and its paths start after it. */
   store: OpenAPIObject;
   /** Administration, which has no version. It is a document of its own, as generators ignore the servers of single paths. */

@@ -39,7 +39,7 @@ const CREATION: Resource<NewOrder & { quotaId: string }> = {
 type Row = Prisma.OrderGetPayload<{ select: typeof FIELDS }>;
 
 /** Selects a page of orders: `limit` orders, oldest first, after the identifier `after`. */
-export interface PageOfOrders {
+interface PageOfOrders {
   limit: number;
   status?: OrderStatus | undefined;
   after?: bigint | undefined;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** JSON Schema, draft 2020-12, which is that of OpenAPI 3.1. */
-export type JsonSchema = Record<string, unknown>;
+type JsonSchema = Record<string, unknown>;
 
 /** Formats of OpenAPI for those of zod. */
 const INTEGER_FORMATS: Record<string, string> = { int32: 'int32', safeint: 'int64' };

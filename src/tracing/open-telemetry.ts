@@ -25,7 +25,7 @@ function logLoss(error: unknown): void {
 }
 
 /** Creates the spans of this service and sends them to a collector. */
-export class Tracing {
+class Tracing {
   private readonly requests: RequestSpans;
   private readonly loads: LoadSpans;
 

@@ -33,7 +33,7 @@ export interface UsageSelection {
 }
 
 /** Selects a page of totals: `limit` periods, newest first, before the one that starts at `before`. */
-export interface PageOfTotals extends UsageSelection {
+interface PageOfTotals extends UsageSelection {
   limit: number;
   before?: Date | undefined;
   /** The UUID of a quota: only usage of its keys. */
@@ -49,7 +49,7 @@ export interface UsagePosition {
 }
 
 /** Selects a page of usage: `limit` rows, after the row at `after`. */
-export interface PageOfUsage extends UsageSelection {
+interface PageOfUsage extends UsageSelection {
   limit: number;
   after?: UsagePosition | undefined;
 }

@@ -1,5 +1,5 @@
 /** Returns a valid value of a search parameter, undefined for any other. */
-export type Reader<Value> = (value: unknown) => Value | undefined;
+type Reader<Value> = (value: unknown) => Value | undefined;
 
 type Search<Readers extends Record<string, Reader<unknown>>> = {
   [Name in keyof Readers]?: NonNullable<ReturnType<Readers[Name]>>;

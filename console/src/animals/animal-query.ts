@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import type { AnimalStore, Pet } from 'animal-store-client';
 
 /** An animal outside the shown page of the list. */
-export interface OpenedAnimal {
+interface OpenedAnimal {
   pet: Pet;
   /** When the operation that read it is removed, as its response declares; null if the page had the animal already. */
   removedAt: string | null;

@@ -9,7 +9,7 @@ export const OUTCOMES = [
   { name: 'failed', label: 'Server error', color: '#d6336c' },
 ] as const;
 
-export type Outcome = (typeof OUTCOMES)[number]['name'];
+type Outcome = (typeof OUTCOMES)[number]['name'];
 export type Outcomes = Record<Outcome, number>;
 
 /** Returns the requests of an entry by outcome. The service counts refusals among the client errors too. */

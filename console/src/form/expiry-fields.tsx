@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 const LATEST = '9999-12-31T23:59';
 
 /** The values of the fields; `expires` is a number of days, `at` for the time in `expiresAt`, or empty. */
-export interface ExpiryValues {
+interface ExpiryValues {
   expires: string;
   expiresAt: string;
 }

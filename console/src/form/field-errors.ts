@@ -1,7 +1,7 @@
 import { ValidationError } from 'animal-store-client';
 
 /** What the service found wrong: by field, and the whole message if it names another error too. */
-export interface FieldErrors<Field extends string> {
+interface FieldErrors<Field extends string> {
   fields: Partial<Record<Field, string>>;
   rest: string | null;
 }

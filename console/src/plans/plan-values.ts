@@ -4,7 +4,7 @@ import { FieldError } from '../form/field-errors';
 import { limitErrors, type LimitValues } from '../form/limit-values';
 
 /** The values of a form on a plan. */
-export interface PlanValues extends LimitValues {
+interface PlanValues extends LimitValues {
   name: string;
 }
 

@@ -6,7 +6,7 @@ import { useStore } from './session';
  * The signed-in key. An administrator may change it meanwhile, so a page opened later reads it again. After a failure only a retry
  * does: most components use the key, and each one that mounts would send another request.
  */
-export const ownKeyQuery = (store: AnimalStore) =>
+const ownKeyQuery = (store: AnimalStore) =>
   queryOptions({
     queryKey: ['own-key'],
     queryFn: ({ signal }) => store.getOwnKey({ signal }),

@@ -2,7 +2,7 @@ import { Group, Progress, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { numberText } from '../format/number';
 
-export interface ShareItem {
+interface ShareItem {
   id: string;
   label: ReactNode;
   /** What needs attention, such as refusals. */

@@ -12,7 +12,7 @@ export const PRESETS = [
   { value: 'month', label: '30 days', lengthMs: 30 * PERIOD_MS.day },
 ] as const;
 
-export type Preset = (typeof PRESETS)[number]['value'];
+type Preset = (typeof PRESETS)[number]['value'];
 
 /** The address of the page: a range that ends now, or one that was dragged, in milliseconds since the Unix epoch. */
 export interface TrafficSearch {

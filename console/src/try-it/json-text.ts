@@ -30,7 +30,7 @@ export function indentJson(text: string): string {
   return result;
 }
 
-export type JsonPartKind = 'name' | 'string' | 'number' | 'word' | 'mark';
+type JsonPartKind = 'name' | 'string' | 'number' | 'word' | 'mark';
 
 /** Returns the text in parts by kind, for colours. Joined, they are the text again. */
 export function jsonParts(text: string): { kind: JsonPartKind; text: string }[] {

@@ -46,7 +46,7 @@ export interface Operation {
 }
 
 /** Operations of the same tag. */
-export interface OperationGroup {
+interface OperationGroup {
   tag: string;
   operations: Operation[];
 }

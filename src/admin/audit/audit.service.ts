@@ -4,7 +4,7 @@ import type { Action } from './audit.js';
 import type { AuditEvent } from './audit.schemas.js';
 
 /** Selects a page of audit events: `limit` events, newest first, before the id `before`. */
-export interface AuditPageInput {
+interface AuditPageInput {
   limit: number;
   before?: bigint | undefined;
   actor?: string | undefined;

@@ -26,7 +26,7 @@ const DEFAULT_OVERLAP_MS = 24 * 60 * 60 * 1000;
 const OVERLAP_MAX_MS = OVERLAP_MAX_SECONDS * 1000;
 
 /** Options for the rotation of a key. */
-export interface RotationOptions {
+interface RotationOptions {
   /** The time for which both keys work, in milliseconds; 24 hours by default. */
   overlapMs?: number | undefined;
   /** When the successor expires; by default, when the old key was to expire. */

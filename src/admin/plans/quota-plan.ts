@@ -4,7 +4,7 @@ import type { Limits } from './limits.schema.js';
 import { isPlanName } from '../../rate-limit/rules/plan-name.js';
 
 /** The plan and the own limits, both or none, that a quota gets. */
-export interface QuotaPlan {
+interface QuotaPlan {
   plan: string;
   perMinute?: Limits['perMinute'] | undefined;
   perDay?: Limits['perDay'] | undefined;

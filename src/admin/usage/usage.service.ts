@@ -9,7 +9,7 @@ import type { Usage } from './usage.schemas.js';
 const DAY_MS = 86_400_000;
 
 /** Selects a page of usage: `limit` entries, newest first, of the last `days` UTC days, today included. */
-export interface UsagePageInput {
+interface UsagePageInput {
   period: Period;
   days: number;
   limit: number;

@@ -1,7 +1,7 @@
 import { getBorderCharacters, table, type TableUserConfig } from 'table';
 import { escapeControls } from './escape-controls.js';
 
-export type Cell = string | number | boolean | null;
+type Cell = string | number | boolean | null;
 
 /** The option `--json` of commands that print something. */
 export interface Format {

@@ -15,7 +15,7 @@ export interface Deprecation {
 }
 
 /** What a route declares of its stability and its removal. */
-export interface Lifecycle {
+interface Lifecycle {
   stability?: Stability;
   deprecation?: Deprecation;
 }

@@ -17,7 +17,7 @@ const PING_INTERVAL_MS = 500;
 export const BREAKER_STATES = ['closed', 'open'] as const;
 
 /** Since when the shared store is away, and the failure that showed it. */
-export interface Outage {
+interface Outage {
   since: Date;
   error: CounterStoreError;
 }

@@ -1,7 +1,7 @@
 import { Textarea, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 
-export interface LabelValues {
+interface LabelValues {
   name: string;
   note: string;
 }

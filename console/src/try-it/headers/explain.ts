@@ -1,7 +1,7 @@
 import { CATALOGUE, type Explanation } from './catalogue';
 
 /** A header of a response, with what it means. */
-export interface ExplainedHeader {
+interface ExplainedHeader {
   /** As it is commonly written; `fetch` gives names in lower case. */
   name: string;
   value: string;
@@ -9,7 +9,7 @@ export interface ExplainedHeader {
 }
 
 /** Headers about one thing. */
-export interface HeaderGroup {
+interface HeaderGroup {
   title: string;
   headers: ExplainedHeader[];
 }
