@@ -2213,7 +2213,7 @@ export interface operations {
                 /** @description Only events of exactly this actor. */
                 actor?: string;
                 /** @description Only events of this action. */
-                action?: "key.issued" | "key.rotated" | "key.revoked" | "key.labeled" | "key.expiry_changed" | "key.plan_changed" | "key.unbanned" | "plan.created" | "plan.changed";
+                action?: "key.issued" | "key.rotated" | "key.revoked" | "key.labeled" | "key.plan_changed" | "key.unbanned" | "plan.created" | "plan.changed";
                 /** @description Only events on the key with this identifier. */
                 key?: string;
                 /** @description Only events of this time or later. */

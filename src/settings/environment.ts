@@ -132,7 +132,6 @@ export const settings = z.object({
   COUNTER_STORE: redisAddresses.optional(),
   DATA_DIR: z.string().min(1, 'must not be empty').default('.data'),
   ADMIN_API_KEY: z.string().optional(),
-  SEED_FILE: z.string().optional(),
   PRODUCTION_URL: baseUrl.default('https://api.animal-store.example/v1'),
   STAGING_URL: baseUrl.default('https://staging.animal-store.example/v1'),
   CONTACT: contact.optional(),

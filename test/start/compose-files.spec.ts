@@ -46,7 +46,7 @@ const SETTINGS = [
 const POSTGRES_SETTINGS = ['POSTGRES_DB', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_PASSWORD_FILE'];
 
 /** Variables of other services: the port of the balancer, and what is seeded. */
-const OTHER_SERVICES = ['PORT', 'ADMIN_API_KEY', 'SEED_FILE'];
+const OTHER_SERVICES = ['PORT', 'ADMIN_API_KEY'];
 
 describe.each(FILES)('%s', (file) => {
   it('is valid by the schema of the Compose specification', () => {

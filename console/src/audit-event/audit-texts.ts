@@ -6,7 +6,6 @@ export const ACTIONS: Record<string, string> = {
   'key.rotated': 'Rotated a key',
   'key.revoked': 'Revoked a key',
   'key.labeled': 'Renamed a key',
-  'key.expiry_changed': 'Changed when a key expires',
   'key.plan_changed': 'Changed the plan of a key',
   'key.unbanned': 'Lifted a ban',
   'plan.created': 'Created a plan',

@@ -146,15 +146,6 @@ CREATE TABLE "audit_events" (
     CONSTRAINT "audit_events_pkey" PRIMARY KEY ("id")
 );
 
--- CreateTable
-CREATE TABLE "seed_entries" (
-    "subject" TEXT NOT NULL,
-    "content" JSONB NOT NULL,
-    "key_id" UUID,
-
-    CONSTRAINT "seed_entries_pkey" PRIMARY KEY ("subject")
-);
-
 -- CreateIndex
 CREATE INDEX "pets_status_id_idx" ON "pets"("status", "id");
 

@@ -15,7 +15,6 @@ export const ACTIONS = [
   'key.rotated',
   'key.revoked',
   'key.labeled',
-  'key.expiry_changed',
   'key.plan_changed',
   'key.unbanned',
   'plan.created',

@@ -31,8 +31,6 @@ interface RotationOptions {
   overlapMs?: number | undefined;
   /** When the successor expires; by default, when the old key was to expire. */
   expiresAt?: Date | undefined;
-  /** The successor itself; a generated key by default. */
-  key?: string | undefined;
 }
 
 /** Issues, changes and revokes API keys. Each change and its audit event are one transaction. */
@@ -93,7 +91,8 @@ export class KeyService {
    *   the past or the overlap exceeds a year.
    */
   async rotate(id: string, options: RotationOptions, actor: Actor): Promise<IssuedKey> {
-    const { overlapMs = DEFAULT_OVERLAP_MS, key = this.newKey() } = options;
+    const { overlapMs = DEFAULT_OVERLAP_MS } = options;
+    const key = this.newKey();
     if (overlapMs > OVERLAP_MAX_MS) {
       throw new ApiError('invalid_request', 'The overlap must be 365 days at the most.');
     }
@@ -149,21 +148,6 @@ export class KeyService {
       const changed = await transaction.apiKey.update({ where: { id }, data: after, include: KEY_RELATIONS });
       await recordAuditEvent(transaction, keyEvent(actor, 'key.labeled', old, before, after));
       return changed;
-    });
-  }
-
-  /**
-   * Changes when a key expires; null for never.
-   *
-   * @throws ApiError `not_found`; `invalid_request` if `expiresAt` is in the past.
-   */
-  async changeExpiry(id: string, expiresAt: Date | null, actor: Actor): Promise<void> {
-    this.requireFuture(expiresAt);
-    await inTransaction(this.database, async (transaction) => {
-      const old = await lockKey(transaction, id);
-      await transaction.apiKey.update({ where: { id }, data: { expiresAt } });
-      const [before, after] = [{ expiresAt: old.expiresAt }, { expiresAt }];
-      await recordAuditEvent(transaction, keyEvent(actor, 'key.expiry_changed', old, before, after));
     });
   }
 

@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { inTransaction, type Database } from '../../database/in-transaction.js';
-import type { Prisma } from '../../database/generated/client.js';
 import { PrismaService } from '../../database/prisma.service.js';
 import { ApiError } from '../../errors/api-error.js';
 import { type Actor, recordAuditEvent } from '../audit/audit.js';
@@ -12,11 +11,6 @@ import { type Plan, planName } from './plan.schemas.js';
 @Injectable()
 export class PlanService {
   constructor(@Inject(PrismaService) private readonly database: Database) {}
-
-  /** Returns the service in the caller's transaction. */
-  within(transaction: Prisma.TransactionClient): PlanService {
-    return new PlanService(transaction);
-  }
 
   /** Returns one page of the plans in order of their names, after the name `after`, and whether more follow. */
   async page(limit: number, after?: string): Promise<{ plans: Plan[]; more: boolean }> {

@@ -1,6 +1,6 @@
 import type { TestDatabase } from './database.js';
 
-const TABLES = ['api_keys', 'quotas', 'plans', 'audit_events', 'seed_entries'];
+const TABLES = ['api_keys', 'quotas', 'plans', 'audit_events'];
 
 /** Returns every row that administration stores. */
 async function storedState(database: TestDatabase): Promise<unknown> {
