@@ -108,8 +108,8 @@ export default {
       name: 'no-folder-cycle',
       severity: 'error',
       scope: 'folder',
-      from: { path: '^src/[^/]+$' },
-      to: { path: '^src/[^/]+$', circular: true },
+      from: { path: '^src/' },
+      to: { path: '^src/', circular: true },
     },
     {
       name: 'errors-import-nothing',

@@ -1,12 +1,10 @@
 import { ApiError } from '../errors/api-error.js';
 import { reasonOf } from '../failure.js';
+import { DeclinedError } from './output/confirmation.js';
 import { escapeControls, escapeLines } from './output/escape-controls.js';
 
 /** The exit code of a command that failed. */
 export const EXIT_FAILURE = 1;
-
-/** Thrown when the user declines a confirmation. */
-export class DeclinedError extends Error {}
 
 /** Runs a command. Reports a failure on standard error and sets exit code 1. */
 export async function reportFailure(work: () => Promise<void>): Promise<void> {

@@ -1,5 +1,12 @@
 import { z } from 'zod';
+import { once } from './pagination.js';
 import { UUID_LENGTH } from './uuid.js';
+
+/** The maximum length of the name of a key, in characters. */
+export const KEY_NAME_MAX_LENGTH = 255;
+export const TEXT_FAULT = 'must be text without control characters';
+/** Control characters, and those that change the direction of text, so that a name can be displayed as another. */
+const CONTROL = /[\p{Cc}\p{Bidi_Control}]/u;
 
 /** Of `2027-03-05T12:34:30.000Z`. */
 const DATE_TIME_LENGTH = 24;
@@ -15,3 +22,18 @@ export const uuid = (description: string) =>
 /** Returns the schema of another text in a response. */
 export const plainText = (description: string, maxLength: number) =>
   z.string().meta({ description, maxLength });
+
+/** Returns the schema of a query parameter that is a line of text. */
+export function lineParameter(description: string, maxLength: number) {
+  const fault = `must have 1 to ${maxLength} characters`;
+  return z
+    .string(once(fault))
+    .refine((text) => text !== '' && Array.from(text).length <= maxLength, fault)
+    .refine(isPlainText, TEXT_FAULT)
+    .meta({ description, minLength: 1, maxLength });
+}
+
+/** Returns whether a text has no control characters, and none that change the direction of text. */
+export function isPlainText(text: string): boolean {
+  return text.isWellFormed() && !CONTROL.test(text);
+}

@@ -2,13 +2,11 @@ import { z } from 'zod';
 import { parseInt64 } from '../../schemas/int64.js';
 import { instantParameter } from '../../schemas/instant.js';
 import { cursorParameter, limitParameter, once } from '../../schemas/pagination.js';
-import { dateTime, plainText } from '../../schemas/text-schemas.js';
+import { dateTime, lineParameter, KEY_NAME_MAX_LENGTH, plainText } from '../../schemas/text-schemas.js';
 import { uuidParameter } from '../../schemas/uuid.js';
 import { ACTIONS, terminalActor } from './audit.js';
-import { isPlainText, NAME_MAX_LENGTH, TEXT_FAULT } from '../keys/key.schemas.js';
 
-const ACTOR_MAX_LENGTH = terminalActor('').length + NAME_MAX_LENGTH;
-const ACTOR_FAULT = `must have 1 to ${ACTOR_MAX_LENGTH} characters`;
+const ACTOR_MAX_LENGTH = terminalActor('').length + KEY_NAME_MAX_LENGTH;
 
 const fields = z.record(z.string().max(64), z.unknown());
 
@@ -44,15 +42,7 @@ export const AuditEvent = z
   });
 export type AuditEvent = z.infer<typeof AuditEvent>;
 
-export const auditActor = z
-  .string(once(ACTOR_FAULT))
-  .refine((text) => text !== '' && Array.from(text).length <= ACTOR_MAX_LENGTH, ACTOR_FAULT)
-  .refine(isPlainText, TEXT_FAULT)
-  .meta({
-    description: 'Only events of exactly this actor.',
-    minLength: 1,
-    maxLength: ACTOR_MAX_LENGTH,
-  });
+export const auditActor = lineParameter('Only events of exactly this actor.', ACTOR_MAX_LENGTH);
 
 export const AuditQuery = z.object({
   limit: limitParameter('Maximum number of events returned.'),

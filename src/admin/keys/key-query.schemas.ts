@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { PLAN_NAME_MAX_LENGTH, isPlanName } from '../../rate-limit/rules/plan-name.js';
 import { instant, instantParameter } from '../../schemas/instant.js';
 import { cursorParameter, limitParameter, once } from '../../schemas/pagination.js';
+import { lineParameter } from '../../schemas/text-schemas.js';
 import { isUuid, uuidParameter } from '../../schemas/uuid.js';
-import { isPlainText, KEY_STATES, TEXT_FAULT } from './key.schemas.js';
+import { KEY_STATES } from './key.schemas.js';
 
 /** In characters. The `Link` header of a page has them twice, encoded. */
 const SEARCH_MAX_LENGTH = 64;
 /** Of a cursor with the longest name. */
 const CURSOR_MAX_LENGTH = 1536;
 const STATE_FAULT = `must be one of ${KEY_STATES.join(', ')}`;
-const SEARCH_FAULT = `must have 1 to ${SEARCH_MAX_LENGTH} characters`;
 const PLAN_FAULT = 'must be the name of a plan';
 const SORT_DEFAULT = 'created';
 export const KEY_SORTS = [SORT_DEFAULT, '-created', 'name', 'lastUsed', 'expires'] as const;
@@ -56,15 +56,10 @@ function readKeyPosition(text: string): KeyPosition | null {
   return success ? { sort, id, value: data === '' ? null : data } : null;
 }
 
-export const keySearch = z
-  .string(once(SEARCH_FAULT))
-  .refine((text) => text !== '' && Array.from(text).length <= SEARCH_MAX_LENGTH, SEARCH_FAULT)
-  .refine(isPlainText, TEXT_FAULT)
-  .meta({
-    description: 'Only keys whose name contains this text, ignoring case, or whose id or key ends with it.',
-    minLength: 1,
-    maxLength: SEARCH_MAX_LENGTH,
-  });
+export const keySearch = lineParameter(
+  'Only keys whose name contains this text, ignoring case, or whose id or key ends with it.',
+  SEARCH_MAX_LENGTH,
+);
 
 export const KeyQuery = z
   .object({

@@ -1,11 +1,17 @@
 import { z } from 'zod';
 import { instant } from '../../schemas/instant.js';
 import { int32 } from '../../schemas/int32.js';
-import { dateTime, plainText, uuid } from '../../schemas/text-schemas.js';
+import {
+  dateTime,
+  isPlainText,
+  KEY_NAME_MAX_LENGTH,
+  plainText,
+  TEXT_FAULT,
+  uuid,
+} from '../../schemas/text-schemas.js';
 import { bothOrNone, ownLimits } from '../plans/limits.schema.js';
 import { PLAN_NAME_MAX_LENGTH } from '../../rate-limit/rules/plan-name.js';
 
-export const NAME_MAX_LENGTH = 255;
 const NOTE_MAX_LENGTH = 1000;
 const KEY_MAX_LENGTH = 64;
 /** UTC hours whose requests are shown with a key, the current one included. */
@@ -15,10 +21,7 @@ export const KEY_STATES = ['active', 'rotating', 'expired', 'revoked'] as const;
 export type KeyState = (typeof KEY_STATES)[number];
 /** One year, the maximum time for which a key and its successor both work. */
 export const OVERLAP_MAX_SECONDS = 31_536_000;
-export const TEXT_FAULT = 'must be text without control characters';
 const BODY_FAULT = { error: 'the body must be a JSON object' };
-/** Characters that change the direction of text, so that a name can be displayed as another. */
-const BIDI_CONTROL = /\p{Bidi_Control}/u;
 
 const givenText = (error = 'must be a string') =>
   z.string({ error: ({ input }) => (input === undefined ? 'is required' : error) });
@@ -30,7 +33,7 @@ const givenLine = (description: string, maxLength: number) =>
     .refine(isPlainText, TEXT_FAULT)
     .meta({ description, minLength: 1, maxLength });
 
-export const keyName = givenLine('Name of the key.', NAME_MAX_LENGTH);
+export const keyName = givenLine('Name of the key.', KEY_NAME_MAX_LENGTH);
 export const keyNote = givenLine('Note of administrators on the key. Clients never see it.', NOTE_MAX_LENGTH);
 const planName = givenText().meta({ description: 'Name of the plan.', maxLength: PLAN_NAME_MAX_LENGTH });
 const KeyRole = z
@@ -164,8 +167,3 @@ export const IssuedKey = z
   .object({ ...Key.shape, key: plainText('The key. It is not shown again.', KEY_MAX_LENGTH) })
   .meta({ id: 'IssuedKey', description: 'A new API key.' });
 export type IssuedKey = z.infer<typeof IssuedKey>;
-
-/** Returns whether a text has no control characters, and none that change the direction of text. */
-export function isPlainText(text: string): boolean {
-  return text.isWellFormed() && !/\p{Cc}/u.test(text) && !BIDI_CONTROL.test(text);
-}

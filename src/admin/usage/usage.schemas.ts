@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { instantParameter } from '../../schemas/instant.js';
 import { countParameter, cursorParameter, limitParameter } from '../../schemas/pagination.js';
-import { dateTime, plainText, uuid } from '../../schemas/text-schemas.js';
+import { dateTime, KEY_NAME_MAX_LENGTH, plainText, uuid } from '../../schemas/text-schemas.js';
 import { isUuid, uuidParameter } from '../../schemas/uuid.js';
 import {
   type DeprecatedCallsPosition,
@@ -15,7 +15,6 @@ import {
   periodParameter,
   totalsCursor,
 } from '../../usage/usage.schemas.js';
-import { NAME_MAX_LENGTH as KEY_NAME_MAX_LENGTH } from '../keys/key.schemas.js';
 
 export const DAYS_MAX = 400;
 export const DAYS_DEFAULT = 7;

@@ -1,6 +1,8 @@
 import { createInterface } from 'node:readline';
-import { DeclinedError } from '../failure.js';
 import { escapeControls } from './escape-controls.js';
+
+/** Thrown when the user declines a confirmation. */
+export class DeclinedError extends Error {}
 
 /**
  * Asks for confirmation on a terminal. Does not ask with `--yes` or without a terminal.
