@@ -1,13 +1,11 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { AdministratorsOnly } from '../auth/administrators-only.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { Responses } from '../openapi/responses.decorator.js';
 import { Health } from './health.schema.js';
 import { Readiness } from './readiness.js';
 
 @ApiTags('health')
-@AdministratorsOnly()
 @Controller('/admin/health')
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}

@@ -1,5 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
-import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { type OpenAPIObject, type OperationObject, SwaggerModule } from '@nestjs/swagger';
 import { z } from 'zod';
 import type { Environment } from '../settings/environment.js';
 import { jsonSchema, namedJsonSchemas } from '../schemas/json-schema.js';
@@ -108,7 +108,13 @@ function withoutPrefix(paths: Paths): Paths {
 
 function pathsUnder(prefix: string, paths: Paths, schemas: Schemas): Paths {
   const selected = Object.entries(paths).filter(([path]) => path.startsWith(`${prefix}/`));
-  return mapOperations(Object.fromEntries(selected), (operation, method) =>
-    withRequestExample(completeOperation(operation, method), schemas),
-  );
+  return mapOperations(Object.fromEntries(selected), (operation, method) => {
+    const declared = prefix === ADMINISTRATION_PREFIX ? withForbidden(operation) : operation;
+    return withRequestExample(completeOperation(declared, method), schemas);
+  });
+}
+
+/** Declares 403, because `RoleGuard` rejects clients' keys by the prefix. */
+function withForbidden(operation: OperationObject): OperationObject {
+  return { ...operation, responses: { ...operation.responses, 403: { description: '' } } };
 }

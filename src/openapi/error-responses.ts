@@ -51,7 +51,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     name: 'Forbidden',
     description: 'The API key is valid, but its role is not `admin`.',
     messages: { forbidden: 'This needs an API key whose role is admin.' },
-    // Declared by `@AdministratorsOnly()`.
+    // Declared of every operation under `/admin`.
     isOf: ({ responses }) => responses['403'] !== undefined,
   },
   {

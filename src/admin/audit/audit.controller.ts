@@ -1,7 +1,6 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { AdministratorsOnly } from '../../auth/administrators-only.decorator.js';
 import { Stability } from '../../deprecation/stability.decorator.js';
 import { pageLinks, pageOf } from '../../schemas/pagination.js';
 import { Responses } from '../../openapi/responses.decorator.js';
@@ -11,7 +10,6 @@ import { AuditService } from './audit.service.js';
 const PATH = '/admin/audit';
 
 @ApiTags('audit')
-@AdministratorsOnly()
 @Controller(PATH)
 export class AuditController {
   constructor(private readonly audit: AuditService) {}

@@ -15,7 +15,6 @@ import {
 import { ApiBody, ApiConflictResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
-import { AdministratorsOnly } from '../../auth/administrators-only.decorator.js';
 import { Stability } from '../../deprecation/stability.decorator.js';
 import { pageLinks, pageOf } from '../../schemas/pagination.js';
 import { Responses } from '../../openapi/responses.decorator.js';
@@ -44,7 +43,6 @@ const UnusedBody = createParamDecorator(
 );
 
 @ApiTags('keys')
-@AdministratorsOnly()
 @Controller(PATH)
 export class KeysController {
   constructor(

@@ -2,7 +2,6 @@ import { Body, Controller, Get, HttpStatus, Param, Put, Query, Res } from '@nest
 import { ApiConflictResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
-import { AdministratorsOnly } from '../../auth/administrators-only.decorator.js';
 import { Stability } from '../../deprecation/stability.decorator.js';
 import { pageLinks, pageOf } from '../../schemas/pagination.js';
 import { Responses } from '../../openapi/responses.decorator.js';
@@ -22,7 +21,6 @@ const PlanName = () =>
   });
 
 @ApiTags('plans')
-@AdministratorsOnly()
 @Controller(PATH)
 export class PlansController {
   constructor(private readonly plans: PlanService) {}

@@ -1,7 +1,6 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { AdministratorsOnly } from '../../auth/administrators-only.decorator.js';
 import { Stability } from '../../deprecation/stability.decorator.js';
 import { pageLinks, pageOf } from '../../schemas/pagination.js';
 import { Responses } from '../../openapi/responses.decorator.js';
@@ -27,7 +26,6 @@ import { UsageService } from './usage.service.js';
 const KEPT = 'Minutes are kept for 48 hours, hours for 35 days, days for 400.';
 
 @ApiTags('usage')
-@AdministratorsOnly()
 @Controller('/admin')
 export class UsageController {
   constructor(

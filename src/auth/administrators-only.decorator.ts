@@ -1,4 +1,0 @@
-import { ApiForbiddenResponse } from '@nestjs/swagger';
-
-/** Documents that a controller under `/admin` serves only administrators' keys; `RoleGuard` checks it by the path. */
-export const AdministratorsOnly = () => ApiForbiddenResponse();
