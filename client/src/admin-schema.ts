@@ -1447,12 +1447,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Ann's shop",
-                 *       "plan": "pro"
-                 *     }
-                 */
                 "application/json": components["schemas"]["NewKey"];
             };
         };
@@ -1535,13 +1529,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "plan": "enterprise",
-                 *       "perMinute": 5000,
-                 *       "perDay": 1000000
-                 *     }
-                 */
                 "application/json": components["schemas"]["PlanChange"];
             };
         };
@@ -1586,12 +1573,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Ann's shop",
-                 *       "note": "Calls at night. Contact: ann@example.org"
-                 *     }
-                 */
                 "application/json": components["schemas"]["KeyLabel"];
             };
         };
@@ -1636,11 +1617,6 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "overlapSeconds": 3600
-                 *     }
-                 */
                 "application/json": components["schemas"]["Rotation"];
             };
         };
@@ -1882,12 +1858,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "perMinute": 120,
-                 *       "perDay": 3000
-                 *     }
-                 */
                 "application/json": components["schemas"]["PlanLimits"];
             };
         };

@@ -1103,13 +1103,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Biscuit",
-                 *       "categoryId": 3,
-                 *       "status": "available"
-                 *     }
-                 */
                 "application/json": components["schemas"]["NewPet"];
             };
         };
@@ -1287,13 +1280,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "petId": 7,
-                 *       "quantity": 1,
-                 *       "shipDate": "2027-01-01T00:00:00Z"
-                 *     }
-                 */
                 "application/json": components["schemas"]["NewOrder"];
             };
         };

@@ -7,7 +7,6 @@ import { about, type About, aboutAdministration, securitySchemes } from './about
 import { referencedComponents } from './components.js';
 import { headers } from './headers.js';
 import { completeOperation, errorComponents, mapOperations } from './operation.js';
-import { withRequestExample } from './request-example.js';
 
 const PREFIX = '/v1';
 const ADMINISTRATION_PREFIX = '/admin';
@@ -49,13 +48,13 @@ export function createDocuments(
     store: buildDocument(
       withContact(about, CONTACT),
       servers,
-      withoutPrefix(pathsUnder(PREFIX, paths, schemas)),
+      withoutPrefix(pathsUnder(PREFIX, paths)),
       schemas,
     ),
     administration: buildDocument(
       withContact(aboutAdministration, CONTACT),
       roots,
-      pathsUnder(ADMINISTRATION_PREFIX, paths, schemas),
+      pathsUnder(ADMINISTRATION_PREFIX, paths),
       schemas,
     ),
   };
@@ -106,12 +105,11 @@ function withoutPrefix(paths: Paths): Paths {
   return Object.fromEntries(Object.entries(paths).map(([path, item]) => [path.slice(PREFIX.length), item]));
 }
 
-function pathsUnder(prefix: string, paths: Paths, schemas: Schemas): Paths {
+function pathsUnder(prefix: string, paths: Paths): Paths {
   const selected = Object.entries(paths).filter(([path]) => path.startsWith(`${prefix}/`));
-  return mapOperations(Object.fromEntries(selected), (operation, method) => {
-    const declared = prefix === ADMINISTRATION_PREFIX ? withForbidden(operation) : operation;
-    return withRequestExample(completeOperation(declared, method), schemas);
-  });
+  return mapOperations(Object.fromEntries(selected), (operation, method) =>
+    completeOperation(prefix === ADMINISTRATION_PREFIX ? withForbidden(operation) : operation, method),
+  );
 }
 
 /** Declares 403, because `RoleGuard` rejects clients' keys by the prefix. */

@@ -13,7 +13,8 @@ const bodies = [
   { file: 'openapi.json', prefix: '/v1' },
   { file: 'admin-openapi.json', prefix: '' },
 ].flatMap(({ file, prefix }) => {
-  const { paths } = JSON.parse(readFileSync(file, 'utf8'));
+  const { paths, components } = JSON.parse(readFileSync(file, 'utf8'));
+  const exampleOf = ({ $ref }: Json) => components.schemas[$ref.split('/').at(-1)].examples?.[0];
   return Object.entries<Json>(paths).flatMap(([relative, item]) =>
     Object.entries<Json>(item)
       .filter(([, { requestBody }]) => requestBody !== undefined)
@@ -21,7 +22,7 @@ const bodies = [
         operationId,
         method.toUpperCase(),
         `${prefix}${relative}`,
-        requestBody.content['application/json'].example,
+        exampleOf(requestBody.content['application/json'].schema),
       ]),
   );
 });
