@@ -1,12 +1,5 @@
 import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
-import {
-  getOptionsToken,
-  getStorageToken,
-  ThrottlerGuard,
-  type ThrottlerModuleOptions,
-  type ThrottlerStorage,
-} from '@nestjs/throttler';
+import { ThrottlerGuard } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
 import { RateLimiter } from './rate-limiter.js';
 
@@ -16,14 +9,7 @@ import { RateLimiter } from './rate-limiter.js';
  */
 @Injectable()
 export class RateLimitGuard extends ThrottlerGuard {
-  constructor(
-    @Inject(getOptionsToken()) options: ThrottlerModuleOptions,
-    @Inject(getStorageToken()) storage: ThrottlerStorage,
-    reflector: Reflector,
-    private readonly rateLimiter: RateLimiter,
-  ) {
-    super(options, storage, reflector);
-  }
+  @Inject() private readonly rateLimiter!: RateLimiter;
 
   /** Does nothing: the windows and their limits are the quota's, not those of throttlers. */
   override async onModuleInit(): Promise<void> {}
