@@ -1,68 +1,6 @@
 import FindMyWay from 'find-my-way';
 import fc from 'fast-check';
-import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { ROUTER_OPTIONS } from '../server/server-options.js';
-import { findRequiredRole, routableTarget, targetPath } from './request-path.js';
-
-describe('findRequiredRole', () => {
-  let fastify: FastifyInstance;
-
-  beforeAll(() => {
-    const classify = (request: FastifyRequest) => ({ requiredRole: findRequiredRole(request) });
-    fastify = Fastify({
-      routerOptions: ROUTER_OPTIONS,
-      rewriteUrl: ({ url = '/' }) => routableTarget(url),
-    });
-    fastify.get('/v1/pets/:petId', classify);
-    fastify.get('/livez', classify);
-    fastify.setNotFoundHandler(classify);
-  });
-  afterAll(() => fastify.close());
-
-  async function roleFor(url: string): Promise<unknown> {
-    return (await fastify.inject(url)).json<{ requiredRole: string | null }>().requiredRole;
-  }
-
-  it.each([
-    '/v1',
-    '/v1/',
-    '/v1?limit=1',
-    '/v1/pets',
-    '/v1/pets/7',
-    '/v1/pets/7?status=sold',
-    '/v1/nothing/at/all',
-    '/%76%31/pets',
-    '/%761/pets/7',
-    '/v1/%zz',
-    '/v1/pets/%zz',
-    `/v1/pets/${'7'.repeat(200)}`,
-  ])('returns the role of clients for %s', async (url) => {
-    expect(await roleFor(url)).toBe('client');
-  });
-
-  it.each(['/admin', '/admin/', '/admin/keys', '/admin?x', '/%61dmin/keys', '/admin/%zz'])(
-    'returns the role of administrators for %s',
-    async (url) => {
-      expect(await roleFor(url)).toBe('admin');
-    },
-  );
-
-  it.each([
-    '/',
-    '/livez',
-    '/livez?path=/v1/pets',
-    '/docs',
-    '/v10',
-    '/v1x/pets',
-    '/v2/pets',
-    '/administration',
-    '/docs/v1/pets',
-    '/docs/admin',
-    '/%zz',
-  ])('returns null for %s, which is public', async (url) => {
-    expect(await roleFor(url)).toBeNull();
-  });
-});
+import { routableTarget, targetPath } from './request-path.js';
 
 describe('routableTarget', () => {
   it.each([
@@ -85,23 +23,7 @@ describe('routableTarget', () => {
     };
     const router = FindMyWay({ onBadUrl: rejectUrl });
     router.on('GET', '/v1/pets/:petId', () => {});
-    const part = fc.constantFrom(
-      '/',
-      '/v1/pets/',
-      '%',
-      '%z',
-      '%c3',
-      '%28',
-      '%ff',
-      '%25',
-      '?',
-      '#',
-      '7',
-      'é',
-      'http://',
-      ':',
-      '[',
-    );
+    const part = fc.constantFrom(...'/ /v1/pets/ % %z %c3 %28 %ff %25 ? # 7 é http:// : ['.split(' '));
     fc.assert(
       fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
         const target = routableTarget(parts.join(''));

@@ -27,12 +27,8 @@ const head = (request: string, ...headers: string[]) =>
 describe('prototype pollution', () => {
   // The service runs in this process, so whatever it pollutes is polluted here.
   afterEach(() => {
-    const plainObject: Record<string, unknown> = {};
-    expect([plainObject['polluted'], plainObject['status'], plainObject['role']]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    const { polluted, status, role } = {} as Record<string, unknown>;
+    expect([polluted, status, role]).toEqual([undefined, undefined, undefined]);
     for (const { prototype } of [Object, Array, Function, String, Number] as { prototype: object }[]) {
       expect(Object.keys(prototype)).toEqual([]);
     }
@@ -42,7 +38,6 @@ describe('prototype pollution', () => {
   it.each([
     `"__proto__":${POLLUTION}`,
     `"constructor":{"prototype":${POLLUTION}}`,
-    `"prototype":${POLLUTION}`,
     `"a":{"__proto__":${POLLUTION}},"a":{"constructor":{"prototype":${POLLUTION}}}`,
     String.raw`"\u005f_proto__":{"polluted":1,"status":"sold"}`,
     `"toString":1,"valueOf":1,"hasOwnProperty":1,"__defineGetter__":1`,
@@ -55,33 +50,22 @@ describe('prototype pollution', () => {
     expect(response.json).toEqual({ id: expect.any(Number), ...PET });
   });
 
-  it.each([`{"__proto__":{"name":"Rex","categoryId":7}}`, `[{"name":"Rex","categoryId":7}]`, `"__proto__"`])(
-    'is impossible by %s, which does not supply the fields that a body lacks',
-    async (body) => {
-      expectError(await sendTo('/v1/pets', { method: 'POST', body }), 400, 'invalid_request');
-    },
-  );
-
-  it.each([
-    '__proto__[polluted]=1&__proto__.polluted=1&__proto__=1',
-    'constructor[prototype][polluted]=1&constructor.prototype.polluted=1',
-    'limit[__proto__]=1&a[__proto__][polluted]=1',
-    '__proto__=1&__proto__=2',
-  ])('is impossible by the query %s, which is ignored', async (query) => {
-    expect((await sendTo(`/v1/pets?${query}`)).status).toBe(200);
+  it('is impossible by a body whose __proto__ has the fields that it lacks', async () => {
+    const body = `{"__proto__":{"name":"Rex","categoryId":7}}`;
+    expectError(await sendTo('/v1/pets', { method: 'POST', body }), 400, 'invalid_request');
   });
 
   it.each([
-    '/v1/__proto__',
-    '/v1/constructor',
-    '/__proto__/pets',
-    '/v1/pets/__proto__',
-    '/admin/plans/__proto__',
-  ])('is impossible by the path %s', async (path) => {
-    expect([403, 404]).toContain((await sendTo(path)).status);
+    ['/v1/pets?__proto__[polluted]=1&__proto__.polluted=1&__proto__=1&__proto__=2', 200],
+    ['/v1/pets?constructor[prototype][polluted]=1&limit[__proto__]=1', 200],
+    ['/v1/constructor', 404],
+    ['/v1/pets/__proto__', 404],
+    ['/admin/plans/__proto__', 403],
+  ])('is impossible by the path or the query %s', async (target, status) => {
+    expect((await sendTo(target)).status).toBe(status);
   });
 
-  it.each(['__proto__', 'constructor', 'toString'])(
+  it.each(['__proto__', 'constructor'])(
     'is impossible by the name %s in Idempotency-Key or X-Request-Id, or as the name of a header',
     async (name) => {
       const headers = { 'Idempotency-Key': name, 'X-Request-Id': name, [name]: 'polluted' };
@@ -97,8 +81,7 @@ describe('prototype pollution', () => {
 
 describe('an oversized request', () => {
   it.each([
-    ['16 KiB of headers', () => head('GET /v1/pets', `X-Long: ${'x'.repeat(16 * KIB)}`)],
-    ['a flood of small headers', () => head('GET /v1/pets', ...Array.from({ length: 10_000 }, () => 'a:b'))],
+    ['16 KiB of headers', () => head('GET /v1/pets', ...Array.from({ length: 10_000 }, () => 'a:b'))],
     [
       'trailers of 16 KiB',
       () =>
@@ -125,12 +108,9 @@ describe('an oversized request', () => {
 
   it.each([
     ['open arrays', '['.repeat(64 * KIB)],
-    ['nested arrays', `${'['.repeat(32 * KIB)}${']'.repeat(32 * KIB)}`],
     ['digits', `{"name":"Rex","categoryId":${'9'.repeat(60_000)}}`],
-    ['digits of a number', `{"name":"Rex","categoryId":1e${'9'.repeat(60_000)}}`],
     ['backslashes', `{"name":"${'\\\\'.repeat(30_000)}","categoryId":7}`],
     ['fields', `{${Array.from({ length: 6000 }, (_, index) => `"${index}":1`).join(',')}}`],
-    ['spaces', ' '.repeat(64 * KIB)],
   ])('gets 400 within a second for 64 KiB of %s', async (_name, body) => {
     const start = performance.now();
     expectError(await sendTo('/v1/pets', { method: 'POST', body }), 400, 'invalid_request');
@@ -174,20 +154,13 @@ describe('input to regular expressions', () => {
 });
 
 describe('SQL in a request', () => {
-  const SQL = `'; DROP TABLE pets; --`;
-
-  it.each([SQL, `\\'; --`, '$1', '${1}', '%s', `{"a":1}`, `E'\\x00'`, `"`, '\u202e'])(
-    'is stored as given in a name: %j',
-    async (name) => {
-      const { status, json } = await sendTo('/v1/pets', { method: 'POST', body: { ...PET, name } });
-      expect([status, json.name]).toEqual([201, name]);
-      expect((await sendTo(`/v1/pets/${json.id}`)).json.name).toBe(name);
-    },
-  );
-
-  it('is data for the database: an Idempotency-Key', async () => {
-    const init = { method: 'POST', headers: { 'Idempotency-Key': `';DROP-TABLE-pets;--` }, body: PET };
-    expect((await sendTo('/v1/pets', init)).status).toBe(201);
+  it('is data for the database, in a name and in an Idempotency-Key', async () => {
+    const name = String.raw`\'; DROP TABLE pets; -- $1 ${'${1}'} %s {"a":1} E'\x00' "`;
+    const headers = { 'Idempotency-Key': `';DROP-TABLE-pets;--` };
+    const init = { method: 'POST', headers, body: { ...PET, name } };
+    const { status, json } = await sendTo('/v1/pets', init);
+    expect([status, json.name]).toEqual([201, name]);
+    expect((await sendTo(`/v1/pets/${json.id}`)).json.name).toBe(name);
     expect((await sendTo('/v1/pets', init)).headers.get('idempotent-replayed')).toBe('true');
   });
 });

@@ -5,16 +5,10 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { expectError, expectNoRateLimitHeaders } from '../support/http/expectations.js';
 import { send } from '../support/http/http.js';
+import { sendRaw, toHttpResponse } from '../support/http/raw-http.js';
 
 const PER_MINUTE = 600;
-const DOCUMENTS = [
-  '/openapi.json',
-  '/admin-openapi.json',
-  '/docs',
-  '/docs/swagger-ui-bundle.js',
-  '/docs/swagger-ui-standalone-preset.js',
-  '/docs/show-documents.js',
-];
+const DOCUMENTS = ['/openapi.json', '/admin-openapi.json', '/docs', '/docs/swagger-ui-bundle.js'];
 const SMALL = '/docs/show-documents.js';
 
 let store: TestApplication;
@@ -107,5 +101,54 @@ describe('documents', () => {
     expect(Number(after.headers.get('x-ratelimit-remaining'))).toBe(
       Number(before.headers.get('x-ratelimit-remaining')) - 1,
     );
+  });
+});
+
+describe('the reference page', () => {
+  it.each(['/docs', '/docs/'])(
+    '%s is served without a key, runs only its own files, no inline script, and calls only this service',
+    async (address) => {
+      const { status, headers, text } = await send(store.url + address);
+      expect([status, headers.get('content-type')]).toEqual([200, expect.stringMatching(/^text\/html/)]);
+      expect(headers.get('content-security-policy')?.split('; ')).toEqual([
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self' 'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+      ]);
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(text).not.toMatch(/<style|<script(?! src="\/docs\/[\w.-]+"><\/script>)| style=| on\w+=|https?:/);
+      const files = Array.from(text.matchAll(/(?:src|href)="([^"#]+)"/g), ([, file]) => String(file));
+      expect(files.length).toBeGreaterThan(0);
+      for (const file of files) {
+        expect([file, (await send(store.url + file)).status]).toEqual([file, 200]);
+      }
+    },
+  );
+
+  it.each([
+    '/docs-json',
+    '/docs/package.json',
+    '/docs/index.html',
+    '/docs/swagger-ui-bundle.js.map',
+    '/docs/../package.json',
+    '/docs/..%2fpackage.json',
+    '/docs/%2e%2e/package.json',
+    '/docs/..%5cpackage.json',
+    '/docs//etc/passwd',
+    '/docs/swagger-ui.css%00.js',
+  ])('serves no other file: %s', async (target) => {
+    const request = `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+    expectError(toHttpResponse(await sendRaw(store.url, request)), 404, 'not_found');
+  });
+
+  it.each(['/docs', '/openapi.json', '/admin-openapi.json'])('%s allows only GET and HEAD', async (path) => {
+    expect((await send(`${store.url}${path}`, { method: 'HEAD' })).status).toBe(200);
+    const denied = await send(`${store.url}${path}`, { method: 'POST' });
+    expect([denied.status, denied.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 });

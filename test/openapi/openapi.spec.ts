@@ -198,39 +198,6 @@ describe('the contact in the OpenAPI documents', () => {
   });
 });
 
-describe('the reference page', () => {
-  let store: TestApplication;
-
-  beforeAll(async () => {
-    store = await startApplication();
-  });
-  afterAll(() => store.close());
-
-  it('is served without a key, and loads only files of this service', async () => {
-    const page = await send(`${store.url}/docs`);
-    expect(page.status).toBe(200);
-    expect(page.headers.get('content-type')).toMatch(/^text\/html/);
-    const addresses = [...page.text.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, address]) => address ?? '');
-    expect(addresses.length).toBeGreaterThan(0);
-    for (const address of addresses) {
-      const asset = new URL(address, `${store.url}/docs`);
-      expect(asset.origin).toBe(store.url);
-      expect([address, (await send(asset.href)).status]).toEqual([address, 200]);
-    }
-  });
-
-  it.each(['/docs-json', '/docs-yaml'])('has no second document at %s', async (path) => {
-    expect((await send(`${store.url}${path}`)).status).toBe(404);
-  });
-
-  it.each(['/docs', '/openapi.json', '/admin-openapi.json'])('%s allows only GET and HEAD', async (path) => {
-    expect((await send(`${store.url}${path}`, { method: 'HEAD' })).status).toBe(200);
-    const denied = await send(`${store.url}${path}`, { method: 'POST' });
-    expect(denied.status).toBe(405);
-    expect(denied.headers.get('allow')).toBe('GET, HEAD');
-  });
-});
-
 function operationsOf({ paths }: Json): Json[] {
   return Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));
 }

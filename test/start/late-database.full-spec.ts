@@ -7,7 +7,7 @@ import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 
 let database: TestDatabase;
-const services = new ServiceProcesses(() => ({ DATABASE_URL: database.url }));
+const services = new ServiceProcesses(() => ({ DATABASE_URL: database.url, SHUTDOWN_DELAY: '0' }));
 
 beforeEach(async () => {
   database = await createDatabase();
@@ -81,7 +81,7 @@ describe('a service that starts before its database', () => {
     }
   });
 
-  it.each([
+  it.each<[string, (url: URL) => string, RegExp]>([
     ['a wrong password', (url: URL) => (url.password = 'wrong'), /password authentication failed/],
     ['an unknown user', (url: URL) => (url.username = 'nobody'), /authentication failed|does not exist/],
     [
@@ -91,17 +91,18 @@ describe('a service that starts before its database', () => {
     ],
     ['an unknown host', (url: URL) => (url.hostname = 'nowhere.invalid'), /ENOTFOUND|EAI_AGAIN/],
   ])('waits, and logs the reason immediately: %s', async (_name, breakUrl, reason) => {
-    for (const NODE_ENV of ['production', 'development']) {
-      const url = new URL(database.url);
-      breakUrl(url);
+    const url = new URL(database.url);
+    breakUrl(url);
+    const check = async (NODE_ENV: string) => {
       const service = services.start({ NODE_ENV, DATABASE_URL: url.href });
-      const line = await service.waitForOutput(
+      const [line] = await service.waitForOutput(
         /.*Not ready: the database cannot be used \(check DATABASE_URL\): .*/,
       );
-      expect(line[0]).toMatch(reason);
-      expect(line[0]).not.toContain('wrong@');
+      expect(line).toMatch(reason);
+      expect(line).not.toContain('wrong@');
       expect((await send(`${await service.listening()}/readyz`)).status).toBe(503);
       expect(await service.kill('SIGTERM')).toMatchObject({ code: 0 });
-    }
+    };
+    await Promise.all(['production', 'development'].map(check));
   });
 });

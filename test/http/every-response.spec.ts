@@ -1,0 +1,136 @@
+import { startApplication, type TestApplication } from '../support/service/application.js';
+import { expectNoRateLimitHeaders, expectRateLimitHeaders } from '../support/http/expectations.js';
+import { type HttpResponse, send } from '../support/http/http.js';
+import { sendRaw, toHttpResponse } from '../support/http/raw-http.js';
+
+const POLICY = "default-src 'none'; frame-ancestors 'none'";
+const ORIGIN = 'https://shop.example';
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+/** Headers that a browser always exposes (Fetch, "CORS-safelisted response-header name"), or that are for itself. */
+const NEEDS_NO_EXPOSURE =
+  /^(access-control-.*|cache-control|content-(encoding|length|security-policy|type)|connection|date|keep-alive|vary|x-content-type-options)$/;
+
+type Init = Parameters<typeof send>[1];
+
+let store: TestApplication;
+let key: string;
+
+beforeAll(async () => {
+  store = await startApplication({ environment: { CORS_ORIGINS: [ORIGIN] } });
+  ({ key } = await store.issue({ plan: 'enterprise', perMinute: 100_000, perDay: 100_000 }));
+  await store.database.query(`INSERT INTO pets (name, category_id) VALUES ('Rex', 7)`);
+});
+afterAll(() => store.close());
+
+/** Expects a policy that forbids running or framing the response, and no version, whose vulnerabilities one could look up. */
+function expectHardened({ headers }: HttpResponse): void {
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
+  expect(headers.get('content-security-policy')).toBe(POLICY);
+  const banners = ['server', 'x-powered-by', 'via', 'x-aspnet-version', 'x-runtime'];
+  expect(banners.filter((name) => headers.has(name))).toEqual([]);
+}
+
+describe.each<[string, number, string, Init]>([
+  ['a list', 200, '/v1/pets', {}],
+  ['HEAD', 200, '/v1/pets', { method: 'HEAD' }],
+  ['a created animal', 201, '/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } }],
+  ['a deprecated operation', 200, '/v1/pets/1', {}],
+  ['an operation that is not stable', 200, '/v1/store/orders', {}],
+  ['a list that is still current', 304, '/v1/pets', { headers: { 'If-None-Match': '*' } }],
+  ['an invalid parameter', 400, '/v1/pets?limit=0', {}],
+  ['an invalid body', 400, '/v1/pets', { method: 'POST', body: '{' }],
+  ['a request without a key', 401, '/v1/pets', { key: undefined }],
+  ['a client key under /admin', 403, '/admin/keys', {}],
+  ['an unknown animal', 404, '/v1/pets/999', {}],
+  ['an unknown path', 404, '/v1/dogs', {}],
+  ['an undecodable path', 404, '/v1/pets/%zz', {}],
+  ['an overlong path', 404, `/v1/pets/${'9'.repeat(5000)}`, {}],
+  ['another method', 405, '/v1/pets', { method: 'DELETE' }],
+  ['a body that is too large', 413, '/v1/pets', { method: 'POST', body: 'x'.repeat(100_000) }],
+  ['the OpenAPI document', 200, '/openapi.json', {}],
+  ['the OpenAPI document of administration', 200, '/admin-openapi.json', {}],
+  ['liveness', 200, '/livez', {}],
+  ['a script of the reference page', 200, '/docs/swagger-ui-bundle.js', {}],
+  ['the root', 302, '/', { headers: { Accept: 'text/html' }, redirect: 'manual' }],
+  ['an unknown file under /docs', 404, '/docs/package.json', {}],
+  ['a path outside of the interface', 404, '/nothing', {}],
+])('the response to %s', (_name, status, target, init) => {
+  const request = (headers: Record<string, string> = {}) =>
+    send(`${store.url}${target}`, { key, ...init, headers: { ...init?.headers, ...headers } });
+  let response: HttpResponse;
+
+  beforeAll(async () => {
+    response = await request({ Origin: ORIGIN });
+    expect(response.status).toBe(status);
+  });
+
+  it('has nosniff and a policy that forbids running or framing it, and no version', () => {
+    expectHardened(response);
+  });
+
+  it('has a new X-Request-Id, or that of the client', async () => {
+    expect(response.headers.get('x-request-id')).toMatch(UUID);
+    expect((await request({ 'X-Request-Id': 'mine-1' })).headers.get('x-request-id')).toBe('mine-1');
+  });
+
+  it('has rate-limit headers under /v1 and /admin, and only there', () => {
+    if (/^\/(v1|admin)\//.test(target)) {
+      expectRateLimitHeaders(response);
+    } else {
+      expectNoRateLimitHeaders(response);
+    }
+  });
+
+  it('is not cacheable, and has no ETag, if it is an error', () => {
+    const { headers } = response;
+    const isCacheable = headers.get('cache-control') !== 'no-store' || headers.has('etag');
+    expect(status >= 400 && isCacheable).toBe(false);
+  });
+
+  it('lets a page of an allowed origin read all of its headers', () => {
+    const { headers } = response;
+    expect(headers.get('access-control-allow-origin')).toBe(ORIGIN);
+    expect(headers.get('access-control-allow-credentials')).toBeNull();
+    expect(headers.get('vary')).toContain('Origin');
+    const exposed = headers.get('access-control-expose-headers')?.toLowerCase().split(', ') ?? [];
+    const hidden = [...headers.keys()].filter(
+      (name) => !exposed.includes(name) && !NEEDS_NO_EXPOSURE.test(name),
+    );
+    expect(hidden).toEqual([]);
+  });
+});
+
+describe('a response that is rarer', () => {
+  it('has these headers too: a preflight', async () => {
+    const headers = { Origin: ORIGIN, 'Access-Control-Request-Method': 'GET' };
+    const response = await send(`${store.url}/v1/pets`, { method: 'OPTIONS', headers });
+    expect([response.status, response.headers.has('x-request-id')]).toEqual([204, true]);
+    expectHardened(response);
+    expectNoRateLimitHeaders(response);
+  });
+
+  it('has these headers too, and is not cacheable: a 429 and a 500', async () => {
+    const { key: limited } = await store.issue({ plan: 'enterprise', perMinute: 2, perDay: 10 });
+    const call = (as: string) => send(`${store.url}/v1/pets`, { key: as });
+    await Promise.all([call(limited), call(limited)]);
+    const denied = await call(limited);
+    await store.database.query('ALTER TABLE pets RENAME COLUMN category_id TO lost');
+    const failed = await call(key);
+    await store.database.query('ALTER TABLE pets RENAME COLUMN lost TO category_id');
+    expect([denied.status, failed.status]).toEqual([429, 500]);
+    for (const response of [denied, failed]) {
+      expectHardened(response);
+      expectRateLimitHeaders(response);
+      expect(response.headers.get('cache-control')).toBe('no-store');
+    }
+  });
+
+  it.each([
+    ['bytes that are not HTTP', 400, 'nonsense\r\n\r\n'],
+    ['headers that are too large', 431, `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`],
+  ])('has these headers too: that to %s', async (_name, status, request) => {
+    const response = toHttpResponse(await sendRaw(store.url, request));
+    expect(response.status).toBe(status);
+    expectHardened(response);
+  });
+});
