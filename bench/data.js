@@ -42,7 +42,7 @@ export async function createTemplate(serverUrl) {
     await server.query(`DROP DATABASE IF EXISTS ${TEMPLATE} WITH (FORCE)`);
     await server.query(`CREATE DATABASE ${TEMPLATE}`);
   });
-  const url = urlOf(serverUrl, TEMPLATE);
+  const url = databaseUrl(serverUrl, TEMPLATE);
   await applyPendingMigrations(url);
   return withDatabase(url, async (database) => {
     await database.query(ADD_ANIMALS, [ANIMALS]);
@@ -67,7 +67,7 @@ export async function copyTemplate(serverUrl, name) {
     await server.query(`CREATE DATABASE "${name}" TEMPLATE ${TEMPLATE}`);
     await server.query('CHECKPOINT');
   });
-  return urlOf(serverUrl, name);
+  return databaseUrl(serverUrl, name);
 }
 
 /** Returns how many animals and orders a database has. */
@@ -89,6 +89,6 @@ export async function withDatabase(url, use) {
   }
 }
 
-function urlOf(serverUrl, database) {
+function databaseUrl(serverUrl, database) {
   return Object.assign(new URL(serverUrl), { pathname: `/${database}` }).href;
 }

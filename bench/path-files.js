@@ -32,7 +32,7 @@ export async function listPathFiles(stage, service) {
       await inspector.send('Profiler.takePreciseCoverage');
       await request();
       const { result } = await inspector.send('Profiler.takePreciseCoverage');
-      const called = new Set(result.filter(isCalled).flatMap(({ url }) => sourceOf(url)));
+      const called = new Set(result.filter(isCalled).flatMap(({ url }) => findSources(url)));
       // What runs in only some of the intervals belongs to timers.
       files = files ? files.filter((file) => called.has(file)) : [...called];
     }
@@ -46,7 +46,7 @@ export async function listPathFiles(stage, service) {
 const isCalled = ({ functions }) => functions.some(({ ranges }) => ranges.some(({ count }) => count > 0));
 
 /** Returns the source of a compiled file, or nothing when it is not of `src`. */
-function sourceOf(url) {
+function findSources(url) {
   const dist = path.join(ROOT, 'dist', path.sep);
   if (!url.startsWith('file:') || !fileURLToPath(url).startsWith(dist)) {
     return [];

@@ -49,20 +49,20 @@ function speedSets(connections, peers) {
         { name: 'order', contestants: [service], workload: 'order' },
       );
     }
-    return setOf({ workload, connections }, cases);
+    return createSet({ workload, connections }, cases);
   });
 }
 
 /** The service beside an earlier version. */
 const versionSet = (load) =>
-  setOf(
+  createSet(
     load,
     ['after', 'before'].map((name) => ({ name, contestants: [name], workload: load.workload })),
   );
 
 /** First pages at half of the service's own greatest rate, which is measured at the begin of each round. */
 const latencySet = (connections) => ({
-  ...setOf(
+  ...createSet(
     { workload: 'latency', connections },
     ['service', 'fastify-redis', 'fastify'].map((name) => ({ name, contestants: [name] })),
   ),
@@ -71,7 +71,7 @@ const latencySet = (connections) => ({
 
 /** The same connections on one replica and on two, which share the core of the one. */
 const replicasSet = () => ({
-  ...setOf({ workload: 'replicas', connections: BUSY }, [
+  ...createSet({ workload: 'replicas', connections: BUSY }, [
     { name: 'one replica', contestants: ['service'], workload: 'mix' },
     { name: 'two replicas', contestants: ['replica-1', 'replica-2'], workload: 'mix' },
   ]),
@@ -79,4 +79,4 @@ const replicasSet = () => ({
 });
 
 /** `id` distinguishes the sets of one load. */
-const setOf = (load, cases) => ({ id: cases.map(({ name }) => name).join(), load, cases });
+const createSet = (load, cases) => ({ id: cases.map(({ name }) => name).join(), load, cases });

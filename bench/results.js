@@ -19,7 +19,7 @@ export class Results {
   /** Returns the latest results of a kind, commit and Node, if there are any. */
   static latest(kind, circumstances) {
     mkdirSync(DIR, { recursive: true });
-    const prefix = prefixOf(kind, circumstances);
+    const prefix = filePrefix(kind, circumstances);
     const name = readdirSync(DIR)
       .filter((each) => each.startsWith(prefix))
       .toSorted()
@@ -39,7 +39,7 @@ export class Results {
   static create(kind, circumstances) {
     mkdirSync(DIR, { recursive: true });
     const instant = new Date().toISOString().replace(/\..*/, '').replaceAll(':', '-');
-    const file = path.join(DIR, `${prefixOf(kind, circumstances)}${instant}.jsonl`);
+    const file = path.join(DIR, `${filePrefix(kind, circumstances)}${instant}.jsonl`);
     writeFileSync(file, `${JSON.stringify(circumstances)}\n`);
     return new Results(circumstances, file);
   }
@@ -56,10 +56,10 @@ export class Results {
 
   /** Returns the ratios of a figure of two cases, each within one round of one set. */
   ratios(load, [one, other], figure) {
-    const others = new Map(this.#of(load, other).map((record) => [roundOf(record), record]));
+    const others = new Map(this.#of(load, other).map((record) => [roundKey(record), record]));
     return this.#of(load, one)
-      .filter((record) => others.has(roundOf(record)))
-      .map((record) => record[figure] / others.get(roundOf(record))[figure]);
+      .filter((record) => others.has(roundKey(record)))
+      .map((record) => record[figure] / others.get(roundKey(record))[figure]);
   }
 
   #of(load, name) {
@@ -70,10 +70,10 @@ export class Results {
   }
 }
 
-const prefixOf = (kind, { commit, before, node }) =>
+const filePrefix = (kind, { commit, before, node }) =>
   [kind, commit, before, node.split('.')[0], ''].filter((part) => part !== undefined).join('-');
 
-const roundOf = ({ workload, connections, set, round }) => `${workload} ${connections} ${set} ${round}`;
+const roundKey = ({ workload, connections, set, round }) => `${workload} ${connections} ${set} ${round}`;
 
 /** Returns median and quartiles, or null of nothing. */
 export function summarize(numbers) {

@@ -69,7 +69,7 @@ function operationsText({ paths }) {
     "import type { operations, paths } from './schema.js';\n",
     ...lists.flatMap(({ id }) => [
       `/** Which page of \`${id}\`, and of what. */`,
-      `export type ${queryOf(id)} = NonNullable<operations['${id}']['parameters']['query']>;`,
+      `export type ${queryName(id)} = NonNullable<operations['${id}']['parameters']['query']>;`,
     ]),
     '',
     '/** The operations of the public interface. */',
@@ -94,16 +94,16 @@ function describe(method, path, operation) {
     method,
     path,
     text: deprecated ? `${operation.summary}.\n *\n * @deprecated ${text}` : text,
-    resource: nameOf(schema.items ?? schema),
+    resource: schemaName(schema.items ?? schema),
     isArray: schema.items !== undefined,
     isList: parameters.some(({ name }) => name === 'cursor'),
     ids: parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name),
-    body: requestBody && nameOf(requestBody.content['application/json'].schema),
+    body: requestBody && schemaName(requestBody.content['application/json'].schema),
   };
 }
 
 function listMethods({ id, path, text, resource }) {
-  const parameters = `query: ${queryOf(id)} = {}, options: CallOptions = {}`;
+  const parameters = `query: ${queryName(id)} = {}, options: CallOptions = {}`;
   return `
 ${comment(`${text} \`for await\` walks over this page and all after it.`)}${id}(${parameters}): PagePromise<${resource}> {
   return this.connection.list(
@@ -113,7 +113,7 @@ ${comment(`${text} \`for await\` walks over this page and all after it.`)}${id}(
   );
 }
 
-${comment(`Walks over all of \`${id}\`, by the largest pages.`)}${walkerOf(id)}(${parameters}): AsyncGenerator<${resource}, void, undefined> {
+${comment(`Walks over all of \`${id}\`, by the largest pages.`)}${iteratorName(id)}(${parameters}): AsyncGenerator<${resource}, void, undefined> {
   return everyItem((from) => this.${id}({ ...query, limit: query.limit ?? LARGEST_PAGE, ...from }, options));
 }`;
 }
@@ -146,11 +146,11 @@ ${comment(text)}${id}(${parameters.join(', ')}): ApiPromise<${resource}${isArray
 }
 
 const indented = (text) => text.replaceAll(/^(?=.)/gm, '  ');
-const nameOf = ({ $ref }) => $ref.split('/').at(-1);
+const schemaName = ({ $ref }) => $ref.split('/').at(-1);
 const capitalized = (word) => word[0].toUpperCase() + word.slice(1);
-const queryOf = (id) => `${capitalized(id)}Query`;
+const queryName = (id) => `${capitalized(id)}Query`;
 /** `listOwnUsage` has the walker `ownUsage`. */
-const walkerOf = (id) => id.replace(/^list(.)/, (_match, first) => first.toLowerCase());
+const iteratorName = (id) => id.replace(/^list(.)/, (_match, first) => first.toLowerCase());
 const comment = (text) => (text.includes('\n') ? `/**\n * ${text}\n */\n` : `/** ${text} */\n`);
 
 const [store, admin] = await Promise.all(Object.keys(SOURCES).map(readDocument));

@@ -10,7 +10,7 @@ import { CounterStoreError } from './rate-limit/stores/counter-store.js';
 const UNMIGRATED = /^(P2021|P2022|42P01|42703)$/;
 
 /** Returns why a process ends: a message for a fault that an operator can fix, the stack for a defect. */
-export function reasonOf(error: unknown): string {
+export function describeFailure(error: unknown): string {
   if (error instanceof InvalidEnvironmentError) {
     return `The settings are wrong:\n${error.message}`;
   }

@@ -6,7 +6,7 @@ import { startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.js'
 import { migrateIfThere, migrateOnceThere } from './database/migrate-once-there.js';
 import { PrismaService } from './database/prisma.service.js';
 import { type Environment, InvalidEnvironmentError, readProcessEnvironment } from './settings/environment.js';
-import { reasonOf } from './failure.js';
+import { describeFailure } from './failure.js';
 import { Connections } from './server/connections.js';
 import { seedDemo } from './seed/demo.js';
 import { welcome } from './seed/welcome.js';
@@ -70,7 +70,7 @@ async function listen(app: NestFastifyApplication, { HOST, PORT }: Environment):
 }
 
 function fail(error: unknown): void {
-  process.stderr.write(`${reasonOf(error)}\n`);
+  process.stderr.write(`${describeFailure(error)}\n`);
   process.exitCode = 1;
 }
 

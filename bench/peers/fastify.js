@@ -57,7 +57,7 @@ app.get(
   async (request) => {
     const { limit, cursor, status: wanted } = request.query;
     const { rows } = await pool.query(shared.page(limit, cursor, wanted));
-    return rows.map(shared.petOf);
+    return rows.map(shared.toPet);
   },
 );
 
@@ -71,7 +71,7 @@ app.get(
   },
   async (request, reply) => {
     const { rows } = await pool.query({ name: 'one', text: shared.ONE, values: [request.params.id] });
-    return rows.length === 0 ? reply.callNotFound() : shared.petOf(rows[0]);
+    return rows.length === 0 ? reply.callNotFound() : shared.toPet(rows[0]);
   },
 );
 
@@ -83,7 +83,7 @@ app.post('/v1/pets', { schema: { body: newPet, response: { 201: pet } } }, async
     values: [name, categoryId, given ?? null],
   });
   reply.code(201);
-  return shared.petOf(rows[0]);
+  return shared.toPet(rows[0]);
 });
 
 await app.listen({ port: shared.settings.port, host: shared.settings.host });

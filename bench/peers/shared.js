@@ -45,7 +45,7 @@ export function page(limit, after, status) {
 }
 
 /** Returns a row as an animal, which has no status field when it has no status. */
-export function petOf(row) {
+export function toPet(row) {
   if (row.status === null) {
     delete row.status;
   }

@@ -4,9 +4,9 @@ import { Connection } from './connection.js';
 import type { Hooks } from './hooks.js';
 import { Operations } from './operations.js';
 import { Pacer } from './pacer.js';
-import { pacerOf } from './pacer-registry.js';
-import { type Platform, platformOf } from './platform.js';
-import { type Budget, budgetOf } from './retry.js';
+import { findPacer } from './pacer-registry.js';
+import { completePlatform, type Platform } from './platform.js';
+import { type Budget, completeBudget } from './retry.js';
 import type { paths } from './schema.js';
 
 /** Options of a client. */
@@ -66,13 +66,13 @@ export class AnimalStore extends Operations {
     if (!Number.isInteger(maxInFlight) || maxInFlight < 1) {
       throw new RangeError('maxInFlight must be an integer of at least 1');
     }
-    const ownPlatform = platformOf(platform);
+    const ownPlatform = completePlatform(platform);
     const transport: Transport = {
       platform: ownPlatform,
-      budget: budgetOf(budget),
+      budget: completeBudget(budget),
       hooks: { onRequest, onResponse, onRetry },
       maxInFlight,
-      pacer: pacerOf(baseUrl, apiKey, ownPlatform),
+      pacer: findPacer(baseUrl, apiKey, ownPlatform),
       statusPacer: new Pacer(ownPlatform),
     };
     this.connection = new Connection(baseUrl, apiKey, warn, transport);

@@ -10,7 +10,7 @@ export function deprecationWarning(warn: (message: string) => void): Middleware 
   const warnOnce = (operation: string, headers: Headers) => {
     if (headers.has('Deprecation') && !warned.has(operation)) {
       warned.add(operation);
-      warn(warningOf(operation, headers));
+      warn(describeDeprecation(operation, headers));
     }
   };
   return {
@@ -25,10 +25,10 @@ export function deprecationWarning(warn: (message: string) => void): Middleware 
 }
 
 /** Describes `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the link to the successor. */
-function warningOf(operation: string, headers: Headers): string {
+function describeDeprecation(operation: string, headers: Headers): string {
   const [, sinceSeconds] = /^@(-?\d+)/.exec(headers.get('Deprecation') ?? '') ?? [];
-  const since = dateOf(Number(sinceSeconds) * 1000);
-  const sunset = dateOf(Date.parse(headers.get('Sunset') ?? ''));
+  const since = formatDate(Number(sinceSeconds) * 1000);
+  const sunset = formatDate(Date.parse(headers.get('Sunset') ?? ''));
   const successor = linkTarget(headers.get('Link'), 'successor-version');
   return [
     `Animal Store: ${operation} is deprecated${since && ` since ${since}`}${sunset && ` and removed on ${sunset}`}.`,
@@ -38,7 +38,7 @@ function warningOf(operation: string, headers: Headers): string {
     .join(' ');
 }
 
-function dateOf(ms: number): string {
+function formatDate(ms: number): string {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? '' : date.toISOString().slice(0, 10);
 }

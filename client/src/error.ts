@@ -2,7 +2,7 @@
 export interface Failure {
   /** The HTTP status, or null without a response. */
   status: number | null;
-  /** For programs: a code of the service, `no_answer`, `unexpected_answer` or `rate_limit_wait`. */
+  /** For programs: a code of the service, `no_response`, `unexpected_response` or `rate_limit_wait`. */
   code: string;
   /** Names the request in the log of the service. Quote it in a report. */
   requestId: string | null;

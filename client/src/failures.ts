@@ -32,8 +32,8 @@ const WITHOUT_RESPONSE = { status: null, requestId: null, retryAfterMs: null };
 export function noResponse(cause: unknown): ConnectionError {
   const isTimeout = cause instanceof DOMException && cause.name === 'TimeoutError';
   return new (isTimeout ? TimeoutError : ConnectionError)(
-    `No response came: ${reasonOf(cause)}`,
-    { ...WITHOUT_RESPONSE, code: 'no_answer', headers: new Headers() },
+    `No response came: ${describeCause(cause)}`,
+    { ...WITHOUT_RESPONSE, code: 'no_response', headers: new Headers() },
     { cause },
   );
 }
@@ -60,7 +60,7 @@ export function errorOfResponse(response: Response, text: string, nowMs: number)
   const { code, message } = body;
   const ErrorClass =
     code === 'api_key_banned' ? BannedError : (ERROR_OF_STATUS[response.status] ?? AnimalStoreError);
-  return new ErrorClass(message, { ...failureOf(response, nowMs), code });
+  return new ErrorClass(message, { ...readFailure(response, nowMs), code });
 }
 
 /** Returns the error of a response that is not in the form of the service, such as a page of a proxy. */
@@ -72,13 +72,13 @@ export function unexpectedResponse(
   const { status, statusText } = response;
   return new AnimalStoreError(
     `The response is not one of the Animal Store: HTTP ${status} ${statusText}`.trimEnd(),
-    { ...failureOf(response, nowMs), code: 'unexpected_answer' },
+    { ...readFailure(response, nowMs), code: 'unexpected_response' },
     options,
   );
 }
 
 /** With the cause of the cause, as "fetch failed" alone explains nothing. */
-function reasonOf(cause: unknown): string {
+function describeCause(cause: unknown): string {
   if (!(cause instanceof Error)) {
     return String(cause);
   }
@@ -86,7 +86,7 @@ function reasonOf(cause: unknown): string {
   return inner === '' ? cause.message : `${cause.message} (${inner})`;
 }
 
-function failureOf({ status, headers }: Response, nowMs: number): Omit<Failure, 'code'> {
+function readFailure({ status, headers }: Response, nowMs: number): Omit<Failure, 'code'> {
   return {
     status,
     requestId: headers.get('X-Request-Id'),

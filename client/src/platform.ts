@@ -17,7 +17,7 @@ export interface Platform {
 const monotonicMs = () => performance.now();
 
 /** Fills in the defaults: the functions of the runtime. */
-export function platformOf({
+export function completePlatform({
   fetch = (request) => globalThis.fetch(request),
   pause = pauseUnder,
   random = Math.random,

@@ -20,8 +20,8 @@ const PARAMETER = /([a-z]+)=(\d+)/g;
  * and 4). A window that only one of the two headers names is left out.
  */
 export function rateLimitWindows(headers: Headers): RateLimitWindow[] {
-  const policies = itemsOf(headers.get('RateLimit-Policy'));
-  return [...itemsOf(headers.get('RateLimit'))].flatMap(([name, { r: remaining, t: resetSeconds }]) => {
+  const policies = parseItems(headers.get('RateLimit-Policy'));
+  return [...parseItems(headers.get('RateLimit'))].flatMap(([name, { r: remaining, t: resetSeconds }]) => {
     const { q: limit, w: lengthSeconds } = policies.get(name) ?? {};
     return remaining === undefined ||
       resetSeconds === undefined ||
@@ -33,7 +33,7 @@ export function rateLimitWindows(headers: Headers): RateLimitWindow[] {
 }
 
 /** Returns the integer parameters of each named item of a structured list (RFC 9651, section 3.1). */
-function itemsOf(header: string | null): Map<string, Record<string, number | undefined>> {
+function parseItems(header: string | null): Map<string, Record<string, number | undefined>> {
   const items = [...(header ?? '').matchAll(ITEM)];
   return new Map(
     items.map(([, name = '', parameters = '']) => [

@@ -13,7 +13,7 @@ export interface Budget {
 }
 
 /** Fills in the defaults: enough to wait for the next minute once this one's limit is reached, not for the next day. */
-export function budgetOf({
+export function completeBudget({
   attempts = 6,
   totalMs = 90_000,
   attemptMs = 30_000,

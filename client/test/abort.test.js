@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { AnimalStore } from 'animal-store-client';
-import { connect, errorOf, errorResponse, recordingFetch, recordingPause } from './support/store.js';
+import { catchError, connect, errorResponse, recordingFetch, recordingPause } from './support/store.js';
 
 const REASON = new Error('Enough');
 
@@ -64,7 +64,7 @@ describe('an aborted signal', () => {
     const { signal } = new AbortController();
     const store = await connect(recordingPause());
     await store.listPets({ limit: 1 }, { signal });
-    await errorOf(store.createPet({ name: ' ', categoryId: 1 }, { signal }));
+    await catchError(store.createPet({ name: ' ', categoryId: 1 }, { signal }));
     assert.deepEqual(getEventListeners(signal, 'abort'), []);
     assert.ok(!process.getActiveResourcesInfo().includes('Timeout'));
   });
@@ -87,8 +87,8 @@ describe('an aborted signal', () => {
         apiKey: 'none',
         budget: { attempts: 1, attemptMs: 500 },
       });
-      const error = await errorOf(store.listPets());
-      assert.deepEqual([error.code, error.cause.name], ['no_answer', 'TimeoutError']);
+      const error = await catchError(store.listPets());
+      assert.deepEqual([error.code, error.cause.name], ['no_response', 'TimeoutError']);
       const controller = new AbortController();
       setTimeout(() => controller.abort(REASON), 200);
       const call = store.listPets({}, { signal: controller.signal });

@@ -4,10 +4,10 @@ import { describe, it } from 'node:test';
 import { AnimalStore } from 'animal-store-client';
 import {
   baseUrl,
+  catchError,
+  collect,
   connect,
-  errorOf,
   errorResponse,
-  everyOneOf,
   issueKey,
   recordingFetch,
 } from './support/store.js';
@@ -33,7 +33,7 @@ describe('ownUsage', () => {
     await store.listPets({ limit: 1 });
     let usage = [];
     while (usage.length === 0) {
-      usage = await everyOneOf(store.ownUsage({ period: 'minute', limit: 1 }));
+      usage = await collect(store.ownUsage({ period: 'minute', limit: 1 }));
     }
     assert.ok(usage.every(({ requests, statuses }) => requests === statuses['2xx']));
     const { items, nextCursor } = await store.listOwnUsage();
@@ -42,7 +42,7 @@ describe('ownUsage', () => {
 
   it('has the largest limit by default', async () => {
     const { fetch, requests } = recordingFetch();
-    await everyOneOf((await connect({ fetch })).ownUsage());
+    await collect((await connect({ fetch })).ownUsage());
     assert.equal(new URL(requests[0].url).searchParams.get('limit'), '100');
   });
 });
@@ -51,7 +51,7 @@ describe('listOwnDeprecatedCalls', () => {
   it('returns the calls with what replaces the operation', async () => {
     const store = await connect({ warn: () => {} });
     assert.deepEqual(await store.listOwnDeprecatedCalls(), []);
-    await errorOf(store.getPet(9_007_199_254_740_993n));
+    await catchError(store.getPet(9_007_199_254_740_993n));
     let calls = [];
     while (calls.length === 0) {
       calls = await store.listOwnDeprecatedCalls();
@@ -81,7 +81,7 @@ describe('AnimalStore', () => {
       () => store.listOwnUsage(),
       () => store.listOwnDeprecatedCalls(),
     ]) {
-      await errorOf(call());
+      await catchError(call());
     }
     const called = requests.map(
       ({ method, url }) =>

@@ -4,10 +4,10 @@ import { describe, it } from 'node:test';
 import { AnimalStore, ConflictError, ConnectionError, PermissionDeniedError } from 'animal-store-client';
 import {
   baseUrl,
+  catchError,
+  collect,
   connect,
-  errorOf,
   errorResponse,
-  everyOneOf,
   issueKey,
   recordingFetch,
 } from './support/store.js';
@@ -29,7 +29,7 @@ describe('admin.keys', () => {
     assert.deepEqual([labeled.name, labeled.note], ['labeled', 'calls at night']);
     const successor = await admin.keys.rotate(issued.id, { overlapSeconds: 60 });
     assert.equal(successor.predecessorId, issued.id);
-    assert.ok((await errorOf(admin.keys.rotate(issued.id))) instanceof ConflictError);
+    assert.ok((await catchError(admin.keys.rotate(issued.id))) instanceof ConflictError);
     const { windows } = await admin.keys.rateLimit(issued.id);
     assert.deepEqual(
       windows.map(({ limit, remaining }) => [limit, remaining]),
@@ -45,7 +45,7 @@ describe('admin.keys', () => {
   it('lists keys page after page', async () => {
     const { items } = await admin.keys.list({ limit: 1 });
     assert.equal(items.length, 1);
-    const all = await everyOneOf(admin.keys.list({ limit: 2, plan: 'business' }));
+    const all = await collect(admin.keys.list({ limit: 2, plan: 'business' }));
     assert.ok(all.every(({ plan }) => plan === 'business'));
     assert.ok(all.length >= 1);
   });
@@ -55,7 +55,7 @@ describe('admin.keys', () => {
     await admin.keys.issue({ name, plan: 'free' });
     await admin.keys.revoke(id);
     const search = 'ünique & s';
-    const found = await everyOneOf(admin.keys.list({ limit: 1, search }));
+    const found = await collect(admin.keys.list({ limit: 1, search }));
     assert.deepEqual(
       found.map(({ state }) => state),
       ['revoked', 'active'],
@@ -77,7 +77,7 @@ describe('admin.keys', () => {
       ['lastUsed', [newest, id]],
       ['expires', [id, newest]],
     ]) {
-      const found = await everyOneOf(admin.keys.list({ limit: 1, search: name, sort }));
+      const found = await collect(admin.keys.list({ limit: 1, search: name, sort }));
       assert.deepEqual([sort, found.map((key) => key.id)], [sort, ids]);
     }
     for (const filter of [{ quota: quotaId }, { search: name, expiresBefore: '2999-01-02T00:00:00Z' }]) {
@@ -94,7 +94,7 @@ describe('admin.keys', () => {
   it('lists the usage of a key', async () => {
     const store = await connect();
     await store.listPets({ limit: 1 });
-    const { id } = (await everyOneOf(admin.keys.list({ limit: 100 }))).at(-1);
+    const { id } = (await collect(admin.keys.list({ limit: 100 }))).at(-1);
     const { status } = await admin.keys.usage(id, { days: 1 }).withResponse();
     assert.equal(status, 200);
   });
@@ -107,7 +107,7 @@ describe('admin.keys', () => {
       const { fetch, requests } = recordingFetch(() => {
         throw new TypeError('The line is cut');
       });
-      assert.ok((await errorOf(call(administrator({ fetch }).admin.keys))) instanceof ConnectionError);
+      assert.ok((await catchError(call(administrator({ fetch }).admin.keys))) instanceof ConnectionError);
       assert.equal(requests.length, 1);
     }
   });
@@ -123,7 +123,7 @@ describe('admin.keys', () => {
 
   it('rejects with a PermissionDeniedError for a key of another role', async () => {
     const store = await connect();
-    const error = await errorOf(store.admin.keys.list());
+    const error = await catchError(store.admin.keys.list());
     assert.ok(error instanceof PermissionDeniedError);
     assert.deepEqual([error.status, error.code], [403, 'forbidden']);
   });
@@ -135,7 +135,7 @@ describe('admin.plans', () => {
     const { data, status } = await admin.plans.set(plan.name, { perMinute: 7, perDay: 70 }).withResponse();
     assert.deepEqual([data, status], [plan, 201]);
     assert.deepEqual(await admin.plans.get(plan.name), plan);
-    const plans = await everyOneOf(admin.plans.list({ limit: 2 }));
+    const plans = await collect(admin.plans.list({ limit: 2 }));
     assert.deepEqual(
       plans.find(({ name }) => name === plan.name),
       plan,
@@ -168,7 +168,7 @@ describe('admin.usage', () => {
     const range = { period: 'minute', since: new Date(Date.now() - 3_600_000).toISOString(), key: id };
     let totals = [];
     while (totals.reduce((sum, { requests }) => sum + requests, 0) < 2) {
-      totals = await everyOneOf(admin.usage.totals({ ...range, limit: 1 }));
+      totals = await collect(admin.usage.totals({ ...range, limit: 1 }));
     }
     assert.ok(totals.every(({ statuses, requests }) => statuses['2xx'] === requests));
     const [operation, ...others] = await admin.usage.operations(range);
@@ -220,7 +220,7 @@ describe('admin', () => {
       () => unserved.health(),
     ];
     for (const call of calls) {
-      await errorOf(call());
+      await catchError(call());
     }
     const called = requests.map(
       ({ method, url }) => `${method.toLowerCase()} ${decodeURIComponent(new URL(url).pathname)}`,

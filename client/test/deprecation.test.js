@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
-import { connect, errorOf, errorResponse } from './support/store.js';
+import { catchError, connect, errorResponse } from './support/store.js';
 
 describe('the warning about a deprecated operation', () => {
   it('is given once per process, also if the call fails', async () => {
     const warnings = [];
     const warn = (message) => warnings.push(message);
     const [one, other] = [await connect({ warn }), await connect({ warn })];
-    await errorOf(one.getPet(Number.MAX_SAFE_INTEGER));
+    await catchError(one.getPet(Number.MAX_SAFE_INTEGER));
     assert.deepEqual(warnings, [
       'Animal Store: GET /pets/{petId} is deprecated since 2025-12-05 and removed on 2030-12-05. ' +
         'Use /v1/pets?status=available instead.',
@@ -22,8 +22,8 @@ describe('the warning about a deprecated operation', () => {
     const warn = mock.method(console, 'warn', () => {});
     const deprecated = { Deprecation: '@1764892800' };
     const store = await connect({ fetch: async () => errorResponse(404, 'not_found', deprecated) });
-    await errorOf(store.getRateLimit());
-    await errorOf(store.getRateLimit());
+    await catchError(store.getRateLimit());
+    await catchError(store.getRateLimit());
     assert.deepEqual(
       warn.mock.calls.map((call) => call.arguments),
       [['Animal Store: GET /rate-limit is deprecated since 2025-12-05.']],

@@ -17,8 +17,8 @@ import {
 } from 'animal-store-client';
 import {
   baseUrl,
+  catchError,
   connect,
-  errorOf,
   errorResponse,
   issueKey,
   recordingFetch,
@@ -31,7 +31,7 @@ describe('the error of a call', () => {
   it('has the status, code, message, request id and headers of the response', async () => {
     const { fetch, requests } = recordingFetch();
     const store = await connect({ fetch });
-    const error = await errorOf(store.createPet({ name: ' ', categoryId: 1 }));
+    const error = await catchError(store.createPet({ name: ' ', categoryId: 1 }));
     assert.ok(error instanceof AnimalStoreError && error instanceof Error);
     assert.equal(error.status, 400);
     assert.equal(error.code, 'invalid_request');
@@ -46,14 +46,14 @@ describe('the error of a call', () => {
   it('is thrown at once for a wrong key', async () => {
     const { fetch, requests } = recordingFetch();
     const store = new AnimalStore({ baseUrl, apiKey: 'ask_test_nothing', fetch });
-    const { status, code } = await errorOf(store.getRateLimit());
+    const { status, code } = await catchError(store.getRateLimit());
     assert.deepEqual([status, code, requests.length], [401, 'invalid_api_key', 1]);
   });
 
   it('has Retry-After in milliseconds', async () => {
     const { key } = await issueKey({ perMinute: 1, perDay: 1 });
     await fetch(`${baseUrl}/pets`, { headers: { Authorization: `Bearer ${key}` } });
-    const error = await errorOf(new AnimalStore({ baseUrl, apiKey: key, ...ONCE }).listPets());
+    const error = await catchError(new AnimalStore({ baseUrl, apiKey: key, ...ONCE }).listPets());
     assert.deepEqual([error.status, error.code], [429, 'api_key_banned']);
     assert.equal(error.retryAfterMs, Number(error.headers.get('Retry-After')) * 1000);
     assert.ok(error.retryAfterMs >= 1000);
@@ -65,8 +65,8 @@ describe('the error of a call', () => {
       apiKey: 'none',
       ...ONCE,
     });
-    const error = await errorOf(store.listPets());
-    assert.deepEqual([error.status, error.code, error.requestId], [null, 'no_answer', null]);
+    const error = await catchError(store.listPets());
+    assert.deepEqual([error.status, error.code, error.requestId], [null, 'no_response', null]);
     assert.equal(error.cause.cause.code, 'ECONNREFUSED');
     assert.deepEqual([...error.headers], []);
     assert.ok(error.cause instanceof TypeError);
@@ -75,27 +75,27 @@ describe('the error of a call', () => {
 
   it('has the number of attempts', async () => {
     const fetches = {
-      no_answer: () => {
+      no_response: () => {
         throw new TypeError('The line is cut');
       },
       service_unavailable: () => errorResponse(503, 'service_unavailable'),
       invalid_request: () => errorResponse(400, 'invalid_request'),
-      unexpected_answer: () => new Response('<h1>Proxy</h1>'),
+      unexpected_response: () => new Response('<h1>Proxy</h1>'),
     };
     for (const [code, attempts, respond] of [
-      ['no_answer', 3, fetches.no_answer],
+      ['no_response', 3, fetches.no_response],
       ['service_unavailable', 3, fetches.service_unavailable],
       ['invalid_request', 1, fetches.invalid_request],
-      ['unexpected_answer', 1, fetches.unexpected_answer],
+      ['unexpected_response', 1, fetches.unexpected_response],
       [
-        'unexpected_answer',
+        'unexpected_response',
         2,
-        (_request, attempt) => fetches[attempt === 1 ? 'no_answer' : 'unexpected_answer'](),
+        (_request, attempt) => fetches[attempt === 1 ? 'no_response' : 'unexpected_response'](),
       ],
     ]) {
       const { fetch, requests } = recordingFetch(respond);
       const store = await connect({ fetch, ...recordingPause(), budget: { attempts: 3 } });
-      const error = await errorOf(store.listPets());
+      const error = await catchError(store.listPets());
       assert.deepEqual([error.code, error.attempts, requests.length], [code, attempts, attempts]);
     }
   });
@@ -111,7 +111,7 @@ describe('the error of a call', () => {
       [{}, { timeoutMs: 20 }],
     ]) {
       const store = await connect({ fetch: hang, stopwatch: () => 0, budget });
-      const { message } = await errorOf(store.listPets({}, options));
+      const { message } = await catchError(store.listPets({}, options));
       assert.equal(message, 'No response came: the time of 20 ms is over');
     }
   });
@@ -152,11 +152,11 @@ describe('the error of a call', () => {
   });
 
   for (const status of [200, 502]) {
-    it(`has the code unexpected_answer for a page of a proxy with status ${status}`, async () => {
+    it(`has the code unexpected_response for a page of a proxy with status ${status}`, async () => {
       const respond = () => new Response('<h1>Proxy</h1>', { status, headers: { 'X-Request-Id': 'seven' } });
       const store = await connect({ ...recordingFetch(respond), ...ONCE });
-      const error = await errorOf(store.listPets());
-      assert.deepEqual([error.status, error.code, error.requestId], [status, 'unexpected_answer', 'seven']);
+      const error = await catchError(store.listPets());
+      assert.deepEqual([error.status, error.code, error.requestId], [status, 'unexpected_response', 'seven']);
       assert.match(error.message, new RegExp(String(status)));
     });
   }
@@ -182,7 +182,7 @@ describe('the error of a call', () => {
         fetch: () => errorResponse(status, code, { 'X-Request-Id': 'seven' }),
         ...ONCE,
       });
-      const error = await errorOf(store.listPets());
+      const error = await catchError(store.listPets());
       assert.equal(error.constructor, ErrorClass);
       assert.equal(error.name, ErrorClass.name);
       assert.ok(error instanceof AnimalStoreError);
@@ -200,7 +200,7 @@ describe('the error of a call', () => {
       },
       ...ONCE,
     });
-    assert.equal((await errorOf(cut.listPets())).constructor, ConnectionError);
+    assert.equal((await catchError(cut.listPets())).constructor, ConnectionError);
     const silent = await connect({
       fetch: ({ signal }) =>
         new Promise((_resolve, reject) => {
@@ -208,7 +208,7 @@ describe('the error of a call', () => {
         }),
       budget: { attempts: 1, attemptMs: 20 },
     });
-    const error = await errorOf(silent.listPets());
+    const error = await catchError(silent.listPets());
     assert.equal(error.constructor, TimeoutError);
     assert.ok(error instanceof ConnectionError);
   });

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
+  catchError,
+  collect,
   connect,
-  errorOf,
   errorResponse,
-  everyOneOf,
   recordingFetch,
   recordingPause,
 } from './support/store.js';
 
-const keysOf = (requests) => requests.map(({ headers }) => headers.get('Idempotency-Key'));
-const named = async (store, wanted) => (await everyOneOf(store.pets())).filter(({ name }) => name === wanted);
+const readKeys = (requests) => requests.map(({ headers }) => headers.get('Idempotency-Key'));
+const named = async (store, wanted) => (await collect(store.pets())).filter(({ name }) => name === wanted);
 
 describe('the Idempotency-Key of a call', () => {
   it('is new for every POST, and absent from a GET', async () => {
@@ -20,7 +20,7 @@ describe('the Idempotency-Key of a call', () => {
     await store.createPet({ name: 'One', categoryId: 1 });
     await store.createOrder({ petId: pet.id, quantity: 1 });
     await store.listOrders();
-    const [first, second, third, none] = keysOf(requests);
+    const [first, second, third, none] = readKeys(requests);
     assert.equal(new Set([first, second, third]).size, 3);
     assert.match(first, /^[0-9a-f-]{36}$/);
     assert.equal(none, null);
@@ -38,7 +38,7 @@ describe('the Idempotency-Key of a call', () => {
     const { pause, waits } = recordingPause();
     const store = await connect({ fetch, pause });
     const pet = await store.createPet({ name: 'Lost and found', categoryId: 1 });
-    const [first, second] = keysOf(requests);
+    const [first, second] = readKeys(requests);
     assert.equal(first, second);
     assert.equal(await requests[0].text(), await requests[1].text());
     assert.equal(responses[0].headers.get('Idempotent-Replayed'), 'true');
@@ -83,7 +83,7 @@ describe('the Idempotency-Key of a call', () => {
     const idempotencyKey = crypto.randomUUID();
     const first = await store.createPet({ name: 'Mine', categoryId: 1 }, { idempotencyKey });
     assert.deepEqual(await store.createPet({ name: 'Mine', categoryId: 1 }, { idempotencyKey }), first);
-    const { status, code } = await errorOf(
+    const { status, code } = await catchError(
       store.createPet({ name: 'Not mine', categoryId: 1 }, { idempotencyKey }),
     );
     assert.deepEqual([status, code], [422, 'idempotency_key_reused']);

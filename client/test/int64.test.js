@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { connect, errorOf, recordingFetch } from './support/store.js';
+import { catchError, connect, recordingFetch } from './support/store.js';
 
 const cases = [
   [9_223_372_036_854_775_807n, 'bigint'],
@@ -57,7 +57,7 @@ describe('an int64', () => {
 
   it('has all its digits in a path', async () => {
     const store = await connect({ warn: () => {} });
-    const { message } = await errorOf(store.getPet(9_007_199_254_740_993n));
+    const { message } = await catchError(store.getPet(9_007_199_254_740_993n));
     assert.match(message, /"9007199254740993"/);
   });
 });

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { AnimalStore, BannedError, RateLimitError, RateLimitWaitError } from 'animal-store-client';
 import { startService } from './support/service.js';
-import { errorOf, recordingFetch } from './support/store.js';
+import { catchError, recordingFetch } from './support/store.js';
 
 const BURST = path.join(import.meta.dirname, 'support', 'burst.js');
 const MINUTE_MS = 60_000;
@@ -37,7 +37,7 @@ describe('a client with default settings', () => {
     );
     assert.deepEqual(await sent(), names);
     assert.deepEqual(allowedByWindow(responses), [60, 60, 30]);
-    assert.equal(deniedOf(responses).length, 0);
+    assert.equal(findDenied(responses).length, 0);
   });
 
   it('sends no call of 20 at 5 a minute that would have to wait longer than its time', async () => {
@@ -51,7 +51,7 @@ describe('a client with default settings', () => {
     await travelToSecond(40);
     const results = await Promise.allSettled(Array.from({ length: 20 }, () => store.listPets()));
     assert.deepEqual(allowedByWindow(responses), [5, 5, 5]);
-    assert.equal(deniedOf(responses).length, 0);
+    assert.equal(findDenied(responses).length, 0);
     assert.deepEqual(
       results.map(({ status }) => status),
       [...Array(15).fill('fulfilled'), ...Array(5).fill('rejected')],
@@ -74,7 +74,7 @@ describe('a client with default settings', () => {
       pets.map(({ name }) => Number(name)),
       calls.map((_, index) => index),
     );
-    assert.deepEqual(deniedOf(responses), [429]);
+    assert.deepEqual(findDenied(responses), [429]);
     assert.deepEqual(inFlight.slice(0, 3), [1, 1, 1]);
     assert.deepEqual(allowedByWindow(responses), [10, 10]);
   });
@@ -108,7 +108,7 @@ describe('a call that has to wait for the limit', () => {
     const { store, responses } = connect(key, { budget: { totalMs: 10_000 } });
     await travelToSecond(20);
     await store.listPets();
-    const error = await errorOf(store.listPets());
+    const error = await catchError(store.listPets());
     assert.ok(error instanceof RateLimitWaitError && error instanceof RateLimitError);
     assert.deepEqual([error.code, error.status, error.attempts], ['rate_limit_wait', null, 0]);
     assert.ok(error.retryAfterMs > 30_000 && error.retryAfterMs <= 41_000, String(error.retryAfterMs));
@@ -126,7 +126,7 @@ describe('a call that has to wait for the limit', () => {
     const { store, responses } = connect(key);
     await travelToSecond(20);
     await store.listPets();
-    const error = await errorOf(store.listPets({}, { timeoutMs: 10_000 }));
+    const error = await catchError(store.listPets({}, { timeoutMs: 10_000 }));
     assert.ok(error instanceof RateLimitWaitError);
     assert.equal(responses.length, 1);
   });
@@ -136,7 +136,7 @@ describe('a call that has to wait for the limit', () => {
     const { store, responses } = connect(key, { budget: { limitWaitMs: 10_000 } });
     await travelToSecond(20);
     await store.listPets();
-    const error = await errorOf(store.listPets());
+    const error = await catchError(store.listPets());
     assert.ok(error instanceof RateLimitWaitError);
     // No response has denied anything.
     assert.equal(error.cause, undefined);
@@ -145,7 +145,7 @@ describe('a call that has to wait for the limit', () => {
     await store.listPets();
     await store.listPets();
     assert.equal(responses.length, 3);
-    assert.equal(deniedOf(responses).length, 0);
+    assert.equal(findDenied(responses).length, 0);
   });
 
   it('fails with a BannedError while the key is banned, and sends nothing after that', async () => {
@@ -155,10 +155,10 @@ describe('a call that has to wait for the limit', () => {
     await fetch(`${baseUrl}/pets`, { headers });
     await fetch(`${baseUrl}/pets`, { headers });
     const { store, responses } = connect(key, { budget: { totalMs: 10_000 } });
-    const error = await errorOf(store.listPets());
+    const error = await catchError(store.listPets());
     assert.ok(error instanceof BannedError && error instanceof RateLimitError);
     assert.deepEqual([error.code, error.status, error.attempts], ['api_key_banned', 429, 1]);
-    const next = await errorOf(store.listPets());
+    const next = await catchError(store.listPets());
     assert.ok(next instanceof RateLimitWaitError);
     assert.equal(next.cause, error);
     assert.equal(responses.length, 1);
@@ -173,9 +173,9 @@ describe('a call that has to wait for the limit', () => {
     await fetch(`${baseUrl}/pets`, { headers });
     await fetch(`${baseUrl}/pets`, { headers });
     const { store } = connect(key, { budget: { totalMs: 10_000 } });
-    const error = await errorOf(store.listPets());
+    const error = await catchError(store.listPets());
     assert.ok(error instanceof BannedError);
-    const next = await errorOf(store.listPets());
+    const next = await catchError(store.listPets());
     assert.ok(next instanceof RateLimitWaitError);
     assert.equal(next.cause, undefined);
     assert.ok(next.retryAfterMs > error.retryAfterMs);
@@ -199,14 +199,14 @@ describe('a limit that lasts longer than a minute', () => {
     const { key, id } = await admin.keys.issue({ name: 'day', plan: 'enterprise', perMinute: 60, perDay: 3 });
     const { store, responses } = connect(key);
     await Promise.all([store.listPets(), store.listPets(), store.listPets()]);
-    assert.ok((await errorOf(store.listPets())) instanceof RateLimitWaitError);
+    assert.ok((await catchError(store.listPets())) instanceof RateLimitWaitError);
     await travel(MINUTE_MS);
-    const [first, second] = await Promise.all([errorOf(store.listPets()), errorOf(store.listPets())]);
+    const [first, second] = await Promise.all([catchError(store.listPets()), catchError(store.listPets())]);
     assert.deepEqual([first.status, first.attempts], [429, 1]);
     assert.deepEqual([second.status, second.attempts], [null, 0]);
     await admin.keys.changePlan(id, { plan: 'free' });
     await setTimeout(1100);
-    assert.ok((await errorOf(store.listPets())) instanceof RateLimitWaitError);
+    assert.ok((await catchError(store.listPets())) instanceof RateLimitWaitError);
     assert.equal(responses.length, 4);
     await travel(MINUTE_MS);
     await store.listPets();
@@ -231,7 +231,7 @@ describe('clients of one key in one process', () => {
       new AnimalStore({ baseUrl, apiKey: key, onResponse }).listPets({ limit: 1 }),
     );
     await Promise.all(calls);
-    assert.equal(deniedOf(responses).length, 0);
+    assert.equal(findDenied(responses).length, 0);
     assert.deepEqual(allowedByWindow(responses), [20, 10]);
   });
 });
@@ -313,6 +313,6 @@ function allowedByWindow(responses) {
     .filter((count) => count > 0);
 }
 
-function deniedOf(responses) {
+function findDenied(responses) {
   return responses.map(({ status }) => status).filter((status) => status === 429);
 }

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AnimalStore, NotFoundError } from 'animal-store-client';
-import { baseUrl, connect, errorOf, errorResponse, recordingFetch, recordingPause } from './support/store.js';
+import {
+  baseUrl,
+  catchError,
+  connect,
+  errorResponse,
+  recordingFetch,
+  recordingPause,
+} from './support/store.js';
 
 describe('withResponse', () => {
   it('resolves with the result, status, headers, request id, limits and attempts', async () => {
@@ -35,7 +42,7 @@ describe('withResponse', () => {
 
   it('rejects with the error of the call, which is then handled', async () => {
     const store = await connect({ warn: () => {} });
-    const error = await errorOf(store.getPet(Number.MAX_SAFE_INTEGER).withResponse());
+    const error = await catchError(store.getPet(Number.MAX_SAFE_INTEGER).withResponse());
     assert.ok(error instanceof NotFoundError);
   });
 });

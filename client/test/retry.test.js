@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { AnimalStore } from 'animal-store-client';
 import {
   baseUrl,
+  catchError,
   connect,
-  errorOf,
   errorResponse,
   issueKey,
   makeRoom,
@@ -67,7 +67,7 @@ describe('a failed attempt', () => {
       const { pause, waits } = recordingPause();
       const { fetch } = recordingFetch(away({ 'Retry-After': seconds }));
       const store = await connect({ fetch, pause, random: () => 0.5 });
-      await errorOf(store.listPets());
+      await catchError(store.listPets());
       assert.deepEqual(waits, expected);
     }
   });
@@ -85,7 +85,7 @@ describe('a failed attempt', () => {
         random: () => random,
         budget: { attempts: 9 },
       });
-      await errorOf(store.listPets());
+      await catchError(store.listPets());
       assert.deepEqual(waits, expected);
     }
   });
@@ -97,7 +97,7 @@ describe('a failed attempt', () => {
       pause,
       budget: { attempts: 200, totalMs: Infinity },
     });
-    await errorOf(store.listPets());
+    await catchError(store.listPets());
     const capped = waits.slice(6);
     assert.ok(Math.min(...capped) >= 0 && Math.max(...capped) < 10_000);
     assert.ok(Math.min(...capped) < 2000 && Math.max(...capped) > 8000);
@@ -106,9 +106,9 @@ describe('a failed attempt', () => {
   for (const [status, code] of [
     [408, 'request_timeout'],
     [500, 'internal_error'],
-    [502, 'unexpected_answer'],
+    [502, 'unexpected_response'],
     [503, 'service_unavailable'],
-    [504, 'unexpected_answer'],
+    [504, 'unexpected_response'],
   ]) {
     it(`is repeated after ${status}, for a GET and a POST`, async () => {
       const { pause, waits } = recordingPause();
@@ -128,7 +128,7 @@ describe('a failed attempt', () => {
         errorResponse(status, 'conflict', { 'Retry-After': '1' }),
       );
       const store = await connect({ fetch });
-      assert.equal((await errorOf(store.listPets())).status, status);
+      assert.equal((await catchError(store.listPets())).status, status);
       assert.equal(requests.length, 1);
     });
   }
@@ -151,7 +151,7 @@ describe('a failed attempt', () => {
     );
     const { pause, waits } = recordingPause();
     const store = await connect({ fetch, pause, budget: { attempts: 4 } });
-    assert.equal((await errorOf(store.listPets())).code, 'attempt_4');
+    assert.equal((await catchError(store.listPets())).code, 'attempt_4');
     assert.deepEqual([requests.length, waits.length], [4, 3]);
   });
 
@@ -159,7 +159,7 @@ describe('a failed attempt', () => {
     const { pause, waits } = recordingPause();
     const { fetch, requests } = recordingFetch(away({ 'Retry-After': '90' }));
     const store = await connect({ fetch, pause });
-    const error = await errorOf(store.listPets());
+    const error = await catchError(store.listPets());
     assert.deepEqual([error.status, error.retryAfterMs], [503, 90_000]);
     assert.deepEqual([requests.length, waits], [1, []]);
   });
@@ -172,7 +172,7 @@ describe('a failed attempt', () => {
       return errorResponse(503, 'service_unavailable', { 'Retry-After': '3' });
     });
     const store = await connect({ fetch, pause, stopwatch: () => nowMs, budget: { totalMs: 10_000 } });
-    await errorOf(store.listPets());
+    await catchError(store.listPets());
     // 1 + 3 + 1 + 3 + 1 are over; with three more nothing would be left for an attempt.
     assert.deepEqual([waits, nowMs], [[3000, 3000], 9000]);
   });
@@ -186,7 +186,7 @@ describe('a failed attempt', () => {
       const { pause, waits } = recordingPause((ms) => (nowMs += ms));
       const { fetch, requests } = recordingFetch(away({ 'Retry-After': '3' }));
       const store = await connect({ fetch, pause, stopwatch: () => nowMs, budget: { totalMs } });
-      assert.equal((await errorOf(store.listPets())).status, 503);
+      assert.equal((await catchError(store.listPets())).status, 503);
       assert.deepEqual([waits, requests.length], [expected, expected.length + 1]);
     });
   }
@@ -196,7 +196,7 @@ describe('a failed attempt', () => {
     const { pause, waits } = recordingPause(() => (nowMs += 3_600_000));
     const { fetch, requests } = recordingFetch(away({ 'Retry-After': '1' }));
     const store = await connect({ fetch, pause, stopwatch: () => nowMs });
-    assert.equal((await errorOf(store.listPets())).status, 503);
+    assert.equal((await catchError(store.listPets())).status, 503);
     assert.deepEqual([waits, requests.length], [[1000], 1]);
   });
 
@@ -204,7 +204,7 @@ describe('a failed attempt', () => {
     let nowMs = Date.now();
     const { fetch, requests } = recordingFetch(away({ 'Retry-After': '1' }));
     const store = await connect({ fetch, ...recordingPause(), now: () => (nowMs += 3_600_000) });
-    await errorOf(store.listPets());
+    await catchError(store.listPets());
     assert.equal(requests.length, 6);
   });
 
@@ -224,8 +224,8 @@ describe('a failed attempt', () => {
 
   it('ends with the time of the call', async () => {
     const store = await connect({ fetch: hanging, budget: { totalMs: 50 } });
-    const error = await errorOf(store.listPets());
-    assert.deepEqual([error.code, error.cause.name], ['no_answer', 'TimeoutError']);
+    const error = await catchError(store.listPets());
+    assert.deepEqual([error.code, error.cause.name], ['no_response', 'TimeoutError']);
   });
 
   /** A `fetch` that never responds. */

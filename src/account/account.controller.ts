@@ -6,7 +6,7 @@ import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import type { Principal } from '../http/principal.js';
 import { Responses } from '../openapi/responses.decorator.js';
-import { pageLinks, pageOf } from '../schemas/pagination.js';
+import { pageLinks, pageSchema } from '../schemas/pagination.js';
 import { UsageRepository } from '../usage/usage.repository.js';
 import { UsageTotals } from '../usage/usage.schemas.js';
 import { AllOwnDeprecatedCalls, type OwnDeprecatedCalls, OwnKey, OwnUsageQuery } from './account.schemas.js';
@@ -43,7 +43,7 @@ export class AccountController {
   })
   @Responses({
     status: 200,
-    schema: pageOf(UsageTotals),
+    schema: pageSchema(UsageTotals),
     description: 'A page of usage.',
     headers: ['PageLinks'],
   })
@@ -67,7 +67,7 @@ export class AccountController {
   })
   @Responses({ status: 200, schema: AllOwnDeprecatedCalls, description: 'The deprecated operations.' })
   async listOwnDeprecatedCalls(@CurrentPrincipal() { quota }: Principal): Promise<OwnDeprecatedCalls[]> {
-    const calls = await this.usage.deprecatedCallsOf(quota.id, this.deprecated.names);
+    const calls = await this.usage.deprecatedCallsForQuota(quota.id, this.deprecated.names);
     return calls.flatMap(({ operation, requests, lastAt }) => {
       const declared = this.deprecated.find(operation);
       if (declared === undefined) {

@@ -17,7 +17,7 @@ export function withActor(command: Command): Command {
   );
 }
 
-export function actorOf({ as }: ActorOptions): Actor {
+export function toActor({ as }: ActorOptions): Actor {
   return terminalActor(as ?? systemUser());
 }
 

@@ -1,5 +1,5 @@
 import { ApiError } from '../errors/api-error.js';
-import { reasonOf } from '../failure.js';
+import { describeFailure } from '../failure.js';
 import { DeclinedError } from './output/confirmation.js';
 import { escapeControls, escapeLines } from './output/escape-controls.js';
 
@@ -11,7 +11,7 @@ export async function reportFailure(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    const reason = error instanceof DeclinedError ? error.message : reasonOf(error);
+    const reason = error instanceof DeclinedError ? error.message : describeFailure(error);
     // An API error is one line, though names in it may contain line breaks; settings and stacks have several lines.
     const escape = error instanceof ApiError ? escapeControls : escapeLines;
     process.stderr.write(`${escape(reason)}\n`);

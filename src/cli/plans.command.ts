@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { Plan } from '../admin/plans/plan.schemas.js';
 import { PlanService } from '../admin/plans/plan.service.js';
 import { ApiError } from '../errors/api-error.js';
-import { actorOf, type ActorOptions, withActor } from './actor.js';
+import { type ActorOptions, toActor, withActor } from './actor.js';
 import { positiveInteger } from './arguments.js';
 import { everyPage } from './every-page.js';
 import { limitsText } from './keys/key-output.js';
@@ -58,7 +58,7 @@ async function set(name: string, options: SetOptions): Promise<void> {
         options,
       );
     }
-    const { plan } = await service.set(name, { perMinute, perDay }, actorOf(options));
+    const { plan } = await service.set(name, { perMinute, perDay }, toActor(options));
     await print(plan, options, () => printPlans([plan]));
   });
 }

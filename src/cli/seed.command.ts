@@ -7,7 +7,7 @@ import { PrismaService } from '../database/prisma.service.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { seedAdministrator } from '../seed/administrator.js';
 import { seedPlans } from '../seed/plans.js';
-import { actorOf, type ActorOptions, withActor } from './actor.js';
+import { type ActorOptions, toActor, withActor } from './actor.js';
 import { printLines } from './output/print.js';
 import { withServices } from './services.js';
 
@@ -18,7 +18,7 @@ const LOCK = 7_446_220_112;
 export function seedCommand(): Command {
   return withActor(new Command('seed'))
     .description("create the plans and the first administrator's key (ADMIN_API_KEY)")
-    .action((options: ActorOptions) => withServices((services) => seed(services, actorOf(options))));
+    .action((options: ActorOptions) => withServices((services) => seed(services, toActor(options))));
 }
 
 /** Creates the plans and the first administrator's key in one transaction, after any that another process seeds. */

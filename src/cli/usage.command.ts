@@ -10,7 +10,7 @@ import { UsageRepository, type UsageSelection } from '../usage/usage.repository.
 import type { CountFields } from '../usage/usage.schemas.js';
 import { countArgument, instantArgument } from './arguments.js';
 import { everyPage } from './every-page.js';
-import { idCell, findKeyId } from './keys/key-id.js';
+import { findKeyId, idCell } from './keys/key-id.js';
 import { type Format, print, printTable } from './output/print.js';
 import { withServices } from './services.js';
 
@@ -69,7 +69,7 @@ async function printUsage(services: INestApplicationContext, usage: Usage[]): Pr
       name: names.get(each.keyId) ?? null,
       key: idCell(each.keyId),
       operation: each.operation,
-      ...countsOf(each),
+      ...toCounts(each),
       last: each.lastAt,
     })),
   );
@@ -83,7 +83,7 @@ function totalsCommand(): Command {
     .action(
       report(async (reports, selection, limit) => {
         const { totals } = await reports.totals({ ...selection, limit });
-        return [totals, totals.map((each) => ({ from: each.startsAt, ...countsOf(each) }))];
+        return [totals, totals.map((each) => ({ from: each.startsAt, ...toCounts(each) }))];
       }),
     );
 }
@@ -99,7 +99,7 @@ function topCommand(): Command {
         const rows = keys.map((each) => ({
           name: each.keyName,
           key: idCell(each.keyId),
-          ...countsOf(each),
+          ...toCounts(each),
           last: each.lastAt,
         }));
         return [keys, rows];
@@ -117,7 +117,7 @@ function operationsCommand(): Command {
         const rows = operations.map((each) => ({
           operation: each.operation,
           deprecated: each.deprecated,
-          ...countsOf(each),
+          ...toCounts(each),
           last: each.lastAt,
         }));
         return [operations, rows];
@@ -168,6 +168,6 @@ async function readSelection(
   return { period, since, until, keyId };
 }
 
-function countsOf({ requests, statuses, refusals }: CountFields) {
+function toCounts({ requests, statuses, refusals }: CountFields) {
   return { requests, ...statuses, refused: refusals };
 }

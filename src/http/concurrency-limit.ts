@@ -4,8 +4,8 @@ import { ApiError } from '../errors/api-error.js';
 import { Connections, SHUTTING_DOWN } from '../server/connections.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import type { RequestHook, ResponseInterceptor } from './hooks.js';
-import { operationOf } from './request-path.js';
-import { networkOf } from './rules/network.js';
+import { operationName } from './request-path.js';
+import { toNetwork } from './rules/network.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -68,7 +68,7 @@ export class ConcurrencyLimit implements RequestHook, ResponseInterceptor {
     if (request.requiredRole === null) {
       return null;
     }
-    const load = this.loadOf(operationOf(request));
+    const load = this.findLoad(operationName(request));
     const slot: Slot = { load, request };
     if (!this.isFree(slot)) {
       load.shed += 1;
@@ -107,15 +107,15 @@ export class ConcurrencyLimit implements RequestHook, ResponseInterceptor {
       return true;
     }
     // An overloaded server does not compare all slots.
-    return slots.length < this.maxSlots && this.slotsOf(slot).length < Math.floor(this.maxSlots / 3);
+    return slots.length < this.maxSlots && this.findSlots(slot).length < Math.floor(this.maxSlots / 3);
   }
 
   /** Returns the slots that the bucket of a slot has. */
-  private slotsOf(slot: Slot): Slot[] {
-    return slot.load.slots.filter((other) => keyOf(other) === keyOf(slot));
+  private findSlots(slot: Slot): Slot[] {
+    return slot.load.slots.filter((other) => findBucketKey(other) === findBucketKey(slot));
   }
 
-  private loadOf(operation: string): OperationLoad {
+  private findLoad(operation: string): OperationLoad {
     let load = this.byOperation.get(operation);
     if (load === undefined) {
       load = { operation, slots: [], shed: 0 };
@@ -125,8 +125,8 @@ export class ConcurrencyLimit implements RequestHook, ResponseInterceptor {
   }
 }
 
-function keyOf(slot: Slot): string {
+function findBucketKey(slot: Slot): string {
   const { lastKnownPrincipal, ip } = slot.request;
-  slot.bucketKey ??= lastKnownPrincipal?.quota.bucketKey ?? networkOf(ip);
+  slot.bucketKey ??= lastKnownPrincipal?.quota.bucketKey ?? toNetwork(ip);
   return slot.bucketKey;
 }

@@ -51,6 +51,6 @@ export function findRequiredRole({ routeOptions, url }: FastifyRequest): KeyRole
 }
 
 /** Returns the name that the OpenAPI document has for the operation of a request, or `none`. */
-export function operationOf({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>): string {
+export function operationName({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>): string {
   return routeOptions.config.operation ?? NO_OPERATION;
 }

@@ -1,5 +1,5 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
-import { operationOf } from '../http/request-path.js';
+import { operationName } from '../http/request-path.js';
 import { logFields } from '../http/rules/trace-parent.js';
 import type { Principal } from '../http/principal.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
@@ -36,7 +36,7 @@ export class RequestLog extends LogController {
         ...logFields(request),
         method: request.method,
         path: loggablePath(request),
-        operation: operationOf(request),
+        operation: operationName(request),
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
         decision: isLimited ? decisionWord({ decision, isShed, isStatus }) : undefined,

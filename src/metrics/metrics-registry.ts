@@ -35,13 +35,13 @@ export class MetricsRegistry {
   /** Adds histograms that modules keep, each as one with these labels: a label costs the library more than an observation. */
   histogram(name: string, help: string, read: () => [Histogram, Labels][]): void {
     const metric = { ...this.named(name, help), type: 'histogram', aggregator: 'sum' };
-    const valuesOf = async ([histogram, labels]: [Histogram, Labels]) =>
+    const readValues = async ([histogram, labels]: [Histogram, Labels]) =>
       (await histogram.get()).values.map((value) => ({
         ...value,
         metricName: value.metricName?.replace(/^[a-z]+/, metric.name),
         labels: { ...labels, ...value.labels },
       }));
-    const get = async () => ({ ...metric, values: (await Promise.all(read().map(valuesOf))).flat() });
+    const get = async () => ({ ...metric, values: (await Promise.all(read().map(readValues))).flat() });
     this.registry.registerMetric({ ...metric, get } as unknown as Metric);
   }
 

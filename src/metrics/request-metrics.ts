@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Histogram } from 'prom-client';
 import type { ResponseInterceptor } from '../http/hooks.js';
-import { operationOf } from '../http/request-path.js';
+import { operationName } from '../http/request-path.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 
 /** Upper bounds of the buckets, from the duration of a fast list to the longest wait of a request. */
@@ -62,7 +62,7 @@ export class RequestMetrics implements ResponseInterceptor {
   }
 
   private countsFor(request: FastifyRequest, statusCode: number): ResponseCounts {
-    const operation = operationOf(request);
+    const operation = operationName(request);
     return getOrAdd(this.byOperation, `${operation} ${statusCode}`, () => ({
       operation,
       status: String(statusCode),

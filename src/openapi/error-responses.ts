@@ -2,7 +2,7 @@ import type { OperationObject, ResponseObject } from '@nestjs/swagger';
 import { type ErrorCode, statusOfCode } from '../errors/catalogue.js';
 import { errorReference } from './error.schema.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
-import { stabilityOf } from './stability.js';
+import { readStability } from './stability.js';
 
 /** An error response, and the operations that have it. */
 interface ErrorResponse {
@@ -64,7 +64,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     name: 'NotOffered',
     description: 'The operation is experimental, and not offered in this environment.',
     messages: { not_found: 'This operation is experimental, and not offered in this environment.' },
-    isOf: (operation) => stabilityOf(operation) === 'experimental',
+    isOf: (operation) => readStability(operation) === 'experimental',
   },
   {
     name: 'Conflict',
@@ -152,7 +152,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
 export function errorResponseNames(operation: OperationObject, method: string): Record<string, string> {
   return Object.fromEntries(
     ERROR_RESPONSES.filter(({ isOf }) => isOf(operation, method)).map((response) => [
-      statusOf(response),
+      findStatus(response),
       response.name,
     ]),
   );
@@ -162,19 +162,19 @@ export function errorResponseNames(operation: OperationObject, method: string): 
 export function errorResponses(): { name: string; status: string; response: ResponseObject }[] {
   return ERROR_RESPONSES.map((each) => ({
     name: each.name,
-    status: String(statusOf(each)),
+    status: String(findStatus(each)),
     response: responseObject(each),
   }));
 }
 
-function statusOf({ messages }: ErrorResponse): number {
+function findStatus({ messages }: ErrorResponse): number {
   const [code] = Object.keys(messages) as [ErrorCode];
   return statusOfCode[code];
 }
 
 function responseObject(response: ErrorResponse): ResponseObject {
   const { description, messages, headers = [] } = response;
-  const status = statusOf(response);
+  const status = findStatus(response);
   const examples = Object.fromEntries(
     Object.entries(messages).map(([code, message]) => [code, { value: { code, message, status } }]),
   );

@@ -14,7 +14,7 @@ const DEPRECATION_LINKS = { $ref: '#/components/headers/DeprecationLinks' };
 const ERRORS = errorComponents();
 
 /** Returns the `Link` header of each status. */
-function linksOf(operation: OperationObject): Record<string, unknown> {
+function readLinks(operation: OperationObject): Record<string, unknown> {
   const { responses } = completeOperation(
     { ...operation, 'x-stability': 'stable' } as OperationObject,
     'get',
@@ -28,11 +28,11 @@ function linksOf(operation: OperationObject): Record<string, unknown> {
 }
 
 test('completeOperation adds page links to the page of a list, and to no error', () => {
-  expect(linksOf(LIST)).toMatchObject({ 200: PAGE_LINKS, 304: PAGE_LINKS, 401: undefined, 500: undefined });
+  expect(readLinks(LIST)).toMatchObject({ 200: PAGE_LINKS, 304: PAGE_LINKS, 401: undefined, 500: undefined });
 });
 
 test('completeOperation adds deprecation links to every response of a deprecated operation without pages', () => {
-  const links = linksOf({ deprecated: true, responses: { 200: { description: 'An animal.' } } });
+  const links = readLinks({ deprecated: true, responses: { 200: { description: 'An animal.' } } });
   expect(Object.keys(links)).toEqual(expect.arrayContaining(['200', '401', '410', '500']));
   for (const link of Object.values(links)) {
     expect(link).toEqual(DEPRECATION_LINKS);
@@ -40,7 +40,7 @@ test('completeOperation adds deprecation links to every response of a deprecated
 });
 
 test('completeOperation adds both kinds of links to the page of a deprecated list, in one header, and deprecation links to errors', () => {
-  const links = linksOf({ ...LIST, deprecated: true });
+  const links = readLinks({ ...LIST, deprecated: true });
   for (const status of ['200', '304']) {
     const { description, example, schema, required } = links[status] as HeaderObject;
     for (const relation of ['first', 'next', 'successor-version', 'deprecation']) {

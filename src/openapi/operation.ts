@@ -1,7 +1,7 @@
 import type { OpenAPIObject, OperationObject, ResponseObject, ResponsesObject } from '@nestjs/swagger';
 import { errorResponseNames, errorResponses } from './error-responses.js';
 import { type HeaderKey, joinHeaders, referToHeaders } from './headers.js';
-import { stabilityOf, stabilityText } from './stability.js';
+import { readStability, stabilityText } from './stability.js';
 
 const OF_EVERY_RESPONSE: readonly HeaderKey[] = [
   'X-Request-Id',
@@ -44,7 +44,7 @@ export function mapOperations(
 function lifecycleHeaders(operation: OperationObject): HeaderKey[] {
   return [
     ...(operation.deprecated ? OF_DEPRECATED : []),
-    ...(stabilityOf(operation) === 'stable' ? [] : OF_UNSTABLE),
+    ...(readStability(operation) === 'stable' ? [] : OF_UNSTABLE),
   ];
 }
 

@@ -7,12 +7,12 @@ const PROMISES = {
 };
 
 /** Returns what `@Stability()` declares of the operation. */
-export function stabilityOf(operation: OperationObject): keyof typeof PROMISES {
+export function readStability(operation: OperationObject): keyof typeof PROMISES {
   return (operation as OperationObject & { 'x-stability': keyof typeof PROMISES })['x-stability'];
 }
 
 /** Returns the paragraph of an operation's description about its stability. */
 export function stabilityText(operation: OperationObject): string {
-  const stability = stabilityOf(operation);
+  const stability = readStability(operation);
   return `**Stability: ${stability}.** ${PROMISES[stability]}`;
 }

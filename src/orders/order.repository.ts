@@ -73,7 +73,7 @@ export class OrderRepository {
       orderBy: { id: 'asc' },
       take: limit + 1,
     });
-    return { orders: rows.slice(0, limit).map(orderOf), more: rows.length > limit };
+    return { orders: rows.slice(0, limit).map(toOrder), more: rows.length > limit };
   }
 
   /**
@@ -104,6 +104,6 @@ function unknownPet({ petId }: NewOrder): ApiError {
   return new ApiError('invalid_request', message);
 }
 
-function orderOf({ shipDate, ...order }: Row): Order {
+function toOrder({ shipDate, ...order }: Row): Order {
   return shipDate === null ? order : { ...order, shipDate: shipDate.toISOString() };
 }

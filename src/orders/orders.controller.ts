@@ -3,7 +3,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
-import { pageLinks, pageOf } from '../schemas/pagination.js';
+import { pageLinks, pageSchema } from '../schemas/pagination.js';
 import { Revalidated } from '../http/revalidated.decorator.js';
 import { Creates } from '../idempotency/creates.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
@@ -32,7 +32,7 @@ export class OrdersController {
   })
   @Responses({
     status: 200,
-    schema: pageOf(Order),
+    schema: pageSchema(Order),
     description: 'A page of orders.',
     headers: ['PageLinks', 'ETag', 'Revalidate'],
   })

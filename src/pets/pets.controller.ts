@@ -7,7 +7,7 @@ import { ApiError } from '../errors/api-error.js';
 import { entityTag } from '../http/revalidation.interceptor.js';
 import { int64, parseInt64 } from '../schemas/int64.js';
 import { jsonSchema } from '../schemas/json-schema.js';
-import { pageLinks, pageOf } from '../schemas/pagination.js';
+import { pageLinks, pageSchema } from '../schemas/pagination.js';
 import { Revalidated } from '../http/revalidated.decorator.js';
 import { Creates } from '../idempotency/creates.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
@@ -38,7 +38,7 @@ export class PetsController {
   })
   @Responses({
     status: 200,
-    schema: pageOf(Pet),
+    schema: pageSchema(Pet),
     description: 'A page of animals.',
     headers: ['PageLinks', 'ETag', 'Revalidate'],
   })

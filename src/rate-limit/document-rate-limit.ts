@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Clock } from '../settings/clock.js';
 import { ApiError } from '../errors/api-error.js';
-import { networkOf } from '../http/rules/network.js';
+import { toNetwork } from '../http/rules/network.js';
 import { LocalCounterStore } from './stores/local-counter-store.js';
 import { addressBucketKey } from './rules/bucket-key.js';
 import { retryAfterSeconds } from './rules/windows.js';
@@ -25,7 +25,7 @@ export class DocumentRateLimit {
   /** Returns the error of a request over the limit of its address, else null. */
   private check({ ip }: Pick<FastifyRequest, 'ip'>): ApiError | null {
     const { allowed, windows, nowMs } = this.counters.consume({
-      bucketKey: addressBucketKey(networkOf(ip)),
+      bucketKey: addressBucketKey(toNetwork(ip)),
       perMinute: REQUESTS_PER_MINUTE,
       perDay: null,
     });

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { AuthenticationResult, Principal, Quota } from '../http/principal.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { ApiError } from '../errors/api-error.js';
-import { networkOf } from '../http/rules/network.js';
+import { toNetwork } from '../http/rules/network.js';
 import { banEndSeconds, secondsToBanEnd } from './rules/ban.js';
 import { FallbackCounterStore } from './stores/fallback-counter-store.js';
 import { addressBucketKey, statusBucketKey } from './rules/bucket-key.js';
@@ -68,7 +68,7 @@ export class RateLimiter {
 
   private rateLimitRequest({ ip }: FastifyRequest, principal: Principal | null): RateLimitRequest {
     const perMinute = this.environment.ANONYMOUS_LIMIT;
-    return principal?.quota ?? { bucketKey: addressBucketKey(networkOf(ip)), perMinute, perDay: null };
+    return principal?.quota ?? { bucketKey: addressBucketKey(toNetwork(ip)), perMinute, perDay: null };
   }
 }
 

@@ -64,7 +64,7 @@ export function countParameter(max: number, byDefault: number, description: stri
 export const limitParameter = (description: string) => countParameter(LIMIT_MAX, LIMIT_DEFAULT, description);
 
 /** Returns the schema of a page of such entries. */
-export const pageOf = <Entry extends z.ZodType>(entry: Entry) => entry.array().max(LIMIT_MAX);
+export const pageSchema = <Entry extends z.ZodType>(entry: Entry) => entry.array().max(LIMIT_MAX);
 
 /**
  * Returns the schema of the query parameter `cursor`, whose value is the position after which the page begins.

@@ -145,14 +145,14 @@ describe('readEnvironment', () => {
 
   it('names every invalid setting', () => {
     expect(
-      faults({ PORT: 'x', LOG_LEVEL: 'y', ANONYMOUS_LIMIT: '-1', TRUST_PROXY: 'z' }).map(nameOf),
+      faults({ PORT: 'x', LOG_LEVEL: 'y', ANONYMOUS_LIMIT: '-1', TRUST_PROXY: 'z' }).map(settingName),
     ).toEqual(['PORT', 'ANONYMOUS_LIMIT', 'TRUST_PROXY', 'LOG_LEVEL']);
   });
 
   it('names missing settings together with invalid ones', () => {
-    const production = faults({ NODE_ENV: 'production', PORT: 'x' }).map(nameOf);
+    const production = faults({ NODE_ENV: 'production', PORT: 'x' }).map(settingName);
     expect(new Set(production)).toEqual(new Set(['DATABASE_URL', 'PORT']));
-    const served = faults({ DATABASE_URL, PORT: 'x' }).map(nameOf);
+    const served = faults({ DATABASE_URL, PORT: 'x' }).map(settingName);
     expect(new Set(served)).toEqual(new Set(['APP_ENV', 'PORT']));
   });
 });
@@ -385,6 +385,6 @@ describe('BAN_DURATIONS', () => {
   });
 });
 
-function nameOf(line: string): string | undefined {
+function settingName(line: string): string | undefined {
   return line.split(' ')[0];
 }

@@ -17,7 +17,7 @@ const parsedBy = <Value>(parse: (text: string) => Value | null, fault: (text: st
     return value;
   });
 
-const partsOf = (text: string) => text.split(',').map((part) => part.trim());
+const splitList = (text: string) => text.split(',').map((part) => part.trim());
 
 function isNetwork(text: string): boolean {
   const [address = '', prefix = '0', ...rest] = text.split('/');
@@ -31,7 +31,7 @@ const trustProxy = parsedBy(
     if (/^\d+$/.test(text)) {
       return Number(text);
     }
-    const networks = partsOf(text);
+    const networks = splitList(text);
     return networks.every(isNetwork) ? networks : null;
   },
   (text) => `must be a number of proxies or a comma-separated list of networks, not "${text}"`,
@@ -43,7 +43,7 @@ const MAX_BAN_MS = 365 * 86_400_000;
 const banDurations = parsedBy(
   (text) => {
     const durationsMs =
-      text.trim() === '' ? [] : partsOf(text).map((duration) => parseDuration(duration) ?? 0);
+      text.trim() === '' ? [] : splitList(text).map((duration) => parseDuration(duration) ?? 0);
     return durationsMs.every((ms) => ms > 0 && ms <= MAX_BAN_MS) ? durationsMs : null;
   },
   (text) =>
@@ -71,7 +71,7 @@ const isOrigin = (text: string) =>
 /** The origins (RFC 6454) whose pages may read responses in a browser, or `*`. */
 const origins = parsedBy(
   (text) => {
-    const given = partsOf(text);
+    const given = splitList(text);
     return text === '*' || given.every(isOrigin) ? given : null;
   },
   (text) => `must be * or a comma-separated list of origins such as https://shop.example, not "${text}"`,

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { databaseReason } from '../database/availability.js';
 import { Batcher } from '../database/batcher.js';
 import type { ResponseInterceptor } from '../http/hooks.js';
-import { operationOf } from '../http/request-path.js';
+import { operationName } from '../http/request-path.js';
 import { Clock } from '../settings/clock.js';
 import { type CompletedRequest, UsageCounts } from './rules/usage-counts.js';
 import { UsageJournal } from './usage.journal.js';
@@ -71,7 +71,7 @@ export class UsageRecorder implements ResponseInterceptor, OnModuleInit, OnAppli
       this.count({
         keyId: principal.keyId,
         quotaId: principal.quota.id,
-        operation: operationOf(request),
+        operation: operationName(request),
         deprecated: request.routeOptions.config.deprecation !== undefined,
         status: statusCode,
         // Usage falls in the same minute as the rate-limit window, unless the counter store was away.

@@ -176,7 +176,7 @@ export class UsageRepository {
    *
    * @throws the database's error.
    */
-  async deprecatedCallsOf(quotaId: string, operations: string[]) {
+  async deprecatedCallsForQuota(quotaId: string, operations: string[]) {
     const rows = await this.read<{ operation: string; requests: number } & LastCall>(Prisma.sql`
       SELECT operation, ${REQUESTS}::float8 AS requests, max(last_at) AS "lastAt"
       FROM usage

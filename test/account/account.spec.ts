@@ -247,7 +247,7 @@ describe('GET /v1/deprecations', () => {
 describe('GET /v1/usage and GET /v1/deprecations', () => {
   it.each([
     ['/v1/usage', 'totals'],
-    ['/v1/deprecations', 'deprecatedCallsOf'],
+    ['/v1/deprecations', 'deprecatedCallsForQuota'],
   ] as const)('run no query for a denied request: %s', async (path, method) => {
     const { key } = await store.issue({ plan: 'enterprise', perMinute: 5, perDay: 100 });
     const read = jest.spyOn(store.app.get(UsageRepository), method);

@@ -70,16 +70,16 @@ export class PetsService {
       orderBy: { id: 'asc' },
       take: limit,
     });
-    return rows.map(petOf);
+    return rows.map(toPet);
   }
 
   async find(id: number): Promise<Pet | null> {
     const row = await this.prisma.pet.findUnique({ where: { id } });
-    return row && petOf(row);
+    return row && toPet(row);
   }
 
   async add({ name, categoryId, status }: NewPet): Promise<Pet> {
-    return petOf(await this.prisma.pet.create({ data: { name, categoryId, status: status ?? null } }));
+    return toPet(await this.prisma.pet.create({ data: { name, categoryId, status: status ?? null } }));
   }
 }
 
@@ -107,6 +107,6 @@ export class PetsController {
   }
 }
 
-function petOf({ id, name, categoryId, status }: Row): Pet {
+function toPet({ id, name, categoryId, status }: Row): Pet {
   return { id: Number(id), name, categoryId: Number(categoryId), ...(status && { status }) };
 }

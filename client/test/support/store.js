@@ -58,7 +58,7 @@ export function errorResponse(status, code, headers = {}) {
 }
 
 /** Returns the `AnimalStoreError` of a call. */
-export async function errorOf(call) {
+export async function catchError(call) {
   try {
     await call;
   } catch (error) {
@@ -69,7 +69,7 @@ export async function errorOf(call) {
 }
 
 /** Returns all items of a walk. */
-export async function everyOneOf(walk) {
+export async function collect(walk) {
   const all = [];
   for await (const item of walk) {
     all.push(item);

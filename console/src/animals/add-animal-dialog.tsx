@@ -1,7 +1,7 @@
 import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
 import type { NewPet, Pet, PetStatus } from 'animal-store-client';
 import { FormError } from '../feedback/form-error';
-import { integerOf } from '../form/integer';
+import { toInteger } from '../form/integer';
 import { useSubmission } from '../form/use-submission';
 import { useStore } from '../session/session';
 
@@ -24,7 +24,7 @@ export function AddAnimalDialog({ opened, onClose, onAdded }: AddAnimalDialogPro
   const { form, submit, error, isPending, clearErrors } = useSubmission({
     initialValues: { name: '', categoryId: '', status: '' },
     send: ({ name, categoryId, status }, idempotencyKey): Promise<Pet> => {
-      const pet = { name, categoryId: integerOf(categoryId), ...(status && { status: status as PetStatus }) };
+      const pet = { name, categoryId: toInteger(categoryId), ...(status && { status: status as PetStatus }) };
       return store.createPet(pet as NewPet, { idempotencyKey });
     },
     onSent: onAdded,

@@ -41,16 +41,16 @@ export function actionText(action: string): string {
 }
 
 /** Returns the fields that an action set to another value, in the same order for every action. */
-export function changesOf({ before, after }: Pick<AuditEvent, 'before' | 'after'>): Change[] {
+export function listChanges({ before, after }: Pick<AuditEvent, 'before' | 'after'>): Change[] {
   return Object.entries(after)
     .filter(([name, value]) => JSON.stringify(before?.[name]) !== JSON.stringify(value))
     .filter(([, value]) => before !== null || value !== null)
-    .toSorted(([one], [other]) => orderOf(one) - orderOf(other))
+    .toSorted(([one], [other]) => fieldRank(one) - fieldRank(other))
     .map(([name, value]) => ({ name, label: FIELDS[name] ?? name, before: before?.[name], after: value }));
 }
 
 /** Fields that this console does not know yet come last. */
-function orderOf(name: string): number {
+function fieldRank(name: string): number {
   const names = Object.keys(FIELDS);
   return names.includes(name) ? names.indexOf(name) : names.length;
 }

@@ -3,14 +3,14 @@ import type { AuditEvent } from 'animal-store-client';
 import { Instant } from '../format/instant';
 import { numberText } from '../format/number';
 import { UntrustedText } from '../format/untrusted-text';
-import { type Change, changesOf } from './audit-texts';
+import { type Change, listChanges } from './audit-texts';
 import { Subject } from './subject';
 
 /** Lists the fields that an action changed, from what to what. */
 export function Changes({ entry }: { entry: AuditEvent }) {
   return (
     <Group gap="2px 12px">
-      {changesOf(entry).map((change) => (
+      {listChanges(entry).map((change) => (
         <ChangeText key={change.name} change={change} />
       ))}
     </Group>

@@ -55,7 +55,7 @@ function Audit() {
   const pages = useCursorPages({
     queryKey: ['audit', search],
     load: (cursor, signal) =>
-      store.admin.audit.list({ limit: 20, ...queryOf(search), ...(cursor && { cursor }) }, { signal }),
+      store.admin.audit.list({ limit: 20, ...toQuery(search), ...(cursor && { cursor }) }, { signal }),
   });
   return (
     <Page title="Audit" description="What administrators did, here and at the terminal">
@@ -78,7 +78,7 @@ function Audit() {
 }
 
 /** Returns the query of the filters, with times in UTC. */
-function queryOf({ since, until, action, ...rest }: AuditSearch): AuditQuery {
+function toQuery({ since, until, action, ...rest }: AuditSearch): AuditQuery {
   return {
     ...rest,
     ...(action !== undefined && { action: action as NonNullable<AuditQuery['action']> }),

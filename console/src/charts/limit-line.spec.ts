@@ -1,4 +1,4 @@
-import { limitLineOf } from './limit-line';
+import { placeLimitLine } from './limit-line';
 
 describe('the line of a limit', () => {
   it.each([
@@ -6,7 +6,7 @@ describe('the line of a limit', () => {
     [60, 15, 'is at its height', { y: 60, label: 'Limit 60' }],
     [60, 100, 'is at its height below bars that other replicas let through', { y: 60, label: 'Limit 60' }],
   ])('of %i, with bars up to %i, %s', (limit, highest, _where, line) => {
-    expect(limitLineOf(limit, highest)).toEqual(line);
+    expect(placeLimitLine(limit, highest)).toEqual(line);
   });
 
   it.each([
@@ -18,7 +18,7 @@ describe('the line of a limit', () => {
   ])(
     'of %i, far above bars up to %i, is at the top of a round scale above the bars',
     (limit, highest, ticks) => {
-      const line = limitLineOf(limit, highest);
+      const line = placeLimitLine(limit, highest);
       expect(line).toEqual({ y: ticks.at(-1), label: expect.stringMatching(/\(above this scale\)$/), ticks });
       expect(line.y).toBeGreaterThan(highest);
     },

@@ -5,9 +5,9 @@ import { ReferenceArea } from 'recharts';
 import { useState } from 'react';
 import { compactText, numberText } from '../format/number';
 import { CHART_HEIGHT } from './chart-height';
-import { type LimitLine, limitLineOf } from './limit-line';
+import { type LimitLine, placeLimitLine } from './limit-line';
 import { OUTCOMES } from './outcomes';
-import { type Bar, requestsOf } from './periods';
+import { type Bar, countRequests } from './periods';
 
 const SERIES = OUTCOMES.map(({ name, label, color }) => ({ name, label, color }));
 
@@ -25,7 +25,7 @@ export interface OutcomeChartProps {
 export default function OutcomeChart({ label, bars, limit = null, onSelect }: OutcomeChartProps) {
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
   const labels = new Map(bars.map(({ startMs, label: text }) => [startMs, text]));
-  const line = limit === null ? null : limitLineOf(limit, Math.max(...bars.map(requestsOf)));
+  const line = limit === null ? null : placeLimitLine(limit, Math.max(...bars.map(countRequests)));
   const end = () => {
     if (drag !== null && onSelect !== undefined) {
       const first = bars[Math.min(drag.from, drag.to)];
@@ -51,10 +51,10 @@ export default function OutcomeChart({ label, bars, limit = null, onSelect }: Ou
         strokeDasharray="0"
         valueFormatter={compactText}
         xAxisProps={{ minTickGap: 28, tickFormatter: (startMs: number) => labels.get(startMs) ?? '' }}
-        yAxisProps={{ allowDecimals: false, width: 44, ...axisOf(line?.ticks) }}
+        yAxisProps={{ allowDecimals: false, width: 44, ...toAxisProps(line?.ticks) }}
         barProps={{ isAnimationActive: false, radius: 1 }}
         maxBarWidth={28}
-        referenceLines={line === null ? [] : [lineOf(line)]}
+        referenceLines={line === null ? [] : [toReferenceLine(line)]}
         tooltipAnimationDuration={0}
         tooltipProps={{
           content: ({ payload }) => <BarTooltip bar={payload[0]?.payload as Bar | undefined} />,
@@ -86,11 +86,11 @@ export default function OutcomeChart({ label, bars, limit = null, onSelect }: Ou
 }
 
 /** Returns an axis that ends at the last of its ticks. */
-function axisOf(ticks: number[] | undefined) {
+function toAxisProps(ticks: number[] | undefined) {
   return ticks === undefined ? {} : { ticks, domain: [0, ticks.at(-1) ?? 0] };
 }
 
-function lineOf({ y, label, ticks }: LimitLine) {
+function toReferenceLine({ y, label, ticks }: LimitLine) {
   return {
     y,
     label,
@@ -128,7 +128,7 @@ function BarTooltip({ bar }: { bar: Bar | undefined }) {
             </Text>
           </Group>
         ))}
-        {requestsOf(bar) === 0 && (
+        {countRequests(bar) === 0 && (
           <Text size="sm" c="dimmed">
             No requests
           </Text>

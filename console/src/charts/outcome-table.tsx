@@ -3,14 +3,14 @@ import { Instant } from '../format/instant';
 import { countText, numberText } from '../format/number';
 import { CHART_HEIGHT } from './chart-height';
 import { OUTCOMES } from './outcomes';
-import { type Bar, requestsOf } from './periods';
+import { type Bar, countRequests } from './periods';
 
 const LABEL = 'Requests by outcome';
 const NOTE_HEIGHT = 32;
 
 /** Shows the numbers of a chart, the newest period first, without the periods that have none. */
 export function OutcomeTable({ bars }: { bars: Bar[] }) {
-  const shown = bars.filter((bar) => requestsOf(bar) > 0).toReversed();
+  const shown = bars.filter((bar) => countRequests(bar) > 0).toReversed();
   const left = bars.length - shown.length;
   if (shown.length === 0) {
     return (
@@ -73,7 +73,7 @@ function Row({ bar }: { bar: Bar }) {
         </Table.Td>
       ))}
       <Table.Td fz="sm" ta="right" fw={600}>
-        {numberText(requestsOf(bar))}
+        {numberText(countRequests(bar))}
       </Table.Td>
     </Table.Tr>
   );

@@ -13,7 +13,7 @@ type Outcome = (typeof OUTCOMES)[number]['name'];
 export type Outcomes = Record<Outcome, number>;
 
 /** Returns the requests of an entry by outcome. The service counts refusals among the client errors too. */
-export function outcomesOf({ refusals, statuses }: Pick<UsageTotals, 'refusals' | 'statuses'>): Outcomes {
+export function toOutcomes({ refusals, statuses }: Pick<UsageTotals, 'refusals' | 'statuses'>): Outcomes {
   return {
     succeeded: statuses['2xx'],
     redirected: statuses['3xx'],

@@ -1,5 +1,5 @@
 import type { UsageTotals } from 'animal-store-client';
-import { OUTCOMES, type Outcomes, outcomesOf } from './outcomes';
+import { OUTCOMES, type Outcomes, toOutcomes } from './outcomes';
 
 export type Period = 'minute' | 'hour' | 'day';
 
@@ -30,7 +30,7 @@ const NONE: Pick<UsageTotals, 'refusals' | 'statuses'> = {
 };
 
 /** Returns a bar for each period from `fromMs` to before `untilMs`, also for those without requests. */
-export function barsOf(totals: UsageTotals[], period: Period, fromMs: number, untilMs: number): Bar[] {
+export function toBars(totals: UsageTotals[], period: Period, fromMs: number, untilMs: number): Bar[] {
   const byStart = new Map(totals.map((each) => [Date.parse(each.startsAt), each]));
   const length = PERIOD_MS[period];
   const first = Math.floor(fromMs / length);
@@ -42,12 +42,12 @@ export function barsOf(totals: UsageTotals[], period: Period, fromMs: number, un
       startMs,
       label: (period === 'day' ? date : sameDay ? time : dateAndTime).format(startMs),
       title: period === 'day' ? `${date.format(startMs)} (UTC)` : dateAndTime.format(startMs),
-      ...outcomesOf(byStart.get(startMs) ?? NONE),
+      ...toOutcomes(byStart.get(startMs) ?? NONE),
     };
   });
 }
 
 /** Returns the requests of a bar, whatever their outcome. */
-export function requestsOf(bar: Bar): number {
+export function countRequests(bar: Bar): number {
   return OUTCOMES.reduce((sum, { name }) => sum + bar[name], 0);
 }

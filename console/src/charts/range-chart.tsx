@@ -4,7 +4,7 @@ import { Placeholder } from '../feedback/placeholder';
 import { countText, numberText } from '../format/number';
 import { serviceNowMs } from '../session/service-clock';
 import { OutcomeView } from './outcome-view';
-import { type Range, rangeOf } from './ranges';
+import { type Range, summarizeRange } from './ranges';
 
 interface RangeChartProps {
   totals: UsageTotals[];
@@ -16,7 +16,7 @@ interface RangeChartProps {
 
 /** Shows the requests of a range by outcome, with their sums in words. */
 export function RangeChart({ totals, range, untilMs, limit = null }: RangeChartProps) {
-  const { bars, requests, refusals } = rangeOf(totals, range, untilMs);
+  const { bars, requests, refusals } = summarizeRange(totals, range, untilMs);
   const summary = `${countText(requests, 'request')} in ${range.text}, ${countText(refusals, 'refusal')}`;
   return (
     <OutcomeView

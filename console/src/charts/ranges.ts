@@ -1,4 +1,4 @@
-import { barsOf, type Bar, type Period, PERIOD_MS } from './periods';
+import { type Bar, type Period, PERIOD_MS, toBars } from './periods';
 import type { UsageTotals } from 'animal-store-client';
 
 /** A range of time up to now that a page shows by periods. */
@@ -25,9 +25,9 @@ export function rangeStartMs({ period, count }: Range, untilMs: number): number 
 }
 
 /** Returns the bars of a range that ends at `untilMs`, and the sums of their requests. */
-export function rangeOf(totals: UsageTotals[], range: Range, untilMs: number) {
+export function summarizeRange(totals: UsageTotals[], range: Range, untilMs: number) {
   const startMs = rangeStartMs(range, untilMs);
-  const bars: Bar[] = barsOf(totals, range.period, startMs, untilMs);
+  const bars: Bar[] = toBars(totals, range.period, startMs, untilMs);
   const shown = totals.filter(({ startsAt }) => Date.parse(startsAt) >= startMs);
   return {
     bars,

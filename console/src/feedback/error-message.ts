@@ -1,7 +1,7 @@
 import { AnimalStoreError, ConnectionError } from 'animal-store-client';
 
 /** Returns what went wrong, in words for a reader of the page. */
-export function messageOf(error: Error): string {
+export function errorMessage(error: Error): string {
   if (error instanceof ConnectionError) {
     return 'The service did not respond. Check the connection and try again.';
   }

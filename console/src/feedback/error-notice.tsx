@@ -3,7 +3,7 @@ import { IconAlertTriangle, IconClockPause } from '@tabler/icons-react';
 import { RateLimitError } from 'animal-store-client';
 import { useState } from 'react';
 import { Countdown } from './countdown';
-import { messageOf } from './error-message';
+import { errorMessage } from './error-message';
 import { isBan, limitEndMs } from './limit-error';
 
 /** What a notice needs of a query that failed. */
@@ -22,7 +22,7 @@ export function ErrorNotice({ error, at, retry }: FailureProps) {
   ) : (
     <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title="This could not be loaded" role="alert">
       <Group justify="space-between" gap="sm">
-        <Text size="sm">{messageOf(error)}</Text>
+        <Text size="sm">{errorMessage(error)}</Text>
         <Button size="xs" variant="default" onClick={() => void retry()}>
           Try again
         </Button>

@@ -3,7 +3,7 @@ import { IconAlertTriangle, IconClockPause } from '@tabler/icons-react';
 import { ConnectionError, RateLimitError } from 'animal-store-client';
 import { useMemo, useState } from 'react';
 import { Countdown } from './countdown';
-import { messageOf } from './error-message';
+import { errorMessage } from './error-message';
 import { isBan, limitEndMs } from './limit-error';
 
 interface FormErrorProps {
@@ -27,7 +27,7 @@ export function FormError({ error, title, noResponse = SEND_AGAIN }: FormErrorPr
     </Alert>
   ) : (
     <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title={title} role="alert">
-      {messageOf(error)}
+      {errorMessage(error)}
     </Alert>
   );
 }

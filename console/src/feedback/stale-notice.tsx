@@ -2,7 +2,7 @@ import { Anchor, Text } from '@mantine/core';
 import { RateLimitError } from 'animal-store-client';
 import { useState } from 'react';
 import { Countdown } from './countdown';
-import { messageOf } from './error-message';
+import { errorMessage } from './error-message';
 import type { FailureProps } from './error-notice';
 import { isBan, limitEndMs } from './limit-error';
 
@@ -15,7 +15,7 @@ export function StaleNotice({ error, at, retry }: FailureProps) {
         <Limit key={at} error={error} at={at} retry={retry} />
       ) : (
         <>
-          {messageOf(error)}{' '}
+          {errorMessage(error)}{' '}
           <Anchor component="button" type="button" inherit onClick={() => void retry()}>
             Try again
           </Anchor>

@@ -58,7 +58,7 @@ export function expiryError({ expires, expiresAt }: ExpiryValues): { expiresAt?:
 }
 
 /** Returns the field of a request; none for an empty choice. */
-export function expiryOf({ expires, expiresAt }: ExpiryValues): { expiresAt?: string } {
+export function toExpiry({ expires, expiresAt }: ExpiryValues): { expiresAt?: string } {
   if (expires === '') {
     return {};
   }

@@ -17,15 +17,15 @@ export class FieldError extends Error {
 }
 
 /** Splits a failure by field; null for one that is not about fields. */
-export function fieldErrorsOf(error: Error | null, names: readonly string[]): FieldErrors<string> | null {
+export function splitFailure(error: Error | null, names: readonly string[]): FieldErrors<string> | null {
   if (error instanceof FieldError) {
     return { fields: { [error.field]: error.message }, rest: null };
   }
-  return error instanceof ValidationError ? fieldErrorsIn(error.message, names) : null;
+  return error instanceof ValidationError ? splitMessage(error.message, names) : null;
 }
 
 /** Splits the message of a 400, such as "The request is invalid: name is required; categoryId is required.", by field. */
-function fieldErrorsIn<Field extends string>(message: string, names: readonly Field[]): FieldErrors<Field> {
+function splitMessage<Field extends string>(message: string, names: readonly Field[]): FieldErrors<Field> {
   const text = message.replace(/^The request is invalid: /, '').replace(/\.$/, '');
   const fields: FieldErrors<Field>['fields'] = {};
   let rest: string | null = null;

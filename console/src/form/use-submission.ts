@@ -1,7 +1,7 @@
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { useRef } from 'react';
-import { fieldErrorsOf } from './field-errors';
+import { splitFailure } from './field-errors';
 import { randomText } from './random-text';
 
 interface SubmissionOptions<Values, Result> {
@@ -50,7 +50,7 @@ export function useSubmission<Values extends Record<string, string>, Result>(
       onSent(result);
     },
     onError: (error) => {
-      const errors = fieldErrorsOf(error, names);
+      const errors = splitFailure(error, names);
       if (errors !== null) {
         form.setErrors(errors.fields);
         focusFirst(errors.fields);
@@ -58,7 +58,7 @@ export function useSubmission<Values extends Record<string, string>, Result>(
     },
   });
   const { error, isPending } = submission;
-  const isBesideFields = fieldErrorsOf(error, names)?.rest === null;
+  const isBesideFields = splitFailure(error, names)?.rest === null;
   const sendOnce = (values: Values) => {
     if (!isPending) {
       submission.mutate(values);

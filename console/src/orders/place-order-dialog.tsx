@@ -1,8 +1,8 @@
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
-import { NotFoundError, type NewOrder, type Order } from 'animal-store-client';
+import { type NewOrder, NotFoundError, type Order } from 'animal-store-client';
 import { useRef } from 'react';
 import { FormError } from '../feedback/form-error';
-import { integerOf } from '../form/integer';
+import { toInteger } from '../form/integer';
 import { useSubmission } from '../form/use-submission';
 import { useStore } from '../session/session';
 import { NotOffered } from './not-offered';
@@ -28,8 +28,8 @@ export function PlaceOrderDialog({ opened, onClose, onPlaced }: PlaceOrderDialog
         : {},
     send: ({ petId, quantity, shipDate }, idempotencyKey): Promise<Order> => {
       const order = {
-        petId: integerOf(petId),
-        quantity: integerOf(quantity),
+        petId: toInteger(petId),
+        quantity: toInteger(quantity),
         ...(shipDate && { shipDate: new Date(shipDate).toISOString() }),
       };
       return store.createOrder(order as unknown as NewOrder, { idempotencyKey });

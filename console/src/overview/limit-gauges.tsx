@@ -31,18 +31,18 @@ export function LimitGauges({ query, onEnd }: LimitGaugesProps) {
       query={query}
       skeleton={
         <SimpleGrid {...GRID}>
-          {gaugesOf(EXAMPLE, () => undefined).map((gauge) => (
+          {renderGauges(EXAMPLE, () => undefined).map((gauge) => (
             <Placeholder key={gauge.key}>{gauge}</Placeholder>
           ))}
         </SimpleGrid>
       }
     >
-      {(status) => <SimpleGrid {...GRID}>{gaugesOf(status, onEnd)}</SimpleGrid>}
+      {(status) => <SimpleGrid {...GRID}>{renderGauges(status, onEnd)}</SimpleGrid>}
     </Loaded>
   );
 }
 
-function gaugesOf(status: RateLimitStatus, onEnd: () => void) {
+function renderGauges(status: RateLimitStatus, onEnd: () => void) {
   return [
     ...status.windows.map(({ name, limit, remaining, reset }) => (
       <WindowGauge

@@ -24,14 +24,14 @@ export function EditPlan({ plan, isConfirming, setConfirming }: EditPlanProps) {
   const store = useStore();
   const refresh = usePlanRefresh();
   // The dialog still shows the proposed limits while it fades.
-  const [proposed, setProposed] = useState(() => limitsOf(plan));
+  const [proposed, setProposed] = useState(() => toLimitValues(plan));
   const saveButton = useRef<HTMLButtonElement>(null);
   const closeConfirmation = () => {
     setConfirming(false);
     saveButton.current?.focus();
   };
   const { form, whenValid, send, error, isPending } = useSubmission({
-    initialValues: limitsOf(plan),
+    initialValues: toLimitValues(plan),
     validate: (values) => limitErrors(values),
     // The dialog closes first, so that a failure can then move the focus to a field.
     send: (values) => savePlan(store, { name: plan.name, ...values }).finally(closeConfirmation),
@@ -42,7 +42,7 @@ export function EditPlan({ plan, isConfirming, setConfirming }: EditPlanProps) {
     },
   });
   useDidUpdate(() => {
-    form.setInitialValues(limitsOf(plan));
+    form.setInitialValues(toLimitValues(plan));
     form.reset();
   }, [plan.perMinute, plan.perDay]);
   // Going back closes the drawer without an answer.
@@ -115,6 +115,6 @@ function Confirmation({ plan, proposed, isPending, onCancel, onConfirm }: Confir
   );
 }
 
-function limitsOf({ perMinute, perDay }: Plan) {
+function toLimitValues({ perMinute, perDay }: Plan) {
   return { perMinute: String(perMinute ?? ''), perDay: String(perDay ?? '') };
 }

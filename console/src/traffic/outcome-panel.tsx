@@ -2,14 +2,14 @@ import { Button, Group, SegmentedControl, SimpleGrid, Text } from '@mantine/core
 import { IconZoomOut } from '@tabler/icons-react';
 import type { UsageTotals } from 'animal-store-client';
 import { OutcomeView } from '../charts/outcome-view';
-import { type Bar, barsOf, PERIOD_MS } from '../charts/periods';
+import { type Bar, PERIOD_MS, toBars } from '../charts/periods';
 import { Placeholder } from '../feedback/placeholder';
 import { countText, numberText } from '../format/number';
 import { serviceNowMs } from '../session/service-clock';
 import { useStore } from '../session/session';
 import { RangeFields } from './range-fields';
 import { ReportPanel } from './report-panel';
-import { PRESETS, queryOf, rangeOf, type TrafficRange, type TrafficSearch } from './traffic-range';
+import { PRESETS, toQuery, toRange, type TrafficRange, type TrafficSearch } from './traffic-range';
 import { useReport } from './use-report';
 
 const PAGE = 100;
@@ -23,8 +23,8 @@ interface OutcomePanelProps {
 export function OutcomePanel({ search, onSearch }: OutcomePanelProps) {
   const store = useStore();
   const report = useReport(['totals', search], async (signal) => {
-    const range = rangeOf(search, serviceNowMs());
-    const { items } = await store.admin.usage.totals({ ...queryOf(range), limit: PAGE }, { signal });
+    const range = toRange(search, serviceNowMs());
+    const { items } = await store.admin.usage.totals({ ...toQuery(range), limit: PAGE }, { signal });
     return { totals: items, range };
   });
   const isZoomed = search.from !== undefined;
@@ -35,7 +35,7 @@ export function OutcomePanel({ search, onSearch }: OutcomePanelProps) {
       report={report}
       loading={
         <Placeholder>
-          <Chart totals={[]} search={search} range={rangeOf(search, serviceNowMs())} onSearch={onSearch} />
+          <Chart totals={[]} search={search} range={toRange(search, serviceNowMs())} onSearch={onSearch} />
         </Placeholder>
       }
       actions={
@@ -92,7 +92,7 @@ function Chart({ totals, search, range, onSearch }: ChartProps) {
           </SimpleGrid>
         }
         label={`Chart: ${countText(requests, 'request')}, ${countText(refusals, 'refusal')}`}
-        bars={barsOf(totals, period, fromMs, untilMs)}
+        bars={toBars(totals, period, fromMs, untilMs)}
         onSelect={select}
       />
       {/* Not by the range, which moves while a reader types. */}

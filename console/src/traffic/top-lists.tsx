@@ -8,7 +8,7 @@ import { useStore } from '../session/session';
 import { TextLink } from '../layout/text-link';
 import { ReportPanel } from './report-panel';
 import { ShareList } from './share-list';
-import { queryOf, rangeOf, type TrafficSearch } from './traffic-range';
+import { toQuery, toRange, type TrafficSearch } from './traffic-range';
 import { useReport } from './use-report';
 
 const SHOWN = 8;
@@ -18,7 +18,7 @@ const HEIGHT = 320;
 export function TopKeys({ search }: { search: TrafficSearch }) {
   const store = useStore();
   const report = useReport(['top-keys', search], (signal) =>
-    store.admin.usage.topKeys({ ...queryOf(rangeOf(search, serviceNowMs())), limit: SHOWN }, { signal }),
+    store.admin.usage.topKeys({ ...toQuery(toRange(search, serviceNowMs())), limit: SHOWN }, { signal }),
   );
   return (
     <ReportPanel title="Top keys" report={report} loading={HEIGHT}>
@@ -49,7 +49,7 @@ export function TopKeys({ search }: { search: TrafficSearch }) {
 export function TopOperations({ search }: { search: TrafficSearch }) {
   const store = useStore();
   const report = useReport(['operations', search], (signal) =>
-    store.admin.usage.operations(queryOf(rangeOf(search, serviceNowMs())), { signal }),
+    store.admin.usage.operations(toQuery(toRange(search, serviceNowMs())), { signal }),
   );
   return (
     <ReportPanel title="Operations" report={report} loading={HEIGHT}>

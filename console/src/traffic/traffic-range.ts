@@ -44,7 +44,7 @@ export function trafficSearch(search: Record<string, unknown>): TrafficSearch {
 }
 
 /** Returns the range of an address at `nowMs`, from the start of a period to the end of one. */
-export function rangeOf({ range = 'day', from, until }: TrafficSearch, nowMs: number): TrafficRange {
+export function toRange({ range = 'day', from, until }: TrafficSearch, nowMs: number): TrafficRange {
   const lengthMs = PRESETS.find(({ value }) => value === range)?.lengthMs ?? PERIOD_MS.day;
   const fromMs = from === undefined ? nowMs - lengthMs : Number(from);
   const untilMs = until === undefined ? nowMs : Number(until);
@@ -60,7 +60,7 @@ export function rangeOf({ range = 'day', from, until }: TrafficSearch, nowMs: nu
 }
 
 /** Returns the query that selects a range. */
-export function queryOf({ period, fromMs, untilMs }: TrafficRange) {
+export function toQuery({ period, fromMs, untilMs }: TrafficRange) {
   return { period, since: new Date(fromMs).toISOString(), until: new Date(untilMs).toISOString() };
 }
 

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { AnimalStoreError, ConnectionError, RateLimitError } from 'animal-store-client';
 import type { OpenApiDocument } from './openapi-document';
-import { type Operation, operationsOf } from './operations';
+import { type Operation, readOperations } from './operations';
 
 const STORE = { file: '/openapi.json', reference: '/docs', isAdministration: false };
 const ADMINISTRATION = {
@@ -16,7 +16,7 @@ export const operationsQuery = (ofAdministration: boolean) => {
   return queryOptions({
     queryKey: ['operations', file],
     queryFn: async ({ signal }): Promise<Operation[]> =>
-      operationsOf(await load(file, signal), reference, isAdministration),
+      readOperations(await load(file, signal), reference, isAdministration),
     staleTime: Infinity,
     gcTime: Infinity,
   });
@@ -28,7 +28,7 @@ async function load(file: string, signal: AbortSignal): Promise<OpenApiDocument>
   try {
     response = await fetch(file, { signal, credentials: 'omit' });
   } catch (cause) {
-    const failure = { status: null, code: 'no_answer', requestId: null, retryAfterMs: null };
+    const failure = { status: null, code: 'no_response', requestId: null, retryAfterMs: null };
     throw new ConnectionError(`${file} did not arrive`, { ...failure, headers: new Headers() }, { cause });
   }
   const { ok, status, headers } = response;

@@ -3,7 +3,7 @@ import { IconSearch } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Method } from './method';
-import { groupsOf, type Operation } from './operations';
+import { type Operation, searchOperations } from './operations';
 
 interface OperationListProps {
   operations: Operation[];
@@ -14,7 +14,7 @@ interface OperationListProps {
 /** The operations by tag, with a search. */
 export function OperationList({ operations, currentId, onChoose }: OperationListProps) {
   const [phrase, setPhrase] = useState('');
-  const groups = groupsOf(operations, phrase);
+  const groups = searchOperations(operations, phrase);
   return (
     <nav aria-label="Operations">
       <TextInput

@@ -11,7 +11,7 @@ import { CurlPanel } from './curl-panel';
 import { OperationSummary } from './operation-summary';
 import { needsConfirmation, type Operation, type ParameterPlace } from './operations';
 import { ParameterInput } from './parameter-input';
-import { emptyValues, parameterError, requestOf, type Values } from './request';
+import { emptyValues, parameterError, prepareRequest, type Values } from './request';
 import { ResponsePanel } from './response-panel';
 import { send } from './send';
 import { suggestionFor } from './suggestions';
@@ -35,7 +35,7 @@ export function OperationPanel({ operation }: { operation: Operation }) {
         ]),
       ),
   });
-  const request = requestOf(operation, form.values, window.location.origin);
+  const request = prepareRequest(operation, form.values, window.location.origin);
   const sending = useSending(operation, apiKey);
   const [isConfirming, confirmation] = useDisclosure(false);
   const submit = form.onSubmit(() =>

@@ -1,12 +1,12 @@
 import administration from '../../../admin-openapi.json';
 import store from '../../../openapi.json';
 import type { OpenApiDocument } from './openapi-document';
-import { groupsOf, needsConfirmation, operationsOf } from './operations';
+import { needsConfirmation, readOperations, searchOperations } from './operations';
 
-const ofStore = operationsOf(store as unknown as OpenApiDocument, '/docs', false);
-const ofAdministration = operationsOf(administration as unknown as OpenApiDocument, '/docs/admin', true);
+const ofStore = readOperations(store as unknown as OpenApiDocument, '/docs', false);
+const ofAdministration = readOperations(administration as unknown as OpenApiDocument, '/docs/admin', true);
 
-describe('operationsOf', () => {
+describe('readOperations', () => {
   it('returns every operation of the document, with its base path', () => {
     const count = (paths: object) =>
       Object.values(paths).flatMap((methods: object) => Object.keys(methods)).length;
@@ -47,10 +47,10 @@ describe('operationsOf', () => {
   });
 });
 
-describe('groupsOf', () => {
+describe('searchOperations', () => {
   it('finds operations by every word of their method, path, name, summary or tag', () => {
     const found = (phrase: string) =>
-      groupsOf(ofStore, phrase).map(({ operations }) => operations.map(({ id }) => id));
+      searchOperations(ofStore, phrase).map(({ operations }) => operations.map(({ id }) => id));
     expect(found('post ANIMAL')).toEqual([['createPet']]);
     expect(found('orders')).toEqual([['listOrders', 'createOrder']]);
     expect(found('no such')).toEqual([]);

@@ -55,12 +55,12 @@ interface OperationGroup {
  * Returns the operations of a document, in the order of its tags.
  * @param reference the path of the page that shows the document.
  */
-export function operationsOf(
+export function readOperations(
   document: OpenApiDocument,
   reference: string,
   isAdministration: boolean,
 ): Operation[] {
-  const basePath = pathOf(document.servers[0]?.url ?? '/');
+  const basePath = toPath(document.servers[0]?.url ?? '/');
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, operation]) => operation.operationId !== undefined)
@@ -74,16 +74,16 @@ export function operationsOf(
           summary: operation.summary ?? id,
           description: operation.description ?? '',
           stability: operation['x-stability'] ?? 'stable',
-          deprecation: deprecationOf(operation),
-          parameters: (operation.parameters ?? []).flatMap((each) => parameterOf(each, document)),
-          body: bodyOf(operation, document),
+          deprecation: readDeprecation(operation),
+          parameters: (operation.parameters ?? []).flatMap((each) => readParameter(each, document)),
+          body: readBody(operation, document),
           statuses: Object.fromEntries(
             Object.entries(operation.responses).map(([status, response]) => [
               status,
               resolveResponse(response, document).description ?? '',
             ]),
           ),
-          headers: headersOf(operation, document),
+          headers: readHeaders(operation, document),
           isAdministration,
           referenceUrl: `${reference}#/${encodeURIComponent(tag)}/${encodeURIComponent(id)}`,
         };
@@ -95,7 +95,7 @@ export function operationsOf(
 }
 
 /** Returns the operations that have every word of a phrase in their method, path, name, summary or tag, by tag. */
-export function groupsOf(operations: Operation[], phrase: string): OperationGroup[] {
+export function searchOperations(operations: Operation[], phrase: string): OperationGroup[] {
   const words = phrase.toLowerCase().split(/\s+/).filter(Boolean);
   const found = operations.filter(({ method, path, id, summary, tag }) => {
     const text = `${method} ${path} ${id} ${summary} ${tag}`.toLowerCase();
@@ -112,7 +112,7 @@ export function needsConfirmation({ isAdministration, method, parameters }: Oper
   );
 }
 
-function parameterOf(parameter: DocumentParameter, document: OpenApiDocument): Parameter[] {
+function readParameter(parameter: DocumentParameter, document: OpenApiDocument): Parameter[] {
   const { name, in: place, required = false, description } = parameter;
   if (place === 'cookie') {
     return [];
@@ -130,13 +130,13 @@ function parameterOf(parameter: DocumentParameter, document: OpenApiDocument): P
       description: `${description ?? ''}${range}`,
       choices: schema.type === 'boolean' ? ['true', 'false'] : (schema.enum?.map(String) ?? null),
       isInteger,
-      defaultValue: textOf(schema.default),
-      example: textOf(parameter.example ?? schema.examples?.[0]),
+      defaultValue: toText(schema.default),
+      example: toText(parameter.example ?? schema.examples?.[0]),
     },
   ];
 }
 
-function bodyOf({ requestBody }: DocumentOperation, document: OpenApiDocument): Operation['body'] {
+function readBody({ requestBody }: DocumentOperation, document: OpenApiDocument): Operation['body'] {
   const [contentType, media] = Object.entries(requestBody?.content ?? {})[0] ?? [];
   if (contentType === undefined || media === undefined) {
     return null;
@@ -145,7 +145,7 @@ function bodyOf({ requestBody }: DocumentOperation, document: OpenApiDocument): 
   return { contentType, example: example === undefined ? '' : JSON.stringify(example, null, 2) };
 }
 
-function deprecationOf(operation: DocumentOperation): Operation['deprecation'] {
+function readDeprecation(operation: DocumentOperation): Operation['deprecation'] {
   return operation.deprecated === true
     ? {
         since: operation['x-deprecated-since'] ?? null,
@@ -155,11 +155,11 @@ function deprecationOf(operation: DocumentOperation): Operation['deprecation'] {
     : null;
 }
 
-function headersOf({ responses }: DocumentOperation, document: OpenApiDocument): Record<string, string> {
+function readHeaders({ responses }: DocumentOperation, document: OpenApiDocument): Record<string, string> {
   const descriptions = Object.values(responses).flatMap((response) =>
     Object.entries(resolveResponse(response, document).headers ?? {}).map(
       ([name, { $ref, description }]): [string, string] => {
-        const shared = $ref === undefined ? undefined : document.components?.headers?.[lastSegmentOf($ref)];
+        const shared = $ref === undefined ? undefined : document.components?.headers?.[lastSegment($ref)];
         return [name.toLowerCase(), description ?? shared?.description ?? ''];
       },
     ),
@@ -169,23 +169,23 @@ function headersOf({ responses }: DocumentOperation, document: OpenApiDocument):
 
 function resolveResponse(response: DocumentResponse, { components }: OpenApiDocument): DocumentResponse {
   const { $ref } = response;
-  return $ref === undefined ? response : (components?.responses?.[lastSegmentOf($ref)] ?? {});
+  return $ref === undefined ? response : (components?.responses?.[lastSegment($ref)] ?? {});
 }
 
 function resolveSchema(schema: Schema = {}, document: OpenApiDocument): Schema {
   const { $ref, ...own } = schema;
-  return $ref === undefined ? own : { ...document.components?.schemas?.[lastSegmentOf($ref)], ...own };
+  return $ref === undefined ? own : { ...document.components?.schemas?.[lastSegment($ref)], ...own };
 }
 
-function lastSegmentOf(reference: string): string {
+function lastSegment(reference: string): string {
   return reference.slice(reference.lastIndexOf('/') + 1);
 }
 
-function pathOf(server: string): string {
+function toPath(server: string): string {
   return new URL(server, 'http://localhost').pathname.replace(/\/$/, '');
 }
 
-function textOf(value: unknown): string | null {
+function toText(value: unknown): string | null {
   return value === undefined || value === null
     ? null
     : typeof value === 'string'

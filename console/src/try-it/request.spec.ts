@@ -1,9 +1,9 @@
 import document from '../../../openapi.json';
 import type { OpenApiDocument } from './openapi-document';
-import { operationsOf } from './operations';
-import { emptyValues, parameterError, requestOf, type Values } from './request';
+import { readOperations } from './operations';
+import { emptyValues, parameterError, prepareRequest, type Values } from './request';
 
-const operations = operationsOf(document as unknown as OpenApiDocument, '/docs', false);
+const operations = readOperations(document as unknown as OpenApiDocument, '/docs', false);
 const ORIGIN = 'http://localhost:3000';
 
 function requestTo(id: string, values: Partial<Values>) {
@@ -11,10 +11,10 @@ function requestTo(id: string, values: Partial<Values>) {
   if (operation === undefined) {
     throw new Error(`No operation ${id}`);
   }
-  return requestOf(operation, { ...emptyValues(operation), ...values }, ORIGIN);
+  return prepareRequest(operation, { ...emptyValues(operation), ...values }, ORIGIN);
 }
 
-describe('requestOf', () => {
+describe('prepareRequest', () => {
   it('sends only what is filled in', () => {
     expect(requestTo('listPets', { query: { limit: '3', status: '', cursor: ' ' } })).toEqual({
       method: 'GET',

@@ -25,7 +25,7 @@ export function emptyValues({ parameters, body }: Operation): Values {
 }
 
 /** Returns the request that these values make. */
-export function requestOf(operation: Operation, values: Values, origin: string): PreparedRequest {
+export function prepareRequest(operation: Operation, values: Values, origin: string): PreparedRequest {
   const path = operation.path.replaceAll(/\{([^}]+)\}/g, (_placeholder, name: string) => {
     const value = values.path[name] ?? '';
     return value === '' ? `:${name}` : encode(value);

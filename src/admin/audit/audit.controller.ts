@@ -2,7 +2,7 @@ import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Stability } from '../../deprecation/stability.decorator.js';
-import { pageLinks, pageOf } from '../../schemas/pagination.js';
+import { pageLinks, pageSchema } from '../../schemas/pagination.js';
 import { Responses } from '../../openapi/responses.decorator.js';
 import { AuditEvent, AuditQuery } from './audit.schemas.js';
 import { AuditService } from './audit.service.js';
@@ -22,7 +22,7 @@ export class AuditController {
   })
   @Responses({
     status: 200,
-    schema: pageOf(AuditEvent),
+    schema: pageSchema(AuditEvent),
     description: 'A page of audit events.',
     headers: ['PageLinks'],
   })

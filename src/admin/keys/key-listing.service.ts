@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { PrismaService } from '../../database/prisma.service.js';
-import { quotaBucketKey, quotaIdOf } from '../../rate-limit/rules/bucket-key.js';
+import { parseQuotaId, quotaBucketKey } from '../../rate-limit/rules/bucket-key.js';
 import { CounterStore } from '../../rate-limit/stores/counter-store.js';
 import { Clock } from '../../settings/clock.js';
 import { UsageJournal } from '../../usage/usage.journal.js';
@@ -35,7 +35,7 @@ export class KeyListing {
   /** Returns one page of the keys, and the position after which the next one begins, or null on the last page. */
   async page(selection: PageOfKeys): Promise<{ keys: KeyWithUsage[]; next: KeyPosition | null }> {
     const bans = await this.counters.bans();
-    const bannedQuotas = [...bans.keys()].flatMap((bucketKey) => quotaIdOf(bucketKey) ?? []);
+    const bannedQuotas = [...bans.keys()].flatMap((bucketKey) => parseQuotaId(bucketKey) ?? []);
     await this.aggregateUsage();
     const { records, next } = await findKeys(this.database, selection, bannedQuotas, this.clock.now());
     return { keys: await this.withUsage(records, bans), next };

@@ -130,7 +130,7 @@ function isUnusedSince(since: Date): Prisma.Sql {
   )`;
 }
 
-/** Returns the SQL of `stateOf` for the key `k` at `nowMs`. */
+/** Returns the SQL of `keyState` for the key `k` at `nowMs`. */
 function stateAt(nowMs: number): Prisma.Sql {
   return Prisma.sql`CASE
     WHEN k.revoked_at IS NOT NULL THEN 'revoked'

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { generateApiKey, hashApiKey } from '../../auth/rules/api-key.js';
 import { Clock } from '../../settings/clock.js';
-import { inTransaction, type Database } from '../../database/in-transaction.js';
+import { type Database, inTransaction } from '../../database/in-transaction.js';
 import type { Prisma } from '../../database/generated/client.js';
 import { PrismaService } from '../../database/prisma.service.js';
 import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
@@ -19,7 +19,7 @@ import {
   type KeyLabelChange,
   OVERLAP_MAX_SECONDS,
 } from './key.schemas.js';
-import { KEY_RELATIONS, type KeyRecord, keyView, planFields, stateOf } from './key.view.js';
+import { KEY_RELATIONS, type KeyRecord, keyState, keyView, planFields } from './key.view.js';
 import { quotaColumns } from '../plans/quota-plan.js';
 
 const DEFAULT_OVERLAP_MS = 24 * 60 * 60 * 1000;
@@ -220,7 +220,7 @@ export class KeyService {
   }
 
   private requireRotatable(key: KeyRecord): void {
-    const state = stateOf(key, this.clock.now());
+    const state = keyState(key, this.clock.now());
     if (state === 'revoked' || state === 'expired') {
       throw new ApiError('conflict', `The key is ${state}, so it cannot be rotated. Issue a new one.`);
     }

@@ -28,7 +28,7 @@ export function planFields({ quota: { plan, perMinute, perDay } }: Pick<KeyRecor
 }
 
 /** Returns the state of a key at `nowMs`. A rotated key is valid until its overlap ends, which is when it expires. */
-export function stateOf(
+export function keyState(
   { revokedAt, expiresAt, successor }: Pick<KeyRecord, 'expiresAt' | 'revokedAt' | 'successor'>,
   nowMs: number,
 ): KeyState {
@@ -49,7 +49,7 @@ export function keyView(record: KeyRecord, bannedUntil: Date | null, nowMs: numb
     name,
     note,
     role,
-    state: stateOf(record, nowMs),
+    state: keyState(record, nowMs),
     prefix,
     lastFour,
     quotaId,

@@ -16,7 +16,7 @@ import { ApiBody, ApiConflictResponse, ApiOperation, ApiTags } from '@nestjs/swa
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
 import { Stability } from '../../deprecation/stability.decorator.js';
-import { pageLinks, pageOf } from '../../schemas/pagination.js';
+import { pageLinks, pageSchema } from '../../schemas/pagination.js';
 import { Responses } from '../../openapi/responses.decorator.js';
 import type { Principal } from '../../http/principal.js';
 import { RateLimitStatus } from '../../rate-limit/rate-limit-status.schema.js';
@@ -60,7 +60,7 @@ export class KeysController {
   })
   @Responses({
     status: 200,
-    schema: pageOf(KeyWithUsage),
+    schema: pageSchema(KeyWithUsage),
     description: 'A page of keys.',
     headers: ['PageLinks'],
   })

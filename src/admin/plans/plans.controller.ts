@@ -3,7 +3,7 @@ import { ApiConflictResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/sw
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
 import { Stability } from '../../deprecation/stability.decorator.js';
-import { pageLinks, pageOf } from '../../schemas/pagination.js';
+import { pageLinks, pageSchema } from '../../schemas/pagination.js';
 import { Responses } from '../../openapi/responses.decorator.js';
 import type { Principal } from '../../http/principal.js';
 import type { Limits } from './limits.schema.js';
@@ -31,7 +31,12 @@ export class PlansController {
     summary: 'List plans',
     description: 'Returns one page of the plans, in order of their names.',
   })
-  @Responses({ status: 200, schema: pageOf(Plan), description: 'A page of plans.', headers: ['PageLinks'] })
+  @Responses({
+    status: 200,
+    schema: pageSchema(Plan),
+    description: 'A page of plans.',
+    headers: ['PageLinks'],
+  })
   async listPlans(
     @Query({ schema: PlanQuery }) { limit, cursor }: PlanQuery,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -2,7 +2,7 @@ import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Stability } from '../../deprecation/stability.decorator.js';
-import { pageLinks, pageOf } from '../../schemas/pagination.js';
+import { pageLinks, pageSchema } from '../../schemas/pagination.js';
 import { Responses } from '../../openapi/responses.decorator.js';
 import { UsageRepository } from '../../usage/usage.repository.js';
 import { UsageTotals } from '../../usage/usage.schemas.js';
@@ -39,7 +39,12 @@ export class UsageController {
     summary: 'List usage',
     description: 'Returns one page of the usage of all keys, newest first. Requests appear within a second.',
   })
-  @Responses({ status: 200, schema: pageOf(Usage), description: 'A page of usage.', headers: ['PageLinks'] })
+  @Responses({
+    status: 200,
+    schema: pageSchema(Usage),
+    description: 'A page of usage.',
+    headers: ['PageLinks'],
+  })
   async listUsage(
     @Query({ schema: UsageQuery }) { cursor, ...filters }: UsageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -55,7 +60,12 @@ export class UsageController {
     summary: 'List the usage of a key',
     description: 'Returns one page of the usage of a key, newest first. Requests appear within a second.',
   })
-  @Responses({ status: 200, schema: pageOf(Usage), description: 'A page of usage.', headers: ['PageLinks'] })
+  @Responses({
+    status: 200,
+    schema: pageSchema(Usage),
+    description: 'A page of usage.',
+    headers: ['PageLinks'],
+  })
   async listUsageOfKey(
     @Param('id') id: string,
     @Query({ schema: UsageQuery }) { cursor, ...filters }: UsageQuery,
@@ -73,7 +83,7 @@ export class UsageController {
   })
   @Responses({
     status: 200,
-    schema: pageOf(DeprecatedCalls),
+    schema: pageSchema(DeprecatedCalls),
     description: 'A page of callers.',
     headers: ['PageLinks'],
   })
@@ -96,7 +106,7 @@ export class UsageController {
   })
   @Responses({
     status: 200,
-    schema: pageOf(UsageTotals),
+    schema: pageSchema(UsageTotals),
     description: 'A page of totals.',
     headers: ['PageLinks'],
   })
@@ -116,7 +126,7 @@ export class UsageController {
     summary: 'List the keys with the most requests',
     description: `Returns the \`limit\` keys with the most requests in the range, most first. It is the top of the list, without further pages. ${KEPT}`,
   })
-  @Responses({ status: 200, schema: pageOf(KeyUsage), description: 'The keys with the most requests.' })
+  @Responses({ status: 200, schema: pageSchema(KeyUsage), description: 'The keys with the most requests.' })
   listTopKeys(@Query({ schema: TopKeysQuery }) { limit, ...range }: TopKeysQuery): Promise<KeyUsage[]> {
     return this.repository.topKeys(range, limit);
   }

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Key } from '../../admin/keys/key.schemas.js';
 import { KeyService } from '../../admin/keys/key.service.js';
-import { actorOf, type ActorOptions, withActor } from '../actor.js';
+import { type ActorOptions, toActor, withActor } from '../actor.js';
 import {
   durationArgument,
   EXIT_USAGE,
@@ -63,7 +63,7 @@ export function issueCommand(): Command {
       requireBothOrNone(input, command);
       await withServices(async (services) => {
         const keys = services.get(KeyService);
-        await printIssued(await keys.issue({ ...input, expiresAt: expires }, actorOf({ as })), { json });
+        await printIssued(await keys.issue({ ...input, expiresAt: expires }, toActor({ as })), { json });
       });
     });
 }
@@ -80,7 +80,7 @@ export function labelCommand(): Command {
         command.error('error: give --name, --note or --no-note', { exitCode: EXIT_USAGE });
       }
       const change = { name, note: note === false ? null : note };
-      await changeKey(id, options, (keys, keyId) => keys.label(keyId, change, actorOf(options)));
+      await changeKey(id, options, (keys, keyId) => keys.label(keyId, change, toActor(options)));
     });
 }
 
@@ -102,7 +102,7 @@ export function rotateCommand(): Command {
         const keys = services.get(KeyService);
         const oldId = await findKeyId(services, id);
         const input = { overlapMs: options.overlap, expiresAt: options.expires };
-        const issued = await keys.rotate(oldId, input, actorOf(options));
+        const issued = await keys.rotate(oldId, input, toActor(options));
         const { state, expiresAt } = await keys.find(oldId);
         const end =
           state === 'rotating' ? `The old key works until ${expiresAt}.` : 'The old key no longer works.';
@@ -121,7 +121,7 @@ export function revokeCommand(): Command {
         if (key.revokedAt === null) {
           await confirm(`Revoke ${keyText(key)} immediately and permanently?`, options);
         }
-        return keys.revoke(keyId, actorOf(options));
+        return keys.revoke(keyId, toActor(options));
       });
     });
 }
@@ -150,7 +150,7 @@ export function planCommand(): Command {
           `Move ${keyText(key)} from plan ${key.plan}, ${limitsText(key)}, to plan ${plan}${own}?`,
           options,
         );
-        return keys.changePlan(keyId, { plan, perMinute, perDay }, actorOf(options));
+        return keys.changePlan(keyId, { plan, perMinute, perDay }, toActor(options));
       });
     });
 }
@@ -159,7 +159,7 @@ export function planCommand(): Command {
 export function unbanCommand(): Command {
   return keyCommand('unban', 'end the ban of a key immediately').action(
     async (id: string, options: ChangeOptions) => {
-      await changeKey(id, options, (keys, keyId) => keys.unban(keyId, actorOf(options)));
+      await changeKey(id, options, (keys, keyId) => keys.unban(keyId, toActor(options)));
     },
   );
 }

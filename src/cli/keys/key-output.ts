@@ -3,13 +3,13 @@ import { type Format, print, printFields, printLines } from '../output/print.js'
 
 /** Prints a key without the key itself. */
 export function printKey(key: Key | KeyWithUsage, format: Format): Promise<void> {
-  return print(key, format, () => printFields(fieldsOf(key)));
+  return print(key, format, () => printFields(toFields(key)));
 }
 
 /** Prints a new key with the key itself, and then these lines. */
 export function printIssued(issued: IssuedKey, format: Format, ...lines: string[]): Promise<void> {
   return print(issued, format, () => {
-    printFields({ key: issued.key, ...fieldsOf(issued) });
+    printFields({ key: issued.key, ...toFields(issued) });
     printLines('The key is not shown again.', ...lines);
   });
 }
@@ -24,7 +24,7 @@ export function limitsText({ perMinute, perDay }: Pick<Key, 'perMinute' | 'perDa
   return `${perMinute ?? 'no'} requests per minute, ${perDay ?? 'none'} per day`;
 }
 
-function fieldsOf(key: Key | KeyWithUsage) {
+function toFields(key: Key | KeyWithUsage) {
   return {
     id: key.id,
     name: key.name,

@@ -1,6 +1,6 @@
-import { networkOf } from './network.js';
+import { toNetwork } from './network.js';
 
-describe('networkOf', () => {
+describe('toNetwork', () => {
   it.each([
     ['203.0.113.9', '203.0.113.9'],
     ['127.0.0.1', '127.0.0.1'],
@@ -15,16 +15,16 @@ describe('networkOf', () => {
     ['[2001:db8::1]:4711', '2001:db8::/64'],
     ['[2001:db8::1]', '2001:db8::/64'],
   ])('returns for %s the network %s', (address, network) => {
-    expect(networkOf(address)).toBe(network);
+    expect(toNetwork(address)).toBe(network);
   });
 
   it('returns the same for all addresses of a /64, and another for the next /64', () => {
-    expect(networkOf('2001:db8:1:2::1')).toBe(networkOf('2001:db8:1:2:abcd::9'));
-    expect(networkOf('2001:db8:1:2::1')).not.toBe(networkOf('2001:db8:1:3::1'));
+    expect(toNetwork('2001:db8:1:2::1')).toBe(toNetwork('2001:db8:1:2:abcd::9'));
+    expect(toNetwork('2001:db8:1:2::1')).not.toBe(toNetwork('2001:db8:1:3::1'));
   });
 
   it('returns the same for an IPv4 address and its IPv4-mapped IPv6 address', () => {
-    expect(networkOf('::ffff:198.51.100.7')).toBe(networkOf('198.51.100.7'));
+    expect(toNetwork('::ffff:198.51.100.7')).toBe(toNetwork('198.51.100.7'));
   });
 
   it.each([
@@ -38,6 +38,6 @@ describe('networkOf', () => {
     '203.0.113.9:4711x',
     '[2001:db8::1]:',
   ])('returns "unknown" for %j, which is no address', (address) => {
-    expect(networkOf(address)).toBe('unknown');
+    expect(toNetwork(address)).toBe('unknown');
   });
 });

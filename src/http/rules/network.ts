@@ -7,7 +7,7 @@ const WITH_PORT = /^(?:\[(?<v6>[^\]]+)\]|(?<v4>[\d.]+))(?::\d+)?$/;
  * Returns a client's network: the IPv4 address, also one mapped into IPv6, or the /64 of an IPv6 address, since a client that has
  * one address of a /64 has all of it. Returns `unknown` for anything else, so that a client cannot invent networks.
  */
-export function networkOf(address = ''): string {
+export function toNetwork(address = ''): string {
   const { v4, v6 } = WITH_PORT.exec(address)?.groups ?? {};
   const bare = v6 ?? v4 ?? address;
   if (!ipaddr.isValid(bare)) {

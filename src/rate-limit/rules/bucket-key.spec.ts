@@ -1,4 +1,4 @@
-import { addressBucketKey, quotaBucketKey, quotaIdOf, statusBucketKey } from './bucket-key.js';
+import { addressBucketKey, parseQuotaId, quotaBucketKey, statusBucketKey } from './bucket-key.js';
 
 describe('a bucket key', () => {
   it('is the same in every release, as stored counters have it', () => {
@@ -8,8 +8,8 @@ describe('a bucket key', () => {
   });
 
   it('contains the id of a quota only if its requests count against the plan', () => {
-    expect(quotaIdOf(quotaBucketKey('7'))).toBe('7');
-    expect(quotaIdOf(statusBucketKey('7'))).toBeNull();
-    expect(quotaIdOf(addressBucketKey('203.0.113.9'))).toBeNull();
+    expect(parseQuotaId(quotaBucketKey('7'))).toBe('7');
+    expect(parseQuotaId(statusBucketKey('7'))).toBeNull();
+    expect(parseQuotaId(addressBucketKey('203.0.113.9'))).toBeNull();
   });
 });

@@ -16,6 +16,6 @@ export function addressBucketKey(network: string): string {
 }
 
 /** Returns the id of the quota that a bucket belongs to, or null for other buckets. */
-export function quotaIdOf(bucketKey: string): string | null {
+export function parseQuotaId(bucketKey: string): string | null {
   return bucketKey.startsWith(QUOTA) ? bucketKey.slice(QUOTA.length) : null;
 }

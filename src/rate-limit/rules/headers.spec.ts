@@ -14,7 +14,7 @@ const day = (limit: number, used: number) => windowState('day', Math.floor(nowMs
 const rateLimitHeaders = (decision: RateLimitDecision) => rateLimitReport(decision).headers;
 
 /** The headers of a request without a ban. */
-const headersOf = (allowed: boolean, windows: WindowState[]) =>
+const headersFor = (allowed: boolean, windows: WindowState[]) =>
   rateLimitHeaders({
     allowed,
     windows,
@@ -27,7 +27,7 @@ const headersOf = (allowed: boolean, windows: WindowState[]) =>
 
 describe('the rate-limit headers', () => {
   it('have the tightest window, and both windows in the IETF form', () => {
-    expect(headersOf(true, [minute(60, 1), day(1000, 41)])).toEqual({
+    expect(headersFor(true, [minute(60, 1), day(1000, 41)])).toEqual({
       'X-RateLimit-Limit': '60',
       'X-RateLimit-Remaining': '59',
       'X-RateLimit-Reset': minuteEnd,
@@ -37,7 +37,7 @@ describe('the rate-limit headers', () => {
   });
 
   it('have the day when it has fewer requests remaining than the minute', () => {
-    expect(headersOf(true, [minute(60, 1), day(1000, 950)])).toMatchObject({
+    expect(headersFor(true, [minute(60, 1), day(1000, 950)])).toMatchObject({
       'X-RateLimit-Limit': '1000',
       'X-RateLimit-Remaining': '50',
       'X-RateLimit-Reset': dayEnd,
@@ -45,7 +45,7 @@ describe('the rate-limit headers', () => {
   });
 
   it('have the day, which resets later, on a tie', () => {
-    expect(headersOf(true, [minute(60, 10), day(1000, 950)])).toMatchObject({
+    expect(headersFor(true, [minute(60, 10), day(1000, 950)])).toMatchObject({
       'X-RateLimit-Limit': '1000',
       'X-RateLimit-Remaining': '50',
       'X-RateLimit-Reset': dayEnd,
@@ -53,7 +53,7 @@ describe('the rate-limit headers', () => {
   });
 
   it('have only the minute for an anonymous client', () => {
-    expect(headersOf(true, [minute(300, 300)])).toEqual({
+    expect(headersFor(true, [minute(300, 300)])).toEqual({
       'X-RateLimit-Limit': '300',
       'X-RateLimit-Remaining': '0',
       'X-RateLimit-Reset': minuteEnd,
@@ -64,13 +64,13 @@ describe('the rate-limit headers', () => {
 
   it('have Retry-After only on a denial, not on the last allowed request', () => {
     const windows = [minute(60, 60), day(1000, 60)];
-    expect(headersOf(true, windows)).not.toHaveProperty('Retry-After');
-    expect(headersOf(false, windows)).toMatchObject({ 'Retry-After': '31' });
+    expect(headersFor(true, windows)).not.toHaveProperty('Retry-After');
+    expect(headersFor(false, windows)).toMatchObject({ 'Retry-After': '31' });
   });
 
   it('have the wait for the day when only the day is full', () => {
     const windows = [minute(60, 3), day(1000, 1000)];
-    expect(headersOf(false, windows)).toMatchObject({
+    expect(headersFor(false, windows)).toMatchObject({
       'X-RateLimit-Remaining': '0',
       'X-RateLimit-Reset': dayEnd,
       'Retry-After': String(secondsOfDayLeft),
@@ -79,7 +79,7 @@ describe('the rate-limit headers', () => {
 
   it('have the later wait when both windows are full', () => {
     const windows = [minute(60, 60), day(1000, 1000)];
-    expect(headersOf(false, windows)).toMatchObject({
+    expect(headersFor(false, windows)).toMatchObject({
       'X-RateLimit-Limit': '1000',
       'X-RateLimit-Reset': dayEnd,
       'Retry-After': String(secondsOfDayLeft),
@@ -88,7 +88,7 @@ describe('the rate-limit headers', () => {
 
   it('have no negative number', () => {
     const windows = [minute(10, 60), day(20, 60)];
-    expect(headersOf(false, windows)).toMatchObject({
+    expect(headersFor(false, windows)).toMatchObject({
       'X-RateLimit-Remaining': '0',
       RateLimit: `"minute";r=0;t=31, "day";r=0;t=${secondsOfDayLeft}`,
     });

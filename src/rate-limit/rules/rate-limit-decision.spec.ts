@@ -1,11 +1,11 @@
 import { BatchItemError } from '../../database/batcher.js';
 import {
-  toBanStatus,
   type CountedBucket,
   decisionsFor,
   groupByBucket,
   previewDecision,
   type RateLimitDecision,
+  toBanStatus,
 } from './rate-limit-decision.js';
 import { dayOf, minuteOf } from './windows.js';
 
@@ -31,7 +31,7 @@ const counted = (facts: Partial<CountedBucket>): CountedBucket => ({
 });
 
 /** Whether the request is allowed, what remains of its windows, and how many refusals remain until a ban. */
-function numbersOf(decision: RateLimitDecision | BatchItemError) {
+function summarize(decision: RateLimitDecision | BatchItemError) {
   const { allowed, windows, refusalsUntilBan } = decision as RateLimitDecision;
   return [allowed, Object.fromEntries(windows.map((each) => [each.name, each.remaining])), refusalsUntilBan];
 }
@@ -65,7 +65,7 @@ describe('decisionsFor', () => {
       [ADDRESS.bucketKey, ofAddress],
       [QUOTA.bucketKey, ofQuota],
     ]);
-    expect(decisionsFor(batch, outcomes, BAN_DURATIONS).map(numbersOf)).toEqual([
+    expect(decisionsFor(batch, outcomes, BAN_DURATIONS).map(summarize)).toEqual([
       [true, { minute: 1, day: 901 }, 60],
       [true, { minute: 293 }, null],
       [true, { minute: 0, day: 900 }, 60],
@@ -113,7 +113,7 @@ describe('previewDecision', () => {
     [false, 60, 999],
     [false, 59, 1000],
   ])('returns allowed %s when %i of 60 and %i of 1000 requests are used', (allowed, minuteUsed, dayUsed) => {
-    expect(numbersOf(previewDecision(counted({ minuteUsed, dayUsed }), QUOTA, BAN_DURATIONS))).toEqual([
+    expect(summarize(previewDecision(counted({ minuteUsed, dayUsed }), QUOTA, BAN_DURATIONS))).toEqual([
       allowed,
       { minute: 60 - minuteUsed, day: 1000 - dayUsed },
       60,
@@ -129,7 +129,7 @@ describe('previewDecision', () => {
   });
 
   it('returns the refusals that remain until a ban', () => {
-    expect(numbersOf(previewDecision(counted({ refusals: 20 }), QUOTA, BAN_DURATIONS))).toEqual([
+    expect(summarize(previewDecision(counted({ refusals: 20 }), QUOTA, BAN_DURATIONS))).toEqual([
       true,
       { minute: 60, day: 1000 },
       40,
@@ -139,14 +139,14 @@ describe('previewDecision', () => {
   it('returns a ban until its last millisecond, with the windows as they are', () => {
     const last = counted({ bannedUntil: new Date(nowMs + 1) });
     expect(previewDecision(last, QUOTA, BAN_DURATIONS).ban).toEqual({ untilMs: nowMs + 1, started: false });
-    expect(numbersOf(previewDecision(last, QUOTA, BAN_DURATIONS))).toEqual([
+    expect(summarize(previewDecision(last, QUOTA, BAN_DURATIONS))).toEqual([
       false,
       { minute: 60, day: 1000 },
       0,
     ]);
     const over = counted({ bannedUntil: new Date(nowMs) });
     expect(previewDecision(over, QUOTA, BAN_DURATIONS).ban).toBeNull();
-    expect(numbersOf(previewDecision(over, QUOTA, BAN_DURATIONS))).toEqual([
+    expect(summarize(previewDecision(over, QUOTA, BAN_DURATIONS))).toEqual([
       true,
       { minute: 60, day: 1000 },
       60,
@@ -155,8 +155,8 @@ describe('previewDecision', () => {
 
   it('returns no ban where bans are off, nor for an anonymous client', () => {
     const bucket = counted({ bannedUntil: end });
-    expect(numbersOf(previewDecision(bucket, QUOTA, []))).toEqual([true, { minute: 60, day: 1000 }, null]);
-    expect(numbersOf(previewDecision(bucket, ADDRESS, BAN_DURATIONS))).toEqual([true, { minute: 300 }, null]);
+    expect(summarize(previewDecision(bucket, QUOTA, []))).toEqual([true, { minute: 60, day: 1000 }, null]);
+    expect(summarize(previewDecision(bucket, ADDRESS, BAN_DURATIONS))).toEqual([true, { minute: 300 }, null]);
   });
 });
 

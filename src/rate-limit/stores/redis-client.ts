@@ -26,7 +26,7 @@ export function createClient(addresses: readonly RedisAddress[]): RedisClient {
 }
 
 /** Returns the connections to all masters. */
-export function mastersOf(client: Redis | Cluster): Redis[] {
+export function findMasters(client: Redis | Cluster): Redis[] {
   return client instanceof Cluster ? client.nodes('master') : [client];
 }
 
@@ -60,7 +60,7 @@ export async function connect(client: RedisClient, addresses: readonly RedisAddr
     return connect(createCluster(addresses), addresses);
   }
   try {
-    await Promise.all(mastersOf(client).map(expectNoEviction));
+    await Promise.all(findMasters(client).map(expectNoEviction));
   } catch (error) {
     client.disconnect();
     throw error;

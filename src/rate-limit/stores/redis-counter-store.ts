@@ -15,7 +15,7 @@ import {
   type RateLimitRequest,
 } from '../rules/rate-limit-decision.js';
 import { CounterStore, type CounterStoreError, counterStoreError, DEADLINE_MS } from './counter-store.js';
-import { type Call, connect, createClient, mastersOf, type RedisClient } from './redis-client.js';
+import { type Call, connect, createClient, findMasters, type RedisClient } from './redis-client.js';
 
 /** For all that the start needs of all servers. */
 const CONNECT_DEADLINE_MS = 3000;
@@ -98,7 +98,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   /** Pings every master, and connects anew if one does not reply: the address may lead to another server. */
   async ping(): Promise<void> {
     try {
-      await this.send(Promise.all(mastersOf(this.client).map((master) => master.ping())));
+      await this.send(Promise.all(findMasters(this.client).map((master) => master.ping())));
     } catch (error) {
       if ((error as Error).cause instanceof DeadlineError) {
         this.client.disconnect(true);
@@ -111,7 +111,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     const bans = new Map<string, Date>();
     if (this.environment.BAN_DURATIONS.length > 0) {
       await this.send(
-        Promise.all(mastersOf(this.client).map((master) => this.addBans(master, bans))),
+        Promise.all(findMasters(this.client).map((master) => this.addBans(master, bans))),
         BANS_DEADLINE_MS,
       );
     }
@@ -119,7 +119,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   }
 
   async liftBan(bucketKey: string): Promise<Date | null> {
-    const untilMs = await this.send(this.client.liftBan(this.keyOf(bucketKey), this.clock.storeOffsetMs));
+    const untilMs = await this.send(this.client.liftBan(this.toKey(bucketKey), this.clock.storeOffsetMs));
     return untilMs === null ? null : new Date(untilMs as number);
   }
 
@@ -194,14 +194,14 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   private async addBans(master: Redis, bans: Map<string, Date>): Promise<void> {
     const [seconds, microseconds] = await master.time();
     const nowMs = Number(seconds) * 1000 + Number(microseconds) / 1000 + this.clock.storeOffsetMs;
-    const match = this.keyOf(quotaBucketKey('*'));
+    const match = this.toKey(quotaBucketKey('*'));
     for await (const keys of master.scanStream({ match, count: SCAN_COUNT })) {
       await Promise.all(
         (keys as string[]).map(async (key) => {
           // By the client, because a key may be moving to another master of the Cluster just now.
           const untilMs = Number(await this.client.hget(key, 'bannedUntil').catch(nullIfWrongType));
           if (untilMs > nowMs) {
-            bans.set(key.slice(this.keyOf('').length - 1, -1), new Date(untilMs));
+            bans.set(key.slice(this.toKey('').length - 1, -1), new Date(untilMs));
           }
         }),
       );
@@ -211,11 +211,11 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
   private consumeCall({ bucketKey, count, perMinute, perDay }: RateLimitRequest & { count: number }): Call {
     const { clock, environment } = this;
     const banDurations = environment.BAN_DURATIONS;
-    return [this.keyOf(bucketKey), count, perMinute, perDay ?? '', clock.storeOffsetMs, ...banDurations];
+    return [this.toKey(bucketKey), count, perMinute, perDay ?? '', clock.storeOffsetMs, ...banDurations];
   }
 
   /** Production and staging may share a Redis. The braces keep all keys of a bucket on one master of a Cluster. */
-  private keyOf(bucketKey: string): string {
+  private toKey(bucketKey: string): string {
     return `animal-store:${this.environment.APP_ENV}:{${bucketKey}}`;
   }
 }

@@ -14,7 +14,7 @@ function request(facts: Partial<CompletedRequest> = {}): CompletedRequest {
   };
 }
 
-function countsOf(...requests: CompletedRequest[]): UsageCounts {
+function countUsage(...requests: CompletedRequest[]): UsageCounts {
   const counts = new UsageCounts(100);
   for (const each of requests) {
     expect(counts.add(each)).toBe(true);
@@ -32,7 +32,7 @@ describe('UsageCounts', () => {
     [499, { clientErrors: 1 }],
     [500, { serverErrors: 1 }],
   ])('counts status %d by its class', (status, counts) => {
-    expect(countsOf(request({ status })).entries).toEqual([
+    expect(countUsage(request({ status })).entries).toEqual([
       {
         keyId: 'a',
         quotaId: 'quota of a',
@@ -51,7 +51,7 @@ describe('UsageCounts', () => {
   });
 
   it('groups requests by key, operation and minute', () => {
-    const { entries } = countsOf(
+    const { entries } = countUsage(
       request(),
       request({ keyId: 'b' }),
       request({ operation: 'getPet', deprecated: true }),
@@ -74,7 +74,7 @@ describe('UsageCounts', () => {
   });
 
   it('keeps the latest time, in whatever order the requests finish', () => {
-    const { entries } = countsOf(request({ atMs: NOON_MS + 6.6 }), request({ atMs: NOON_MS + 2 }));
+    const { entries } = countUsage(request({ atMs: NOON_MS + 6.6 }), request({ atMs: NOON_MS + 2 }));
     expect(entries).toMatchObject([{ succeeded: 2, lastAtMs: NOON_MS + 7 }]);
   });
 

@@ -1,11 +1,11 @@
 import { Input, SegmentedControl, Text } from '@mantine/core';
 import type { IssuedKey, Plan } from 'animal-store-client';
 import { useState } from 'react';
-import { ExpiryFields, expiryError, expiryOf } from '../../form/expiry-fields';
+import { expiryError, ExpiryFields, toExpiry } from '../../form/expiry-fields';
 import { useSubmission } from '../../form/use-submission';
 import { useStore } from '../../session/session';
 import { DialogForm } from './dialog-form';
-import { LabelFields, labelOf } from './label-fields';
+import { LabelFields, toLabel } from './label-fields';
 import { PlanFields } from './plan-fields';
 import { quotaErrors, quotaFields } from './quota-values';
 
@@ -38,7 +38,7 @@ export function IssueForm({ plans, onClose, onIssued }: IssueFormProps) {
     validate: (given) => ({ ...quotaErrors(given, planNamed(given.plan)), ...expiryError(given) }),
     send: (given): Promise<IssuedKey> => {
       const role = given.role === 'admin' ? 'admin' : 'client';
-      return store.admin.keys.issue({ ...labelOf(given), ...quotaFields(given), role, ...expiryOf(given) });
+      return store.admin.keys.issue({ ...toLabel(given), ...quotaFields(given), role, ...toExpiry(given) });
     },
     onSent: onIssued,
     onValuesChange: setValues,

@@ -31,7 +31,7 @@ export function LabelFields<Values extends LabelValues>({ form }: { form: UseFor
 }
 
 /** Returns the fields of a request. A note of the service is one line. */
-export function labelOf({ name, note }: LabelValues): { name: string; note?: string } {
+export function toLabel({ name, note }: LabelValues): { name: string; note?: string } {
   const line = note.trim().replaceAll(/\s*\n\s*/g, ' ');
   return { name, ...(line !== '' && { note: line }) };
 }

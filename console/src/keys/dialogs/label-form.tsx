@@ -3,14 +3,14 @@ import { useSubmission } from '../../form/use-submission';
 import { useStore } from '../../session/session';
 import { DialogForm } from './dialog-form';
 import type { KeyFormProps } from './key-form';
-import { LabelFields, labelOf } from './label-fields';
+import { LabelFields, toLabel } from './label-fields';
 
 /** Changes the name of a key and the note on it. */
 export function LabelForm({ apiKey, onClose, onChanged }: KeyFormProps) {
   const store = useStore();
   const { form, submit, error, isPending } = useSubmission({
     initialValues: { name: apiKey.name, note: apiKey.note ?? '' },
-    send: (values) => store.admin.keys.label(apiKey.id, labelOf(values)),
+    send: (values) => store.admin.keys.label(apiKey.id, toLabel(values)),
     onSent: onChanged,
   });
   return (

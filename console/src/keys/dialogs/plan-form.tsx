@@ -11,7 +11,7 @@ import { DialogForm } from './dialog-form';
 import type { KeyFormProps } from './key-form';
 import { quotaKeysQuery } from '../key-query';
 import { PlanFields } from './plan-fields';
-import { limitsOf, quotaErrors, quotaFields } from './quota-values';
+import { quotaErrors, quotaFields, toLimits } from './quota-values';
 import { WithPlans } from './with-plans';
 
 /** Changes the plan of a key's quota, or the limits of the quota itself. */
@@ -49,7 +49,7 @@ function LoadedPlanForm({ apiKey, plans, onClose, onChanged }: KeyFormProps & { 
       <PlanFields form={form} plans={plans} plan={planNamed(values.plan)} />
       <div>
         <Fact label="Limits now">{limitsText(apiKey)}</Fact>
-        <Fact label="New limits">{limitsText(limitsOf(values, planNamed(values.plan)), 'Not complete')}</Fact>
+        <Fact label="New limits">{limitsText(toLimits(values, planNamed(values.plan)), 'Not complete')}</Fact>
       </div>
       <Text size="sm">
         The new limits apply within a second. What was counted in this minute and today is kept.

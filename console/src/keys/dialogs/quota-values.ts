@@ -22,7 +22,7 @@ export function quotaFields(values: QuotaValues) {
 }
 
 /** Returns the limits that the values lead to; null for none, such as while they are typed. */
-export function limitsOf(values: QuotaValues, plan: Plan | undefined): LimitPair {
+export function toLimits(values: QuotaValues, plan: Plan | undefined): LimitPair {
   return hasOwnLimits(values)
     ? { perMinute: wholeNumber(values.perMinute), perDay: wholeNumber(values.perDay) }
     : { perMinute: plan?.perMinute ?? null, perDay: plan?.perDay ?? null };

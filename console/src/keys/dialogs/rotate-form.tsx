@@ -1,7 +1,7 @@
 import { Input, SegmentedControl, Text } from '@mantine/core';
 import type { IssuedKey } from 'animal-store-client';
 import { useState } from 'react';
-import { ExpiryFields, expiryError, expiryOf } from '../../form/expiry-fields';
+import { expiryError, ExpiryFields, toExpiry } from '../../form/expiry-fields';
 import { useSubmission } from '../../form/use-submission';
 import { Instant } from '../../format/instant';
 import { serviceNowMs } from '../../session/service-clock';
@@ -29,7 +29,7 @@ export function RotateForm({ apiKey, onClose, onRotated }: KeyFormProps) {
     validate: expiryError,
     send: (given): Promise<IssuedKey> => {
       const overlapSeconds = Number(given.overlapSeconds);
-      return store.admin.keys.rotate(apiKey.id, { overlapSeconds, ...expiryOf(given) });
+      return store.admin.keys.rotate(apiKey.id, { overlapSeconds, ...toExpiry(given) });
     },
     onSent: onRotated,
     onValuesChange: setValues,

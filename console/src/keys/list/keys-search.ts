@@ -48,7 +48,7 @@ export function isFiltered({ sort: _sort, cursor: _cursor, page: _page, ...filte
 }
 
 /** Returns the query of the service for a list. */
-export function keyQueryOf(search: KeysSearch, nowMs: number): KeyQuery {
+export function toKeyQuery(search: KeysSearch, nowMs: number): KeyQuery {
   const { search: text, plan, state, banned, expiring, unused, sort = SORTS[0].value } = search;
   return {
     sort,

@@ -18,7 +18,7 @@ import { IssueForm } from '../dialogs/issue-form';
 import { KEY_COLUMNS } from './key-columns';
 import { KeyFilters } from './key-filters';
 import { useKeyRefresh } from '../key-query';
-import { isFiltered, keyQueryOf } from './keys-search';
+import { isFiltered, toKeyQuery } from './keys-search';
 import { NewKeyDialog } from '../dialogs/new-key-dialog';
 import { WithPlans } from '../dialogs/with-plans';
 
@@ -46,7 +46,7 @@ function Keys() {
     queryKey: ['keys', 'list', list],
     load: (cursor, signal) =>
       store.admin.keys.list(
-        { ...keyQueryOf(list, serviceNowMs()), limit: PAGE_SIZE, ...(cursor && { cursor }) },
+        { ...toKeyQuery(list, serviceNowMs()), limit: PAGE_SIZE, ...(cursor && { cursor }) },
         { signal },
       ),
     position: useAddressPosition(search),

@@ -2,12 +2,12 @@ import { countText } from '../../format/number';
 import {
   cacheControl,
   challenge,
-  durationOf,
   linkTargets,
+  parseTime,
   rateLimitLeft,
   rateLimitPolicy,
+  secondsText,
   stability,
-  timeOf,
 } from './phrases';
 
 /** Text, and times that the reader sees in their own zone. */
@@ -21,17 +21,17 @@ export const CATALOGUE: Record<string, Record<string, Entry>> = {
   Limits: {
     RateLimit: (value, other) => rateLimitLeft(value, other('RateLimit-Policy') ?? ''),
     'RateLimit-Policy': rateLimitPolicy,
-    'Retry-After': (value) => `Wait ${durationOf(value)} before the next request.`,
+    'Retry-After': (value) => `Wait ${secondsText(value)} before the next request.`,
     'X-RateLimit-Limit': (value) => `The window with the fewest requests left allows ${requests(value)}.`,
     'X-RateLimit-Remaining': (value) => `${requests(value)} left in that window after this one.`,
-    'X-RateLimit-Reset': (value) => ['That window, or the ban, ends on ', timeOf(`@${value}`), '.'],
+    'X-RateLimit-Reset': (value) => ['That window, or the ban, ends on ', parseTime(`@${value}`), '.'],
     'X-RateLimit-Degraded': 'The shared counters are unavailable, so the responding server counts locally.',
   },
   'Key and operation': {
-    Deprecation: (value) => ['The operation is deprecated since ', timeOf(value), '.'],
-    Sunset: (value) => ['The operation is removed on ', timeOf(value), ', and then responds with 410.'],
+    Deprecation: (value) => ['The operation is deprecated since ', parseTime(value), '.'],
+    Sunset: (value) => ['The operation is removed on ', parseTime(value), ', and then responds with 410.'],
     'X-Stability': stability,
-    'X-Api-Key-Expires': (value) => ['This API key expires on ', timeOf(value), '.'],
+    'X-Api-Key-Expires': (value) => ['This API key expires on ', parseTime(value), '.'],
     'WWW-Authenticate': challenge,
     Allow: (value) => `This path accepts ${value}.`,
     'Idempotent-Replayed':
@@ -41,18 +41,18 @@ export const CATALOGUE: Record<string, Record<string, Entry>> = {
     Location: 'The path of the new resource.',
     Link: linkTargets,
     ETag: 'Identifies this version. Sent as If-None-Match, it gets 304 without a body while nothing has changed.',
-    'Last-Modified': (value) => ['The resource last changed on ', timeOf(value), '.'],
+    'Last-Modified': (value) => ['The resource last changed on ', parseTime(value), '.'],
   },
   Request: {
     'X-Request-Id': 'Identifies the request in the log of the service. Quote it when you report a problem.',
-    Date: (value) => ['The service responded on ', timeOf(value), ', by its clock.'],
+    Date: (value) => ['The service responded on ', parseTime(value), ', by its clock.'],
     'Server-Timing': 'How long the parts of the work took.',
     Connection: (value) =>
       /close/i.test(value)
         ? 'The connection closes after this response.'
         : 'The connection stays open for further requests.',
     'Keep-Alive': (value) =>
-      `A connection without requests stays open for ${durationOf(/timeout=(\d+)/.exec(value)?.[1] ?? '')}.`,
+      `A connection without requests stays open for ${secondsText(/timeout=(\d+)/.exec(value)?.[1] ?? '')}.`,
     Via: 'The proxies that passed the response on.',
     Server: 'The software that responded.',
   },
@@ -67,8 +67,8 @@ export const CATALOGUE: Record<string, Record<string, Entry>> = {
   Caching: {
     'Cache-Control': cacheControl,
     Vary: (value) => `Caches keep a response for each value of these request headers: ${value}.`,
-    Age: (value) => `The response was in a cache for ${durationOf(value)}.`,
-    Expires: (value) => ['A cache may reuse the response until ', timeOf(value), '.'],
+    Age: (value) => `The response was in a cache for ${secondsText(value)}.`,
+    Expires: (value) => ['A cache may reuse the response until ', parseTime(value), '.'],
   },
   Security: {
     'X-Content-Type-Options': 'Browsers do not guess another type of content.',

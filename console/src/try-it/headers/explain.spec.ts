@@ -3,7 +3,7 @@ import store from '../../../../openapi.json';
 import { explainHeaders } from './explain';
 
 /** Returns the explanation of one header as text, with its times in ISO 8601. */
-function meaningOf(name: string, value: string, others: [string, string][] = []): string | undefined {
+function findMeaning(name: string, value: string, others: [string, string][] = []): string | undefined {
   const explained = explainHeaders([[name.toLowerCase(), value], ...others], {}).flatMap(
     ({ headers }) => headers,
   );
@@ -63,16 +63,16 @@ describe('explainHeaders', () => {
     ['Cache-Control', 'max-age=60', 'The response is fresh for 1 min.'],
     ['Content-Type', 'application/json; charset=utf-8', 'The body is JSON in UTF-8.'],
   ])('explains %s: %s', (name, value, meaning) => {
-    expect(meaningOf(name, value)).toBe(meaning);
+    expect(findMeaning(name, value)).toBe(meaning);
   });
 
   it('explains RateLimit with the limits of RateLimit-Policy', () => {
     const value = '"minute";r=59;t=31, "day";r=959;t=52310';
     const policy: [string, string] = ['ratelimit-policy', '"minute";q=60;w=60, "day";q=1000;w=86400'];
-    expect(meaningOf('RateLimit', value, [policy])).toBe(
+    expect(findMeaning('RateLimit', value, [policy])).toBe(
       '59 of 60 left this minute, full again in 31 s. 959 of 1,000 left today (UTC), full again in 14 h 31 min.',
     );
-    expect(meaningOf('RateLimit', '"hour";r=1;t=60')).toBe(
+    expect(findMeaning('RateLimit', '"hour";r=1;t=60')).toBe(
       '1 left in the window “hour”, full again in 1 min.',
     );
   });

@@ -8,8 +8,8 @@ const PERIODS: Record<number, { each: string; now: string }> = {
 
 /** Returns `RateLimit` in words, with the limits of `RateLimit-Policy`. */
 export function rateLimitLeft(value: string, policy: string): string {
-  const policies = new Map(itemsOf(policy).map(({ name, parameters }) => [name, parameters]));
-  const windows = itemsOf(value).map(({ name, parameters: { r = 0, t = 0 } }) => {
+  const policies = new Map(parseWindows(policy).map(({ name, parameters }) => [name, parameters]));
+  const windows = parseWindows(value).map(({ name, parameters: { r = 0, t = 0 } }) => {
     const { q, w = 0 } = policies.get(name) ?? {};
     const limit = q === undefined ? '' : ` of ${numberText(q)}`;
     const period = PERIODS[w]?.now ?? `in the window “${name}”`;
@@ -20,7 +20,7 @@ export function rateLimitLeft(value: string, policy: string): string {
 
 /** Returns `RateLimit-Policy` in words. */
 export function rateLimitPolicy(value: string): string {
-  const windows = itemsOf(value).map(
+  const windows = parseWindows(value).map(
     ({ parameters: { q = 0, w = 0 } }) =>
       `${countText(q, 'request')} per ${PERIODS[w]?.each ?? durationText(w * 1000)}`,
   );
@@ -77,24 +77,24 @@ export function cacheControl(value: string): string {
     const maxAge = /^max-age=(\d+)$/.exec(directive)?.[1];
     return maxAge === undefined
       ? (DIRECTIVES[directive] ?? `${directive}.`)
-      : `The response is fresh for ${durationOf(maxAge)}.`;
+      : `The response is fresh for ${secondsText(maxAge)}.`;
   });
   return texts.join(' ');
 }
 
 /** Returns the time of an HTTP date, or of `@` and Unix seconds; the value itself if it is neither. */
-export function timeOf(value: string): Date | string {
+export function parseTime(value: string): Date | string {
   const time = new Date(/^@-?\d+$/.test(value) ? Number(value.slice(1)) * 1000 : Date.parse(value));
   return Number.isNaN(time.getTime()) ? value : time;
 }
 
 /** Returns whole seconds as a duration; the value itself if it is no number. */
-export function durationOf(value: string): string {
+export function secondsText(value: string): string {
   return /^\d+$/.test(value) ? durationText(Number(value) * 1000) : value;
 }
 
 /** Reads the windows of `RateLimit` or `RateLimit-Policy`: `"minute";r=59;t=31, "day";r=959;t=52310`. */
-function itemsOf(value: string): { name: string; parameters: Record<string, number> }[] {
+function parseWindows(value: string): { name: string; parameters: Record<string, number> }[] {
   const items = value.matchAll(/"([^"]*)"((?:\s*;\s*[a-z]+=\d+)*)/g);
   return [...items].map(([, name = '', parameters = '']) => {
     const pairs = [...parameters.matchAll(/([a-z]+)=(\d+)/g)];
