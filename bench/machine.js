@@ -17,7 +17,7 @@ const KIB = 1024;
 /** @throws Refusal when the machine cannot run the bench. */
 export function requireMachine() {
   if (process.platform !== 'linux' || availableParallelism() < 2) {
-    throw new Refusal('The bench needs Linux and two cores, as it pins processes and reads /proc.');
+    throw new Refusal('The bench needs Linux and two cores, because it pins processes and reads /proc.');
   }
   for (const [program, debian] of Object.entries(PROGRAMS)) {
     const folders = (process.env.PATH ?? '').split(path.delimiter);

@@ -94,7 +94,7 @@ function serve() {
     send({ id: inFlight, error: explain(error) });
     inFlight = undefined;
   });
-  // A call in flight is abandoned, as the CLI has ended.
+  // A call in flight is abandoned, because the CLI has ended.
   lines.on('close', () => process.exit());
 
   async function respond(method, params) {
@@ -145,7 +145,7 @@ async function replayMigrations(engine, { migrationsList, filters }) {
   await engine.diagnoseMigrationHistory({ migrationsList, filters, optInToShadowDatabase: true });
 }
 
-/** Connects once, as the driver's errors about connections are more precise than the engine's. */
+/** Connects once, because the driver's errors about connections are more precise than the engine's. */
 async function canConnect() {
   if (connectionString === undefined) {
     throw new Error('The datasource url is missing: set DATABASE_URL.');

@@ -113,7 +113,7 @@ function withIdleTimers(glue) {
   return { ...glue, ...Object.fromEntries(names.map((name) => [name, setIdleTimeout])) };
 }
 
-/** Throws P3018 with the text of the native engine, as the text of this one names its own functions. */
+/** Throws P3018 with the text of the native engine, because the text of this one names its own functions. */
 function rethrowFailedMigration(error) {
   const migrationName = /migration_name="(.+?)"/.exec(error.message)?.[1];
   if (migrationName === undefined) {

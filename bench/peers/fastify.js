@@ -1,5 +1,5 @@
 // Fastify with @fastify/bearer-auth, @fastify/rate-limit and pg, as their documentation has them.
-// It counts in Redis where REDIS_URL is set, otherwise in memory.
+// It counts in Redis if REDIS_URL is set, otherwise in memory.
 
 import bearerAuth from '@fastify/bearer-auth';
 import rateLimit from '@fastify/rate-limit';

@@ -92,7 +92,7 @@ export class Keys {
   }
 
   /**
-   * Issues a key on a quota of its own. The key is shown this once. A request without a response is not repeated, as a key
+   * Issues a key on a quota of its own. The key is shown this once. A request without a response is not repeated, because a key
    * may have been issued.
    */
   issue(key: NewKey, options: CallOptions = {}): ApiPromise<IssuedKey> {

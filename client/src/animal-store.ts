@@ -27,7 +27,7 @@ export interface AnimalStoreOptions extends Partial<Platform>, Hooks {
 
 const MAX_IN_FLIGHT = 8;
 
-/** Surrounding whitespace is allowed, as a key may come from a file that ends with a line break. */
+/** Surrounding whitespace is allowed, because a key may come from a file that ends with a line break. */
 const VISIBLE = /^\s*[\x21-\x7e]+\s*$/;
 
 /**
@@ -60,7 +60,7 @@ export class AnimalStore extends Operations {
       );
     }
     if (typeof apiKey !== 'string' || !VISIBLE.test(apiKey)) {
-      // Not shown, as it may be a key with a typing error.
+      // Not shown, because it may be a key with a typing error.
       throw new TypeError('apiKey is missing, or has a character that no key has');
     }
     if (!Number.isInteger(maxInFlight) || maxInFlight < 1) {

@@ -17,7 +17,7 @@ interface OperationTraits {
 }
 
 /** How openapi-fetch sends a call: through `Call`, and with the body as text, which keeps all digits. */
-// A type, as openapi-fetch takes no interface here.
+// A type, because openapi-fetch takes no interface here.
 type Sending = {
   fetch: (request: Request) => Promise<Response>;
   parseAs: 'text';

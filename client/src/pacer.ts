@@ -32,7 +32,7 @@ interface Entry {
   maxInFlight: number;
 }
 
-/** A limit that lasts longer is checked again after this time, as an administrator may have lifted it. */
+/** A limit that lasts longer is checked again after this time, because an administrator may have lifted it. */
 const RECHECK_MS = 60_000;
 /** Headers have whole seconds. */
 const ROUNDING_MS = 2000;

@@ -19,7 +19,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 /**
  * Runs `work` with a signal that is aborted with the one given, or when the time is over. Leaves neither timer nor listener,
- * unlike `AbortSignal.timeout` and `AbortSignal.any`, as many calls may share one signal.
+ * unlike `AbortSignal.timeout` and `AbortSignal.any`, because many calls may share one signal.
  */
 export async function within<Result>(
   limitMs: number,
@@ -41,7 +41,7 @@ export async function within<Result>(
   }
 }
 
-/** Rounds up, as a timer takes whole numbers only and would end early. */
+/** Rounds up, because a timer takes whole numbers only and would end early. */
 function timerMs(ms: number): number {
   return Math.min(Math.ceil(Math.max(ms, 0)), LONGEST_TIMER_MS);
 }

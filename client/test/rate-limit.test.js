@@ -166,7 +166,7 @@ describe('a call that has to wait for the limit', () => {
     assert.notEqual((await store.getRateLimit()).bannedUntil, null);
   });
 
-  it('has no ban as the cause of its wait where a spent day denies for longer', async () => {
+  it('has no ban as the cause of its wait if a spent day denies for longer', async () => {
     const { key } = await admin.keys.issue({ name: 'spent', plan: 'enterprise', perMinute: 1, perDay: 1 });
     await travelToSecond(20);
     const headers = { Authorization: `Bearer ${key}` };
@@ -195,7 +195,7 @@ describe('a call that has to wait for the limit', () => {
 });
 
 describe('a limit that lasts longer than a minute', () => {
-  it('is checked by one call a minute, as an administrator may lift it', async () => {
+  it('is checked by one call a minute, because an administrator may lift it', async () => {
     const { key, id } = await admin.keys.issue({ name: 'day', plan: 'enterprise', perMinute: 60, perDay: 3 });
     const { store, responses } = connect(key);
     await Promise.all([store.listPets(), store.listPets(), store.listPets()]);
@@ -258,7 +258,7 @@ describe('clients of one key in four processes', () => {
   });
 });
 
-/** A client whose pauses take no time, as they move its clock and that of the service. */
+/** A client whose pauses take no time, because they move its clock and that of the service. */
 function connect(apiKey, options = {}) {
   const { fetch, requests } = recordingFetch();
   const responses = [];

@@ -10,7 +10,7 @@ const NONCE_BYTES = 16;
 
 /**
  * Serves the console: its page at `/console` and at every path below, which the page itself routes, and the files that the page loads.
- * Files are immutable, as their names contain a hash; the page has a nonce for each response, so it is not stored.
+ * Files are immutable, because their names contain a hash; the page has a nonce for each response, so it is not stored.
  */
 export function serveConsole(
   fastify: FastifyInstance,

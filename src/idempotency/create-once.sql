@@ -26,7 +26,7 @@ draft AS MATERIALIZED (
     ORDER BY number
   ) AS numbered
 ),
--- A response of the last 24 hours stays as it is. It is updated all the same, as RETURNING then returns it, also when it was committed
+-- A response of the last 24 hours stays as it is. It is updated all the same, because RETURNING then returns it, also when it was committed
 -- after this statement began.
 stored AS (
   INSERT INTO stored_responses AS earlier (quota_id, key, fingerprint, body, location, stored_at)

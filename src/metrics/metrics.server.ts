@@ -76,7 +76,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
       done();
     });
     fastify.get('/metrics', async (_request, reply) =>
-      // Not a string, as Node keeps two copies of one that is unsent.
+      // Not a string, because Node keeps two copies of one that is unsent.
       reply.type(registry.contentType).send(Buffer.from(await registry.metrics())),
     );
     fastify.setNotFoundHandler(({ url }, reply) =>

@@ -19,7 +19,7 @@ type Servers = NonNullable<OpenAPIObject['servers']>;
 interface ApiDocuments {
   /** The public interface. The URLs of its servers end in the version, and its paths start after it. */
   store: OpenAPIObject;
-  /** Administration, which has no version. It is a document of its own, as generators ignore the servers of single paths. */
+  /** Administration, which has no version. It is a document of its own, because generators ignore the servers of single paths. */
   administration: OpenAPIObject;
 }
 

@@ -307,7 +307,7 @@ describe('CORS_ORIGINS', () => {
     'null',
     'https://a.example,',
     'https://*.example/x',
-  ])('is rejected as %s', (value) => {
+  ])('is rejected if it is "%s"', (value) => {
     expect(faults({ CORS_ORIGINS: value })).toEqual([
       `CORS_ORIGINS must be * or a comma-separated list of origins such as https://shop.example, not "${value}"`,
     ]);

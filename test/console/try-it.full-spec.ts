@@ -117,7 +117,7 @@ describe('the page of the console that tries operations', () => {
     const { page } = await browser.open('/try?operation=getPet', { apiKey });
     await page.getByText('This operation is deprecated').waitFor();
     await send(page);
-    await page.getByText('Enter petId, as it is part of the path').waitFor();
+    await page.getByText('Enter petId, which is part of the path').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByLabel('petId').fill('9223372036854775807');
     await page.getByLabel('petId').press('Enter');

@@ -5,7 +5,7 @@ describe('the line of a limit', () => {
     [4, 0, 'is at its height without bars', { y: 4, label: 'Limit 4' }],
     [60, 15, 'is at its height', { y: 60, label: 'Limit 60' }],
     [60, 100, 'is at its height below bars that other replicas let through', { y: 60, label: 'Limit 60' }],
-  ])('of %i, with bars up to %i, %s', (limit, highest, _where, line) => {
+  ])('of %i, if bars reach %i, %s', (limit, highest, _where, line) => {
     expect(placeLimitLine(limit, highest)).toEqual(line);
   });
 
@@ -16,7 +16,7 @@ describe('the line of a limit', () => {
     [1_000_000, 39_999, [0, 10_000, 20_000, 30_000, 40_000]],
     [1_000_000, 40_000, [0, 20_000, 40_000, 60_000, 80_000]],
   ])(
-    'of %i, far above bars up to %i, is at the top of a round scale above the bars',
+    'of %i, which is far above bars up to %i, is at the top of a round scale above the bars',
     (limit, highest, ticks) => {
       const line = placeLimitLine(limit, highest);
       expect(line).toEqual({ y: ticks.at(-1), label: expect.stringMatching(/\(above this scale\)$/), ticks });

@@ -18,7 +18,7 @@ export function savePlan(store: AnimalStore, { name, perMinute, perDay }: PlanVa
   return store.admin.plans.set(name, { perMinute: Number(perMinute), perDay: Number(perDay) });
 }
 
-/** @throws FieldError if the plan exists, as its limits would change. */
+/** @throws FieldError if the plan exists, because its limits would change. */
 export async function createPlan(store: AnimalStore, values: PlanValues): Promise<Plan> {
   if (await exists(store, values.name)) {
     throw new FieldError('name', 'This plan exists already: open it to change its limits');

@@ -50,7 +50,7 @@ describe('parameterError', () => {
   const rest = { defaultValue: null, example: null };
 
   it.each([
-    ['path', '', 'Enter x, as it is part of the path'],
+    ['path', '', 'Enter x, which is part of the path'],
     ['path', '..', 'A part of a path cannot be dots alone'],
     ['path', '7', null],
     ['query', '', null],

@@ -48,7 +48,7 @@ export function prepareRequest(operation: Operation, values: Values, origin: str
 export function parameterError({ name, place }: Parameter, value: string): string | null {
   if (place === 'path') {
     if (value === '') {
-      return `Enter ${name}, as it is part of the path`;
+      return `Enter ${name}, which is part of the path`;
     }
     return /^\.{1,2}$/.test(value) ? 'A part of a path cannot be dots alone' : null;
   }

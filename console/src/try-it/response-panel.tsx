@@ -70,7 +70,7 @@ export function ResponsePanel({ operation, response }: { operation: Operation; r
 /** For statuses that the document of the operation does not have. */
 const CLASSES: Record<number, string> = {
   2: 'The request succeeded.',
-  3: 'Nothing was sent, as the resource is elsewhere or unchanged.',
+  3: 'Nothing was sent, because the resource is elsewhere or unchanged.',
   4: 'The request was rejected.',
   5: 'The service failed.',
 };

@@ -26,7 +26,7 @@ export interface KeyPosition {
   value: string | null;
 }
 
-/** In UTC, as PostgreSQL rejects an offset of 16 hours; the empty text is no instant. */
+/** In UTC, because PostgreSQL rejects an offset of 16 hours; the empty text is no instant. */
 const sortedInstant = z.literal('').or(instant.transform((value) => value.toISOString()));
 
 /** The values of a cursor's text, which a client may have forged. */

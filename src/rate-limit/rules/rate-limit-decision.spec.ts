@@ -80,7 +80,7 @@ describe('decisionsFor', () => {
     ]);
   });
 
-  it('returns null for the refusals until a ban where bans are off', () => {
+  it('returns null for the refusals until a ban if bans are off', () => {
     const outcomes = new Map([[QUOTA.bucketKey, ofQuota]]);
     expect(decisionsFor(groupByBucket([QUOTA]), outcomes, [])).toMatchObject([{ refusalsUntilBan: null }]);
   });
@@ -153,7 +153,7 @@ describe('previewDecision', () => {
     ]);
   });
 
-  it('returns no ban where bans are off, nor for an anonymous client', () => {
+  it('returns no ban if bans are off, nor for an anonymous client', () => {
     const bucket = counted({ bannedUntil: end });
     expect(summarize(previewDecision(bucket, QUOTA, []))).toEqual([true, { minute: 60, day: 1000 }, null]);
     expect(summarize(previewDecision(bucket, ADDRESS, BAN_DURATIONS))).toEqual([true, { minute: 300 }, null]);

@@ -52,7 +52,8 @@ function NewKey({ apiKey, onDone }: { apiKey: string; onDone: () => void }) {
   return (
     <Stack>
       <Text size="sm">
-        It is shown only this once, as the service keeps no copy. Give it to its holder over a safe channel.
+        It is shown only this once, because the service keeps no copy. Give it to its holder over a safe
+        channel.
       </Text>
       <Code block className="new-key">
         {apiKey}

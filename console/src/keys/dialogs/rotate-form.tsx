@@ -18,7 +18,7 @@ const OVERLAPS = [
 ];
 const INITIAL_VALUES = { overlapSeconds: '86400', expires: '', expiresAt: '' };
 const NO_RESPONSE =
-  'The key may have been rotated all the same. Load the page again: if it has a successor, revoke that and issue another key, as nobody has seen it.';
+  'The key may have been rotated all the same. Load the page again: if it has a successor, revoke that and issue another key, because nobody has seen it.';
 
 /** Issues the successor of a key. */
 export function RotateForm({ apiKey, onClose, onRotated }: KeyFormProps) {
