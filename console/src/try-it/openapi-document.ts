@@ -20,7 +20,7 @@ export interface DocumentOperation {
   parameters?: DocumentParameter[];
   requestBody?: {
     required?: boolean;
-    content: Record<string, { schema?: Schema; example?: unknown }>;
+    content: Record<string, { schema?: Schema }>;
   };
   responses: Record<string, DocumentResponse>;
   'x-stability'?: string;

@@ -141,7 +141,7 @@ function readBody({ requestBody }: DocumentOperation, document: OpenApiDocument)
   if (contentType === undefined || media === undefined) {
     return null;
   }
-  const example = media.example ?? resolveSchema(media.schema, document).examples?.[0];
+  const example = resolveSchema(media.schema, document).examples?.[0];
   return { contentType, example: example === undefined ? '' : JSON.stringify(example, null, 2) };
 }
 
