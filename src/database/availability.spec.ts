@@ -22,12 +22,15 @@ test('isDatabaseUnavailable returns false for a syntax error', () => {
 });
 
 test.each([
-  ['CERT_HAS_EXPIRED', 'certificate has expired'],
-  ['SELF_SIGNED_CERT_IN_CHAIN', 'self-signed certificate in certificate chain'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', "Hostname/IP does not match certificate's altnames"],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unable to verify the first certificate'],
-])('isDatabaseUnavailable returns true for a server whose certificate is invalid: %s', (code, message) => {
-  expect(isDatabaseUnavailable(Object.assign(new Error(message), { code }))).toBe(true);
-  // The error as Prisma's adapter throws it.
-  expect(isDatabaseUnavailable({ cause: { kind: 'TlsConnectionError', reason: message } })).toBe(true);
+  'CERT_HAS_EXPIRED',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+])('isDatabaseUnavailable returns true for a server whose certificate is invalid: %s', (code) => {
+  expect(isDatabaseUnavailable(Object.assign(new Error('invalid'), { code }))).toBe(true);
+});
+
+test("isDatabaseUnavailable returns true for an invalid certificate as Prisma's adapter reports it", () => {
+  const cause = { kind: 'TlsConnectionError', reason: 'certificate has expired' };
+  expect(isDatabaseUnavailable({ cause })).toBe(true);
 });

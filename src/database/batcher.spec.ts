@@ -161,51 +161,32 @@ describe('Batcher', () => {
     beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
     afterEach(() => jest.useRealTimers());
 
-    it('sends the next batch beside a slow one, and queues again behind it', async () => {
+    it('sends the next batch beside a slow one, up to its limit, and queues as before when that has its results', async () => {
       const { batcher, batches } = createBatcher({ maxInFlight: 2 });
-      void batcher.load(1);
-      await nextTurn();
-      void batcher.load(2);
-      void batcher.load(3);
-      await nextTurn();
-      expect(batches).toHaveLength(1);
-
+      const sent = () => batches.map(({ items }) => items);
+      const loadLater = async (...items: number[]) => {
+        items.forEach((item) => void batcher.load(item));
+        await nextTurn();
+      };
+      await loadLater(1);
+      await loadLater(2, 3);
+      expect(sent()).toEqual([[1]]);
       jest.advanceTimersByTime(20);
       await nextTurn();
-      expect(batches.map(({ items }) => items)).toEqual([[1], [2, 3]]);
-      void batcher.load(4);
-      await nextTurn();
-      expect(batches).toHaveLength(2);
-    });
-
-    it('never exceeds its limit of batches, however slow they are', async () => {
-      const { batcher, batches } = createBatcher({ maxInFlight: 2 });
-      for (const item of [1, 2, 3]) {
-        void batcher.load(item);
-        await nextTurn();
-        jest.advanceTimersByTime(20);
-        await nextTurn();
-      }
-      expect(batches).toHaveLength(2);
-
-      batches[1]?.resolve(['2']);
-      await nextTurn();
-      await nextTurn();
-      expect(batches.map(({ items }) => items)).toEqual([[1], [2], [3]]);
-    });
-
-    it('queues as before when the slow batch has its results', async () => {
-      const { batcher, batches } = createBatcher({ maxInFlight: 2 });
-      void batcher.load(1);
-      await nextTurn();
+      expect(sent()).toEqual([[1], [2, 3]]);
+      await loadLater(4);
       jest.advanceTimersByTime(20);
+      await loadLater(5);
+      expect(sent()).toHaveLength(2);
+
+      batches[1]?.resolve(['2', '3']);
+      await nextTurn();
+      await nextTurn();
+      expect(sent()).toEqual([[1], [2, 3], [4, 5]]);
       batches[0]?.resolve(['1']);
       await nextTurn();
-      for (const item of [2, 3]) {
-        void batcher.load(item);
-        await nextTurn();
-      }
-      expect(batches.map(({ items }) => items)).toEqual([[1], [2]]);
+      await loadLater(6);
+      expect(sent()).toHaveLength(3);
     });
   });
 });

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { InvalidEnvironmentError, readEnvironment } from './environment.js';
+import { InvalidEnvironmentError, readEnvironment, settings } from './environment.js';
 import { SECRETS } from './secret-files.js';
 
 const DATABASE_URL = 'postgresql://store:secret@db.example:5432/store';
@@ -89,18 +89,9 @@ describe('readEnvironment', () => {
   });
 
   it('treats empty settings as not set, and ignores other variables', () => {
-    const names = [
-      'NODE_ENV',
-      'APP_ENV',
-      'HOST',
-      'PORT',
-      'DATABASE_URL',
-      'DIRECT_DATABASE_URL',
-      'COUNTER_STORE',
-      'TRUST_PROXY',
-      'LOG_LEVEL',
-    ];
-    const empty = Object.fromEntries(names.map((name) => [name, '']));
+    const empty = Object.fromEntries(
+      Object.keys(settings.shape).map((name) => [name, name === 'BAN_DURATIONS' ? undefined : '']),
+    );
     expect(readEnvironment({ ...empty, PATH: '/usr/bin' })).toEqual(readEnvironment({}));
   });
 
@@ -110,32 +101,26 @@ describe('readEnvironment', () => {
     ['NODE_ENV', 'prod', 'must be one of production, development, test'],
     ['APP_ENV', 'test', 'must be one of production, staging'],
     ...['http', '65536', '-1', '80.5', '0x50'].map((port) => ['PORT', port, range(0, 65535)]),
-    ['METRICS_PORT', '65536', range(0, 65535)],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost:4318', ADDRESS],
     ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', 'must be one of http/protobuf, http/json'],
-    ['OTEL_SDK_DISABLED', 'yes', 'must be one of true, false'],
     ['DATABASE_URL', 'mysql://store:secret@db.example/store', 'must be a postgres:// address'],
-    ['DATABASE_URL', 'db.example', 'must be a postgres:// address'],
     ['DATABASE_POOL_SIZE', '1', range(2, 1000)],
-    ['DATABASE_POOL_SIZE', '1001', range(2, 1000)],
     ['MAX_CONCURRENT_REQUESTS', '0', range(1, 100_000)],
     [
       'COUNTER_STORE',
       'http://store:secret@cache.example',
       'must be a redis:// or rediss:// address, or those of several nodes of one Cluster with commas between',
     ],
-    ['PRODUCTION_URL', 'https://api.example.com', 'must end in /v1'],
     ['PRODUCTION_URL', 'https://api.example.com/v1/', 'must end in /v1'],
     ['STAGING_URL', 'ftp://staging.example.com/v1', ADDRESS],
     ['CONTACT', 'nobody', 'must be an e-mail address or an http(s) address'],
     ['ANONYMOUS_LIMIT', '0', range(1, 1_000_000)],
-    ['ANONYMOUS_LIMIT', '1e3', range(1, 1_000_000)],
     ['EXPERIMENTAL', 'yes', 'must be one of true, false'],
     ['SHUTDOWN_DELAY', '5', 'must be a duration from 0s to 1h such as 10s, not "5"'],
     ['SHUTDOWN_GRACE', '0', 'must be a duration from 1s to 1h such as 10s, not "0"'],
-    ['SHUTDOWN_GRACE', '2h', 'must be a duration from 1s to 1h such as 10s, not "2h"'],
     ['SHUTDOWN_DELAY', '6s', 'must be at most half of SHUTDOWN_GRACE: the rest is for requests in flight'],
     ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
+    ['METRICS_PORT', '3000', 'must be another port than PORT: metrics are not for clients'],
   ] as [string, string, string][])(
     'reports one line that names the setting for %s "%s"',
     (name, value, fault) => {
@@ -143,29 +128,18 @@ describe('readEnvironment', () => {
     },
   );
 
-  it('names every invalid setting', () => {
-    expect(
-      faults({ PORT: 'x', LOG_LEVEL: 'y', ANONYMOUS_LIMIT: '-1', TRUST_PROXY: 'z' }).map(settingName),
-    ).toEqual(['PORT', 'ANONYMOUS_LIMIT', 'TRUST_PROXY', 'LOG_LEVEL']);
-  });
-
-  it('names missing settings together with invalid ones', () => {
-    const production = faults({ NODE_ENV: 'production', PORT: 'x' }).map(settingName);
-    expect(new Set(production)).toEqual(new Set(['DATABASE_URL', 'PORT']));
-    const served = faults({ DATABASE_URL, PORT: 'x' }).map(settingName);
-    expect(new Set(served)).toEqual(new Set(['APP_ENV', 'PORT']));
+  it('names every invalid setting, and those that are missing', () => {
+    const named = (variables: Record<string, string>) =>
+      new Set(faults({ PORT: 'x', ...variables }).map((line) => line.split(' ')[0]));
+    expect(named({ LOG_LEVEL: 'y', TRUST_PROXY: 'z' })).toEqual(
+      new Set(['PORT', 'LOG_LEVEL', 'TRUST_PROXY']),
+    );
+    expect(named({ NODE_ENV: 'production' })).toEqual(new Set(['PORT', 'DATABASE_URL']));
+    expect(named({ DATABASE_URL })).toEqual(new Set(['PORT', 'APP_ENV']));
   });
 });
 
 describe('METRICS_PORT', () => {
-  const fault = 'METRICS_PORT must be another port than PORT: metrics are not for clients';
-
-  it('must differ from PORT', () => {
-    expect(faults({ PORT: '8080', METRICS_PORT: '8080' })).toEqual([fault]);
-    expect(faults({ METRICS_PORT: '3000' })).toEqual([fault]);
-    expect(faults({ PORT: '8080', METRICS_PORT: '8081' })).toEqual([]);
-  });
-
   it('may be 0, for any free port, as PORT may', () => {
     expect(readEnvironment({ PORT: '0', METRICS_PORT: '0' })).toMatchObject({ PORT: 0, METRICS_PORT: 0 });
   });
@@ -181,36 +155,31 @@ describe('SHUTDOWN_DELAY', () => {
 });
 
 describe('DATABASE_URL', () => {
-  it('is required in production', () => {
-    expect(faults({ NODE_ENV: 'production', APP_ENV: 'production' })).toEqual([
+  it.each([
+    [
+      'is required in production',
+      { NODE_ENV: 'production', APP_ENV: 'production' },
       'DATABASE_URL is required when NODE_ENV is production',
-    ]);
-  });
-
-  it('requires APP_ENV, since the environment of its keys is unknown', () => {
-    expect(faults({ DATABASE_URL })).toEqual([
+    ],
+    [
+      'requires APP_ENV, since the environment of its keys is unknown',
+      { DATABASE_URL },
       'APP_ENV is required with DATABASE_URL: production or staging',
-    ]);
-    expect(readEnvironment({ DATABASE_URL, APP_ENV: 'production' }).APP_ENV).toBe('production');
-  });
-
-  it('is required with DIRECT_DATABASE_URL', () => {
-    expect(faults({ DIRECT_DATABASE_URL: DATABASE_URL })).toEqual([
+    ],
+    [
+      'is required with DIRECT_DATABASE_URL',
+      { DIRECT_DATABASE_URL: DATABASE_URL },
       'DIRECT_DATABASE_URL needs DATABASE_URL: it is another way to the same database',
-    ]);
+    ],
+  ])('%s', (_name, variables, fault) => {
+    expect(faults(variables)).toEqual([fault]);
   });
 
-  it('may be missing in either environment, for an embedded database', () => {
-    expect(readEnvironment({ APP_ENV: 'production' })).toMatchObject({
-      APP_ENV: 'production',
-      HOST: '127.0.0.1',
-    });
-  });
-
-  it('changes the default of HOST to all addresses', () => {
-    expect(readEnvironment({ DATABASE_URL, APP_ENV: 'staging' }).HOST).toBe('0.0.0.0');
-    expect(readEnvironment({ DATABASE_URL, APP_ENV: 'staging', HOST: '10.0.0.5' }).HOST).toBe('10.0.0.5');
-    expect(readEnvironment({ HOST: '0.0.0.0' }).HOST).toBe('0.0.0.0');
+  it('changes the default of HOST to all addresses; without it either environment has an embedded database', () => {
+    const hostOf = (variables: Record<string, string>) => readEnvironment(variables).HOST;
+    expect(hostOf({ DATABASE_URL, APP_ENV: 'staging' })).toBe('0.0.0.0');
+    expect(hostOf({ DATABASE_URL, APP_ENV: 'staging', HOST: '10.0.0.5' })).toBe('10.0.0.5');
+    expect(hostOf({ APP_ENV: 'production' })).toBe('127.0.0.1');
   });
 });
 
@@ -244,11 +213,10 @@ describe('a secret in a file', () => {
 
   it('is ignored when its name is empty, and used when the variable is empty', () => {
     const DATABASE_URL_FILE = file('url', DATABASE_URL);
-    const settings = { APP_ENV: 'staging', DATABASE_URL };
-    expect(readEnvironment({ ...settings, DATABASE_URL_FILE: '' })).toEqual(readEnvironment(settings));
-    expect(readEnvironment({ ...settings, DATABASE_URL: '', DATABASE_URL_FILE })).toEqual(
-      readEnvironment(settings),
-    );
+    const given = { APP_ENV: 'staging', DATABASE_URL };
+    const expected = readEnvironment(given);
+    expect(readEnvironment({ ...given, DATABASE_URL_FILE: '' })).toEqual(expected);
+    expect(readEnvironment({ ...given, DATABASE_URL: '', DATABASE_URL_FILE })).toEqual(expected);
   });
 
   it('is rejected with one line when the variable is set too', () => {
@@ -258,21 +226,14 @@ describe('a secret in a file', () => {
     ]);
   });
 
-  it('is rejected with one line when it cannot be read or is empty', () => {
-    const missing = path.join(folder, 'missing');
-    const empty = file('empty', '\n');
-    for (const [name, full, fault] of [
-      ['COUNTER_STORE_FILE', missing, 'cannot be read: ENOENT'],
-      ['COUNTER_STORE_FILE', folder, 'cannot be read: EISDIR'],
-      ['ADMIN_API_KEY_FILE', empty, 'is empty'],
-    ] as const) {
-      expect(faults({ DATABASE_URL, APP_ENV: 'staging', [name]: full })).toEqual([
-        `${name} ${full} ${fault}`,
-      ]);
-    }
-    expect(faults({ NODE_ENV: 'production', APP_ENV: 'staging', DATABASE_URL_FILE: missing })).toEqual([
-      `DATABASE_URL_FILE ${missing} cannot be read: ENOENT`,
-    ]);
+  it.each([
+    ['COUNTER_STORE_FILE', 'missing', 'cannot be read: ENOENT'],
+    ['DATABASE_URL_FILE', '.', 'cannot be read: EISDIR'],
+    ['ADMIN_API_KEY_FILE', 'empty', 'is empty'],
+  ])('is rejected with one line when it cannot be read or is empty: %s %s', (name, secret, fault) => {
+    file('empty', '\n');
+    const full = path.join(folder, secret);
+    expect(faults({ APP_ENV: 'staging', [name]: full })).toEqual([`${name} ${full} ${fault}`]);
   });
 
   it('is validated like the variable, and never shown', () => {
@@ -305,8 +266,7 @@ describe('CORS_ORIGINS', () => {
     'https://SHOP.example',
     'ftp://shop.example',
     'null',
-    'https://a.example,',
-    'https://*.example/x',
+    ',',
   ])('is rejected if it is "%s"', (value) => {
     expect(faults({ CORS_ORIGINS: value })).toEqual([
       `CORS_ORIGINS must be * or a comma-separated list of origins such as https://shop.example, not "${value}"`,
@@ -317,32 +277,16 @@ describe('CORS_ORIGINS', () => {
 describe('TRUST_PROXY', () => {
   it.each([
     ['0', 0],
-    ['1', 1],
-    ['10.0.0.1', ['10.0.0.1']],
     ['12', 12],
-    ['10.0.0.0/8', ['10.0.0.0/8']],
-    ['::1/128', ['::1/128']],
+    ['10.0.0.1', ['10.0.0.1']],
     ['10.0.0.0/8, 192.168.0.0/16,2001:db8::/32', ['10.0.0.0/8', '192.168.0.0/16', '2001:db8::/32']],
-    ['0.0.0.0/0', ['0.0.0.0/0']],
   ])('accepts "%s"', (text, value) => {
     expect(readEnvironment({ TRUST_PROXY: text }).TRUST_PROXY).toEqual(value);
   });
 
-  it.each([
-    'true',
-    '-1',
-    '1.5',
-    '10.0.0.0/33',
-    '2001:db8::/129',
-    '10.0.0.0/',
-    '10.0.0.0/8/8',
-    '10.0.0.0/x',
-    '10.0.0/8',
-    '10.0.0.1,',
-    ',',
-    'proxy.example',
-    '10.0.0.1 10.0.0.2',
-  ])('rejects "%s"', (text) => {
+  const INVALID =
+    'true -1 1.5 10.0.0.0/33 2001:db8::/129 10.0.0.0/ 10.0.0.0/8/8 10.0.0/8 10.0.0.1, , proxy.example';
+  it.each([...INVALID.split(' '), '10.0.0.1 10.0.0.2'])('rejects "%s"', (text) => {
     expect(faults({ TRUST_PROXY: text })).toEqual([
       `TRUST_PROXY must be a number of proxies or a comma-separated list of networks, not "${text}"`,
     ]);
@@ -351,7 +295,6 @@ describe('TRUST_PROXY', () => {
 
 describe('BAN_DURATIONS', () => {
   it.each([
-    ['1m,5m,1h,24h', [60_000, 300_000, 3_600_000, 86_400_000]],
     ['90s, 2d', [90_000, 172_800_000]],
     ['1s', [1000]],
     ['365d', [31_536_000_000]],
@@ -360,31 +303,9 @@ describe('BAN_DURATIONS', () => {
     expect(readEnvironment({ BAN_DURATIONS: text }).BAN_DURATIONS).toEqual(value);
   });
 
-  it.each([
-    '60',
-    '1w',
-    '1M',
-    '1 m',
-    '0s',
-    '-1m',
-    '1.5h',
-    '1e1s',
-    '366d',
-    '1m,',
-    ',1m',
-    ',',
-    'none',
-    'None',
-    'off',
-    '1m 5m',
-    '1m;5m',
-  ])('rejects "%s"', (text) => {
+  it.each(['60', '0s', '366d', '1m,', ',1m', ',', 'none', '1m 5m', '1m;5m'])('rejects "%s"', (text) => {
     expect(faults({ BAN_DURATIONS: text })).toEqual([
       `BAN_DURATIONS must be empty or a comma-separated list of durations from 1s to 365d such as 1m,5m,1h,24h, not "${text}"`,
     ]);
   });
 });
-
-function settingName(line: string): string | undefined {
-  return line.split(' ')[0];
-}

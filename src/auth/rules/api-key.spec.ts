@@ -20,13 +20,9 @@ describe('an API key', () => {
         expect(keyFault(key, environment)).toBeNull();
       }
       expect(new Set(keys).size).toBe(keys.length);
+      expect(new Set(keys.map((key) => key.slice(9, 41)).join(''))).toEqual(new Set(BASE_62));
     },
   );
-
-  it('uses all 62 characters', () => {
-    const secrets = Array.from({ length: 200 }, () => generateApiKey('staging').slice(9, 41)).join('');
-    expect(new Set(secrets)).toEqual(new Set(BASE_62));
-  });
 
   it('has the checksum that another implementation of CRC-32 computes', () => {
     expect(keyFault(STAGING_KEY, 'staging')).toBeNull();
@@ -72,20 +68,15 @@ describe('an API key', () => {
     ['a line break after it', `${STAGING_KEY}\n`],
     ['a space before it', ` ${STAGING_KEY}`],
     ['a prefix in capitals', STAGING_KEY.replace('ask_test_', 'ASK_TEST_')],
-    ['an unknown prefix', STAGING_KEY.replace('ask_test_', 'ask_beta_')],
     ['a letter outside ASCII', `${STAGING_KEY.slice(0, 20)}é${STAGING_KEY.slice(21)}`],
     ['two keys', STAGING_KEY + STAGING_KEY],
-  ])('is malformed: %s', (_what, text) => {
-    expect(keyFault(text, 'staging')).toBe('malformed');
-  });
-
-  it.each([
+    // The checksums of these are correct:
     ['31 random characters', 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz3bAkEU'],
     ['33 random characters', 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz4OWGe6'],
     ['a character outside base 62', 'ask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz-4PlqLT'],
     ['a letter before the prefix', 'xask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz4fQrrs'],
     ['an unknown prefix', 'ask_beta_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz1DcaTn'],
-  ])('is malformed although its checksum is correct: %s', (_what, text) => {
+  ])('is malformed, even if its checksum is correct: %s', (_what, text) => {
     expect(keyFault(text, 'staging')).toBe('malformed');
   });
 });
