@@ -14,6 +14,7 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
+const logger = new Logger('EmbeddedPostgres');
 const CLUSTER = 'postgres';
 /** The file with the URL of the last start, which other accounts cannot read. */
 const URL_FILE = 'animal_store.url';
@@ -31,17 +32,18 @@ export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPo
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
     const host = await forkHost(resolve(dataDir));
-    const ended = once(host, 'exit');
-    const [reply]: (HostMessage | number)[] = await Promise.race([once(host, 'message'), ended]);
-    if (typeof reply !== 'object') {
-      throw new Error(`its host process ended with exit code ${reply}; postgres.log has the reason`);
-    }
+    const ended = once(host, 'exit').then(([code]) => ({ failure: `exit code ${code}, see postgres.log` }));
+    const reply = await Promise.race([
+      once(host, 'message').then(([message]) => message as HostMessage),
+      ended,
+    ]);
     if ('failure' in reply) {
       host.kill('SIGKILL');
       throw new Error(reply.failure);
     }
-    host.on('message', logMessage);
+    host.on('message', logMessage).once('disconnect', logEnd);
     const stop = async () => {
+      host.off('disconnect', logEnd);
       if (host.connected) {
         host.disconnect();
       }
@@ -74,12 +76,15 @@ async function forkHost(dataDir: string): Promise<ChildProcess> {
 }
 
 function logMessage(message: HostMessage): void {
-  const logger = new Logger('EmbeddedPostgres');
   if ('failure' in message) {
     logger.error(`The embedded PostgreSQL cannot be restarted: ${message.failure}`);
   } else {
     logger.warn('The embedded PostgreSQL ended and was restarted');
   }
+}
+
+function logEnd(): void {
+  logger.error('The process that restarts the embedded PostgreSQL has ended. Restart the service.');
 }
 
 /** Returns the URL of the PostgreSQL that runs in a data folder, whichever process owns it, or null if none does. */

