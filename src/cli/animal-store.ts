@@ -1,37 +1,34 @@
-import { Command, CommanderError } from 'commander';
-import { EXIT_USAGE } from './arguments.js';
+import { type Command, CommanderError } from 'commander';
 import { auditCommand } from './audit.command.js';
-import { deprecationsCommand } from './deprecations.command.js';
-import { escapeLines } from './output/escape-controls.js';
-import { keysCommand } from './keys/keys.command.js';
+import { group } from './command.js';
+import { keysCommand } from './keys.command.js';
 import { migrateCommand } from './migrate.command.js';
+import { escapeLines } from './output/escape-controls.js';
 import { plansCommand } from './plans.command.js';
 import { seedCommand } from './seed.command.js';
-import { usageCommand } from './usage.command.js';
+import { deprecationsCommand, usageCommand } from './usage.command.js';
+
+/** The exit code of a command that is used wrongly. */
+const EXIT_USAGE = 2;
+
+const program = group(
+  'animal-store',
+  'Administers the animal store in the database of DATABASE_URL or the running embedded database.',
+  [keysCommand, plansCommand, usageCommand, auditCommand, deprecationsCommand, migrateCommand, seedCommand],
+)
+  .addHelpText(
+    'after',
+    '\nIn a checkout, run "npm run -s admin --" instead of "animal-store":\n' +
+      '  npm run -s admin -- keys issue --name "Ann\'s shop" --plan pro\n' +
+      '\nExit codes: 0 success, 1 failure (the reason is on standard error), 2 wrong usage.',
+  )
+  // Otherwise an option after two commands would be read as that of the first.
+  .enablePositionalOptions();
+
+throwUsageErrors(program);
 
 /** Runs `animal-store` with these arguments, and sets the exit code of the process. */
 export async function runAnimalStore(args: string[]): Promise<void> {
-  const program = new Command('animal-store')
-    .description(
-      'Administers the animal store in the database of DATABASE_URL or the running embedded database.',
-    )
-    .addHelpText(
-      'after',
-      '\nIn a checkout, run "npm run -s admin --" instead of "animal-store":\n' +
-        '  npm run -s admin -- keys issue --name "Ann\'s shop" --plan pro\n' +
-        '\nExit codes: 0 success, 1 failure (the reason is on standard error), 2 wrong usage.',
-    )
-    // Otherwise an option after two commands would be read as that of the first.
-    .enablePositionalOptions()
-    .addCommand(keysCommand())
-    .addCommand(plansCommand())
-    .addCommand(usageCommand())
-    .addCommand(auditCommand())
-    .addCommand(deprecationsCommand())
-    .addCommand(migrateCommand())
-    .addCommand(seedCommand());
-
-  throwUsageErrors(program);
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {

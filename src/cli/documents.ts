@@ -17,9 +17,6 @@ const app = await NestFactory.create(module, new FastifyAdapter(), {
   abortOnError: false,
 });
 const { store, administration } = createDocuments(app, environment);
-for (const [file, document] of Object.entries({
-  'openapi.json': store,
-  'admin-openapi.json': administration,
-})) {
-  await writeFile(new URL(`../../${file}`, import.meta.url), documentText(document));
-}
+const root = new URL('../../', import.meta.url);
+await writeFile(new URL('openapi.json', root), documentText(store));
+await writeFile(new URL('admin-openapi.json', root), documentText(administration));

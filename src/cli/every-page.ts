@@ -1,15 +1,15 @@
-const PAGE = 1000;
+/** The entries of a page, few enough for one statement. */
+export const PAGE = 1000;
 
-/** Reads all pages of a list and returns their entries. */
+/** Reads all pages of a list, of which `read` returns the one after an entry, and returns their entries. */
 export async function everyPage<Entry>(
-  read: (limit: number, last: Entry | undefined) => Promise<{ entries: Entry[]; more: boolean }>,
+  read: (limit: number, last: Entry | undefined) => Promise<Entry[]>,
 ): Promise<Entry[]> {
   const all: Entry[] = [];
-  let more = true;
-  while (more) {
-    const page = await read(PAGE, all.at(-1));
-    all.push(...page.entries);
-    more = page.more && page.entries.length > 0;
-  }
+  let page: Entry[];
+  do {
+    page = await read(PAGE, all.at(-1));
+    all.push(...page);
+  } while (page.length === PAGE);
   return all;
 }

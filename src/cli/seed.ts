@@ -1,4 +1,4 @@
 import { seedCommand } from './seed.command.js';
 
 // Runs for `npx prisma db seed`, which calls prisma/seed.ts.
-await seedCommand().parseAsync();
+await seedCommand.parseAsync();

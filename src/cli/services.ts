@@ -7,7 +7,6 @@ import { EmbeddedPostgresError } from '../embedded-postgres/embedded-postgres-er
 import { findEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.js';
 import { type Environment, readProcessEnvironment } from '../settings/environment.js';
 import { SettingsModule } from '../settings/settings.module.js';
-import { reportFailure } from './failure.js';
 
 class Terminal {}
 
@@ -19,21 +18,6 @@ export function openServices(environment: Environment): Promise<INestApplication
     // The error of a failure is enough.
     { logger: false, abortOnError: false },
   );
-}
-
-/**
- * Runs a command with the services of administration, on the database of `DATABASE_URL` or the running embedded one. Reports a failure
- * on standard error and sets exit code 1.
- */
-export function withServices(work: (services: INestApplicationContext) => Promise<void>): Promise<void> {
-  return reportFailure(async () => {
-    const services = await openServices(await databaseEnvironment());
-    try {
-      await work(services);
-    } finally {
-      await services.close();
-    }
-  });
 }
 
 /** Returns the settings. Without `DATABASE_URL`, it is set to the URL of the running embedded database. */

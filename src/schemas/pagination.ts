@@ -24,17 +24,16 @@ export function decodeCursor(cursor: string): string | null {
 /**
  * Returns the `Link` header of a page (RFC 8288): the first page, and the next one if there is one.
  *
- * @param filters query parameters of every page of this list; undefined ones are left out.
+ * @param query query parameters of every page of this list; undefined ones are left out, and so is the cursor of this page.
  * @param lastPosition position of the page's last entry, or null on the last page.
  */
-export function pageLinks(
-  path: string,
-  filters: Record<string, string | number | boolean | Date | undefined>,
-  lastPosition: string | null,
-): string {
-  const given = Object.entries(filters).flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, value instanceof Date ? value.toISOString() : String(value)]],
-  );
+export function pageLinks(path: string, query: object, lastPosition: string | null): string {
+  const given = Object.entries(query as Record<string, string | number | boolean | Date | undefined>)
+    .filter(([name, value]) => name !== 'cursor' && value !== undefined)
+    .map(([name, value]): [string, string] => [
+      name,
+      value instanceof Date ? value.toISOString() : String(value),
+    ]);
   const first = `<${path}?${new URLSearchParams(given).toString()}>; rel="first"`;
   if (lastPosition === null) {
     return first;

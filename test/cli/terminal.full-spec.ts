@@ -287,8 +287,8 @@ describe('animal-store usage', () => {
       [id, quotaId],
     );
     const [head, row] = rows(await outputOf('usage', id));
-    expect(head?.slice(0, 5)).toEqual(['FROM', 'NAME', 'KEY', 'OPERATION', 'REQUESTS']);
-    expect(row?.slice(1, 10)).toEqual(["Ann's shop", id, 'listPets', '7', '5', '0', '2', '0', '1']);
+    expect(head?.slice(0, 6)).toEqual(['FROM', 'NAME', 'KEY', 'OPERATION', 'DEPRECATED', 'REQUESTS']);
+    expect(row?.slice(1, 11)).toEqual(["Ann's shop", id, 'listPets', 'false', '7', '5', '0', '2', '0', '1']);
   });
 
   describe('its reports', () => {

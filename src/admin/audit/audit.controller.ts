@@ -27,12 +27,12 @@ export class AuditController {
     headers: ['PageLinks'],
   })
   async listAudit(
-    @Query({ schema: AuditQuery }) { limit, cursor, ...filters }: AuditQuery,
+    @Query({ schema: AuditQuery }) query: AuditQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AuditEvent[]> {
-    const { events, more } = await this.audit.page({ ...filters, limit, before: cursor });
+    const { events, more } = await this.audit.page(query);
     const last = more ? (events.at(-1)?.id ?? null) : null;
-    reply.header('Link', pageLinks(PATH, { limit, ...filters }, last));
+    reply.header('Link', pageLinks(PATH, query, last));
     return events;
   }
 }

@@ -5,8 +5,8 @@ import { CounterStore } from '../../rate-limit/stores/counter-store.js';
 import { Clock } from '../../settings/clock.js';
 import { UsageJournal } from '../../usage/usage.journal.js';
 import { findBanEnd } from './key-ban.js';
-import { findKeys, type PageOfKeys } from './key-page.repository.js';
-import type { KeyPosition } from './key-query.schemas.js';
+import { findKeys } from './key-page.repository.js';
+import type { KeyPosition, KeyQuery } from './key-query.schemas.js';
 import { findKey } from './key.repository.js';
 import type { KeyWithUsage } from './key.schemas.js';
 import { usageOfKeys } from './key-usage.repository.js';
@@ -33,11 +33,11 @@ export class KeyListing {
   }
 
   /** Returns one page of the keys, and the position after which the next one begins, or null on the last page. */
-  async page(selection: PageOfKeys): Promise<{ keys: KeyWithUsage[]; next: KeyPosition | null }> {
+  async page(query: KeyQuery): Promise<{ keys: KeyWithUsage[]; next: KeyPosition | null }> {
     const bans = await this.counters.bans();
     const bannedQuotas = [...bans.keys()].flatMap((bucketKey) => parseQuotaId(bucketKey) ?? []);
     await this.aggregateUsage();
-    const { records, next } = await findKeys(this.database, selection, bannedQuotas, this.clock.now());
+    const { records, next } = await findKeys(this.database, query, bannedQuotas, this.clock.now());
     return { keys: await this.withUsage(records, bans), next };
   }
 

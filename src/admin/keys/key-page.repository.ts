@@ -1,29 +1,9 @@
 import { Prisma } from '../../database/generated/client.js';
 import type { Database } from '../../database/in-transaction.js';
-import type { KeyState } from './key.schemas.js';
-import type { KeyPosition, KeySort } from './key-query.schemas.js';
+import type { KeyPosition, KeyQuery, KeySort } from './key-query.schemas.js';
 import { KEY_RELATIONS, type KeyRecord } from './key.view.js';
 
 const DAY_MS = 86_400_000;
-
-/** Selects a page of keys: `limit` keys in the order `sort`, after the position `after`. */
-export interface PageOfKeys {
-  limit: number;
-  /** Default: `created`, oldest first. */
-  sort?: KeySort | undefined;
-  /** A position in the same order. */
-  after?: KeyPosition | undefined;
-  plan?: string | undefined;
-  quota?: string | undefined;
-  banned?: boolean | undefined;
-  state?: KeyState | undefined;
-  /** Only keys whose name contains this text, ignoring case, or whose id or key ends with it. */
-  search?: string | undefined;
-  /** Only keys that are valid now and expire before this time. */
-  expiresBefore?: Date | undefined;
-  /** Only valid keys that were issued before this time and have sent no request since. */
-  unusedSince?: Date | undefined;
-}
 
 /** A sort order of keys: the value that they are sorted by, and the condition of those after a position. */
 interface SortOrder {
@@ -70,17 +50,17 @@ const SORT_ORDERS: Record<KeySort, SortOrder> = {
 /** Returns the keys of a page at `nowMs`, and the position after which the next page begins, or null on the last page. */
 export async function findKeys(
   database: Database,
-  page: PageOfKeys,
+  query: KeyQuery,
   bannedQuotas: string[],
   nowMs: number,
 ): Promise<{ records: KeyRecord[]; next: KeyPosition | null }> {
-  const { limit, sort = 'created', after } = page;
+  const { limit, sort = 'created', cursor } = query;
   const { value, by, isAfter } = SORT_ORDERS[sort];
   const rows = await database.$queryRaw<{ id: string; value: string | Date | null }[]>`
     SELECT k.id, ${value} AS value
     FROM api_keys k JOIN quotas q ON q.id = k.quota_id
     ${sort === 'lastUsed' ? Prisma.sql`CROSS JOIN LATERAL (SELECT ${LAST_USED} AS last_at) used` : Prisma.empty}
-    WHERE ${after === undefined ? Prisma.sql`true` : isAfter(after)} ${filters(page, bannedQuotas, nowMs)}
+    WHERE ${cursor === undefined ? Prisma.sql`true` : isAfter(cursor)} ${filters(query, bannedQuotas, nowMs)}
     ORDER BY ${by}
     LIMIT ${limit + 1}`;
   const ids = rows.slice(0, limit).map(({ id }) => id);
@@ -100,7 +80,7 @@ function toText(value: string | Date | null): string | null {
 
 /** Returns the conditions of a page on the key `k` and its quota `q`, each after AND. */
 function filters(
-  { plan, quota, banned, state, search, expiresBefore, unusedSince }: PageOfKeys,
+  { plan, quota, banned, state, search, expiresBefore, unusedSince }: KeyQuery,
   bannedQuotas: string[],
   nowMs: number,
 ): Prisma.Sql {

@@ -65,11 +65,11 @@ export class KeysController {
     headers: ['PageLinks'],
   })
   async listKeys(
-    @Query({ schema: KeyQuery }) { limit, cursor, ...filters }: KeyQuery,
+    @Query({ schema: KeyQuery }) query: KeyQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<KeyWithUsage[]> {
-    const { keys, next } = await this.listing.page({ ...filters, limit, after: cursor });
-    reply.header('Link', pageLinks(PATH, { limit, ...filters }, next && keyPositionText(next)));
+    const { keys, next } = await this.listing.page(query);
+    reply.header('Link', pageLinks(PATH, query, next && keyPositionText(next)));
     return keys;
   }
 

@@ -46,11 +46,10 @@ export class UsageController {
     headers: ['PageLinks'],
   })
   async listUsage(
-    @Query({ schema: UsageQuery }) { cursor, ...filters }: UsageQuery,
+    @Query({ schema: UsageQuery }) query: UsageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Usage[]> {
-    const page = await this.usage.page({ ...filters, after: cursor });
-    return withLinks('/admin/usage', filters, page, reply);
+    return withLinks('/admin/usage', query, await this.usage.page(query), reply);
   }
 
   @Get('keys/:id/usage')
@@ -68,11 +67,10 @@ export class UsageController {
   })
   async listUsageOfKey(
     @Param('id') id: string,
-    @Query({ schema: UsageQuery }) { cursor, ...filters }: UsageQuery,
+    @Query({ schema: UsageQuery }) query: UsageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Usage[]> {
-    const page = await this.usage.page({ ...filters, after: cursor }, id);
-    return withLinks(`/admin/keys/${id}/usage`, filters, page, reply);
+    return withLinks(`/admin/keys/${id}/usage`, query, await this.usage.page(query, id), reply);
   }
 
   @Get('deprecations')
@@ -147,11 +145,11 @@ export class UsageController {
 
 function withLinks(
   path: string,
-  filters: Omit<UsageQuery, 'cursor'>,
+  query: UsageQuery,
   { usage, more }: { usage: Usage[]; more: boolean },
   reply: FastifyReply,
 ): Usage[] {
   const last = usage.at(-1);
-  reply.header('Link', pageLinks(path, filters, more && last !== undefined ? usagePosition(last) : null));
+  reply.header('Link', pageLinks(path, query, more && last !== undefined ? usagePosition(last) : null));
   return usage;
 }

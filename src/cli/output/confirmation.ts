@@ -10,8 +10,7 @@ export class DeclinedError extends Error {}
  * @throws DeclinedError for any answer but yes, and for Ctrl-C and Ctrl-D.
  */
 export async function confirm(question: string, { yes }: { yes?: true }): Promise<void> {
-  const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
-  if (yes || !isTerminal) {
+  if (yes || !process.stdin.isTTY || !process.stdout.isTTY) {
     return;
   }
   const answer = await answerTo(`${escapeControls(question)} [y/N] `);

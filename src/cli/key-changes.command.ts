@@ -1,0 +1,142 @@
+import { type Command, Option } from 'commander';
+import { type CreateKeyInput, type Key, keyName, keyNote } from '../admin/keys/key.schemas.js';
+import { KeyService } from '../admin/keys/key.service.js';
+import { instant } from '../schemas/instant.js';
+import { duration, parsedBy, positiveInteger } from './arguments.js';
+import { changeCommand, type ChangeOptions, withServices } from './command.js';
+import { findKeyId } from './key-id.js';
+import { issuedOutput, keyOutput, keyText, limitsText } from './key-output.js';
+import { confirm } from './output/confirmation.js';
+
+const OVERLAP_DEFAULT = '24h';
+
+/** A quota's own limits, which override its plan's. */
+type OwnLimits = Pick<CreateKeyInput, 'perMinute' | 'perDay'>;
+
+interface LabelOptions extends ChangeOptions {
+  name?: string;
+  /** False for `--no-note`. */
+  note?: string | false;
+}
+
+/** The commands of `keys` that change one. */
+export const keyChanges: Command[] = [
+  changeCommand('issue', 'issue a key with a quota of its own; the key is shown only once')
+    .requiredOption('--name <name>', 'name of the key', parsedBy(keyName))
+    .option('--note <text>', 'note of administrators on the key', parsedBy(keyNote))
+    .requiredOption('--plan <plan>', 'free, pro, business, enterprise, or a plan of your own')
+    .option('--per-minute <n>', 'own limit per minute, with --per-day', positiveInteger)
+    .option('--per-day <n>', 'own limit per day, with --per-minute', positiveInteger)
+    .addOption(new Option('--role <role>', 'role of the key').choices(['client', 'admin']).default('client'))
+    .option('--expires <instant>', 'when it expires, such as 2027-01-01T00:00:00Z', parsedBy(instant))
+    .addHelpText('after', '\nExample:\n  animal-store keys issue --name "Ann\'s shop" --plan pro')
+    .hook('preAction', requireBothLimitsOrNone)
+    .action(
+      withServices(async (services, input: CreateKeyInput & ChangeOptions & { expires?: Date }) =>
+        issuedOutput(await services.get(KeyService).issue({ ...input, expiresAt: input.expires }, input.as)),
+      ),
+    ),
+
+  changeCommand('label', 'set the name of a key and the note on it; what is not given stays')
+    .argument('<id>', 'id of the key')
+    .option('--name <name>', 'name of the key', parsedBy(keyName))
+    .option('--note <text>', 'note of administrators on the key', parsedBy(keyNote))
+    .option('--no-note', 'remove the note')
+    .hook('preAction', requireLabel)
+    .action(
+      changeKey((keys, id, { name, note, as }: LabelOptions) =>
+        keys.label(id, { name, note: note === false ? null : note }, as),
+      ),
+    ),
+
+  changeCommand('rotate', 'issue a successor on the same quota; both work until the overlap ends')
+    .argument('<id>', 'id of the key')
+    .addOption(
+      new Option('--overlap <duration>', 'how long both keys work, such as 90s, 30m, 24h, 7d, or 0')
+        .argParser(duration)
+        .default(duration(OVERLAP_DEFAULT), OVERLAP_DEFAULT),
+    )
+    .option(
+      '--expires <instant>',
+      'when the successor expires (default: when the old key was to expire)',
+      parsedBy(instant),
+    )
+    .action(
+      withServices(
+        async (services, text: string, options: ChangeOptions & { overlap: number; expires?: Date }) => {
+          const keys = services.get(KeyService);
+          const id = await findKeyId(services, text);
+          const { overlap: overlapMs, expires: expiresAt, as } = options;
+          const issued = await keys.rotate(id, { overlapMs, expiresAt }, as);
+          const old = await keys.find(id);
+          const end = old.state === 'rotating' ? `works until ${old.expiresAt}` : 'no longer works';
+          return issuedOutput(issued, `The old key ${end}.`);
+        },
+      ),
+    ),
+
+  changeCommand('revoke', 'revoke a key immediately and permanently')
+    .argument('<id>', 'id of the key')
+    .option('--yes', 'do not ask for confirmation')
+    .action(
+      changeKey(async (keys, id, options: ChangeOptions) => {
+        const key = await keys.find(id);
+        if (key.revokedAt === null) {
+          await confirm(`Revoke ${keyText(key)} immediately and permanently?`, options);
+        }
+        return keys.revoke(id, options.as);
+      }),
+    ),
+
+  changeCommand('plan', "put a key's quota on a plan; the counts of the current windows are kept")
+    .argument('<id>', 'id of the key')
+    .argument('<plan>', 'name of the plan')
+    .option('--per-minute <n>', 'own limit per minute, with --per-day', positiveInteger)
+    .option('--per-day <n>', 'own limit per day, with --per-minute', positiveInteger)
+    .option('--yes', 'do not ask for confirmation')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  animal-store keys plan 019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11 pro\n' +
+        '  animal-store keys plan 0f8f6a11 enterprise --per-minute 5000 --per-day 1000000',
+    )
+    .hook('preAction', requireBothLimitsOrNone)
+    .action(
+      changeKey(async (keys, id, plan: string, options: ChangeOptions & OwnLimits) => {
+        const { perMinute, perDay } = options;
+        const key = await keys.find(id);
+        const own = perMinute && perDay ? `, ${limitsText({ perMinute, perDay })}` : '';
+        await confirm(
+          `Move ${keyText(key)} from plan ${key.plan}, ${limitsText(key)}, to plan ${plan}${own}?`,
+          options,
+        );
+        return keys.changePlan(id, { plan, perMinute, perDay }, options.as);
+      }),
+    ),
+
+  changeCommand('unban', 'end the ban of a key immediately')
+    .argument('<id>', 'id of the key')
+    .action(changeKey((keys, id, { as }: ChangeOptions) => keys.unban(id, as))),
+];
+
+/** Returns the action of a command that changes a key, and prints it afterwards. */
+function changeKey<Rest extends unknown[]>(
+  change: (keys: KeyService, id: string, ...rest: Rest) => Promise<Key>,
+) {
+  return withServices(async (services, id: string, ...rest: Rest) =>
+    keyOutput(await change(services.get(KeyService), await findKeyId(services, id), ...rest)),
+  );
+}
+
+function requireBothLimitsOrNone(command: Command): void {
+  const { perMinute, perDay } = command.opts<OwnLimits>();
+  if ((perMinute === undefined) !== (perDay === undefined)) {
+    command.error('error: --per-minute and --per-day go together');
+  }
+}
+
+function requireLabel(command: Command): void {
+  const { name, note } = command.opts<LabelOptions>();
+  if (name === undefined && note === undefined) {
+    command.error('error: give --name, --note or --no-note');
+  }
+}

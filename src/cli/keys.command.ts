@@ -1,0 +1,104 @@
+import { type Command, Option } from 'commander';
+import { KEY_STATES, type KeyWithUsage } from '../admin/keys/key.schemas.js';
+import { KeyListing } from '../admin/keys/key-listing.service.js';
+import { KEY_SORTS, type KeyPosition, type KeyQuery, keySearch } from '../admin/keys/key-query.schemas.js';
+import { KeyRateLimit } from '../admin/keys/key-rate-limit.service.js';
+import type { RateLimitStatus } from '../rate-limit/rate-limit-status.schema.js';
+import { instant } from '../schemas/instant.js';
+import { uuidParameter } from '../schemas/uuid.js';
+import { parsedBy } from './arguments.js';
+import { command, group, withServices } from './command.js';
+import { PAGE } from './every-page.js';
+import { keyChanges } from './key-changes.command.js';
+import { findKeyId, idCell } from './key-id.js';
+import { keyOutput } from './key-output.js';
+import { fieldsText, tableText } from './output/text.js';
+
+/** The commands of `keys` that only read. */
+const keyReads: Command[] = [
+  command('list', 'list keys with their usage')
+    .option('--plan <plan>', 'only keys on this plan')
+    .option('--quota <id>', 'only keys of this quota', parsedBy(uuidParameter('')))
+    .option(
+      '--search <text>',
+      'only keys whose name contains this text, ignoring case, or whose id or key ends with it',
+      parsedBy(keySearch),
+    )
+    .addOption(new Option('--state <state>', 'only keys in this state').choices(KEY_STATES))
+    .option('--banned', 'only keys that are banned now')
+    .option('--expires-before <instant>', 'only valid keys that expire before then', parsedBy(instant))
+    .option(
+      '--unused-since <instant>',
+      'only valid keys that were issued before then and sent no request since',
+      parsedBy(instant),
+    )
+    .addOption(
+      new Option('--sort <order>', 'oldest, newest, by name, by last use, or by expiry first')
+        .choices(KEY_SORTS)
+        .default('created'),
+    )
+    .action(
+      withServices(async (services, filters: Omit<KeyQuery, 'limit' | 'cursor'>) => {
+        const all: KeyWithUsage[] = [];
+        let cursor: KeyPosition | undefined;
+        do {
+          const { keys, next } = await services.get(KeyListing).page({ ...filters, limit: PAGE, cursor });
+          all.push(...keys);
+          cursor = next ?? undefined;
+        } while (cursor !== undefined);
+        return { value: all, text: () => tableText(all.map(toRow)) };
+      }),
+    ),
+
+  command('show', 'show everything about a key, and its usage, except the key itself')
+    .argument('<id>', 'id of the key')
+    .action(
+      withServices(async (services, id: string) =>
+        keyOutput(await services.get(KeyListing).find(await findKeyId(services, id))),
+      ),
+    ),
+
+  command('rate-limit', "show the windows and the ban of a key's quota, without counting against it")
+    .argument('<id>', 'id of the key')
+    .action(
+      withServices(async (services, id: string) => {
+        const status = await services.get(KeyRateLimit).find(await findKeyId(services, id));
+        return { value: status, text: () => statusText(status) };
+      }),
+    ),
+];
+
+/** `keys …` */
+export const keysCommand = group('keys', 'API keys', [...keyReads, ...keyChanges]).addHelpText(
+  'after',
+  '\nAn <id> is the id of a key or its ending, as tables on a terminal show it.',
+);
+
+function toRow(key: KeyWithUsage) {
+  return {
+    name: key.name,
+    id: idCell(key.id),
+    key: `${key.prefix}…${key.lastFour}`,
+    role: key.role,
+    plan: key.plan,
+    'per minute': key.perMinute,
+    'per day': key.perDay,
+    state: key.state,
+    expires: key.expiresAt,
+    'banned until': key.bannedUntil,
+    'last used': key.lastUsedAt,
+  };
+}
+
+function statusText({ plan, windows, refusalsUntilBan, bannedUntil }: RateLimitStatus): string {
+  const remaining = windows.map(({ name, limit, remaining: left, reset }): [string, string] => [
+    `this ${name}`,
+    `${left} of ${limit} requests remain until ${new Date(reset * 1000).toISOString()}`,
+  ]);
+  return fieldsText({
+    plan,
+    ...Object.fromEntries(remaining),
+    'refusals until ban': refusalsUntilBan,
+    'banned until': bannedUntil,
+  });
+}

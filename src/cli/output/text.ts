@@ -1,0 +1,44 @@
+import { getBorderCharacters, table, type TableUserConfig } from 'table';
+import { escapeControls } from './escape-controls.js';
+
+/** What a command prints: `value` as JSON for programs, or `text` for people. */
+export interface Output {
+  value: unknown;
+  text: () => string | Promise<string>;
+}
+
+/** A null is shown as a dash. A column or field that is undefined is left out. */
+type Cells = Record<string, string | number | boolean | null | undefined>;
+
+/** Columns with two spaces between them, and no lines. */
+const PLAIN: TableUserConfig = {
+  border: getBorderCharacters('void'),
+  columnDefault: { paddingLeft: 0, paddingRight: 2 },
+  drawHorizontalLine: () => false,
+};
+
+/** Returns sentences, one per line. */
+export function linesText(...lines: string[]): string {
+  return `${lines.map(escapeControls).join('\n')}\n`;
+}
+
+/** Returns rows, of which each has the same columns, as a table; without rows, `None.` */
+export function tableText(rows: Cells[]): string {
+  const cells = rows.map(definedCells);
+  const head = cells[0]?.map(([name]) => name.toUpperCase());
+  return head === undefined
+    ? linesText('None.')
+    : columnsText([head, ...cells.map((row) => row.map(([, value]) => value))]);
+}
+
+/** Returns names and values, one pair per line. */
+export function fieldsText(fields: Cells): string {
+  return columnsText(definedCells(fields));
+}
+
+const definedCells = (cells: Cells) => Object.entries(cells).filter(([, value]) => value !== undefined);
+
+function columnsText(rows: Cells[string][][]): string {
+  const texts = rows.map((row) => row.map((cell) => escapeControls(String(cell ?? '-'))));
+  return table(texts, PLAIN).replaceAll(/ +$/gm, '');
+}
