@@ -27,25 +27,21 @@ const TODAY: Circumstance = {
   minimumRequests: 2_000,
   statusOfUnavailable: () => null,
 };
+const FEWER = { ...TODAY, requestsOfEach: 10, minimumRequests: 150 };
+const LAST_REMOVAL = new Date(
+  Math.max(Date.now(), ...api.operations.map(({ sunset }) => sunset?.getTime() ?? 0)),
+);
 const CIRCUMSTANCES: [string, Circumstance][] = [
   ['today', TODAY],
   [
     'after the removal of everything deprecated',
-    {
-      ...TODAY,
-      now: new Date(Math.max(Date.now(), ...api.operations.map(({ sunset }) => sunset?.getTime() ?? 0))),
-      requestsOfEach: 10,
-      minimumRequests: 150,
-      statusOfUnavailable: ({ sunset }) => (sunset === null ? null : 410),
-    },
+    { ...FEWER, now: LAST_REMOVAL, statusOfUnavailable: ({ sunset }) => (sunset === null ? null : 410) },
   ],
   [
     'without experimental operations',
     {
-      ...TODAY,
+      ...FEWER,
       offersExperimental: false,
-      requestsOfEach: 10,
-      minimumRequests: 150,
       statusOfUnavailable: ({ stability }) => (stability === 'experimental' ? 404 : null),
     },
   ],
@@ -72,16 +68,8 @@ const anyJson = fc.oneof(
 
 /** JSON that the schema allows. */
 function valid(schema: Schema): fc.Arbitrary<string> {
-  const {
-    type,
-    enum: values,
-    properties,
-    required = [],
-    format,
-    anyOf,
-    minimum,
-    maximum,
-  } = api.resolve(schema);
+  const resolved = api.resolve(schema);
+  const { type, enum: values, properties, required = [], format, anyOf, minimum, maximum } = resolved;
   if (anyOf !== undefined) {
     return fc.oneof(...anyOf.map(valid));
   }
@@ -103,15 +91,9 @@ function valid(schema: Schema): fc.Arbitrary<string> {
       .map(String);
   }
   if (format === 'date-time') {
+    const [min, max] = [new Date('0000-01-01T00:00:00Z'), new Date('9999-12-31T23:59:59Z')];
     return fc
-      .tuple(
-        fc.date({
-          min: new Date('0000-01-01T00:00:00Z'),
-          max: new Date('9999-12-31T23:59:59Z'),
-          noInvalidDate: true,
-        }),
-        fc.constantFrom('Z', '+00:00', '+14:00', '-12:00'),
-      )
+      .tuple(fc.date({ min, max, noInvalidDate: true }), fc.constantFrom('Z', '+00:00', '+14:00', '-12:00'))
       .map(([date, offset]) => JSON.stringify(date.toISOString().replace('Z', offset)));
   }
   if (type === 'boolean') {
@@ -230,15 +212,12 @@ describe.each(CIRCUMSTANCES)('any request %s', (_name, circumstance) => {
       clock,
       environment: { ANONYMOUS_LIMIT: 1_000_000, EXPERIMENTAL: offersExperimental },
     });
-    const { key: client } = await store.issue(UNLIMITED);
-    const { key: admin } = await store.issue({ ...UNLIMITED, role: 'admin' });
-    const { key: narrow } = await store.issue({
-      plan: 'enterprise',
-      perMinute: 3,
-      perDay: 10,
-      role: 'admin',
-    });
-    keys = { client, admin, narrow };
+    const issue = async (...input: Parameters<typeof store.issue>) => (await store.issue(...input)).key;
+    keys = {
+      client: await issue(UNLIMITED),
+      admin: await issue({ ...UNLIMITED, role: 'admin' }),
+      narrow: await issue({ ...UNLIMITED, perMinute: 3, perDay: 10, role: 'admin' }),
+    };
     ({ id: keyId } = await store.issue());
     await store.database.query(
       `INSERT INTO pets (name, category_id, status) SELECT n, n, 'sold' FROM generate_series(1, 120) n`,

@@ -206,19 +206,6 @@ describe('the settings OTEL_*', () => {
     expect(collector.postings[0]).toMatchObject({ path: '/v1/traces', headers: { 'x-tenant': '7' } });
   });
 
-  it.each([
-    ['traceidratio', '01', 0],
-    ['always_on', '00', 1],
-  ])(
-    'override the sampling of the sender, with a sampler without parentbased_: %s',
-    async (sampler, flags, count) => {
-      await start({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: '0' });
-      await send(`${store.url}/v1/pets`, { key, headers: { traceparent: `00-${TRACE}-${SPAN}-${flags}` } });
-      await stop();
-      expect(collector.spans().filter(({ kind }) => kind === SERVER)).toHaveLength(count);
-    },
-  );
-
   it('default to the name of the service and to protobuf', async () => {
     await start({ OTEL_EXPORTER_OTLP_PROTOCOL: '' });
     await send(`${store.url}/v1/pets`, { key });
