@@ -28,7 +28,7 @@ const CONFLICT = /lock file .* (already exists|is empty)|pre-existing shared mem
 const RETRY_MS = 100;
 const PAUSE_MS = 2000;
 
-/** What PostgreSQL's programs last printed: the class does not tell why they failed. */
+/** What PostgreSQL's programs last printed: the class does not report why they failed. */
 let output = '';
 
 // Only the service decides when to stop: a signal to the whole group of its processes must not end the database first.
@@ -41,13 +41,13 @@ const disconnected = once(process, 'disconnect');
 while (process.connected) {
   try {
     const { url, ended, stop } = await start();
-    tell({ url });
+    report({ url });
     await Promise.race([ended, disconnected]);
     if (!process.connected) {
       await stop();
     }
   } catch (error) {
-    tell({ failure: (error as Error).message });
+    report({ failure: (error as Error).message });
     await sleep(PAUSE_MS);
   }
 }

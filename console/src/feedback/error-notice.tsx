@@ -15,7 +15,7 @@ export interface FailureProps {
   retry: () => unknown;
 }
 
-/** Says in the place of its content why it could not be loaded, and when it will be. */
+/** Shows in the place of its content why it could not be loaded, and when it will be. */
 export function ErrorNotice({ error, at, retry }: FailureProps) {
   return error instanceof RateLimitError ? (
     <LimitNotice key={at} error={error} at={at} retry={retry} />

@@ -16,7 +16,7 @@ interface FormErrorProps {
 
 const SEND_AGAIN = 'It may have been done all the same. Send it again: it is done only once.';
 
-/** Says in a form why sending it failed. What is wrong with a field stands beside the field instead. */
+/** Shows in a form why sending it failed. What is wrong with a field stands beside the field instead. */
 export function FormError({ error, title, noResponse = SEND_AGAIN }: FormErrorProps) {
   if (error instanceof RateLimitError) {
     return <LimitNotice error={error} title={title} />;

@@ -6,7 +6,7 @@ import { errorMessage } from './error-message';
 import type { FailureProps } from './error-notice';
 import { isBan, limitEndMs } from './limit-error';
 
-/** Says beside what was loaded before why it could not be loaded again, and when it will be. */
+/** Shows beside what was loaded before why it could not be loaded again, and when it will be. */
 export function StaleNotice({ error, at, retry }: FailureProps) {
   return (
     <Text size="sm" c="dimmed" role="status" mb="sm">

@@ -8,7 +8,7 @@ const STABILITY = {
   },
 };
 
-/** Says how stable the operations behind a page or a form are. */
+/** Shows how stable the operations behind a page or a form are. */
 export function StabilityBadge({ stability }: { stability: keyof typeof STABILITY }) {
   const { label, meaning } = STABILITY[stability];
   return (

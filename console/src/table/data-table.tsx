@@ -32,7 +32,7 @@ export function DataTable<Item extends RowData>(props: DataTableProps<Item>) {
     return <ErrorNotice error={error} at={errorUpdatedAt} retry={refetch} />;
   }
   const staleNotice = error !== null && <StaleNotice error={error} at={errorUpdatedAt} retry={refetch} />;
-  // While another list loads, the one before stays; if that is empty, it says nothing of the new one.
+  // While another list loads, the one before stays; if that is empty, it shows nothing of the new one.
   const isLoading = query.isPending || (query.isPlaceholderData && items.length === 0);
   if (!isLoading && items.length === 0 && pages.number === 1) {
     return (

@@ -11,7 +11,7 @@ interface ConfirmDialogProps {
   onConfirm: () => void;
 }
 
-/** Says what an operation of the administration will do before it is sent. */
+/** Shows what an operation of administration will do before it is sent. */
 export function ConfirmDialog({ operation, request, opened, onClose, onConfirm }: ConfirmDialogProps) {
   const [effect = ''] = operation.description.split(/\n{2,}/);
   return (

@@ -6,7 +6,7 @@ import { inline } from './prose';
 
 interface HeaderTableProps {
   headers: [name: string, value: string][];
-  /** What the document of the operation says of headers. */
+  /** How the document of the operation describes headers. */
   documented: Record<string, string>;
 }
 

@@ -38,7 +38,7 @@ export interface Operation {
   body: { contentType: string; example: string } | null;
   /** What each status means for this operation. */
   statuses: Record<string, string>;
-  /** What the document says of each response header, by its name in lower case. */
+  /** How the document describes each response header, by its name in lower case. */
   headers: Record<string, string>;
   isAdministration: boolean;
   /** Where the reference shows the operation. */

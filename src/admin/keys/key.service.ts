@@ -175,7 +175,7 @@ export class KeyService {
    * @throws ApiError `not_found`.
    */
   async unban(id: string, actor: Actor): Promise<Key> {
-    // While the counter store is away, nobody knows whether there is a ban.
+    // While the counter store is away, it is unknown whether there is a ban.
     await this.counters.ping();
     const record = await inTransaction(this.database, async (transaction) => {
       const locked = await lockKey(transaction, id);

@@ -17,7 +17,7 @@ interface DialogFormProps {
   children: ReactNode;
 }
 
-/** The form of a dialog that says what a change does, and makes it. */
+/** The form of a dialog that explains what a change does, and makes it. */
 export function DialogForm(props: DialogFormProps) {
   const { action, color, isPending, error, failure, noResponse } = props;
   return (

@@ -22,7 +22,7 @@ type Action = keyof typeof DIALOGS;
 /** These remove their own button, which has the focus. */
 const DONE_ONCE: ReadonlySet<Action> = new Set(['unban', 'revoke']);
 
-/** The buttons that change a key, each with a dialog that says what will happen. */
+/** The buttons that change a key, each with a dialog that explains what will happen. */
 export function KeyActions({ apiKey }: { apiKey: KeyWithUsage }) {
   // The last action stays while its dialog fades.
   const [{ action, opening }, setOpened] = useState({ action: 'label' as Action, opening: 0 });

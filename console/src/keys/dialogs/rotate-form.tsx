@@ -73,7 +73,7 @@ export function RotateForm({ apiKey, onClose, onRotated }: KeyFormProps) {
   );
 }
 
-/** Says until when both keys work: the overlap never goes past the key's own expiry. */
+/** Shows until when both keys work: the overlap never goes past the key's own expiry. */
 function Overlap({ seconds, expiresAt }: { seconds: number; expiresAt: string | null }) {
   const overlapEndMs = serviceNowMs() + seconds * 1000;
   const expiresMs = expiresAt === null ? Infinity : Date.parse(expiresAt);

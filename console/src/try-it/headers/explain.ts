@@ -16,7 +16,7 @@ interface HeaderGroup {
 
 /**
  * Returns all headers of a response by group, the most telling ones first.
- * @param documented what the document says of headers, by their names in lower case, for those that the catalogue lacks.
+ * @param documented how the document describes headers, by their names in lower case, for those that the catalogue lacks.
  */
 export function explainHeaders(
   headers: [name: string, value: string][],
