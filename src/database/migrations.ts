@@ -34,7 +34,7 @@ type Recorded = [name: string, finished: boolean, log: string];
 export class MigrationError extends Error {}
 
 /** How a failed migration was resolved by hand: `applied` if it was finished, `rolled-back` if it was undone, to be applied again. */
-export type Resolution = 'applied' | 'rolled-back';
+type Resolution = 'applied' | 'rolled-back';
 
 /**
  * Returns the migrations that the database lacks, oldest first. Only reads.

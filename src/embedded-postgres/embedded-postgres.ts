@@ -9,7 +9,7 @@ import { EmbeddedPostgresError } from './embedded-postgres-error.js';
 import type { HostMessage } from './host.js';
 
 /** A PostgreSQL server that this process owns until it stops it, with its superuser's URL. It also stops when this process ends. */
-export interface EmbeddedPostgres {
+interface EmbeddedPostgres {
   readonly url: string;
   stop(): Promise<void>;
 }

@@ -36,7 +36,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.removeAllListeners(signal).on(signal, () => {});
 }
 /** The callback keeps an error from being thrown if nobody receives it any more. */
-const tell = (message: HostMessage) => process.send?.(message, () => {});
+const report = (message: HostMessage) => process.send?.(message, () => {});
 const disconnected = once(process, 'disconnect');
 while (process.connected) {
   try {

@@ -17,7 +17,7 @@ Try it:
 }
 
 /** Returns the keys of the demonstration, a line each. */
-export function keyList(keys: DemoKeys): string {
+function keyList(keys: DemoKeys): string {
   const lines = Object.entries(keys).map(([name, key]) => `  ${name.padEnd(11)} ${key}`);
   return ['Keys of this demonstration, one for each plan:', ...lines].join('\n');
 }

@@ -20,10 +20,10 @@ export const ACTIONS = [
   'plan.created',
   'plan.changed',
 ] as const;
-export type Action = (typeof ACTIONS)[number];
+type Action = (typeof ACTIONS)[number];
 
 /** An action, its actor, and the fields it changed. The fields never contain keys or hashes. */
-export interface AuditEvent {
+interface AuditEvent {
   actor: Actor;
   action: Action;
   /** `key:ID` or `plan:NAME`. */

@@ -1,7 +1,7 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-export type KeyEnvironment = 'production' | 'staging';
+type KeyEnvironment = 'production' | 'staging';
 
 const PREFIXES = { production: 'ask_live_', staging: 'ask_test_' } as const;
 const BASE_62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -3,7 +3,7 @@ import type { Ban } from './ban.js';
 import { type WindowState, windowState } from './windows.js';
 
 /** The limits of a quota; or of an anonymous client, which has no day window and is never banned. */
-export interface Limits {
+interface Limits {
   perMinute: number;
   perDay: number | null;
 }

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 type Variables = Record<string, string | undefined>;
 
 /** What we read of a service of a Compose file. */
-export interface Service {
+interface Service {
   command?: string[];
   environment?: Record<string, string | number | null>;
   healthcheck?: { test: string[] };

@@ -6,7 +6,7 @@ import type { Image } from './image.js';
 const NODE_USER = '1000';
 
 /** The options of a container. */
-export interface ContainerOptions {
+interface ContainerOptions {
   /** Default: the command of the image. */
   command?: string[] | undefined;
   env?: Record<string, string>;
@@ -15,7 +15,7 @@ export interface ContainerOptions {
 }
 
 /** How a process ended, and what it wrote. */
-export interface Ended {
+interface Ended {
   code: number | null;
   stdout: string;
   stderr: string;

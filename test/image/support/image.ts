@@ -7,7 +7,7 @@ import { command } from './command.js';
 const IMAGE = 'animal-store';
 
 /** The configuration of the image. */
-export interface ImageConfig {
+interface ImageConfig {
   user: string;
   workingDir: string;
   env: Record<string, string>;

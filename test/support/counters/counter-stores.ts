@@ -59,7 +59,7 @@ export const descending = (from: number, to: number) =>
 export const allowed = (decisions: RateLimitDecision[]) => decisions.filter((decision) => decision.allowed);
 
 /** The stored counters of a bucket. */
-export interface StoredCounter {
+interface StoredCounter {
   minute: number;
   minuteUsed: number;
   day: number;

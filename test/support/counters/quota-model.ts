@@ -16,7 +16,7 @@ export interface Moment {
 }
 
 /** What one response reports about its quota. */
-export interface QuotaReport {
+interface QuotaReport {
   /** The code of the error, or the status of an allowed request. */
   code: string;
   limits: Limits;
@@ -36,7 +36,7 @@ export interface ExpectedResponse {
 }
 
 /** The expected rate-limit status. */
-export interface RateLimitStatus {
+interface RateLimitStatus {
   windows: { name: string; limit: number; remaining: number; reset: number }[];
   refusalsUntilBan: number;
   bannedUntil: string | null;

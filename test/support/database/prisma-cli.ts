@@ -4,7 +4,7 @@ import path from 'node:path';
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
 
 /** How a command ended; `output` is stdout and stderr together. */
-export interface Outcome {
+interface Outcome {
   code: number | null;
   output: string;
 }

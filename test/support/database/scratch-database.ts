@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 
 /** The maintenance database of a server on which the tests may create databases of their own. */
-export function maintenanceUrl(): string {
+function maintenanceUrl(): string {
   const url = process.env.TEST_DATABASE_URL;
   if (!url) {
     throw new Error('TEST_DATABASE_URL is missing.');

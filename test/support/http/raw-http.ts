@@ -2,7 +2,7 @@ import net from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { HttpResponse } from './http.js';
 
-export interface RawResponse {
+interface RawResponse {
   status: number;
   /** By name in lower case. */
   headers: Record<string, string>;

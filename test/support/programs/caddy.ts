@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { until } from '../eventually.js';
 import getPort from 'get-port';
-import { isExecutable } from './programs.js';
 
 const PROGRAM = '/usr/bin/caddy';
 const COMPOSE_CONFIGURATION = path.join(__dirname, '..', '..', '..', 'deploy', 'Caddyfile');
@@ -13,15 +12,6 @@ const COMPOSE_CONFIGURATION = path.join(__dirname, '..', '..', '..', 'deploy', '
 export interface Caddy {
   url: string;
   stop(): Promise<void>;
-}
-
-/** Returns whether this machine has Caddy, the load balancer of the Compose file. In CI, throws if not. */
-export function hasCaddy(): boolean {
-  const isThere = isExecutable(PROGRAM);
-  if (!isThere && process.env['CI'] !== undefined) {
-    throw new Error(`No Caddy of Debian at ${PROGRAM}: install the package caddy`);
-  }
-  return isThere;
 }
 
 /** Starts the load balancer of the Compose file in front of replicas, which have addresses instead of a name. */

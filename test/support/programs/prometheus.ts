@@ -1,7 +1,7 @@
 import { send } from '../http/http.js';
 
 /** One line of a metric. */
-export interface Sample {
+interface Sample {
   name: string;
   labels: Record<string, string>;
   value: number;

@@ -14,7 +14,7 @@ import { type HttpResponse, send } from '../http/http.js';
 /** Much less than any deadline. */
 export const AT_ONCE_MS = 300;
 const RECOVERY_MS = 2000;
-export const ANONYMOUS_LIMIT = 5;
+const ANONYMOUS_LIMIT = 5;
 
 /** A replica of which only the connections to the counters can be cut. */
 export interface Replica {

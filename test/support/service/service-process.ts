@@ -30,7 +30,7 @@ export const CLEAN = {
 };
 
 /** The terminal of a process. */
-export interface TerminalOptions {
+interface TerminalOptions {
   columns: number;
   /** The text typed at each prompt. */
   input?: string;
