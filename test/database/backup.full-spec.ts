@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { createDatabase } from '../support/database/database.js';
+import { createDatabase, query } from '../support/database/database.js';
 import { DebianPostgres, describeOnDebianPostgres } from '../support/database/debian-postgres.js';
 import { documented } from '../support/documented-commands.js';
 import { until } from '../support/eventually.js';
@@ -7,7 +7,6 @@ import { type HttpResponse, send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';
 import { linksOf } from '../support/http/links.js';
 import { prisma } from '../support/database/prisma-cli.js';
-import { query } from '../support/database/scratch-database.js';
 import { run } from '../support/service/service-process.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 

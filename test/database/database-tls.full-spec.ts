@@ -5,7 +5,7 @@ import { until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';
 import { prisma } from '../support/database/prisma-cli.js';
-import { query } from '../support/database/scratch-database.js';
+import { query } from '../support/database/database.js';
 import { run } from '../support/service/service-process.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 

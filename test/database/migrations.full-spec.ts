@@ -11,30 +11,26 @@ import {
 import { PrismaService } from '../../src/database/prisma.service.js';
 import { QueryRunner } from '../../src/database/query-runner.js';
 import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
-import {
-  createDatabase,
-  dropDatabase,
-  query,
-  scratchDatabaseUrl,
-} from '../support/database/scratch-database.js';
+import { createDatabase, type TestDatabase } from '../support/database/database.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const [INIT = ''] = OWN_MIGRATIONS;
 /** A migration that a test adds. */
 const BROKEN = '20991231000000_broken';
 
+let database: TestDatabase;
 let databaseUrl: string;
 let folder: string;
 
 beforeEach(async () => {
-  databaseUrl = scratchDatabaseUrl();
-  await createDatabase(databaseUrl);
+  database = await createDatabase('template0');
+  databaseUrl = database.url;
   folder = await mkdtemp(path.join(tmpdir(), 'migrations-'));
   await cp(path.join(ROOT, 'prisma', 'migrations'), folder, { recursive: true });
 });
 
 afterEach(async () => {
-  await dropDatabase(databaseUrl);
+  await database.drop();
   await rm(folder, { recursive: true });
 });
 
@@ -86,13 +82,12 @@ describe('applyPendingMigrations', () => {
      CREATE FUNCTION three() RETURNS integer LANGUAGE plpgsql AS $$ BEGIN RETURN 3; END $$;`,
     );
     await applyPendingMigrations(databaseUrl, folder);
-    expect(await query(databaseUrl, 'SELECT three()')).toEqual([{ three: 3 }]);
+    expect(await database.query('SELECT three()')).toEqual([{ three: 3 }]);
   });
 
   it('lets a migration exceed the timeouts of the role, which are meant for requests', async () => {
     for (const timeout of ['statement_timeout', 'transaction_timeout', 'idle_session_timeout']) {
-      await query(
-        databaseUrl,
+      await database.query(
         `ALTER ROLE CURRENT_USER IN DATABASE ${nameOf(databaseUrl)} SET ${timeout} = '200ms'`,
       );
     }
@@ -101,7 +96,7 @@ describe('applyPendingMigrations', () => {
   });
 
   it('throws an error of one line for a database with foreign tables', async () => {
-    await query(databaseUrl, 'CREATE TABLE theirs ()');
+    await database.query('CREATE TABLE theirs ()');
     await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toThrow(
       /^The database schema is not empty\..+$/,
     );
@@ -111,7 +106,7 @@ describe('applyPendingMigrations', () => {
     await applyPendingMigrations(databaseUrl);
     const others =
       'SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
-    expect(await query(databaseUrl, others)).toEqual([{ count: 0 }]);
+    expect(await database.query(others)).toEqual([{ count: 0 }]);
   });
 });
 
@@ -137,7 +132,7 @@ describe('a failed migration', () => {
     await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
       failure(BROKEN, 'failed: ERROR: division by zero'),
     );
-    expect(await query(databaseUrl, "SELECT to_regclass('half') AS half")).toEqual([{ half: null }]);
+    expect(await database.query("SELECT to_regclass('half') AS half")).toEqual([{ half: null }]);
 
     const earlier = failure(BROKEN, 'failed: ERROR: division by zero');
     await expect(pendingMigrations(databaseUrl, folder)).rejects.toMatchObject(earlier);
@@ -146,7 +141,7 @@ describe('a failed migration', () => {
 
   it('is reported without a reason when its process was killed', async () => {
     await failOnce();
-    await query(databaseUrl, 'UPDATE _prisma_migrations SET logs = NULL');
+    await database.query('UPDATE _prisma_migrations SET logs = NULL');
     await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
       failure(BROKEN, 'is being applied, or was interrupted'),
     );

@@ -4,14 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { prisma as runPrisma } from '../support/database/prisma-cli.js';
-import {
-  createDatabase,
-  dropDatabase,
-  query,
-  scratchDatabaseUrl,
-} from '../support/database/scratch-database.js';
+import { createDatabase, query, type TestDatabase } from '../support/database/database.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
+const SERVER = process.env['TEST_DATABASE_URL'] ?? '';
 const INIT = '20261123000000_init';
 const DIFF = ['migrate', 'diff', '--to-schema', 'prisma/schema.prisma', '--exit-code'];
 
@@ -20,17 +16,19 @@ jest.setTimeout(60_000);
 /** What `prisma.config.ts` imports. */
 const SECRET_FILES = path.join('src', 'settings', 'secret-files.ts');
 
+let database: TestDatabase;
 let databaseUrl: string;
 /** A folder for the files of a test. */
 let folder: string;
 
 beforeEach(async () => {
-  databaseUrl = scratchDatabaseUrl();
+  database = await createDatabase('template0');
+  databaseUrl = database.url;
   folder = await mkdtemp(path.join(tmpdir(), 'prisma-'));
 });
 
 afterEach(async () => {
-  await dropDatabase(databaseUrl);
+  await database.drop();
   await rm(folder, { recursive: true });
 });
 
@@ -49,10 +47,13 @@ async function copyProject(): Promise<string> {
   return folder;
 }
 
-test('migrate deploy creates the database and applies the migrations, and does nothing the second time', async () => {
+test('migrate deploy creates the database and applies the migrations once; migrate status shows what is pending', async () => {
+  await query(SERVER, `DROP DATABASE ${new URL(databaseUrl).pathname.slice(1)}`);
+  expect(await prisma(['migrate', 'status'])).toEqual(fails('P1003'));
   const first = await prisma(['migrate', 'deploy']);
   expect(first).toEqual(succeeds(INIT));
   expect(first).toEqual(succeeds('All migrations have been successfully applied.'));
+  expect(await prisma(['migrate', 'status'])).toEqual(succeeds('Database schema is up to date!'));
   expect(await prisma(['migrate', 'deploy'])).toEqual(succeeds('No pending migrations to apply.'));
 });
 
@@ -64,21 +65,13 @@ test('db seed runs prisma/seed.ts, which creates the plans and the first adminis
   expect(await prisma(['db', 'seed'], { APP_ENV: 'staging' })).toEqual(
     succeeds('There is an administrator already.'),
   );
-  expect(await query(databaseUrl, 'SELECT name FROM plans ORDER BY name')).toEqual(
+  expect(await database.query('SELECT name FROM plans ORDER BY name')).toEqual(
     ['business', 'enterprise', 'free', 'pro'].map((name) => ({ name })),
   );
 });
 
-test('migrate status shows pending migrations, and when there are none; a missing database is P1003', async () => {
-  expect(await prisma(['migrate', 'status'])).toEqual(fails('P1003'));
-  await createDatabase(databaseUrl);
+test('migrate status shows pending migrations, and migrate diff finds no difference between them and the schema', async () => {
   expect(await prisma(['migrate', 'status'])).toEqual(fails(INIT));
-  await prisma(['migrate', 'deploy']);
-  expect(await prisma(['migrate', 'status'])).toEqual(succeeds('Database schema is up to date!'));
-});
-
-test('migrate diff finds no difference between schema and migrations', async () => {
-  await createDatabase(databaseUrl);
   expect(await prisma([...DIFF, '--from-migrations', 'prisma/migrations'])).toEqual(
     succeeds('No difference detected.'),
   );
@@ -86,9 +79,9 @@ test('migrate diff finds no difference between schema and migrations', async () 
 
 test('migrate reset empties the database and applies the migrations again', async () => {
   await prisma(['migrate', 'deploy']);
-  await query(databaseUrl, "INSERT INTO pets (name, category_id) VALUES ('Rex', 1)");
+  await database.query("INSERT INTO pets (name, category_id) VALUES ('Rex', 1)");
   expect(await prisma(['migrate', 'reset', '--force'])).toEqual(succeeds('Database reset successful'));
-  expect(await query(databaseUrl, 'SELECT * FROM pets')).toEqual([]);
+  expect(await database.query('SELECT * FROM pets')).toEqual([]);
 });
 
 test('migrate dev turns a change of the schema into a migration, applies it, and leaves no shadow database', async () => {
@@ -98,18 +91,18 @@ test('migrate dev turns a change of the schema into a migration, applies it, and
   await writeFile(schemaFile, schema.replace(/^model Pet \{$/m, 'model Pet {\n  nickname String?'));
 
   const shadows = "SELECT datname FROM pg_database WHERE datname LIKE 'prisma_migrate_shadow_db_%'";
-  const shadowsBefore = await query(process.env.TEST_DATABASE_URL!, shadows);
+  const shadowsBefore = await query(SERVER, shadows);
   expect(await prisma(['migrate', 'dev', '--name', 'nickname'], {}, project)).toEqual(
     succeeds('Your database is now in sync with your schema.'),
   );
-  expect(await query(process.env.TEST_DATABASE_URL!, shadows)).toEqual(shadowsBefore);
+  expect(await query(SERVER, shadows)).toEqual(shadowsBefore);
 
   const migrations = await readdir(path.join(project, 'prisma', 'migrations'));
   const added = migrations.find((name) => name.endsWith('_nickname'))!;
   expect(await readFile(path.join(project, 'prisma', 'migrations', added, 'migration.sql'), 'utf8')).toMatch(
     /ALTER TABLE "pets" ADD COLUMN +"nickname" TEXT/,
   );
-  expect(await query(databaseUrl, 'SELECT nickname FROM pets')).toEqual([]);
+  expect(await database.query('SELECT nickname FROM pets')).toEqual([]);
   expect(await prisma(['migrate', 'dev', '--name', 'later', '--create-only'], {}, project)).toEqual(
     succeeds('without applying it'),
   );
@@ -129,11 +122,6 @@ test('commands read the address from DATABASE_URL_FILE, or rather from DIRECT_DA
   expect(await prisma(script, missing)).toEqual(succeeds('CREATE TABLE "pets"'));
 });
 
-test('an unreachable server is P1001', async () => {
-  const unreachable = { DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/none' };
-  expect(await prisma(['migrate', 'deploy'], unreachable)).toEqual(fails('P1001'));
-});
-
 test('a failed migration is P3018 with the error of the database, and P3009 from then on', async () => {
   const project = await copyProject();
   const file = path.join(project, 'prisma', 'migrations', INIT, 'migration.sql');
@@ -144,8 +132,10 @@ test('a failed migration is P3018 with the error of the database, and P3009 from
   expect(await prisma(['migrate', 'deploy'], {}, project)).toEqual(fails('P3009'));
 });
 
-test('commands that need DATABASE_URL report that it is missing, and generate does not need it', async () => {
-  expect(await prisma(['migrate', 'deploy'], { DATABASE_URL: '' })).toEqual(fails('DATABASE_URL is missing'));
+test('commands that need DATABASE_URL report that it is missing or leads nowhere (P1001), and generate does not need it', async () => {
+  const deploy = (DATABASE_URL: string) => prisma(['migrate', 'deploy'], { DATABASE_URL });
+  expect(await deploy('')).toEqual(fails('DATABASE_URL is missing'));
+  expect(await deploy('postgresql://postgres@127.0.0.1:1/none')).toEqual(fails('P1001'));
   const project = await copyProject();
   expect(await prisma(['generate'], { DATABASE_URL: '' }, project)).toEqual(
     succeeds('Generated Prisma Client'),

@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SECURITY_HEADERS } from '../../src/server/security-headers.js';
-import { type Caddy, startCaddy } from '../support/programs/caddy.js';
+import { type LoadBalancer, startCaddy } from '../support/programs/load-balancers.js';
 import { DebianPostgres, describeOnDebianPostgres } from '../support/database/debian-postgres.js';
 import { eventually } from '../support/eventually.js';
 import getPort from 'get-port';
 import { send } from '../support/http/http.js';
 import { startRedis } from '../support/counters/redis.js';
-import { query } from '../support/database/scratch-database.js';
+import { query } from '../support/database/database.js';
 import { readBaseImage } from './support/base-image.js';
 import { command } from './support/command.js';
 import { type ComposeFile, overlay, readComposeFile } from './support/compose-file.js';
@@ -181,7 +181,7 @@ describeOnDebianPostgres('the services of docker-compose.yml, in the image', () 
   let services: Services;
   let ports: number[];
   let replicas: Container[];
-  let balancer: Caddy;
+  let balancer: LoadBalancer;
   let key: string;
   /** Its limits are higher than any test needs. */
   let busyKey: string;

@@ -1,62 +1,55 @@
 import { startApplication, type TestApplication } from '../support/service/application.js';
-import { BrowserPage, findBrowser } from '../support/browser/browser.js';
+import { ConsoleBrowser, findBrowser } from '../support/browser/console.js';
 import { ApiDocument } from '../support/http/document.js';
 import { until } from '../support/eventually.js';
 
-const program = findBrowser();
-const describeInBrowser = program === undefined ? describe.skip : describe;
-
-describeInBrowser('the reference page, in a browser', () => {
+(findBrowser() === undefined ? describe.skip : describe)('the reference page, in a browser', () => {
   let store: TestApplication;
-  let page: BrowserPage;
+  let browser: ConsoleBrowser;
 
   beforeAll(async () => {
     store = await startApplication();
-    page = await BrowserPage.open(program ?? '');
+    browser = await ConsoleBrowser.start(store.url);
   });
   afterAll(async () => {
-    await page.close();
+    await browser.close();
     await store.close();
   });
 
-  const shown = (selector: string) =>
-    page.evaluate(`document.querySelector(${JSON.stringify(selector)})?.textContent`);
-  const appears = (selector: string) => until(async () => typeof (await shown(selector)) === 'string');
-  const operations = () => page.evaluate(`document.querySelectorAll('.opblock').length`);
+  const open = (address: string) => browser.open(address, { folder: '/docs' });
 
-  it('shows every operation of both documents, to read and not to try, without violating its policy', async () => {
-    for (const [search, file, operation] of [
-      ['', 'openapi.json', 'pets-listPets'],
-      ['?urls.primaryName=Administration', 'admin-openapi.json', 'keys-issueKey'],
-    ] as const) {
-      await page.goTo(`${store.url}/docs${search}`);
-      await appears(`#operations-${operation}`);
-      expect(await operations()).toBe(new ApiDocument([file]).operations.length);
-      expect(await shown('.try-out__btn')).toBeUndefined();
-    }
-    // The style sheet is loaded.
-    expect(await page.evaluate(`getComputedStyle(document.querySelector('.opblock')).borderRadius`)).toBe(
-      '4px',
-    );
-    expect(page.complaints).toEqual([]);
-  });
+  it.each([
+    ['', 'openapi.json', 'pets-listPets'],
+    ['?urls.primaryName=Administration', 'admin-openapi.json', 'keys-issueKey'],
+  ])(
+    'shows every operation of a document, to read and not to try, without violating its policy (%s)',
+    async (search, file, operation) => {
+      const { page, complaints } = await open(search);
+      await page.locator(`#operations-${operation}`).waitFor();
+      expect(await page.locator('.opblock').count()).toBe(new ApiDocument([file]).operations.length);
+      expect(await page.locator('.try-out__btn').count()).toBe(0);
+      // The style sheet is loaded.
+      expect(await page.evaluate("getComputedStyle(document.querySelector('.opblock')).borderRadius")).toBe(
+        '4px',
+      );
+      expect(complaints).toEqual([]);
+    },
+  );
 
   it('explains a deprecation in the section that its Link header leads to', async () => {
-    await page.goTo(`${store.url}/docs#/pets/getPet`);
-    const description = '#operations-pets-getPet .opblock-description';
-    await appears(description);
-    expect(await shown(description)).toContain(
+    const { page } = await open('#/pets/getPet');
+    const description = page.locator('#operations-pets-getPet.opblock-deprecated .opblock-description');
+    expect(await description.textContent()).toContain(
       'Removed on 5 December 2030. Use GET /pets with the filter status instead.',
     );
-    expect(await shown('#operations-pets-getPet.opblock-deprecated')).toBeDefined();
   });
 
   it('runs no injected script', async () => {
-    await page.evaluate(`new Promise((resolve) => {
-      document.addEventListener('securitypolicyviolation', resolve, { once: true });
-      document.body.insertAdjacentHTML('beforeend', '<img src="x:" onerror="globalThis.ran = true">');
-    })`);
+    const { page, complaints } = await open('');
+    await page.evaluate(
+      `document.body.insertAdjacentHTML('beforeend', '<img src="x:" onerror="globalThis.ran = true">')`,
+    );
+    await until(() => complaints.join().includes('Content Security Policy'));
     expect(await page.evaluate('globalThis.ran')).toBeUndefined();
-    expect(page.complaints.join()).toContain('Content Security Policy');
   });
 });

@@ -3,7 +3,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import getPort from 'get-port';
-import { type Haproxy, hasHaproxy, startHaproxy } from '../support/programs/haproxy.js';
+import { haproxy, type Haproxy, startHaproxy } from '../support/programs/load-balancers.js';
 import { issueKey } from '../support/keys/keys.js';
 import { type Ended, ServiceProcess } from '../support/service/service-process.js';
 import { aggregateUsage } from '../support/keys/usage.js';
@@ -51,7 +51,7 @@ async function runClient(url: string, key: string, results: Results, isOver: () 
   agent.destroy();
 }
 
-(hasHaproxy() ? describe : describe.skip)(
+(haproxy() !== undefined ? describe : describe.skip)(
   'three replicas behind a load balancer, restarted one after the other under constant load,',
   () => {
     const results: Results = { requests: 0, added: [], failures: [], longestMs: 0 };

@@ -3,7 +3,7 @@ import { PrismaService } from '../../src/database/prisma.service.js';
 import { seedPlans } from '../../src/seed/plans.js';
 import { DebianPostgres, describeOnDebianPostgres } from '../support/database/debian-postgres.js';
 import type { TestDatabase } from '../support/database/database.js';
-import { query } from '../support/database/scratch-database.js';
+import { query } from '../support/database/database.js';
 import { until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';

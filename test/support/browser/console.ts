@@ -1,6 +1,6 @@
 import { source as axeSource } from 'axe-core';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { findBrowser } from './browser.js';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { findProgram } from '../programs/programs.js';
 
 const WIDTHS = { desktop: 1280, phone: 360 };
 const HEIGHT = 900;
@@ -23,11 +23,16 @@ interface Options {
   apiKey?: string;
   /** Of another service than the browser's. */
   url?: string;
+  /** Of the pages. Default: the console. */
+  folder?: '/console' | '/docs';
   /** Prepares the browser's page before it loads anything, such as its clock. */
   prepare?: (page: Page) => Promise<unknown>;
 }
 
-/** Opens the pages of the console of one service. */
+/** Returns the browser of this machine. Without one, its tests are skipped with a message; in CI they fail. */
+export const findBrowser = () => findProgram('chromium', 'chromium', 'chromium-browser', 'google-chrome');
+
+/** Opens the pages of one service. */
 export class ConsoleBrowser {
   private constructor(
     private readonly browser: Browser,
@@ -51,17 +56,22 @@ export class ConsoleBrowser {
   /** Opens a page, such as `/animals`, in a new session of the browser. */
   async open(
     path: string,
-    { scheme = 'light', width = 'desktop', apiKey, url = this.url, prepare }: Options = {},
+    {
+      scheme = 'light',
+      width = 'desktop',
+      apiKey,
+      url = this.url,
+      folder = '/console',
+      prepare,
+    }: Options = {},
   ): Promise<ConsolePage> {
-    const options: BrowserContextOptions = {
+    const page = await this.browser.newPage({
       viewport: { width: WIDTHS[width], height: HEIGHT },
       colorScheme: scheme,
       reducedMotion: 'reduce',
       locale: 'en-GB',
       timezoneId: 'Europe/Berlin',
-    };
-    const context = await this.browser.newContext(options);
-    const page = await context.newPage();
+    });
     const complaints: string[] = [];
     const origins = new Set<string>();
     page.on('console', (message) => {
@@ -79,7 +89,7 @@ export class ConsoleBrowser {
     if (apiKey !== undefined) {
       await page.addInitScript(signedInOnce(apiKey));
     }
-    await page.goto(`${url}/console${path}`);
+    await page.goto(url + folder + path);
     if (apiKey !== undefined) {
       await page
         .getByRole('button', { name: /^Account/ })
@@ -94,8 +104,8 @@ export class ConsoleBrowser {
     await Promise.all(this.browser.contexts().map((context) => context.close()));
   }
 
-  async close(): Promise<void> {
-    await this.browser.close();
+  close(): Promise<void> {
+    return this.browser.close();
   }
 }
 

@@ -86,12 +86,11 @@ export interface CounterHome extends Stored {
   stop(): Promise<void>;
 }
 
-/** One store in which several services count, and their database. */
-export interface ServiceHome extends Stored {
+/** One store in which several services can count, and their database. */
+export interface ServiceHome extends CounterHome {
   database: TestDatabase;
   /** The settings of every service that counts here. */
   settings: { APP_ENV: 'staging'; DATABASE_URL: string; COUNTER_STORE: string };
-  stop(): Promise<void>;
 }
 
 function storedInPostgres(database: TestDatabase): Stored {
@@ -131,13 +130,16 @@ function storedInRedis({ operator }: RedisServer): Stored {
   };
 }
 
-async function postgresHome(): Promise<CounterHome> {
+async function postgresHome(): Promise<ServiceHome> {
   const database = await createDatabase();
+  const settings = { APP_ENV: 'staging', DATABASE_URL: database.url, COUNTER_STORE: '' } as const;
   let opened: PostgresCounterStore[] = [];
   return {
     ...storedInPostgres(database),
+    database,
+    settings,
     open: async (clock, BAN_DURATIONS = BAN_DURATIONS_DEFAULT) => {
-      const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: database.url, BAN_DURATIONS });
+      const environment = readEnvironment({ ...settings, BAN_DURATIONS });
       const store = new PostgresCounterStore(environment, clock, openQueries(environment));
       opened.push(store);
       return store;
@@ -151,14 +153,16 @@ async function postgresHome(): Promise<CounterHome> {
   };
 }
 
-async function redisHome(): Promise<CounterHome> {
-  const server = await startRedis();
+async function redisHome(): Promise<ServiceHome> {
+  const [database, server] = await Promise.all([createDatabase(), startRedis()]);
+  const settings = { APP_ENV: 'staging', DATABASE_URL: database.url, COUNTER_STORE: server.url } as const;
   let opened: RedisCounterStore[] = [];
   return {
     ...storedInRedis(server),
+    database,
+    settings,
     open: async (clock, BAN_DURATIONS = BAN_DURATIONS_DEFAULT) => {
-      const environment = readEnvironment({ COUNTER_STORE: server.url, BAN_DURATIONS });
-      const store = new RedisCounterStore(environment, clock);
+      const store = new RedisCounterStore(readEnvironment({ ...settings, BAN_DURATIONS }), clock);
       opened.push(store);
       await store.onModuleInit();
       return store;
@@ -168,7 +172,9 @@ async function redisHome(): Promise<CounterHome> {
       opened = [];
       await server.operator.flushall();
     },
-    stop: () => server.stop(),
+    stop: async () => {
+      await Promise.all([database.drop(), server.stop()]);
+    },
   };
 }
 
@@ -233,39 +239,14 @@ function timeOfTurn(clock: TestClock): () => number {
   };
 }
 
-async function postgresServiceHome(): Promise<ServiceHome> {
-  const database = await createDatabase();
-  return {
-    ...storedInPostgres(database),
-    database,
-    settings: { APP_ENV: 'staging', DATABASE_URL: database.url, COUNTER_STORE: '' },
-    stop: () => database.drop(),
-  };
-}
-
-async function redisServiceHome(): Promise<ServiceHome> {
-  const [database, server] = await Promise.all([createDatabase(), startRedis()]);
-  return {
-    ...storedInRedis(server),
-    database,
-    settings: { APP_ENV: 'staging', DATABASE_URL: database.url, COUNTER_STORE: server.url },
-    stop: async () => {
-      await Promise.all([database.drop(), server.stop()]);
-    },
-  };
-}
-
-const redisIsHere = hasRedis();
+/** The counter stores that several services can share, by name, with a function that starts one. */
+export const sharedStores: [name: string, start: () => Promise<ServiceHome>][] = [
+  ['PostgreSQL', postgresHome],
+  ...(hasRedis() ? [['Redis', redisHome] as [string, typeof redisHome]] : []),
+];
 
 /** All counter stores, by name, with a function that starts one. */
 export const counterStores: [name: string, start: () => Promise<CounterHome>][] = [
-  ['PostgreSQL', postgresHome],
+  ...sharedStores,
   ['memory', localHome],
-  ...(redisIsHere ? [['Redis', redisHome] as [string, typeof redisHome]] : []),
-];
-
-/** The counter stores that several services can share, by name, with a function that starts one. */
-export const sharedStores: [name: string, start: () => Promise<ServiceHome>][] = [
-  ['PostgreSQL', postgresServiceHome],
-  ...(redisIsHere ? [['Redis', redisServiceHome] as [string, typeof redisServiceHome]] : []),
 ];

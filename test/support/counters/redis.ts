@@ -1,14 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import getPort from 'get-port';
 import { Redis } from 'ioredis';
 import { until } from '../eventually.js';
-import getPort from 'get-port';
-import { findOnPath } from '../programs/programs.js';
-
-const PROGRAM = 'redis-server';
+import { findProgram, startProgram } from '../programs/programs.js';
 
 export interface RedisServer {
   url: string;
@@ -22,16 +15,7 @@ export interface RedisServer {
 }
 
 /** Returns whether this machine has a Redis server. Without one, its tests are skipped with a message; in CI they fail. */
-export function hasRedis(): boolean {
-  const isThere = findOnPath(PROGRAM) !== undefined;
-  if (!isThere && process.env['CI'] !== undefined) {
-    throw new Error(`No ${PROGRAM} on this machine: install the package redis-server`);
-  }
-  if (!isThere) {
-    process.stderr.write('Skipped what needs Redis: it is not on this machine (package redis-server).\n');
-  }
-  return isThere;
-}
+export const hasRedis = () => findProgram('redis-server', 'redis-server') !== undefined;
 
 /** Starts a server that stores nothing on disk, on a free port unless one is given. */
 export async function startRedis(
@@ -40,43 +24,29 @@ export async function startRedis(
   deadlineMs?: number,
 ): Promise<RedisServer> {
   const port = onPort ?? (await getPort({ host: '127.0.0.1' }));
-  const folder = await mkdtemp(path.join(tmpdir(), 'redis-'));
-  const all = { bind: '127.0.0.1', port: String(port), dir: folder, save: '', appendonly: 'no', ...settings };
-  const child = spawn(
-    PROGRAM,
-    Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]),
-    {
-      stdio: 'ignore',
-    },
-  );
+  const all = { bind: '127.0.0.1', port: String(port), save: '', appendonly: 'no', ...settings };
   const operator = new Redis({ port, host: '127.0.0.1', lazyConnect: true, retryStrategy: () => null });
   operator.on('error', () => {});
-  const stop = async () => {
+  const isReady = () =>
+    operator.connect().then(
+      () => true,
+      () => false,
+    );
+  const command = ['redis-server', ...Object.entries(all).flatMap(([name, value]) => [`--${name}`, value])];
+  const server = await startProgram(command, {}, isReady, deadlineMs).catch((error: unknown) => {
     operator.disconnect();
-    await end(child);
-    await rm(folder, { recursive: true, force: true });
-  };
-  try {
-    await until(async () => {
-      if (child.exitCode !== null) {
-        throw new Error(`${PROGRAM} ended with ${child.exitCode}`);
-      }
-      return operator.connect().then(
-        () => true,
-        () => false,
-      );
-    }, deadlineMs);
-  } catch (error) {
-    await stop();
     throw error;
-  }
+  });
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
     operator,
-    pause: () => child.kill('SIGSTOP'),
-    goOn: () => child.kill('SIGCONT'),
-    stop,
+    pause: () => server.process.kill('SIGSTOP'),
+    goOn: () => server.process.kill('SIGCONT'),
+    stop: () => {
+      operator.disconnect();
+      return server.stop('SIGKILL');
+    },
   };
 }
 
@@ -118,12 +88,4 @@ async function formCluster(masters: RedisServer[]): Promise<void> {
     const infos = await Promise.all(masters.map(({ operator }) => operator.call('CLUSTER', 'INFO')));
     return infos.every((info) => /cluster_state:ok[^]*cluster_known_nodes:3/.test(String(info)));
   }, 30_000);
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) {
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
-  }
 }

@@ -8,11 +8,13 @@ export interface DatabaseProxy {
   /** Keeps every connection, accepts new ones, and forwards nothing, like a hanging server. */
   hang(): void;
   comeBack(): Promise<void>;
+  /** Forwards new connections to another port, as a DNS name can be changed. Open connections stay where they are. */
+  leadTo(port: number): void;
   close(): void;
 }
 
 /**
- * Starts a proxy in front of a database, which a test can stop or hang.
+ * Starts a proxy in front of a database, or of a Redis, which a test can stop or hang.
  *
  * @param heldApplication the `application_name` of the connections that hang when it does; else all.
  */
@@ -21,10 +23,11 @@ export async function startDatabaseProxy(
   heldApplication?: string,
 ): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
+  let targetPort = Number(target.port);
   const sockets = new Set<net.Socket>();
   let hanging = false;
   const server = net.createServer((near) => {
-    const far = net.connect(Number(target.port), target.hostname);
+    const far = net.connect(targetPort, target.hostname);
     let isHeld = heldApplication === undefined;
     // Of the startup message, which comes first (PostgreSQL, "Message Formats").
     near.once('data', (startup) => (isHeld ||= startup.includes(`application_name\0${heldApplication}\0`)));
@@ -68,6 +71,9 @@ export async function startDatabaseProxy(
         server.listen(port, '127.0.0.1');
         await once(server, 'listening');
       }
+    },
+    leadTo: (other) => {
+      targetPort = other;
     },
     close: goAway,
   };

@@ -19,7 +19,7 @@ export async function createDatabase(
   const name = `test_${randomBytes(6).toString('hex')}`;
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  await onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  await query(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   const pool = new pg.Pool({ connectionString: url.href, max: 2 });
   // A test may end connections on purpose; the next statement opens another.
   pool.on('error', () => {});
@@ -28,16 +28,19 @@ export async function createDatabase(
     query: async (text, values) => (await pool.query(text, values)).rows,
     drop: async () => {
       await pool.end();
-      await onServer(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`);
+      await query(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },
   };
 }
 
-async function onServer(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+/** Runs one statement on a connection of its own. */
+export async function query<Row extends pg.QueryResultRow>(url: string, text: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  // A connection that a fault ends is an event too, besides the rejection of its query.
+  client.on('error', () => {});
   try {
-    await client.query(statement);
+    await client.connect();
+    return (await client.query<Row>(text)).rows;
   } finally {
     await client.end();
   }

@@ -1,38 +1,26 @@
 import { execFile } from 'node:child_process';
-import { readdirSync } from 'node:fs';
-import { appendFile, chown, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync } from 'node:fs';
+import { appendFile, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { until } from '../eventually.js';
 import getPort from 'get-port';
+import { until } from '../eventually.js';
+import { asNobody, createFolder, reportMissing } from '../programs/programs.js';
 
 const DEBIAN = '/usr/lib/postgresql';
-const NOBODY = 65_534;
 const execute = promisify(execFile);
+
+/** The folder with the programs of the oldest version on this machine. */
+const [PROGRAMS] = (existsSync(DEBIAN) ? readdirSync(DEBIAN) : [])
+  .toSorted()
+  .map((major) => path.join(DEBIAN, major, 'bin'));
 
 /** Tests on the PostgreSQL of Debian, which has all its programs. Skipped if there is none, but not in CI. */
 export function describeOnDebianPostgres(name: string, tests: () => void): void {
-  if (findPrograms() !== null) {
-    describe(name, tests);
-  } else if (process.env['CI'] !== undefined) {
-    throw new Error(`No PostgreSQL of Debian in ${DEBIAN}: install the package postgresql`);
-  } else {
-    process.stderr.write('Skipped: no PostgreSQL of Debian on this machine (package postgresql).\n');
-    describe.skip(name, tests);
+  if (PROGRAMS === undefined) {
+    reportMissing('the package postgresql');
   }
-}
-
-/** Returns the folder with the programs of the oldest version on this machine. */
-function findPrograms(): string | null {
-  let majors: string[];
-  try {
-    majors = readdirSync(DEBIAN);
-  } catch {
-    return null;
-  }
-  const [oldest] = majors.map(Number).toSorted((a, b) => a - b);
-  return oldest === undefined ? null : path.join(DEBIAN, String(oldest), 'bin');
+  (PROGRAMS === undefined ? describe.skip : describe)(name, tests);
 }
 
 /** A server of Debian's PostgreSQL, as an operator runs it: on its own, with a folder of data and a superuser. */
@@ -43,24 +31,15 @@ export class DebianPostgres {
     /** Of the server's account; what a test puts beside the data goes with it. */
     readonly folder: string,
     readonly port: number,
-    private readonly programs: string,
     /** The data that it starts on. A test may have it go on with others. */
     public data: string,
   ) {}
 
   /** A new server, which is not started yet, with lines for its `postgresql.conf`. */
   static async create(...settings: string[]): Promise<DebianPostgres> {
-    const folder = await mkdtemp(path.join(tmpdir(), 'debian-postgres-'));
-    if (process.getuid?.() === 0) {
-      await chown(folder, NOBODY, NOBODY);
-    }
-    const data = path.join(folder, 'data');
-    const server = new DebianPostgres(
-      folder,
-      await getPort({ host: '127.0.0.1' }),
-      findPrograms() ?? '',
-      data,
-    );
+    const folder = await createFolder('debian-postgres-');
+    const port = await getPort({ host: '127.0.0.1' });
+    const server = new DebianPostgres(folder, port, path.join(folder, 'data'));
     await server.shell('initdb -D "$PGDATA" -U postgres -A trust -E UTF8 --no-sync');
     await server.configure(
       'listen_addresses = localhost',
@@ -134,11 +113,9 @@ export class DebianPostgres {
    * @throws Error with what they wrote, when one of them fails.
    */
   async shell(commands: string, environment: Record<string, string> = {}): Promise<string> {
-    const shell = ['sh', '-euc', commands];
-    const asNobody = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
-    const [program = '', ...args] = process.getuid?.() === 0 ? [...asNobody, ...shell] : shell;
+    const [program = '', ...args] = asNobody(['sh', '-euc', commands]);
     const env = {
-      PATH: `${this.programs}:${process.env['PATH']}`,
+      PATH: `${PROGRAMS}:${process.env['PATH']}`,
       HOME: this.folder,
       PGDATA: this.data,
       ...environment,

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { DebianPostgres } from '../database/debian-postgres.js';
 import { issueKey } from '../keys/keys.js';
 import { prisma } from '../database/prisma-cli.js';
-import { query } from '../database/scratch-database.js';
+import { query } from '../database/database.js';
 import { run, type ServiceProcess } from './service-process.js';
 import { ServiceProcesses } from './service-processes.js';
 
