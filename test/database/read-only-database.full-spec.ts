@@ -1,12 +1,8 @@
-import { PrismaService } from '../../src/database/prisma.service.js';
-import { namedStatement, QueryRunner } from '../../src/database/query-runner.js';
-import { inTransaction } from '../../src/database/in-transaction.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 
-const READ_ONLY = 'SET default_transaction_read_only = on';
 /** The size of both pools together. */
 const POOL_SIZE = 7;
 
@@ -34,7 +30,7 @@ describe('a database that is read-only for a while', () => {
   ])('accepts writes again as soon as it is writable: %s', async (_how, write) => {
     const name = new URL(database.url).pathname.slice(1);
     // Sessions that begin meanwhile stay read-only until they end.
-    await database.query(`ALTER DATABASE ${name} ${READ_ONLY}`);
+    await database.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
     await database.query(
       'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
     );
@@ -52,47 +48,5 @@ describe('a database that is read-only for a while', () => {
       statuses.push((await write()).status);
     }
     expect(statuses.slice(POOL_SIZE)).toEqual(Array(POOL_SIZE).fill(201));
-  });
-});
-
-describe('a connection with a read-only session', () => {
-  let database: TestDatabase;
-  beforeAll(async () => {
-    database = await createDatabase();
-  });
-  afterAll(() => database.drop());
-
-  const insert = namedStatement('insert', "INSERT INTO pets (name, category_id) VALUES ('Rex', 1)");
-
-  it('is closed by the pool of QueryRunner once it has rejected a statement', async () => {
-    const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
-    const statements = new QueryRunner(prisma);
-    await statements.run(namedStatement('read-only', READ_ONLY), []);
-    await expect(statements.run(insert, [])).rejects.toMatchObject({ code: '25006' });
-    await statements.run(insert, []);
-    await prisma.onApplicationShutdown();
-  });
-
-  it('is closed by the pool of Prisma once it has rejected a statement, in a transaction or not', async () => {
-    const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 2 });
-    const pid = async () => {
-      const [row] = await prisma.$queryRaw<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
-      return row?.pid;
-    };
-    const writeInTransaction = () =>
-      inTransaction(prisma, (transaction) => transaction.$executeRawUnsafe(insert.text));
-    for (const write of [() => prisma.$executeRawUnsafe(insert.text), writeInTransaction]) {
-      await prisma.$executeRawUnsafe(READ_ONLY);
-      const readOnly = await pid();
-      await expect(write()).rejects.toThrow(/read-only transaction/);
-      expect(await pid()).not.toBe(readOnly);
-      await write();
-    }
-    // Any other error keeps the connection.
-    const before = await pid();
-    const invalid = inTransaction(prisma, (transaction) => transaction.$executeRaw`SELECT 1 / 0`);
-    await expect(invalid).rejects.toThrow(/division by zero/);
-    expect(await pid()).toBe(before);
-    await prisma.onApplicationShutdown();
   });
 });
