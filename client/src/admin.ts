@@ -1,27 +1,26 @@
-import type { operations, paths } from './admin-schema.js';
-import type { ApiPromise } from './api-promise.js';
-import type { CallOptions } from './call-options.js';
-import type { Connection } from './connection.js';
-import type { PagePromise } from './page-promise.js';
 import type {
   AuditEvent,
   DeprecatedCalls,
   Health,
   IssuedKey,
   Key,
-  NewKey,
-  KeyUsage,
-  OperationUsage,
   KeyLabel,
+  KeyUsage,
   KeyWithUsage,
+  NewKey,
+  OperationUsage,
   Plan,
   PlanChange,
   PlanLimits,
-  RateLimitStatus,
   Rotation,
   Usage,
-  UsageTotals,
-} from './resources.js';
+} from './admin-resources.js';
+import type { operations, paths } from './admin-schema.js';
+import type { ApiPromise } from './api-promise.js';
+import type { CallOptions } from './call-options.js';
+import type { Connection } from './connection.js';
+import type { RateLimitStatus, UsageTotals } from './operations.js';
+import type { PagePromise } from './page-promise.js';
 
 type QueryOf<Operation extends keyof operations> = NonNullable<operations[Operation]['parameters']['query']>;
 

@@ -2,12 +2,11 @@ import { Admin } from './admin.js';
 import type { Transport } from './call.js';
 import { Connection } from './connection.js';
 import type { Hooks } from './hooks.js';
-import { Operations } from './operations.js';
+import { Operations, type paths } from './operations.js';
 import { Pacer } from './pacer.js';
 import { findPacer } from './pacer-registry.js';
 import { completePlatform, type Platform } from './platform.js';
 import { type Budget, completeBudget } from './retry.js';
-import type { paths } from './schema.js';
 
 /** Options of a client. */
 export interface AnimalStoreOptions extends Partial<Platform>, Hooks {

@@ -14,6 +14,7 @@ export {
   type UsageReports,
   type UsageTotalsQuery,
 } from './admin.js';
+export type * from './admin-resources.js';
 export { AnimalStore, type AnimalStoreOptions } from './animal-store.js';
 export type { ApiPromise, ApiResponse } from './api-promise.js';
 export type { CallOptions, CreateOptions } from './call-options.js';
@@ -36,5 +37,4 @@ export type { PagePromise } from './page-promise.js';
 export type { Page } from './pages.js';
 export type { Platform } from './platform.js';
 export type { RateLimitWindow } from './rate-limit-headers.js';
-export type * from './resources.js';
 export type { Budget } from './retry.js';

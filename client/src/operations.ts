@@ -6,8 +6,1451 @@ import type { Connection } from './connection.js';
 import { exactNumber } from './exact-number.js';
 import type { PagePromise } from './page-promise.js';
 import { everyItem, LARGEST_PAGE } from './pages.js';
-import type { NewOrder, NewPet, Order, OwnDeprecatedCalls, OwnKey, Pet, RateLimitStatus, UsageTotals } from './resources.js';
-import type { operations, paths } from './schema.js';
+
+export interface paths {
+    "/rate-limit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the rate-limit status
+         * @description Returns the windows of the key and its ban, if any, also while it is banned. It takes nothing from the windows, and has a limit of its own: 60 requests a minute.
+         *
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
+         */
+        get: operations["getRateLimit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/pets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List animals
+         * @description One page of the animals, oldest first, optionally of one status only.
+         *
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
+         */
+        get: operations["listPets"];
+        put?: never;
+        /**
+         * Add an animal
+         * @description Adds an animal and gives it its identifier.
+         *
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
+         */
+        post: operations["createPet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/pets/{petId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an animal
+         * @deprecated
+         * @description Removed on 5 December 2030. Use `GET /pets` with the filter `status` instead.
+         *
+         *     **Stability: stable.** Changes are compatible, and a removal is announced 12 months before.
+         */
+        get: operations["getPet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/store/orders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List orders
+         * @description Returns one page of the orders placed with keys of your quota, oldest first, optionally of one status only.
+         *
+         *     **Stability: beta.** It may change with one month of notice.
+         */
+        get: operations["listOrders"];
+        put?: never;
+        /**
+         * Place an order
+         * @description Places an order for an animal of the store.
+         *
+         *     **Stability: experimental.** It may change or be removed without notice. It is available only if `EXPERIMENTAL` is on.
+         */
+        post: operations["createOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get your key
+         * @description Returns the key of the request, its plan and limits, and its successor, if it is being rotated. Both keys then work until this one expires.
+         *
+         *     **Stability: beta.** It may change with one month of notice.
+         */
+        get: operations["getOwnKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your usage
+         * @description Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that had any, newest first. Minutes are kept for 48 hours, hours for 35 days, days for 400. Requests appear within a second.
+         *
+         *     **Stability: beta.** It may change with one month of notice.
+         */
+        get: operations["listOwnUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/deprecations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your deprecated calls
+         * @description Returns the deprecated operations that keys of your quota called in the last 400 days, by operation. Calls appear within a second.
+         *
+         *     **Stability: beta.** It may change with one month of notice.
+         */
+        get: operations["listOwnDeprecatedCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /**
+         * @description The body of every error response.
+         * @example {
+         *       "code": "not_found",
+         *       "message": "There is no animal with the identifier \"7\".",
+         *       "status": 404
+         *     }
+         */
+        Error: {
+            /**
+             * @description Machine-readable error code. The meaning of a code never changes; new codes may be added.
+             * @enum {string}
+             */
+            code: "invalid_request" | "missing_api_key" | "invalid_api_key" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "idempotency_conflict" | "endpoint_removed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limit_exceeded" | "api_key_banned" | "headers_too_large" | "internal_error" | "service_unavailable";
+            /** @description Human-readable message: what went wrong, and what to do. */
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status code of the response.
+             */
+            status: number;
+        };
+        /**
+         * @description A new order.
+         * @example {
+         *       "petId": 7,
+         *       "quantity": 1,
+         *       "shipDate": "2027-01-01T00:00:00Z"
+         *     }
+         */
+        NewOrder: {
+            /**
+             * Format: int64
+             * @description Identifier of the ordered animal.
+             */
+            petId: number | bigint;
+            /**
+             * Format: int32
+             * @description Number of animals ordered.
+             */
+            quantity: number;
+            /**
+             * Format: date-time
+             * @description Requested time of shipment.
+             */
+            shipDate?: string;
+        };
+        /**
+         * @description An animal to add.
+         * @example {
+         *       "name": "Biscuit",
+         *       "categoryId": 3,
+         *       "status": "available"
+         *     }
+         */
+        NewPet: {
+            /** @description The animal's name. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Identifier of the category the animal belongs to.
+             */
+            categoryId: number | bigint;
+            status?: components["schemas"]["PetStatus"];
+        };
+        /**
+         * @description An order of an animal.
+         * @example {
+         *       "id": 3,
+         *       "petId": 7,
+         *       "quantity": 1,
+         *       "shipDate": "2027-01-01T00:00:00.000Z",
+         *       "status": "placed",
+         *       "complete": false
+         *     }
+         */
+        Order: {
+            /**
+             * Format: int64
+             * @description Unique identifier, assigned by the service when the order is placed.
+             */
+            id: number | bigint;
+            /**
+             * Format: int64
+             * @description Identifier of the ordered animal.
+             */
+            petId: number | bigint;
+            /**
+             * Format: int32
+             * @description Number of animals ordered.
+             */
+            quantity: number;
+            /**
+             * Format: date-time
+             * @description Requested time of shipment.
+             */
+            shipDate?: string;
+            status: components["schemas"]["OrderStatus"];
+            /** @description Whether the order is complete. */
+            complete: boolean;
+        };
+        /**
+         * @description Status of the order.
+         * @enum {string}
+         */
+        OrderStatus: "placed" | "approved" | "delivered";
+        /**
+         * @description A deprecated operation that keys of your quota have called.
+         * @example {
+         *       "operation": "getPet",
+         *       "method": "GET",
+         *       "path": "/v1/pets/{petId}",
+         *       "deprecatedAt": "2025-12-05T00:00:00.000Z",
+         *       "removedAt": "2030-12-05T00:00:00.000Z",
+         *       "successor": "/v1/pets?status=available",
+         *       "requests": 12,
+         *       "lastAt": "2026-11-21T08:30:00.000Z"
+         *     }
+         */
+        OwnDeprecatedCalls: {
+            /** @description The `operationId` of the deprecated operation. */
+            operation: string;
+            /** @description Its method. */
+            method: string;
+            /** @description Its path. */
+            path: string;
+            /**
+             * Format: date-time
+             * @description When it was deprecated.
+             */
+            deprecatedAt: string;
+            /**
+             * Format: date-time
+             * @description From this time, it returns 410.
+             */
+            removedAt: string;
+            /** @description Path and query of what to call instead, by the same method. */
+            successor: string;
+            /**
+             * Format: int64
+             * @description Number of calls in the last 400 days.
+             */
+            requests: number;
+            /**
+             * Format: date-time
+             * @description Time of the last call.
+             */
+            lastAt: string;
+        };
+        /**
+         * @description The API key of the request, without the key itself.
+         * @example {
+         *       "id": "019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11",
+         *       "name": "Ann's shop",
+         *       "role": "client",
+         *       "state": "rotating",
+         *       "prefix": "ask_live_4fTq",
+         *       "lastFour": "x7Ab",
+         *       "plan": "pro",
+         *       "perMinute": 300,
+         *       "perDay": 10000,
+         *       "ownLimits": false,
+         *       "createdAt": "2026-11-21T08:30:00.000Z",
+         *       "expiresAt": "2026-12-02T08:30:00.000Z",
+         *       "successor": {
+         *         "prefix": "ask_live_9mZc",
+         *         "lastFour": "q0Lw",
+         *         "createdAt": "2026-12-01T08:30:00.000Z",
+         *         "expiresAt": null
+         *       }
+         *     }
+         */
+        OwnKey: {
+            /**
+             * Format: uuid
+             * @description Identifier of the key.
+             */
+            id: string;
+            /** @description Name of the key. */
+            name: string;
+            /**
+             * @description Role of the key. An `admin` key may also use the administration.
+             * @enum {string}
+             */
+            role: "client" | "admin";
+            /**
+             * @description Current state of the key. A `rotating` key has a successor, and is valid until it expires.
+             * @enum {string}
+             */
+            state: "active" | "rotating";
+            /** @description First characters of the key. */
+            prefix: string;
+            /** @description Last four characters of the key. */
+            lastFour: string;
+            /** @description The plan that the quota of the key is on. */
+            plan: string;
+            /**
+             * Format: int32
+             * @description Effective limit of requests per UTC minute.
+             */
+            perMinute: number;
+            /**
+             * Format: int32
+             * @description Effective limit of requests per UTC day.
+             */
+            perDay: number;
+            /** @description Whether these limits are the quota's own instead of the plan's. */
+            ownLimits: boolean;
+            /**
+             * Format: date-time
+             * @description When the key was issued.
+             */
+            createdAt: string;
+            expiresAt: string | null;
+            /** @description The key that replaces this one; null if there is none. */
+            successor: {
+                /** @description First characters of the key. */
+                prefix: string;
+                /** @description Last four characters of the key. */
+                lastFour: string;
+                /**
+                 * Format: date-time
+                 * @description When the successor was issued.
+                 */
+                createdAt: string;
+                expiresAt: string | null;
+            } | null;
+        };
+        /**
+         * @description An animal that the store offers.
+         * @example {
+         *       "id": 7,
+         *       "name": "Biscuit",
+         *       "categoryId": 3,
+         *       "status": "available"
+         *     }
+         */
+        Pet: {
+            /**
+             * Format: int64
+             * @description Unique identifier, assigned by the service on creation.
+             */
+            id: number | bigint;
+            /** @description The animal's name. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Identifier of the category the animal belongs to.
+             */
+            categoryId: number | bigint;
+            status?: components["schemas"]["PetStatus"];
+        };
+        /**
+         * @description Availability of the animal.
+         * @enum {string}
+         */
+        PetStatus: "available" | "pending" | "sold";
+        /**
+         * @description The rate-limit status of a key.
+         * @example {
+         *       "plan": "free",
+         *       "windows": [
+         *         {
+         *           "name": "minute",
+         *           "limit": 60,
+         *           "remaining": 59,
+         *           "reset": 1795240620
+         *         },
+         *         {
+         *           "name": "day",
+         *           "limit": 1000,
+         *           "remaining": 959,
+         *           "reset": 1795305600
+         *         }
+         *       ],
+         *       "refusalsUntilBan": 60,
+         *       "bannedUntil": null
+         *     }
+         */
+        RateLimitStatus: {
+            /** @description The plan that the quota of the key is on. */
+            plan: string;
+            /** @description The windows in force. A request needs room in both. */
+            windows: {
+                /**
+                 * @description The UTC minute or the UTC day.
+                 * @enum {string}
+                 */
+                name: "minute" | "day";
+                /**
+                 * Format: int32
+                 * @description Requests allowed in this window.
+                 */
+                limit: number;
+                /**
+                 * Format: int32
+                 * @description Those that remain.
+                 */
+                remaining: number;
+                /**
+                 * Format: int64
+                 * @description Unix time, in seconds, at which this window ends.
+                 */
+                reset: number;
+            }[];
+            /** @description How many refusals within this minute it takes to be banned; 0 while banned, null if bans are off. */
+            refusalsUntilBan: number | null;
+            bannedUntil: string | null;
+        };
+        /**
+         * @description The requests in one UTC minute, hour or day.
+         * @example {
+         *       "startsAt": "2026-11-21T00:00:00.000Z",
+         *       "requests": 412,
+         *       "refusals": 3,
+         *       "statuses": {
+         *         "2xx": 380,
+         *         "3xx": 25,
+         *         "4xx": 7,
+         *         "5xx": 0
+         *       }
+         *     }
+         */
+        UsageTotals: {
+            /**
+             * Format: date-time
+             * @description Start of the minute, hour or day.
+             */
+            startsAt: string;
+            /**
+             * Format: int64
+             * @description All requests, whatever their status.
+             */
+            requests: number;
+            /**
+             * Format: int64
+             * @description Requests that got 429.
+             */
+            refusals: number;
+            /** @description Requests by status class. */
+            statuses: {
+                /**
+                 * Format: int64
+                 * @description Requests that succeeded.
+                 */
+                "2xx": number;
+                /**
+                 * Format: int64
+                 * @description Requests that got a redirect or 304.
+                 */
+                "3xx": number;
+                /**
+                 * Format: int64
+                 * @description Requests that got a client error, refusals included.
+                 */
+                "4xx": number;
+                /**
+                 * Format: int64
+                 * @description Requests that got a server error.
+                 */
+                "5xx": number;
+            };
+        };
+    };
+    responses: {
+        /** @description A query parameter is invalid. The message names every invalid parameter. */
+        InvalidParameter: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The body is not JSON, lacks a required field, or has an invalid field. The message names every missing or invalid field. */
+        InvalidBody: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The API key is missing or invalid. */
+        Unauthorized: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The API key is missing or invalid. */
+        DeprecatedUnauthorized: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["DeprecationLinks"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description There is no resource with this identifier. */
+        DeprecatedNotFound: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["DeprecationLinks"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The operation is experimental, and not offered in this environment. */
+        NotOffered: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description A request with this `Idempotency-Key` is still in progress. Send the same request again after `Retry-After`. */
+        IdempotencyConflict: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The operation was removed. The message names its replacement. */
+        DeprecatedRemoved: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["DeprecationLinks"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The body is too large. */
+        PayloadTooLarge: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The content type of the body is not JSON, or the body has a content coding. */
+        UnsupportedMediaType: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description This `Idempotency-Key` was used for a different request within the last 24 hours. */
+        IdempotencyKeyReused: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
+        RateLimited: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The key is over its rate limit, or banned because too many requests followed a 429. Wait for `Retry-After`. */
+        DeprecatedRateLimited: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["DeprecationLinks"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description An internal error of the service. */
+        InternalError: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description An internal error of the service. */
+        DeprecatedInternalError: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["DeprecationLinks"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
+        Unavailable: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The service is temporarily unavailable or overloaded. Wait for `Retry-After`. */
+        DeprecatedUnavailable: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["DeprecationLinks"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+    };
+    parameters: never;
+    requestBodies: never;
+    headers: {
+        /**
+         * @description Identifies the request in our log. It is your own `X-Request-Id` if you sent a valid one.
+         * @example 7f9c2f2e-5b0c-4c3a-9a51-0a3a3a5b7c11
+         */
+        "X-Request-Id": string;
+        /**
+         * @description When your API key expires: an HTTP date (RFC 9110, section 5.6.7), rounded down to the second. Absent if it never expires.
+         * @example Thu, 05 Dec 2030 00:00:00 GMT
+         */
+        "X-Api-Key-Expires": string;
+        /**
+         * @description The limit of the window with the fewest requests remaining.
+         * @example 60
+         */
+        "X-RateLimit-Limit": number;
+        /**
+         * @description Requests remaining in that window after this one.
+         * @example 59
+         */
+        "X-RateLimit-Remaining": number;
+        /**
+         * @description The Unix time in seconds at which that window ends, or the ban if the key is banned.
+         * @example 1764892860
+         */
+        "X-RateLimit-Reset": number;
+        /**
+         * @description All windows in the format of draft-ietf-httpapi-ratelimit-headers-10: `r` requests remain, and the window ends in `t` seconds.
+         * @example "minute";r=59;t=31, "day";r=959;t=52310
+         */
+        RateLimit: string;
+        /**
+         * @description The limits in the format of draft-ietf-httpapi-ratelimit-headers-10: `q` requests in each window of `w` seconds.
+         * @example "minute";q=60;w=60, "day";q=1000;w=86400
+         */
+        "RateLimit-Policy": string;
+        /**
+         * @description `true` while the shared counters are unavailable: the responding server then counts locally. Absent otherwise.
+         * @example true
+         */
+        "X-RateLimit-Degraded": "true";
+        /**
+         * @description Whole seconds to wait before the next attempt.
+         * @example 31
+         */
+        "Retry-After": number;
+        /**
+         * @description The challenge of RFC 6750. It has an `error` only if a key was sent.
+         * @example Bearer realm="animal-store", error="invalid_token", error_description="The API key is unknown"
+         */
+        "WWW-Authenticate": string;
+        /**
+         * @description Path of the new resource.
+         * @example /v1/pets/7
+         */
+        Location: string;
+        /**
+         * @description This response must not be stored.
+         * @example no-store
+         */
+        NoStore: "no-store";
+        /**
+         * @description Only a private cache may store this response, and must revalidate it with `If-None-Match` before reuse.
+         * @example private, no-cache
+         */
+        Revalidate: "private, no-cache";
+        /**
+         * @description Identifies this response, for `If-None-Match`.
+         * @example "2jmj7l5rSw0yVb_vlWAYkK_YBwk"
+         */
+        ETag: string;
+        /**
+         * @description `true` if this is the stored response to the first request with the `Idempotency-Key`. Absent otherwise.
+         * @example true
+         */
+        "Idempotent-Replayed": "true";
+        /**
+         * @description Links (RFC 8288): `rel="first"` to the first page, `rel="next"` to the next page, if any.
+         * @example </v1/pets?limit=20&cursor=YWZ0ZXI6MjA>; rel="next", </v1/pets?limit=20>; rel="first"
+         */
+        PageLinks: string;
+        /**
+         * @description Links (RFC 8288): `rel="successor-version"` to the replacement, `rel="deprecation"` to the documentation.
+         * @example </v1/pets?status=available>; rel="successor-version", </docs#/pets/getPet>; rel="deprecation"; type="text/html"
+         */
+        DeprecationLinks: string;
+        /**
+         * @description The stability of the operation. Absent if it is stable.
+         * @example beta
+         */
+        "X-Stability": "beta" | "experimental";
+        /**
+         * @description Since when the operation is deprecated: `@` and a Unix time in seconds (RFC 9745).
+         * @example @1764892800
+         */
+        Deprecation: string;
+        /**
+         * @description When the operation is removed: an HTTP date (RFC 8594).
+         * @example Thu, 05 Dec 2030 00:00:00 GMT
+         */
+        Sunset: string;
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    getRateLimit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rate-limit status of the key. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RateLimitStatus"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPets: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of animals returned. */
+                limit?: number;
+                /** @description Returns only animals with this status. */
+                status?: components["schemas"]["PetStatus"];
+                /** @description Where the page begins, as the `Link` header of the page before gives it. Opaque. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The `ETag` of the response that you have. While it is current, the response is 304 without a body. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of animals. */
+            200: {
+                headers: {
+                    Link: components["headers"]["PageLinks"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Revalidate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pet"][];
+                };
+            };
+            /** @description The response that you have is current. */
+            304: {
+                headers: {
+                    Link: components["headers"]["PageLinks"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Revalidate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidParameter"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createPet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of your own that is new for each request. The same request with the same key within 24 hours gets the first response again, and nothing is created twice. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPet"];
+            };
+        };
+        responses: {
+            /** @description The animal that was added. */
+            201: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pet"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the response that you have. While it is current, the response is 304 without a body. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Identifier of the animal to read. */
+                petId: number | bigint;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The animal. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Revalidate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["DeprecationLinks"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pet"];
+                };
+            };
+            /** @description The response that you have is current. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Revalidate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["DeprecationLinks"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["DeprecatedUnauthorized"];
+            404: components["responses"]["DeprecatedNotFound"];
+            410: components["responses"]["DeprecatedRemoved"];
+            429: components["responses"]["DeprecatedRateLimited"];
+            500: components["responses"]["DeprecatedInternalError"];
+            503: components["responses"]["DeprecatedUnavailable"];
+        };
+    };
+    listOrders: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of orders returned. */
+                limit?: number;
+                /** @description Returns only orders with this status. */
+                status?: components["schemas"]["OrderStatus"];
+                /** @description Where the page begins, as the `Link` header of the page before gives it. Opaque. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The `ETag` of the response that you have. While it is current, the response is 304 without a body. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of orders. */
+            200: {
+                headers: {
+                    Link: components["headers"]["PageLinks"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Revalidate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Order"][];
+                };
+            };
+            /** @description The response that you have is current. */
+            304: {
+                headers: {
+                    Link: components["headers"]["PageLinks"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Revalidate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidParameter"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of your own that is new for each request. The same request with the same key within 24 hours gets the first response again, and nothing is created twice. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewOrder"];
+            };
+        };
+        responses: {
+            /** @description The new order. */
+            201: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Order"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotOffered"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getOwnKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key of the request. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnKey"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listOwnUsage: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries returned. */
+                limit?: number;
+                /** @description The UTC period by which requests are grouped. */
+                period?: "minute" | "hour" | "day";
+                /** @description Where the page begins, as the `Link` header of the page before gives it. Opaque. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of usage. */
+            200: {
+                headers: {
+                    Link: components["headers"]["PageLinks"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageTotals"][];
+                };
+            };
+            400: components["responses"]["InvalidParameter"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listOwnDeprecatedCalls: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The deprecated operations. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
+                    "X-Api-Key-Expires": components["headers"]["X-Api-Key-Expires"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnDeprecatedCalls"][];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+}
+
+type Schemas = components['schemas'];
+
+/** A new order. */
+export type NewOrder = Schemas['NewOrder'];
+/** An animal to add. */
+export type NewPet = Schemas['NewPet'];
+/** An order of an animal. */
+export type Order = Schemas['Order'];
+/** Status of the order. */
+export type OrderStatus = Schemas['OrderStatus'];
+/** A deprecated operation that keys of your quota have called. */
+export type OwnDeprecatedCalls = Schemas['OwnDeprecatedCalls'];
+/** The API key of the request, without the key itself. */
+export type OwnKey = Schemas['OwnKey'];
+/** An animal that the store offers. */
+export type Pet = Schemas['Pet'];
+/** Availability of the animal. */
+export type PetStatus = Schemas['PetStatus'];
+/** The rate-limit status of a key. */
+export type RateLimitStatus = Schemas['RateLimitStatus'];
+/** The requests in one UTC minute, hour or day. */
+export type UsageTotals = Schemas['UsageTotals'];
 
 /** Which page of `listPets`, and of what. */
 export type ListPetsQuery = NonNullable<operations['listPets']['parameters']['query']>;
