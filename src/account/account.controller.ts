@@ -5,8 +5,8 @@ import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import type { Principal } from '../http/principal.js';
-import { Responses } from '../openapi/responses.decorator.js';
-import { pageLinks, pageSchema } from '../schemas/pagination.js';
+import { PageResponse, Responses } from '../openapi/responses.decorator.js';
+import { pageLinks } from '../schemas/pagination.js';
 import { UsageRepository } from '../usage/usage.repository.js';
 import { UsageTotals } from '../usage/usage.schemas.js';
 import { AllOwnDeprecatedCalls, type OwnDeprecatedCalls, OwnKey, OwnUsageQuery } from './account.schemas.js';
@@ -41,21 +41,15 @@ export class AccountController {
       'Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that had any, newest first. ' +
       'Minutes are kept for 48 hours, hours for 35 days, days for 400. Requests appear within a second.',
   })
-  @Responses({
-    status: 200,
-    schema: pageSchema(UsageTotals),
-    description: 'A page of usage.',
-    headers: ['PageLinks'],
-  })
+  @PageResponse(UsageTotals, 'A page of usage.')
   async listOwnUsage(
     @Query({ schema: OwnUsageQuery }) { limit, period, cursor }: OwnUsageQuery,
     @CurrentPrincipal() { quota }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UsageTotals[]> {
-    const { totals, more } = await this.usage.totals({ quotaId: quota.id, period, limit, before: cursor });
-    const lastPosition = more ? (totals.at(-1)?.startsAt ?? null) : null;
-    reply.header('Link', pageLinks('/v1/usage', { limit, period }, lastPosition));
-    return totals;
+    const { entries, last } = await this.usage.totals({ quotaId: quota.id, period, limit, before: cursor });
+    reply.header('Link', pageLinks('/v1/usage', { limit, period }, last?.startsAt));
+    return entries;
   }
 
   @Get('deprecations')

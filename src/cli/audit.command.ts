@@ -26,7 +26,7 @@ export const auditCommand = command('audit', 'list the actions of administrators
   .action(
     withServices(async (services, { key, ...filters }: AuditQuery) => {
       const keyId = await findGivenKeyId(services, key);
-      const { events } = await services.get(AuditService).page({ ...filters, key: keyId });
+      const { entries: events } = await services.get(AuditService).page({ ...filters, key: keyId });
       return { value: events, text: () => eventsText(services, events) };
     }),
   );

@@ -40,7 +40,7 @@ export const plansCommand = group('plans', 'plans and their limits', [
 ]);
 
 function findPlans(services: INestApplicationContext): Promise<Plan[]> {
-  return everyPage(async (limit, last) => (await services.get(PlanService).page(limit, last?.name)).plans);
+  return everyPage(async (limit, last) => (await services.get(PlanService).page(limit, last?.name)).entries);
 }
 
 function plansText(plans: Plan[]): string {

@@ -30,7 +30,7 @@ export const usageCommand = command(
     reportCommand(
       'totals',
       'list the requests in each period that had any, newest first',
-      async (reports, query) => (await reports.totals(query)).totals,
+      async (reports, query) => (await reports.totals(query)).entries,
     )
       .option('--key <id>', 'only the usage of this key')
       .option('--limit <n>', 'maximum number of periods', wholeNumber(1000), 20),
@@ -55,7 +55,7 @@ export const usageCommand = command(
       const keyId = await findGivenKeyId(services, id);
       const usage = await everyPage<Usage>(
         async (limit, cursor) =>
-          (await services.get(UsageService).page({ ...filters, limit, cursor }, keyId)).usage,
+          (await services.get(UsageService).page({ ...filters, limit, cursor }, keyId)).entries,
       );
       const text = async () => {
         const names = await services.get(KeyLookup).findNames(usage.map((entry) => entry.keyId));
@@ -72,7 +72,7 @@ export const deprecationsCommand = command(
 ).action(
   withServices(async (services) => {
     const calls = await everyPage<DeprecatedCalls>(
-      async (limit, last) => (await services.get(UsageRepository).deprecatedCalls(limit, last)).calls,
+      async (limit, last) => (await services.get(UsageRepository).deprecatedCalls(limit, last)).entries,
     );
     return { value: calls, text: () => entriesText(calls) };
   }),

@@ -4,6 +4,7 @@ import { ApiResponse } from '@nestjs/swagger';
 import type { FastifySchema } from 'fastify';
 import type { z } from 'zod';
 import { jsonSchema } from '../schemas/json-schema.js';
+import { pageSchema } from '../schemas/pagination.js';
 import { AddRouteConfig } from '../http/route-config.decorator.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
 
@@ -37,3 +38,7 @@ export const Responses =
       AddRouteConfig({ operation: String(name) }),
     )(target, name, descriptor);
   };
+
+/** Declares that a route returns one page of a list, with the links of other pages, and these further headers. */
+export const PageResponse = (entry: z.ZodType, description: string, ...headers: HeaderKey[]) =>
+  Responses({ status: 200, schema: pageSchema(entry), description, headers: ['PageLinks', ...headers] });

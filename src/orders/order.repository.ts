@@ -12,6 +12,7 @@ import {
   type IdempotentRequest,
   type Resource,
 } from '../idempotency/creation-batcher.js';
+import { type Page, toPage } from '../schemas/pagination.js';
 import type { NewOrder, Order, OrderStatus } from './order.schemas.js';
 
 /** The foreign key of an order's animal. */
@@ -63,17 +64,14 @@ export class OrderRepository {
   }
 
   /** @throws the database's error. */
-  async page(
-    quotaId: string,
-    { limit, status, after }: PageOfOrders,
-  ): Promise<{ orders: Order[]; more: boolean }> {
+  async page(quotaId: string, { limit, status, after }: PageOfOrders): Promise<Page<Order>> {
     const rows = await this.prisma.order.findMany({
       select: FIELDS,
       where: { quotaId, ...(status && { status }), ...(after !== undefined && { id: { gt: after } }) },
       orderBy: { id: 'asc' },
       take: limit + 1,
     });
-    return { orders: rows.slice(0, limit).map(toOrder), more: rows.length > limit };
+    return toPage(rows.map(toOrder), limit);
   }
 
   /**

@@ -3,11 +3,11 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
-import { pageLinks, pageSchema } from '../schemas/pagination.js';
+import { pageLinks } from '../schemas/pagination.js';
 import { Revalidated } from '../http/revalidated.decorator.js';
 import { Creates } from '../idempotency/creates.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
-import { Responses } from '../openapi/responses.decorator.js';
+import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import type { Principal } from '../http/principal.js';
 import { OrderRepository } from './order.repository.js';
 import { NewOrder, Order, OrderQuery } from './order.schemas.js';
@@ -30,21 +30,15 @@ export class OrdersController {
     description:
       'Returns one page of the orders placed with keys of your quota, oldest first, optionally of one status only.',
   })
-  @Responses({
-    status: 200,
-    schema: pageSchema(Order),
-    description: 'A page of orders.',
-    headers: ['PageLinks', 'ETag', 'Revalidate'],
-  })
+  @PageResponse(Order, 'A page of orders.', 'ETag', 'Revalidate')
   async listOrders(
     @Query({ schema: OrderQuery }) { limit, status, cursor }: OrderQuery,
     @CurrentPrincipal() { quota }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Order[]> {
-    const { orders, more } = await this.orders.page(quota.id, { limit, status, after: cursor });
-    const lastId = more ? String(orders.at(-1)?.id) : null;
-    reply.header('Link', pageLinks(PATH, { limit, status }, lastId));
-    return orders;
+    const { entries, last } = await this.orders.page(quota.id, { limit, status, after: cursor });
+    reply.header('Link', pageLinks(PATH, { limit, status }, last && String(last.id)));
+    return entries;
   }
 
   @Post()

@@ -7,11 +7,11 @@ import { ApiError } from '../errors/api-error.js';
 import { entityTag } from '../http/revalidation.interceptor.js';
 import { int64, parseInt64 } from '../schemas/int64.js';
 import { jsonSchema } from '../schemas/json-schema.js';
-import { pageLinks, pageSchema } from '../schemas/pagination.js';
+import { pageLinks } from '../schemas/pagination.js';
 import { Revalidated } from '../http/revalidated.decorator.js';
 import { Creates } from '../idempotency/creates.decorator.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
-import { Responses } from '../openapi/responses.decorator.js';
+import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { ServedWhileCounted, whenAllowed } from '../http/served-while-counted.js';
 import { PetRepository } from './pet.repository.js';
 import { NewPet, Pet, PetQuery } from './pet.schemas.js';
@@ -36,12 +36,7 @@ export class PetsController {
     summary: 'List animals',
     description: 'One page of the animals, oldest first, optionally of one status only.',
   })
-  @Responses({
-    status: 200,
-    schema: pageSchema(Pet),
-    description: 'A page of animals.',
-    headers: ['PageLinks', 'ETag', 'Revalidate'],
-  })
+  @PageResponse(Pet, 'A page of animals.', 'ETag', 'Revalidate')
   async listPets(
     @Query({ schema: PetQuery }) { limit, status, cursor }: PetQuery,
     @Req() request: FastifyRequest,

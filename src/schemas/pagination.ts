@@ -25,9 +25,9 @@ export function decodeCursor(cursor: string): string | null {
  * Returns the `Link` header of a page (RFC 8288): the first page, and the next one if there is one.
  *
  * @param query query parameters of every page of this list; undefined ones are left out, and so is the cursor of this page.
- * @param lastPosition position of the page's last entry, or null on the last page.
+ * @param lastPosition position of the page's last entry; none on the last page.
  */
-export function pageLinks(path: string, query: object, lastPosition: string | null): string {
+export function pageLinks(path: string, query: object, lastPosition?: string | null): string {
   const given = Object.entries(query as Record<string, string | number | boolean | Date | undefined>)
     .filter(([name, value]) => name !== 'cursor' && value !== undefined)
     .map(([name, value]): [string, string] => [
@@ -35,7 +35,7 @@ export function pageLinks(path: string, query: object, lastPosition: string | nu
       value instanceof Date ? value.toISOString() : String(value),
     ]);
   const first = `<${path}?${new URLSearchParams(given).toString()}>; rel="first"`;
-  if (lastPosition === null) {
+  if (lastPosition === null || lastPosition === undefined) {
     return first;
   }
   const next = new URLSearchParams([...given, ['cursor', encodeCursor(lastPosition)]]);
@@ -61,6 +61,19 @@ export function countParameter(max: number, byDefault: number, description: stri
 
 /** Returns the schema of the query parameter `limit`, the maximum number of entries of a page. */
 export const limitParameter = (description: string) => countParameter(LIMIT_MAX, LIMIT_DEFAULT, description);
+
+/** One page of a list. */
+export interface Page<Entry> {
+  entries: Entry[];
+  /** The last of them, after which the next page begins; null on the last page. */
+  last: Entry | null;
+}
+
+/** Returns the page of the first `limit` rows; a row more shows that another page follows. */
+export function toPage<Entry>(rows: Entry[], limit: number): Page<Entry> {
+  const entries = rows.slice(0, limit);
+  return { entries, last: rows.length > limit ? (entries.at(-1) ?? null) : null };
+}
 
 /** Returns the schema of a page of such entries. */
 export const pageSchema = <Entry extends z.ZodType>(entry: Entry) => entry.array().max(LIMIT_MAX);

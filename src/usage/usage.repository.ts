@@ -2,24 +2,25 @@ import { Injectable } from '@nestjs/common';
 import { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../errors/api-error.js';
+import { type Page, toPage } from '../schemas/pagination.js';
 import type { Period } from './rules/periods.js';
-import type { Count } from './rules/usage-counts.js';
 import { UsageJournal } from './usage.journal.js';
 import type { CountFields } from './usage.schemas.js';
 
 /** The most operations that a report has. */
 export const OPERATIONS_MAX = 100;
 
-const REQUESTS = Prisma.sql`sum(succeeded + redirected + client_errors + server_errors)`;
-/** The sums of a group. They are exact up to 2^53. */
-const SUMS = Prisma.sql`
-  sum(succeeded)::float8 AS succeeded,
-  sum(redirected)::float8 AS redirected,
-  sum(client_errors)::float8 AS "clientErrors",
-  sum(server_errors)::float8 AS "serverErrors",
-  sum(refusals)::float8 AS refusals`;
-
-type Counts = Record<Count, number>;
+/** Returns the counts of a row, or by `sum` those of a group, as responses show them. Numbers are exact up to 2^53. */
+const counts = (aggregate: '' | 'sum') =>
+  Prisma.raw(`
+    ${aggregate}(succeeded + redirected + client_errors + server_errors)::float8 AS requests,
+    ${aggregate}(refusals)::float8 AS refusals,
+    json_build_object(
+      '2xx', ${aggregate}(succeeded), '3xx', ${aggregate}(redirected),
+      '4xx', ${aggregate}(client_errors), '5xx', ${aggregate}(server_errors)
+    ) AS statuses`);
+const SUMS = counts('sum');
+const REQUESTS = Prisma.sql`sum(succeeded + redirected + client_errors + server_errors)::float8 AS requests`;
 
 /** Selects usage of one period that started in a range, of all keys or of one. */
 export interface UsageSelection {
@@ -41,11 +42,9 @@ interface PageOfTotals extends UsageSelection {
 }
 
 /** The position of a row in the sort order of a page. A row is its own position. */
-export interface UsagePosition {
+export interface UsagePosition extends Operation {
   startsAt: string;
   keyId: string;
-  operation: string;
-  deprecated: boolean;
 }
 
 /** Selects a page of usage: `limit` rows, after the row at `after`. */
@@ -60,7 +59,32 @@ export interface DeprecatedCallsPosition {
   keyId: string;
 }
 
-/** Reads the usage of minutes, hours and days, as responses show it. A read includes everything that was journaled before it. */
+interface Operation {
+  operation: string;
+  deprecated: boolean;
+}
+
+interface Key {
+  keyId: string;
+  quotaId: string;
+  /** Null if the key was deleted by hand. */
+  keyName: string | null;
+}
+
+interface LastCall {
+  lastAt: string;
+}
+
+/** The calls of deprecated operations, in all days that are kept. */
+interface Calls extends LastCall {
+  operation: string;
+  requests: number;
+}
+
+/**
+ * Reads the usage of minutes, hours and days, as responses show it. A read includes everything that was journaled before it. It throws
+ * ApiError `invalid_request` if `since` is not before `until`, else the database's error.
+ */
 @Injectable()
 export class UsageRepository {
   constructor(
@@ -68,11 +92,7 @@ export class UsageRepository {
     private readonly journal: UsageJournal,
   ) {}
 
-  /**
-   * Returns one page of the usage of each key and operation, newest first, then by key and operation, and whether more follows.
-   *
-   * @throws ApiError `invalid_request` if `since` is not before `until`; the database's error.
-   */
+  /** Returns one page of the usage of each key and operation, newest first, then by key and operation. */
   async page({ limit, after, ...selection }: PageOfUsage) {
     const isAfter =
       after &&
@@ -80,133 +100,97 @@ export class UsageRepository {
         starts_at < ${after.startsAt}::timestamptz
         OR (key_id, operation, deprecated) > (${after.keyId}::uuid, ${after.operation}, ${after.deprecated})
       )`;
-    const rows = await this.read<
-      Counts & { startsAt: Date; keyId: string; quotaId: string } & LastCall & Operation
-    >(Prisma.sql`
+    const rows = await this.read<UsagePosition & Pick<Key, 'quotaId'> & CountFields & LastCall>(Prisma.sql`
       SELECT
-        starts_at AS "startsAt", key_id AS "keyId", quota_id AS "quotaId", operation, deprecated,
-        succeeded::float8, redirected::float8, client_errors::float8 AS "clientErrors",
-        server_errors::float8 AS "serverErrors", refusals::float8, last_at AS "lastAt"
+        starts_at AS "startsAt", key_id AS "keyId", quota_id AS "quotaId", operation, deprecated, ${counts('')},
+        last_at AS "lastAt"
       FROM usage
       WHERE ${isSelected(selection)} ${isAfter ?? Prisma.empty}
       ORDER BY starts_at DESC, key_id, operation, deprecated
       LIMIT ${limit + 1}`);
-    return { usage: rows.slice(0, limit).map(shown), more: rows.length > limit };
+    return toPage(rows, limit);
   }
 
-  /**
-   * Returns one page of the totals of each period that had requests, newest first, and whether more follow.
-   *
-   * @throws ApiError `invalid_request` if `since` is not before `until`; the database's error.
-   */
+  /** Returns one page of the totals of each period that had requests, newest first. */
   async totals({ limit, before, quotaId, ...selection }: PageOfTotals) {
-    const rows = await this.read<Counts & { startsAt: Date }>(Prisma.sql`
+    const rows = await this.read<{ startsAt: string } & CountFields>(Prisma.sql`
       SELECT starts_at AS "startsAt", ${SUMS}
       FROM ${quotaId === undefined ? Prisma.sql`usage` : usageOfQuota(quotaId, selection.period)}
       WHERE ${isSelected(selection)} ${before === undefined ? Prisma.empty : Prisma.sql`AND starts_at < ${before}`}
       GROUP BY starts_at
       ORDER BY starts_at DESC
       LIMIT ${limit + 1}`);
-    return { totals: rows.slice(0, limit).map(shown), more: rows.length > limit };
+    return toPage(rows, limit);
   }
 
-  /**
-   * Returns the keys with the most requests, most first. The name of a key that was deleted by hand is null.
-   *
-   * @throws ApiError `invalid_request` if `since` is not before `until`; the database's error.
-   */
-  async topKeys(selection: UsageSelection, limit: number) {
-    const rows = await this.read<
-      Counts & { keyId: string; keyName: string | null; quotaId: string } & LastCall
-    >(Prisma.sql`
+  /** Returns the keys with the most requests, most first. */
+  topKeys(selection: UsageSelection, limit: number) {
+    return this.read<Key & CountFields & LastCall>(Prisma.sql`
       SELECT top.*, api_keys.name AS "keyName"
       FROM (
         SELECT key_id AS "keyId", min(quota_id::text) AS "quotaId", ${SUMS}, max(last_at) AS "lastAt"
         FROM usage
         WHERE ${isSelected(selection)}
         GROUP BY key_id
-        ORDER BY ${REQUESTS} DESC, key_id
+        ORDER BY requests DESC, key_id
         LIMIT ${limit}
       ) AS top
       LEFT JOIN api_keys ON api_keys.id = "keyId"
-      ORDER BY succeeded + redirected + "clientErrors" + "serverErrors" DESC, "keyId"`);
-    return rows.map(shown);
+      ORDER BY requests DESC, "keyId"`);
   }
 
-  /**
-   * Returns the operations with the most requests, most first, `OPERATIONS_MAX` at most.
-   *
-   * @throws ApiError `invalid_request` if `since` is not before `until`; the database's error.
-   */
-  async byOperation(selection: UsageSelection) {
-    const rows = await this.read<Counts & LastCall & Operation>(Prisma.sql`
+  /** Returns the operations with the most requests, most first, `OPERATIONS_MAX` at most. */
+  byOperation(selection: UsageSelection) {
+    return this.read<Operation & CountFields & LastCall>(Prisma.sql`
       SELECT operation, deprecated, ${SUMS}, max(last_at) AS "lastAt"
       FROM usage
       WHERE ${isSelected(selection)}
       GROUP BY operation, deprecated
-      ORDER BY ${REQUESTS} DESC, operation, deprecated
+      ORDER BY requests DESC, operation, deprecated
       LIMIT ${OPERATIONS_MAX}`);
-    return rows.map(shown);
   }
 
-  /**
-   * Returns one page of the keys that called deprecated operations, in all days that are kept, and whether more follow. The sort order
-   * is by operation, then by key, which no further call changes.
-   *
-   * @throws the database's error.
-   */
-  async deprecatedCalls(limit: number, after?: DeprecatedCallsPosition) {
+  /** Returns one page of the keys that called deprecated operations, by operation, then by key: no further call changes this order. */
+  async deprecatedCalls(limit: number, after?: DeprecatedCallsPosition): Promise<Page<Calls & Key>> {
     const isAfter = after && Prisma.sql`AND (operation, key_id) > (${after.operation}, ${after.keyId}::uuid)`;
-    const rows = await this.read<
-      DeprecatedCallsPosition & { keyName: string | null; quotaId: string; requests: number } & LastCall
-    >(Prisma.sql`
+    const rows = await this.read<Calls & Key>(Prisma.sql`
       SELECT
-        operation, key_id AS "keyId", api_keys.name AS "keyName", min(usage.quota_id::text) AS "quotaId",
-        ${REQUESTS}::float8 AS requests, max(last_at) AS "lastAt"
+        operation, key_id AS "keyId", api_keys.name AS "keyName", min(usage.quota_id::text) AS "quotaId", ${REQUESTS},
+        max(last_at) AS "lastAt"
       FROM usage LEFT JOIN api_keys ON api_keys.id = key_id
       WHERE period = 'day' AND deprecated ${isAfter ?? Prisma.empty}
       GROUP BY operation, key_id, api_keys.name
       ORDER BY operation, key_id
       LIMIT ${limit + 1}`);
-    return { calls: rows.slice(0, limit).map(datesAsText), more: rows.length > limit };
+    return toPage(rows, limit);
   }
 
-  /**
-   * Returns the calls of a quota's keys to these operations while they were deprecated, in all days that are kept, by operation.
-   *
-   * @throws the database's error.
-   */
-  async deprecatedCallsForQuota(quotaId: string, operations: string[]) {
-    const rows = await this.read<{ operation: string; requests: number } & LastCall>(Prisma.sql`
-      SELECT operation, ${REQUESTS}::float8 AS requests, max(last_at) AS "lastAt"
+  /** Returns the calls of a quota's keys to these operations while they were deprecated, by operation. */
+  deprecatedCallsForQuota(quotaId: string, operations: string[]) {
+    return this.read<Calls>(Prisma.sql`
+      SELECT operation, ${REQUESTS}, max(last_at) AS "lastAt"
       FROM usage
       WHERE period = 'day' AND deprecated AND operation = ANY (${operations})
         AND key_id = ANY (ARRAY(SELECT id FROM api_keys WHERE quota_id = ${quotaId}::uuid))
       GROUP BY operation
       ORDER BY operation`);
-    return rows.map(datesAsText);
   }
 
-  private async read<Row>(statement: Prisma.Sql): Promise<Row[]> {
+  /** Returns the rows of a query, with instants as text. */
+  private async read<Row extends object>(statement: Prisma.Sql): Promise<Row[]> {
     await this.journal.aggregate();
-    return this.prisma.$queryRaw<Row[]>(statement);
+    const rows = await this.prisma.$queryRaw<Record<string, unknown>[]>(statement);
+    return rows.map((row) => {
+      const fields = Object.entries(row).map(([name, value]) => [
+        name,
+        value instanceof Date ? value.toISOString() : value,
+      ]);
+      return Object.fromEntries(fields) as Row;
+    });
   }
 }
 
-interface Operation {
-  operation: string;
-  deprecated: boolean;
-}
-
-interface LastCall {
-  lastAt: Date;
-}
-
-/**
- * Returns the condition of the selected rows, which is a range of the primary key or of the index by time.
- *
- * @throws ApiError `invalid_request` if `since` is not before `until`.
- */
+/** Returns the condition of the selected rows, which is a range of the primary key or of the index by time. */
 function isSelected({ period, since, until, keyId }: UsageSelection): Prisma.Sql {
   if (since !== undefined && until !== undefined && since >= until) {
     throw new ApiError('invalid_request', 'The request is invalid: since must be before until.');
@@ -225,25 +209,4 @@ function usageOfQuota(quotaId: string, period: Period): Prisma.Sql {
   return Prisma.sql`
     (SELECT id FROM api_keys WHERE quota_id = ${quotaId}::uuid) AS own,
     LATERAL (SELECT * FROM usage WHERE key_id = own.id AND period = ${period}::usage_period OFFSET 0) AS usage`;
-}
-
-type DatesAsText<Row> = { [Name in keyof Row]: Row[Name] extends Date ? string : Row[Name] };
-
-function datesAsText<Row extends object>(row: Row): DatesAsText<Row> {
-  const fields = Object.entries(row).map(([name, value]: [string, unknown]) => [
-    name,
-    value instanceof Date ? value.toISOString() : value,
-  ]);
-  return Object.fromEntries(fields) as DatesAsText<Row>;
-}
-
-/** Returns a row as responses show it. */
-function shown<Row extends Counts>(row: Row): Omit<DatesAsText<Row>, Count> & CountFields {
-  const { succeeded, redirected, clientErrors, serverErrors, refusals, ...fields } = row;
-  return {
-    ...datesAsText(fields),
-    requests: succeeded + redirected + clientErrors + serverErrors,
-    refusals,
-    statuses: { '2xx': succeeded, '3xx': redirected, '4xx': clientErrors, '5xx': serverErrors },
-  };
 }

@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { instant } from '../schemas/instant.js';
 import { cursorParameter, once } from '../schemas/pagination.js';
-import { dateTime } from '../schemas/text-schemas.js';
+import { dateTime, plainText } from '../schemas/text-schemas.js';
 import { PERIODS } from './rules/periods.js';
 
 const PERIOD_DEFAULT = 'day';
 export const OPERATION_MAX_LENGTH = 64;
 
-/** Returns the schema of a number of requests. */
-export const count = (description: string) => z.int().min(0).meta({ description });
+const count = (description: string) => z.int().min(0).meta({ description });
 
 /** The counts of every report of usage. */
 export const countFields = {
@@ -24,6 +23,16 @@ export const countFields = {
     .meta({ description: 'Requests by status class.' }),
 };
 export type CountFields = z.infer<z.ZodObject<typeof countFields>>;
+
+export const deprecatedOperation = plainText(
+  'The `operationId` of the deprecated operation.',
+  OPERATION_MAX_LENGTH,
+);
+/** The calls to a deprecated operation. */
+export const callFields = {
+  requests: count('Number of calls in the last 400 days.'),
+  lastAt: dateTime('Time of the last call.'),
+};
 
 /** The requests in one UTC minute, hour or day. */
 export const UsageTotals = z

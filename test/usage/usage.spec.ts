@@ -61,7 +61,9 @@ describe('UsageRecorder', () => {
   /** Returns what a key has used by minute, after all finished requests are written. */
   async function recorded({ id }: IssuedKey) {
     await store.app.get(UsageRecorder).flush();
-    const { usage } = await store.app.get(UsageRepository).page({ ...ALL, period: 'minute', keyId: id });
+    const { entries: usage } = await store.app
+      .get(UsageRepository)
+      .page({ ...ALL, period: 'minute', keyId: id });
     return usage.map(({ operation, deprecated, statuses, refusals }) => ({
       operation,
       deprecated,
@@ -151,7 +153,7 @@ describe('UsageRecorder', () => {
   it('records nothing for a request without a valid key, or to a path that needs none', async () => {
     const stored = async () => {
       await store.app.get(UsageRecorder).flush();
-      return (await store.app.get(UsageRepository).page({ ...ALL, period: 'day' })).usage;
+      return (await store.app.get(UsageRepository).page({ ...ALL, period: 'day' })).entries;
     };
     const before = await stored();
     for (const [path, credential, status] of [
@@ -192,7 +194,7 @@ describe('usage', () => {
     }
     await store.app.get(UsageRecorder).flush();
     const kept = async (period: 'minute' | 'hour' | 'day') => {
-      const { usage } = await store.app.get(UsageRepository).page({ ...ALL, period, keyId: key.id });
+      const { entries: usage } = await store.app.get(UsageRepository).page({ ...ALL, period, keyId: key.id });
       return usage.map(({ startsAt, lastAt, requests }) => {
         expect(lastAt >= startsAt).toBe(true);
         return `${startsAt.slice(5, 16)} ${requests}`;
@@ -223,7 +225,9 @@ describe('usage', () => {
         );
         expect(row).toEqual({ succeeded: sent });
         // A reader sees it too.
-        const { usage } = await store.app.get(UsageRepository).page({ ...ALL, period: 'day', keyId: key.id });
+        const { entries: usage } = await store.app
+          .get(UsageRepository)
+          .page({ ...ALL, period: 'day', keyId: key.id });
         expect(usage).toMatchObject([{ requests: sent }]);
       }, SECOND_MS);
     }
@@ -236,7 +240,9 @@ describe('usage', () => {
     await send(`${store.url}/v1/pets`, { key: key.key });
     store.clock.goOn();
     await store.app.get(UsageRecorder).flush();
-    const { usage } = await store.app.get(UsageRepository).page({ ...ALL, period: 'minute', keyId: key.id });
+    const { entries: usage } = await store.app
+      .get(UsageRepository)
+      .page({ ...ALL, period: 'minute', keyId: key.id });
     expect(usage).toMatchObject([{ startsAt: '2027-03-05T12:39:00.000Z', requests: 1 }]);
   });
 });
@@ -523,10 +529,10 @@ describe('usage of several replicas', () => {
       const { repository: another } = open();
       await append(one);
       expect(await batches()).toHaveLength(1);
-      expect((await another.page({ ...ALL, period: 'hour' })).usage).toMatchObject([{ requests: 1 }]);
+      expect((await another.page({ ...ALL, period: 'hour' })).entries).toMatchObject([{ requests: 1 }]);
       expect(await batches()).toEqual([]);
       await append(one);
-      expect((await another.deprecatedCalls(10)).calls).toMatchObject([{ requests: 2 }]);
+      expect((await another.deprecatedCalls(10)).entries).toMatchObject([{ requests: 2 }]);
       expect(await batches()).toEqual([]);
     });
 
@@ -543,7 +549,7 @@ describe('usage of several replicas', () => {
       await eventually(() => expectLocksWaitedFor(database, 3));
       await holder.letGo();
       await aggregated;
-      for (const { usage } of await pages) {
+      for (const { entries: usage } of await pages) {
         expect(usage).toMatchObject([{ requests: 3 }]);
       }
     });
@@ -560,7 +566,7 @@ describe('usage of several replicas', () => {
       await expectLocksWaitedFor(database, 1);
       await holder.letGo();
       await first;
-      for (const { usage } of await more) {
+      for (const { entries: usage } of await more) {
         expect(usage).toMatchObject([{ requests: 3 }]);
       }
     });
@@ -656,7 +662,7 @@ describe('usage of several replicas', () => {
     }
     for (const period of ['minute', 'hour', 'day'] as const) {
       const page = await repository.page({ ...ALL, period, keyId: one.keyId });
-      expect(page.usage).toEqual([
+      expect(page.entries).toEqual([
         {
           startsAt: new Date(period === 'day' ? Date.UTC(2027, 2, 5) : NOON_MS).toISOString(),
           keyId: one.keyId,
@@ -707,10 +713,10 @@ describe('usage of several replicas', () => {
       const rows: UsagePosition[] = [];
       for (;;) {
         const query = { ...ALL, period: 'minute', limit, keyId, after: rows.at(-1) } as const;
-        const { usage, more } = await repository.page(query);
-        rows.push(...usage);
-        expect(usage.length <= limit && (usage.length === limit || !more)).toBe(true);
-        if (!more) {
+        const { entries, last } = await repository.page(query);
+        rows.push(...entries);
+        expect(entries.length <= limit && (entries.length === limit || last === null)).toBe(true);
+        if (last === null) {
           return rows;
         }
       }
@@ -727,12 +733,12 @@ describe('usage of several replicas', () => {
 
     it('returns only rows that start at or after since', async () => {
       const since = new Date((minute + 1) * MINUTE_MS);
-      const { usage, more } = await repository.page({ period: 'minute', since, limit: 7 });
-      expect([usage.map(rowKeyOf), more]).toEqual([rowKeys.slice(0, 7), false]);
+      const { entries, last } = await repository.page({ period: 'minute', since, limit: 7 });
+      expect([entries.map(rowKeyOf), last]).toEqual([rowKeys.slice(0, 7), null]);
       const later = new Date(since.getTime() + 1);
       expect(await repository.page({ period: 'minute', since: later, limit: 7 })).toMatchObject({
-        usage: [{ keyId: second }],
-        more: false,
+        entries: [{ keyId: second }],
+        last: null,
       });
     });
 
@@ -788,13 +794,13 @@ describe('usage of several replicas', () => {
         lastAt: new Date(NOON_MS).toISOString(),
       },
     ].toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));
-    expect(await repository.deprecatedCalls(10)).toEqual({ calls: callers, more: false });
-    expect(await repository.deprecatedCalls(1)).toEqual({ calls: callers.slice(0, 1), more: true });
+    expect(await repository.deprecatedCalls(10)).toEqual({ entries: callers, last: null });
+    expect(await repository.deprecatedCalls(1)).toEqual({ entries: callers.slice(0, 1), last: callers[0] });
     // A caller that calls again meanwhile keeps its position.
     await append(entry({ ...gone, keyId: callers[1]?.keyId ?? '', lastAtMs: NOON_MS + 7000 }));
     expect(await repository.deprecatedCalls(1, callers[0])).toMatchObject({
-      calls: [{ keyId: callers[1]?.keyId, lastAt: new Date(NOON_MS + 7000).toISOString() }],
-      more: false,
+      entries: [{ keyId: callers[1]?.keyId, lastAt: new Date(NOON_MS + 7000).toISOString() }],
+      last: null,
     });
   });
 

@@ -2,8 +2,8 @@ import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Stability } from '../../deprecation/stability.decorator.js';
-import { pageLinks, pageSchema } from '../../schemas/pagination.js';
-import { Responses } from '../../openapi/responses.decorator.js';
+import { pageLinks } from '../../schemas/pagination.js';
+import { PageResponse } from '../../openapi/responses.decorator.js';
 import { AuditEvent, AuditQuery } from './audit.schemas.js';
 import { AuditService } from './audit.service.js';
 
@@ -20,19 +20,13 @@ export class AuditController {
     summary: 'List audit events',
     description: 'Returns one page of the actions of administrators, newest first.',
   })
-  @Responses({
-    status: 200,
-    schema: pageSchema(AuditEvent),
-    description: 'A page of audit events.',
-    headers: ['PageLinks'],
-  })
+  @PageResponse(AuditEvent, 'A page of audit events.')
   async listAudit(
     @Query({ schema: AuditQuery }) query: AuditQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AuditEvent[]> {
-    const { events, more } = await this.audit.page(query);
-    const last = more ? (events.at(-1)?.id ?? null) : null;
-    reply.header('Link', pageLinks(PATH, query, last));
-    return events;
+    const { entries, last } = await this.audit.page(query);
+    reply.header('Link', pageLinks(PATH, query, last?.id));
+    return entries;
   }
 }

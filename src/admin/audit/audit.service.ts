@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { PrismaService } from '../../database/prisma.service.js';
+import { type Page, toPage } from '../../schemas/pagination.js';
 import type { AuditEvent, AuditQuery } from './audit.schemas.js';
 
 /** Lists the actions of administrators. */
@@ -7,8 +8,8 @@ import type { AuditEvent, AuditQuery } from './audit.schemas.js';
 export class AuditService {
   constructor(private readonly prisma: PrismaService) {}
 
-  /** Returns one page, newest first, and whether more events follow. */
-  async page(query: AuditQuery): Promise<{ events: AuditEvent[]; more: boolean }> {
+  /** Returns one page, newest first. */
+  async page(query: AuditQuery): Promise<Page<AuditEvent>> {
     const { limit, cursor, actor, action, key, since, until } = query;
     const rows = await this.prisma.auditEvent.findMany({
       where: {
@@ -21,13 +22,13 @@ export class AuditService {
       orderBy: { id: 'desc' },
       take: limit + 1,
     });
-    const events = rows.slice(0, limit).map(({ id, at, before, after, ...rest }) => ({
+    const events = rows.map(({ id, at, before, after, ...rest }) => ({
       ...rest,
       id: String(id),
       at: at.toISOString(),
       before: before as AuditEvent['before'],
       after: after as AuditEvent['after'],
     }));
-    return { events, more: rows.length > limit };
+    return toPage(events, limit);
   }
 }

@@ -16,8 +16,8 @@ import { ApiBody, ApiConflictResponse, ApiOperation, ApiTags } from '@nestjs/swa
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
 import { Stability } from '../../deprecation/stability.decorator.js';
-import { pageLinks, pageSchema } from '../../schemas/pagination.js';
-import { Responses } from '../../openapi/responses.decorator.js';
+import { pageLinks } from '../../schemas/pagination.js';
+import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
 import type { Principal } from '../../http/principal.js';
 import { RateLimitStatus } from '../../rate-limit/rate-limit-status.schema.js';
 import { KeyId } from './key-id.decorator.js';
@@ -58,12 +58,7 @@ export class KeysController {
     description:
       'Returns one page of the keys with their usage, oldest first unless `sort` has another order.',
   })
-  @Responses({
-    status: 200,
-    schema: pageSchema(KeyWithUsage),
-    description: 'A page of keys.',
-    headers: ['PageLinks'],
-  })
+  @PageResponse(KeyWithUsage, 'A page of keys.')
   async listKeys(
     @Query({ schema: KeyQuery }) query: KeyQuery,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { inTransaction, type Database } from '../../database/in-transaction.js';
 import { PrismaService } from '../../database/prisma.service.js';
 import { ApiError } from '../../errors/api-error.js';
+import { type Page, toPage } from '../../schemas/pagination.js';
 import { type Actor, recordAuditEvent } from '../audit/audit.js';
 import type { Limits } from './limits.schema.js';
 import { isPlanName } from '../../rate-limit/rules/plan-name.js';
@@ -12,14 +13,14 @@ import { type Plan, planName } from './plan.schemas.js';
 export class PlanService {
   constructor(@Inject(PrismaService) private readonly database: Database) {}
 
-  /** Returns one page of the plans in order of their names, after the name `after`, and whether more follow. */
-  async page(limit: number, after?: string): Promise<{ plans: Plan[]; more: boolean }> {
+  /** Returns one page of the plans in order of their names, after the name `after`. */
+  async page(limit: number, after?: string): Promise<Page<Plan>> {
     const plans = await this.database.plan.findMany({
       ...(after !== undefined && { where: { name: { gt: after } } }),
       orderBy: { name: 'asc' },
       take: limit + 1,
     });
-    return { plans: plans.slice(0, limit), more: plans.length > limit };
+    return toPage(plans, limit);
   }
 
   /** @throws ApiError `not_found`. */

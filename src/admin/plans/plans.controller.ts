@@ -3,8 +3,8 @@ import { ApiConflictResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/sw
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
 import { Stability } from '../../deprecation/stability.decorator.js';
-import { pageLinks, pageSchema } from '../../schemas/pagination.js';
-import { Responses } from '../../openapi/responses.decorator.js';
+import { pageLinks } from '../../schemas/pagination.js';
+import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
 import type { Principal } from '../../http/principal.js';
 import type { Limits } from './limits.schema.js';
 import { PLAN_NAME_MAX_LENGTH } from '../../rate-limit/rules/plan-name.js';
@@ -31,19 +31,14 @@ export class PlansController {
     summary: 'List plans',
     description: 'Returns one page of the plans, in order of their names.',
   })
-  @Responses({
-    status: 200,
-    schema: pageSchema(Plan),
-    description: 'A page of plans.',
-    headers: ['PageLinks'],
-  })
+  @PageResponse(Plan, 'A page of plans.')
   async listPlans(
     @Query({ schema: PlanQuery }) { limit, cursor }: PlanQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Plan[]> {
-    const { plans, more } = await this.plans.page(limit, cursor);
-    reply.header('Link', pageLinks(PATH, { limit }, more ? (plans.at(-1)?.name ?? null) : null));
-    return plans;
+    const { entries, last } = await this.plans.page(limit, cursor);
+    reply.header('Link', pageLinks(PATH, { limit }, last?.name));
+    return entries;
   }
 
   @Get(':plan')

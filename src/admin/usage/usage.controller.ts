@@ -2,8 +2,8 @@ import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Stability } from '../../deprecation/stability.decorator.js';
-import { pageLinks, pageSchema } from '../../schemas/pagination.js';
-import { Responses } from '../../openapi/responses.decorator.js';
+import { type Page, pageLinks, pageSchema } from '../../schemas/pagination.js';
+import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
 import { UsageRepository } from '../../usage/usage.repository.js';
 import { UsageTotals } from '../../usage/usage.schemas.js';
 import { KeyId } from '../keys/key-id.decorator.js';
@@ -39,12 +39,7 @@ export class UsageController {
     summary: 'List usage',
     description: 'Returns one page of the usage of all keys, newest first. Requests appear within a second.',
   })
-  @Responses({
-    status: 200,
-    schema: pageSchema(Usage),
-    description: 'A page of usage.',
-    headers: ['PageLinks'],
-  })
+  @PageResponse(Usage, 'A page of usage.')
   async listUsage(
     @Query({ schema: UsageQuery }) query: UsageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -59,12 +54,7 @@ export class UsageController {
     summary: 'List the usage of a key',
     description: 'Returns one page of the usage of a key, newest first. Requests appear within a second.',
   })
-  @Responses({
-    status: 200,
-    schema: pageSchema(Usage),
-    description: 'A page of usage.',
-    headers: ['PageLinks'],
-  })
+  @PageResponse(Usage, 'A page of usage.')
   async listUsageOfKey(
     @Param('id') id: string,
     @Query({ schema: UsageQuery }) query: UsageQuery,
@@ -79,21 +69,14 @@ export class UsageController {
     summary: 'List callers of deprecated operations',
     description: 'Returns one page of the keys that called a deprecated operation, by operation and key.',
   })
-  @Responses({
-    status: 200,
-    schema: pageSchema(DeprecatedCalls),
-    description: 'A page of callers.',
-    headers: ['PageLinks'],
-  })
+  @PageResponse(DeprecatedCalls, 'A page of callers.')
   async listDeprecatedCalls(
     @Query({ schema: DeprecatedCallsQuery }) { limit, cursor }: DeprecatedCallsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DeprecatedCalls[]> {
-    const { calls, more } = await this.repository.deprecatedCalls(limit, cursor);
-    const last = calls.at(-1);
-    const position = more && last !== undefined ? deprecatedCallsPosition(last) : null;
-    reply.header('Link', pageLinks('/admin/deprecations', { limit }, position));
-    return calls;
+    const { entries, last } = await this.repository.deprecatedCalls(limit, cursor);
+    reply.header('Link', pageLinks('/admin/deprecations', { limit }, last && deprecatedCallsPosition(last)));
+    return entries;
   }
 
   @Get('usage/totals')
@@ -102,20 +85,14 @@ export class UsageController {
     summary: 'List usage totals',
     description: `Returns one page of the requests of all keys, or of one key, in each UTC minute, hour or day that had any, newest first. ${KEPT}`,
   })
-  @Responses({
-    status: 200,
-    schema: pageSchema(UsageTotals),
-    description: 'A page of totals.',
-    headers: ['PageLinks'],
-  })
+  @PageResponse(UsageTotals, 'A page of totals.')
   async listUsageTotals(
     @Query({ schema: UsageTotalsQuery }) { limit, cursor, key, ...range }: UsageTotalsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UsageTotals[]> {
-    const { totals, more } = await this.repository.totals({ ...range, keyId: key, limit, before: cursor });
-    const last = more ? (totals.at(-1)?.startsAt ?? null) : null;
-    reply.header('Link', pageLinks('/admin/usage/totals', { limit, ...range, key }, last));
-    return totals;
+    const { entries, last } = await this.repository.totals({ ...range, keyId: key, limit, before: cursor });
+    reply.header('Link', pageLinks('/admin/usage/totals', { limit, ...range, key }, last?.startsAt));
+    return entries;
   }
 
   @Get('usage/keys')
@@ -146,10 +123,9 @@ export class UsageController {
 function withLinks(
   path: string,
   query: UsageQuery,
-  { usage, more }: { usage: Usage[]; more: boolean },
+  { entries, last }: Page<Usage>,
   reply: FastifyReply,
 ): Usage[] {
-  const last = usage.at(-1);
-  reply.header('Link', pageLinks(path, query, more && last !== undefined ? usagePosition(last) : null));
-  return usage;
+  reply.header('Link', pageLinks(path, query, last && usagePosition(last)));
+  return entries;
 }

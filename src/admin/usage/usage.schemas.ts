@@ -9,8 +9,9 @@ import {
   type UsagePosition,
 } from '../../usage/usage.repository.js';
 import {
-  count,
+  callFields,
   countFields,
+  deprecatedOperation,
   OPERATION_MAX_LENGTH,
   periodParameter,
   totalsCursor,
@@ -26,33 +27,24 @@ const operationPart = z.string().regex(/^\w+$/);
 const usagePositionParts = z.tuple([z.iso.datetime(), keyIdPart, operationPart, z.enum(['true', 'false'])]);
 const callsPositionParts = z.tuple([operationPart, keyIdPart]);
 
-/** The fields that entries have in common. */
-const field = {
-  keyId: uuid('Identifier of the key.'),
-  keyName: plainText(
-    'Name of the key; null if the key was deleted by direct SQL.',
-    KEY_NAME_MAX_LENGTH,
-  ).nullable(),
-  quotaId: uuid('Identifier of its quota.'),
+const keyId = uuid('Identifier of the key.');
+const keyName = plainText(
+  'Name of the key; null if the key was deleted by direct SQL.',
+  KEY_NAME_MAX_LENGTH,
+).nullable();
+const quotaId = uuid('Identifier of its quota.');
+const counted = { ...countFields, lastAt: dateTime('Time of the last request.') };
+const ofOperation = {
   operation: plainText(
     'The `operationId` of the operation; `none` for requests that matched no operation.',
     OPERATION_MAX_LENGTH,
   ),
   deprecated: z.boolean().meta({ description: 'Whether the operation was deprecated then.' }),
-  lastAt: dateTime('Time of the last request.'),
+  ...counted,
 };
 
-/** The requests of one key for one operation in one UTC minute, hour or day. */
 export const Usage = z
-  .object({
-    startsAt: dateTime('Start of the minute, hour or day.'),
-    keyId: field.keyId,
-    quotaId: field.quotaId,
-    operation: field.operation,
-    deprecated: field.deprecated,
-    ...countFields,
-    lastAt: field.lastAt,
-  })
+  .object({ startsAt: dateTime('Start of the minute, hour or day.'), keyId, quotaId, ...ofOperation })
   .meta({
     id: 'Usage',
     description: 'The requests of one key for one operation in one UTC minute, hour or day.',
@@ -84,16 +76,8 @@ function readUsagePosition(text: string): UsagePosition | null {
     : { startsAt: data[0], keyId: data[1], operation: data[2], deprecated: data[3] === 'true' };
 }
 
-/** The calls of one key to a deprecated operation. */
 export const DeprecatedCalls = z
-  .object({
-    operation: plainText('The `operationId` of the deprecated operation.', OPERATION_MAX_LENGTH),
-    keyId: field.keyId,
-    keyName: field.keyName,
-    quotaId: field.quotaId,
-    requests: count('Number of calls in the last 400 days.'),
-    lastAt: dateTime('Time of the last call.'),
-  })
+  .object({ operation: deprecatedOperation, keyId, keyName, quotaId, ...callFields })
   .meta({ id: 'DeprecatedCalls', description: 'A key that has called a deprecated operation.' });
 export type DeprecatedCalls = z.infer<typeof DeprecatedCalls>;
 
@@ -130,31 +114,17 @@ export const UsageTotalsQuery = z.object({
 });
 export type UsageTotalsQuery = z.infer<typeof UsageTotalsQuery>;
 
-/** The requests of one key in a range. */
 export const KeyUsage = z
-  .object({
-    keyId: field.keyId,
-    keyName: field.keyName,
-    quotaId: field.quotaId,
-    ...countFields,
-    lastAt: field.lastAt,
-  })
+  .object({ keyId, keyName, quotaId, ...counted })
   .meta({ id: 'KeyUsage', description: 'The requests of one key in a range of time.' });
 export type KeyUsage = z.infer<typeof KeyUsage>;
 
 export const TopKeysQuery = z.object({ limit: limitParameter('Maximum number of keys returned.'), ...range });
 export type TopKeysQuery = z.infer<typeof TopKeysQuery>;
 
-/** The requests for one operation in a range. */
 export const OperationUsage = z
-  .object({
-    operation: field.operation,
-    deprecated: field.deprecated,
-    ...countFields,
-    lastAt: field.lastAt,
-  })
+  .object(ofOperation)
   .meta({ id: 'OperationUsage', description: 'The requests for one operation in a range of time.' });
-
 export type OperationUsage = z.infer<typeof OperationUsage>;
 
 export const OperationUsages = OperationUsage.array().max(OPERATIONS_MAX);

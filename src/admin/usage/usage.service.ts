@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { PrismaService } from '../../database/prisma.service.js';
 import { Clock } from '../../settings/clock.js';
+import type { Page } from '../../schemas/pagination.js';
 import { UsageRepository } from '../../usage/usage.repository.js';
 import { findKey } from '../keys/key.repository.js';
 import type { Usage, UsageQuery } from './usage.schemas.js';
@@ -17,14 +18,11 @@ export class UsageService {
   ) {}
 
   /**
-   * Returns one page of the usage of all keys, or of the key `id`, newest first, and whether more follows.
+   * Returns one page of the usage of all keys, or of the key `id`, newest first.
    *
    * @throws ApiError `not_found` if there is no such key.
    */
-  async page(
-    { days, cursor, ...query }: UsageQuery,
-    id?: string,
-  ): Promise<{ usage: Usage[]; more: boolean }> {
+  async page({ days, cursor, ...query }: UsageQuery, id?: string): Promise<Page<Usage>> {
     const keyId = id === undefined ? undefined : (await findKey(this.database, id)).id;
     const since = new Date((Math.floor(this.clock.now() / DAY_MS) - days + 1) * DAY_MS);
     return this.repository.page({ ...query, after: cursor, since, keyId });
