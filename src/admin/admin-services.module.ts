@@ -2,9 +2,7 @@ import { Module } from '@nestjs/common';
 import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
 import { UsageModule } from '../usage/usage.module.js';
 import { AuditService } from './audit/audit.service.js';
-import { KeyListing } from './keys/key-listing.service.js';
-import { KeyLookup } from './keys/key-lookup.service.js';
-import { KeyRateLimit } from './keys/key-rate-limit.service.js';
+import { KeyReader } from './keys/key-reader.service.js';
 import { KeyService } from './keys/key.service.js';
 import { PlanService } from './plans/plan.service.js';
 import { UsageService } from './usage/usage.service.js';
@@ -12,7 +10,7 @@ import { UsageService } from './usage/usage.service.js';
 /** The services of administration, shared by HTTP and the terminal. */
 @Module({
   imports: [RateLimitModule, UsageModule],
-  providers: [KeyService, KeyListing, KeyLookup, KeyRateLimit, PlanService, UsageService, AuditService],
-  exports: [KeyService, KeyListing, KeyLookup, KeyRateLimit, PlanService, UsageService, AuditService],
+  providers: [KeyService, KeyReader, PlanService, UsageService, AuditService],
+  exports: [KeyService, KeyReader, PlanService, UsageService, AuditService],
 })
 export class AdminServicesModule {}

@@ -3,7 +3,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { ACTIONS } from '../admin/audit/audit.js';
 import { auditActor, type AuditEvent, type AuditQuery } from '../admin/audit/audit.schemas.js';
 import { AuditService } from '../admin/audit/audit.service.js';
-import { KeyLookup } from '../admin/keys/key-lookup.service.js';
+import { KeyReader } from '../admin/keys/key-reader.service.js';
 import { instant } from '../schemas/instant.js';
 import { isUuid } from '../schemas/uuid.js';
 import { parsedBy, positiveInteger } from './arguments.js';
@@ -33,7 +33,7 @@ export const auditCommand = command('audit', 'list the actions of administrators
 
 async function eventsText(services: INestApplicationContext, events: AuditEvent[]): Promise<string> {
   const ids = events.flatMap(({ actor, subject }) => [actor, subject.replace('key:', '')]);
-  const names = await services.get(KeyLookup).findNames(ids.filter(isUuid));
+  const names = await services.get(KeyReader).findNames(ids.filter(isUuid));
   /** A key's name and id; anything else as it is. */
   const named = (text: string) => {
     const id = text.replace('key:', '');

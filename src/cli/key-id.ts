@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { KeyLookup } from '../admin/keys/key-lookup.service.js';
+import { KeyReader } from '../admin/keys/key-reader.service.js';
 import { ApiError } from '../errors/api-error.js';
 import { isUuid } from '../schemas/uuid.js';
 
@@ -17,7 +17,7 @@ export async function findKeyId(services: INestApplicationContext, text: string)
     return text;
   }
   const ending = ENDING.exec(text)?.[1]?.toLowerCase();
-  const [id, ...others] = ending === undefined ? [] : await services.get(KeyLookup).idsEndingWith(ending);
+  const [id, ...others] = ending === undefined ? [] : await services.get(KeyReader).idsEndingWith(ending);
   if (id === undefined) {
     throw new ApiError('not_found', `There is no key with the id "${text}".`);
   }

@@ -1,8 +1,7 @@
 import { type Command, Option } from 'commander';
 import { KEY_STATES, type KeyWithUsage } from '../admin/keys/key.schemas.js';
-import { KeyListing } from '../admin/keys/key-listing.service.js';
+import { KeyReader } from '../admin/keys/key-reader.service.js';
 import { KEY_SORTS, type KeyPosition, type KeyQuery, keySearch } from '../admin/keys/key-query.schemas.js';
-import { KeyRateLimit } from '../admin/keys/key-rate-limit.service.js';
 import type { RateLimitStatus } from '../rate-limit/rate-limit-status.schema.js';
 import { instant } from '../schemas/instant.js';
 import { uuidParameter } from '../schemas/uuid.js';
@@ -42,7 +41,7 @@ const keyReads: Command[] = [
         const all: KeyWithUsage[] = [];
         let cursor: KeyPosition | undefined;
         do {
-          const { keys, next } = await services.get(KeyListing).page({ ...filters, limit: PAGE, cursor });
+          const { keys, next } = await services.get(KeyReader).page({ ...filters, limit: PAGE, cursor });
           all.push(...keys);
           cursor = next ?? undefined;
         } while (cursor !== undefined);
@@ -54,7 +53,7 @@ const keyReads: Command[] = [
     .argument('<id>', 'id of the key')
     .action(
       withServices(async (services, id: string) =>
-        keyOutput(await services.get(KeyListing).find(await findKeyId(services, id))),
+        keyOutput(await services.get(KeyReader).find(await findKeyId(services, id))),
       ),
     ),
 
@@ -62,7 +61,7 @@ const keyReads: Command[] = [
     .argument('<id>', 'id of the key')
     .action(
       withServices(async (services, id: string) => {
-        const status = await services.get(KeyRateLimit).find(await findKeyId(services, id));
+        const status = await services.get(KeyReader).findRateLimit(await findKeyId(services, id));
         return { value: status, text: () => statusText(status) };
       }),
     ),

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { KeyLookup } from '../admin/keys/key-lookup.service.js';
+import { KeyReader } from '../admin/keys/key-reader.service.js';
 import {
   DAYS_DEFAULT,
   DAYS_MAX,
@@ -58,7 +58,7 @@ export const usageCommand = command(
           (await services.get(UsageService).page({ ...filters, limit, cursor }, keyId)).entries,
       );
       const text = async () => {
-        const names = await services.get(KeyLookup).findNames(usage.map((entry) => entry.keyId));
+        const names = await services.get(KeyReader).findNames(usage.map((entry) => entry.keyId));
         return entriesText(usage.map((entry) => ({ ...entry, keyName: names.get(entry.keyId) ?? null })));
       };
       return { value: usage, text };

@@ -1,9 +1,11 @@
 import { Prisma } from '../../database/generated/client.js';
 import type { Database } from '../../database/in-transaction.js';
 import type { KeyPosition, KeyQuery, KeySort } from './key-query.schemas.js';
+import { HOURS_SHOWN, type KeyWithUsage } from './key.schemas.js';
 import { KEY_RELATIONS, type KeyRecord } from './key.view.js';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** A sort order of keys: the value that they are sorted by, and the condition of those after a position. */
 interface SortOrder {
@@ -13,7 +15,7 @@ interface SortOrder {
 }
 
 /** The time of the last request of the key `k`: the latest of its last day, whose rows are the first of the primary key, read backwards. */
-export const LAST_USED = Prisma.sql`(
+const LAST_USED = Prisma.sql`(
   SELECT max(of_day.last_at) FROM (
     SELECT last_at FROM usage
     WHERE key_id = k.id AND period = 'day'
@@ -48,7 +50,7 @@ const SORT_ORDERS: Record<KeySort, SortOrder> = {
 };
 
 /** Returns the keys of a page at `nowMs`, and the position after which the next page begins, or null on the last page. */
-export async function findKeys(
+export async function findKeyPage(
   database: Database,
   query: KeyQuery,
   bannedQuotas: string[],
@@ -72,6 +74,35 @@ export async function findKeys(
     records: ids.flatMap((id) => byId.get(id) ?? []),
     next: last === undefined ? null : { sort, id: last.id, value: toText(last.value) },
   };
+}
+
+/** Returns the usage of each of these keys, by id. Usage that is still in the journal is not included. */
+export async function usageOfKeys(
+  database: Database,
+  keys: readonly { id: string }[],
+  nowMs: number,
+): Promise<Map<string, Pick<KeyWithUsage, 'lastUsedAt' | 'requestsByHour'>>> {
+  const oldest = new Date((Math.floor(nowMs / HOUR_MS) - HOURS_SHOWN + 1) * HOUR_MS);
+  const rows = await database.$queryRaw<{ id: string; lastUsedAt: Date | null; requestsByHour: number[] }[]>`
+    SELECT
+      k.id,
+      ${LAST_USED} AS "lastUsedAt",
+      ARRAY(
+        SELECT coalesce(sum(u.succeeded + u.redirected + u.client_errors + u.server_errors), 0)::float8
+        FROM generate_series(0, ${HOURS_SHOWN - 1}::int) AS hour (number)
+        LEFT JOIN usage u ON
+          u.key_id = k.id AND u.period = 'hour'
+          AND u.starts_at = ${oldest}::timestamptz + make_interval(hours => hour.number)
+        GROUP BY hour.number
+        ORDER BY hour.number
+      ) AS "requestsByHour"
+    FROM unnest(${keys.map(({ id }) => id)}::uuid[]) AS k (id)`;
+  return new Map(
+    rows.map(({ id, lastUsedAt, requestsByHour }) => [
+      id,
+      { lastUsedAt: lastUsedAt?.toISOString() ?? null, requestsByHour },
+    ]),
+  );
 }
 
 function toText(value: string | Date | null): string | null {

@@ -2,6 +2,8 @@ import { hashApiKey, keyHints } from '../../auth/rules/api-key.js';
 import type { Prisma } from '../../database/generated/client.js';
 import type { Database } from '../../database/in-transaction.js';
 import { ApiError } from '../../errors/api-error.js';
+import { quotaBucketKey } from '../../rate-limit/rules/bucket-key.js';
+import type { CounterStore } from '../../rate-limit/stores/counter-store.js';
 import { isUuid } from '../../schemas/uuid.js';
 import { KEY_RELATIONS, type KeyRecord } from './key.view.js';
 
@@ -32,4 +34,14 @@ export async function lockKey(transaction: Prisma.TransactionClient, id: string)
       SELECT 1 FROM api_keys k JOIN quotas q ON q.id = k.quota_id WHERE k.id = ${id}::uuid FOR NO KEY UPDATE`;
   }
   return findKey(transaction, id);
+}
+
+/**
+ * Returns when the ban of a quota ends, or null if there is none. While the counter store is away, it is the ban that this replica last
+ * knew.
+ */
+export async function findBanEnd(counters: CounterStore, quotaId: string): Promise<Date | null> {
+  // A ban does not depend on the limits.
+  const { ban } = await counters.peek({ bucketKey: quotaBucketKey(quotaId), perMinute: 1, perDay: 1 });
+  return ban === null ? null : new Date(ban.untilMs);
 }

@@ -9,8 +9,7 @@ import { ApiError } from '../../errors/api-error.js';
 import { CounterStore } from '../../rate-limit/stores/counter-store.js';
 import { quotaBucketKey } from '../../rate-limit/rules/bucket-key.js';
 import { type Actor, keyEvent, recordAuditEvent } from '../audit/audit.js';
-import { findBanEnd } from './key-ban.js';
-import { findKey, lockKey, storedFields } from './key.repository.js';
+import { findBanEnd, findKey, lockKey, storedFields } from './key.repository.js';
 import {
   type ChangePlanInput,
   type CreateKeyInput,

@@ -1,5 +1,5 @@
 import type { Prisma } from '../../database/generated/client.js';
-import type { Key, KeyState, KeyWithUsage } from './key.schemas.js';
+import type { Key, KeyState } from './key.schemas.js';
 
 /** The relations that are read with a key. */
 export const KEY_RELATIONS = {
@@ -8,14 +8,6 @@ export const KEY_RELATIONS = {
 } satisfies Prisma.ApiKeyInclude;
 
 export type KeyRecord = Prisma.ApiKeyGetPayload<{ include: typeof KEY_RELATIONS }>;
-
-/** The usage that is shown with a key. */
-export interface RecentUsage {
-  /** Null if the key sent no request in the days that are kept. */
-  lastUsedAt: Date | null;
-  /** Requests in each of the last 24 UTC hours, oldest first; the last is the current one. */
-  requestsByHour: number[];
-}
 
 /** Returns the plan and the effective limits of a key: its quota's own, else its plan's; null if direct SQL has left it without any. */
 export function planFields({ quota: { plan, perMinute, perDay } }: Pick<KeyRecord, 'quota'>) {
@@ -61,9 +53,4 @@ export function keyView(record: KeyRecord, bannedUntil: Date | null, nowMs: numb
     predecessorId,
     successorId: successor?.id ?? null,
   };
-}
-
-/** Returns a key with its usage. */
-export function keyWithUsage(key: Key, { lastUsedAt, requestsByHour }: RecentUsage): KeyWithUsage {
-  return { ...key, lastUsedAt: lastUsedAt?.toISOString() ?? null, requestsByHour };
 }

@@ -30,9 +30,8 @@ import {
   LabelKeyInput,
   RotateKeyInput,
 } from './key.schemas.js';
-import { KeyListing } from './key-listing.service.js';
 import { keyPositionText, KeyQuery } from './key-query.schemas.js';
-import { KeyRateLimit } from './key-rate-limit.service.js';
+import { KeyReader } from './key-reader.service.js';
 import { KeyService } from './key.service.js';
 
 const PATH = '/admin/keys';
@@ -47,8 +46,7 @@ const UnusedBody = createParamDecorator(
 export class KeysController {
   constructor(
     private readonly keys: KeyService,
-    private readonly listing: KeyListing,
-    private readonly rateLimits: KeyRateLimit,
+    private readonly reader: KeyReader,
   ) {}
 
   @Get()
@@ -63,7 +61,7 @@ export class KeysController {
     @Query({ schema: KeyQuery }) query: KeyQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<KeyWithUsage[]> {
-    const { keys, next } = await this.listing.page(query);
+    const { keys, next } = await this.reader.page(query);
     reply.header('Link', pageLinks(PATH, query, next && keyPositionText(next)));
     return keys;
   }
@@ -98,7 +96,7 @@ export class KeysController {
   })
   @Responses({ status: 200, schema: KeyWithUsage, description: 'The key.' })
   getKey(@Param('id') id: string): Promise<KeyWithUsage> {
-    return this.listing.find(id);
+    return this.reader.find(id);
   }
 
   @Patch(':id')
@@ -199,7 +197,7 @@ export class KeysController {
   })
   @Responses({ status: 200, schema: RateLimitStatus, description: 'The rate-limit status of the key.' })
   getKeyRateLimit(@Param('id') id: string): Promise<RateLimitStatus> {
-    return this.rateLimits.find(id);
+    return this.reader.findRateLimit(id);
   }
 }
 

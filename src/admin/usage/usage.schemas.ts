@@ -27,12 +27,14 @@ const operationPart = z.string().regex(/^\w+$/);
 const usagePositionParts = z.tuple([z.iso.datetime(), keyIdPart, operationPart, z.enum(['true', 'false'])]);
 const callsPositionParts = z.tuple([operationPart, keyIdPart]);
 
-const keyId = uuid('Identifier of the key.');
-const keyName = plainText(
-  'Name of the key; null if the key was deleted by direct SQL.',
-  KEY_NAME_MAX_LENGTH,
-).nullable();
-const quotaId = uuid('Identifier of its quota.');
+const ofKey = {
+  keyId: uuid('Identifier of the key.'),
+  keyName: plainText(
+    'Name of the key; null if the key was deleted by direct SQL.',
+    KEY_NAME_MAX_LENGTH,
+  ).nullable(),
+  quotaId: uuid('Identifier of its quota.'),
+};
 const counted = { ...countFields, lastAt: dateTime('Time of the last request.') };
 const ofOperation = {
   operation: plainText(
@@ -44,7 +46,12 @@ const ofOperation = {
 };
 
 export const Usage = z
-  .object({ startsAt: dateTime('Start of the minute, hour or day.'), keyId, quotaId, ...ofOperation })
+  .object({
+    startsAt: dateTime('Start of the minute, hour or day.'),
+    keyId: ofKey.keyId,
+    quotaId: ofKey.quotaId,
+    ...ofOperation,
+  })
   .meta({
     id: 'Usage',
     description: 'The requests of one key for one operation in one UTC minute, hour or day.',
@@ -77,7 +84,7 @@ function readUsagePosition(text: string): UsagePosition | null {
 }
 
 export const DeprecatedCalls = z
-  .object({ operation: deprecatedOperation, keyId, keyName, quotaId, ...callFields })
+  .object({ operation: deprecatedOperation, ...ofKey, ...callFields })
   .meta({ id: 'DeprecatedCalls', description: 'A key that has called a deprecated operation.' });
 export type DeprecatedCalls = z.infer<typeof DeprecatedCalls>;
 
@@ -115,7 +122,7 @@ export const UsageTotalsQuery = z.object({
 export type UsageTotalsQuery = z.infer<typeof UsageTotalsQuery>;
 
 export const KeyUsage = z
-  .object({ keyId, keyName, quotaId, ...counted })
+  .object({ ...ofKey, ...counted })
   .meta({ id: 'KeyUsage', description: 'The requests of one key in a range of time.' });
 export type KeyUsage = z.infer<typeof KeyUsage>;
 
