@@ -2,10 +2,10 @@ import { Controller, Get, Req } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { requirePrincipal } from '../http/principal.js';
+import { AddRouteConfig } from '../http/route-config.decorator.js';
 import { Stability } from '../deprecation/stability.decorator.js';
 import { Responses } from '../openapi/responses.decorator.js';
 import { RateLimitStatus, rateLimitStatus } from './rate-limit-status.schema.js';
-import { StatusRoute } from './status-route.decorator.js';
 
 const REQUESTS_PER_MINUTE = 60;
 
@@ -13,7 +13,7 @@ const REQUESTS_PER_MINUTE = 60;
 @Controller('/v1/rate-limit')
 export class RateLimitController {
   @Get()
-  @StatusRoute(REQUESTS_PER_MINUTE)
+  @AddRouteConfig({ statusRequestsPerMinute: REQUESTS_PER_MINUTE })
   @Stability('stable')
   @ApiOperation({
     summary: 'Get the rate-limit status',

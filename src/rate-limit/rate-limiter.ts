@@ -15,6 +15,14 @@ declare module 'fastify' {
     /** What `RateLimiter` decided on the request; null if it was not counted. */
     decision: RateLimitDecision | null;
   }
+
+  interface FastifyContextConfig {
+    /**
+     * Declares a route that returns the rate-limit status of a quota, and how often within a UTC minute a quota may request it. It
+     * takes nothing from the quota's windows, has no ban, and serves banned quotas too.
+     */
+    statusRequestsPerMinute?: number;
+  }
 }
 
 @Injectable()

@@ -125,14 +125,12 @@ export function previewDecision(
   limits: Limits,
   banDurations: readonly number[],
 ): RateLimitDecision {
-  const { bannedUntil, nowMs, clockMs } = bucket;
-  const threshold = banThreshold(limits, banDurations);
-  const banned = threshold !== null && bannedUntil !== null && bannedUntil.getTime() > nowMs;
-  const windows = windowStates(bucket, limits, 0);
-  const allowed = !banned && windows.every(({ remaining }) => remaining > 0);
+  const { bannedUntil, nowMs } = bucket;
+  const canBeBanned = banThreshold(limits, banDurations) !== null;
+  const banned = canBeBanned && bannedUntil !== null && bannedUntil.getTime() > nowMs;
   // A bucket without a ban has the status of an allowed request, one with a ban that of a request which met it.
-  const banStatus = toBanStatus({ ...bucket, allowed: banned ? 0 : 1, denied: 0 }, 0, threshold);
-  return { allowed, windows, nowMs, clockMs, ...banStatus, degraded: false };
+  const decision = decisionFor({ ...bucket, allowed: banned ? 0 : 1, denied: 0 }, limits, 0, banDurations);
+  return { ...decision, allowed: !banned && decision.windows.every(({ remaining }) => remaining > 0) };
 }
 
 /**
@@ -141,12 +139,7 @@ export function previewDecision(
  * @param threshold refusals within a minute that start a ban: the limit per minute in force. Null if bans are off.
  */
 export function toBanStatus(
-  {
-    allowed,
-    denied,
-    refusals,
-    bannedUntil,
-  }: Pick<CountedBucket, 'allowed' | 'denied' | 'refusals' | 'bannedUntil'>,
+  { allowed, denied, refusals, bannedUntil }: CountedBucket,
   position: number,
   threshold: number | null,
 ): BanStatus {

@@ -22,7 +22,8 @@ interface Counter extends Omit<BucketState, 'nowMs' | 'clockMs'> {
 
 /** Counts in the memory of this process, for this process alone, by the rules of the shared stores. */
 export class LocalCounterStore {
-  private readonly counters: BucketCache<Counter>;
+  /** The least recently used is dropped. Addresses are apart: one person may have billions, which must not crowd out quotas. */
+  private readonly counters: Record<'quotas' | 'addresses', LRUCache<string, Counter>>;
 
   /**
    * @param now returns the time in milliseconds since the Unix epoch.
@@ -34,7 +35,10 @@ export class LocalCounterStore {
     private readonly banDurations: readonly number[],
     maxBuckets = MAX_BUCKETS,
   ) {
-    this.counters = new BucketCache(maxBuckets);
+    this.counters = {
+      quotas: new LRUCache({ max: maxBuckets }),
+      addresses: new LRUCache({ max: maxBuckets }),
+    };
   }
 
   /** Counts one request as `consume.sql` does. */
@@ -54,7 +58,7 @@ export class LocalCounterStore {
         this.startBan(counter, times.nowMs);
       }
     }
-    this.counters.set(request, counter);
+    this.countersLike(request).set(request.bucketKey, counter);
     return decisionFor({ ...counter, ...times, allowed, denied }, request, 0, this.banDurations);
   }
 
@@ -72,12 +76,12 @@ export class LocalCounterStore {
   learn(request: RateLimitRequest, { windows, ban, nowMs, refusalsUntilBan }: RateLimitDecision): void {
     const [minuteWindow, dayWindow] = windows;
     const [minute, day] = [minuteOf(nowMs), dayOf(nowMs)];
-    const before = this.counters.get(request);
+    const before = this.countersLike(request).get(request.bucketKey);
     // A window that begins later here, by a clock that was ahead, is the one that is open there.
     const minuteLocal = before !== undefined && before.minute >= minute ? before.minuteLocal : 0;
     const dayLocal = before !== undefined && before.day >= day ? before.dayLocal : 0;
     const hasRefusals = ban === null && refusalsUntilBan !== null && minuteWindow !== undefined;
-    this.counters.set(request, {
+    this.countersLike(request).set(request.bucketKey, {
       minute,
       minuteUsed: usedIn(minuteWindow) + minuteLocal,
       minuteLocal,
@@ -101,10 +105,15 @@ export class LocalCounterStore {
     return until;
   }
 
+  /** Returns the counters of all quotas, or those of all addresses. */
+  private countersLike({ perDay }: RateLimitRequest): LRUCache<string, Counter> {
+    return perDay === null ? this.counters.addresses : this.counters.quotas;
+  }
+
   /** Returns a copy of what is known of a bucket, in the windows that are open now. */
   private read(request: RateLimitRequest): { counter: Counter; nowMs: number; clockMs: number } {
     const clockMs = Math.floor(this.now());
-    const before = this.counters.get(request) ?? newCounter(clockMs);
+    const before = this.countersLike(request).get(request.bucketKey) ?? newCounter(clockMs);
     const counter = rollOver(before, minuteOf(clockMs), dayOf(clockMs));
     const nowMs = Math.max(clockMs, counter.minute * MINUTE_MS, counter.day * DAY_MS);
     return { counter, nowMs, clockMs };
@@ -125,29 +134,6 @@ export class LocalCounterStore {
       const bannedUntil = new Date(nowMs + durationMs);
       Object.assign(counter, { banLevel: level, bannedUntil, refusals: 0 });
     }
-  }
-}
-
-/**
- * Values by bucket, in bounded memory: the least recently used is dropped. Quotas and addresses have a cache each, because
- * one person may have billions of addresses, which must not crowd out quotas.
- */
-export class BucketCache<Value extends object> {
-  readonly quotas: LRUCache<string, Value>;
-  readonly addresses: LRUCache<string, Value>;
-
-  /** @param max the maximum number of quotas, and of addresses. */
-  constructor(max: number) {
-    this.quotas = new LRUCache({ max });
-    this.addresses = new LRUCache({ max });
-  }
-
-  get({ bucketKey, perDay }: Pick<RateLimitRequest, 'bucketKey' | 'perDay'>): Value | undefined {
-    return (perDay === null ? this.addresses : this.quotas).get(bucketKey);
-  }
-
-  set({ bucketKey, perDay }: Pick<RateLimitRequest, 'bucketKey' | 'perDay'>, value: Value): void {
-    (perDay === null ? this.addresses : this.quotas).set(bucketKey, value);
   }
 }
 

@@ -1,21 +1,16 @@
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Batcher } from '../../database/batcher.js';
-import { loadSql, namedStatement, QueryRunner, type Statement } from '../../database/query-runner.js';
-import { Clock } from '../../settings/clock.js';
-import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
-import {
-  type BucketRequests,
-  type BucketState,
-  type CountedBucket,
-  decisionsFor,
-  groupByBucket,
-  previewDecision,
-  type RateLimitDecision,
-  type RateLimitRequest,
+import type { OnApplicationShutdown } from '@nestjs/common';
+import { loadSql, namedStatement, type QueryRunner, type Statement } from '../../database/query-runner.js';
+import type { Clock } from '../../settings/clock.js';
+import type { Environment } from '../../settings/environment.js';
+import type {
+  BucketRequests,
+  BucketState,
+  CountedBucket,
+  RateLimitRequest,
 } from '../rules/rate-limit-decision.js';
 import { dayOf, minuteOf } from '../rules/windows.js';
-import { CounterStore } from './counter-store.js';
 import { PostgresConnection } from './postgres-connection.js';
+import { SharedCounterStore } from './shared-counter-store.js';
 
 const ALLOW = allowing('allow', 'unnest($1::text[], $2::int[], $3::int[], $4::int[])');
 /** The same for one bucket, from plain parameters: reading arrays costs PostgreSQL a fifth of the statement. */
@@ -34,28 +29,19 @@ type AllowedRow = Pick<CountedBucket, 'minuteUsed' | 'dayUsed' | 'refusals' | 'n
   bucketKey: string;
 };
 
-/**
- * Counts in PostgreSQL, exactly across replicas. All requests that arrive while a statement is in flight go in the next one,
- * which has one row for each bucket.
- */
-@Injectable()
-export class PostgresCounterStore extends CounterStore implements OnApplicationShutdown {
-  private readonly batcher = new Batcher((requests: RateLimitRequest[]) => this.consumeBatch(requests), {
-    name: 'count',
-  });
-  /** The metrics of `consume`. */
-  readonly batches = this.batcher.metrics;
+/** Counts in PostgreSQL, by statements that have one row for each bucket. */
+export class PostgresCounterStore extends SharedCounterStore implements OnApplicationShutdown {
   private readonly connection: PostgresConnection;
   /** Buckets that lacked room in the last batch: their requests go straight to the statement that can deny. */
   private readonly exhausted = new Set<string>();
 
+  /** @param queries for bans, so that counting does not wait for them. */
   constructor(
-    @Inject(ENVIRONMENT) private readonly environment: Environment,
-    private readonly clock: Clock,
-    /** For bans, so that counting does not wait for them. */
+    environment: Environment,
+    clock: Clock,
     private readonly queries: QueryRunner,
   ) {
-    super();
+    super(environment, clock);
     this.connection = new PostgresConnection(environment);
   }
 
@@ -63,28 +49,9 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
     return this.connection.close();
   }
 
-  consume(request: RateLimitRequest): Promise<RateLimitDecision> {
-    return this.batcher.load(request);
-  }
-
-  async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
-    const values = [this.clock.storeOffsetMs, request.bucketKey];
-    const [bucket] = await this.connection.query<BucketState>(PEEK, values);
-    if (bucket === undefined) {
-      throw new Error(`The counter store returned no row for ${request.bucketKey}`);
-    }
-    return previewDecision(bucket, request, this.environment.BAN_DURATIONS);
-  }
-
   /** Allows requests of no bucket: that fails if a lock, a missing privilege or a read-only server keeps it from counting. */
   async ping(): Promise<void> {
     await this.connection.query(ALLOW, [...toColumns([]), this.clock.storeOffsetMs]);
-  }
-
-  async bans(): Promise<Map<string, Date>> {
-    return this.environment.BAN_DURATIONS.length === 0
-      ? new Map()
-      : new Map(await this.queries.run<[string, Date]>(BANS, [this.clock.storeOffsetMs]));
   }
 
   async liftBan(bucketKey: string): Promise<Date | null> {
@@ -92,18 +59,26 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
     return ban?.[0] ?? null;
   }
 
-  private async consumeBatch(requests: RateLimitRequest[]) {
-    const batch = groupByBucket(requests);
-    return decisionsFor(batch, await this.count(batch.buckets), this.environment.BAN_DURATIONS);
+  protected async read({ bucketKey }: RateLimitRequest): Promise<BucketState> {
+    const [bucket] = await this.connection.query<BucketState>(PEEK, [this.clock.storeOffsetMs, bucketKey]);
+    if (bucket === undefined) {
+      throw new Error(`The counter store returned no row for ${bucketKey}`);
+    }
+    return bucket;
+  }
+
+  protected async readBans(): Promise<Map<string, Date>> {
+    return new Map(await this.queries.run<[string, Date]>(BANS, [this.clock.storeOffsetMs]));
   }
 
   /** Allows by the cheap statement what it can, mostly all, and decides about the rest by the full one. */
-  private async count(buckets: Map<string, BucketRequests>): Promise<Map<string, CountedBucket>> {
+  protected async count(buckets: Map<string, BucketRequests>): Promise<Map<string, CountedBucket>> {
     const counted = new Map<string, CountedBucket>();
+    const requestCount = (bucketKey: string) => buckets.get(bucketKey)?.count ?? 0;
     let rest = [...buckets.values()];
     if (!rest.some(({ bucketKey }) => this.exhausted.has(bucketKey))) {
       for (const row of await this.allow(rest)) {
-        counted.set(row.bucketKey, allowedBucket(row, requestCount(buckets, row)));
+        counted.set(row.bucketKey, allowedBucket(row, requestCount(row.bucketKey)));
       }
       rest = rest.filter(({ bucketKey }) => !counted.has(bucketKey));
     }
@@ -116,7 +91,7 @@ export class PostgresCounterStore extends CounterStore implements OnApplicationS
       const rows = await this.connection.query<CountedBucket & { bucketKey: string }>(CONSUME, values);
       for (const row of rows) {
         counted.set(row.bucketKey, row);
-        if (row.allowed < requestCount(buckets, row)) {
+        if (row.allowed < requestCount(row.bucketKey)) {
           this.exhausted.add(row.bucketKey);
         }
       }
@@ -145,10 +120,6 @@ function toColumns(buckets: BucketRequests[]): [string[], number[], number[], (n
     buckets.map(({ perMinute }) => perMinute),
     buckets.map(({ perDay }) => perDay),
   ];
-}
-
-function requestCount(buckets: Map<string, BucketRequests>, { bucketKey }: { bucketKey: string }): number {
-  return buckets.get(bucketKey)?.count ?? 0;
 }
 
 function allowedBucket({ nowMs, ...used }: AllowedRow, allowed: number): CountedBucket {

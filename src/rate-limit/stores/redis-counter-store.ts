@@ -1,21 +1,15 @@
-import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Cluster, type Redis } from 'ioredis';
 import { databaseReason } from '../../database/availability.js';
-import { Batcher, BatchItemError } from '../../database/batcher.js';
+import { BatchItemError } from '../../database/batcher.js';
 import { DeadlineError, withinDeadline } from '../../database/deadline.js';
-import { Clock } from '../../settings/clock.js';
-import { ENVIRONMENT, type Environment, InvalidEnvironmentError } from '../../settings/environment.js';
+import type { Clock } from '../../settings/clock.js';
+import { type Environment, InvalidEnvironmentError } from '../../settings/environment.js';
 import { quotaBucketKey } from '../rules/bucket-key.js';
-import {
-  type CountedBucket,
-  decisionsFor,
-  groupByBucket,
-  previewDecision,
-  type RateLimitDecision,
-  type RateLimitRequest,
-} from '../rules/rate-limit-decision.js';
-import { CounterStore, type CounterStoreError, counterStoreError, DEADLINE_MS } from './counter-store.js';
+import type { BucketRequests, CountedBucket, RateLimitRequest } from '../rules/rate-limit-decision.js';
+import { type CounterStoreError, counterStoreError, DEADLINE_MS } from './counter-store.js';
 import { type Call, connect, createClient, findMasters, type RedisClient } from './redis-client.js';
+import { SharedCounterStore } from './shared-counter-store.js';
 
 /** For all that the start needs of all servers. */
 const CONNECT_DEADLINE_MS = 3000;
@@ -38,27 +32,15 @@ type Reply = [
   clockMs: number,
 ];
 
-/**
- * Counts in Redis or Valkey, exactly across replicas. Requests that arrive while a batch is in flight go in the next one, which has one
- * call of consume.lua for each bucket.
- */
-@Injectable()
-export class RedisCounterStore extends CounterStore implements OnModuleInit, OnApplicationShutdown {
+/** Counts in Redis or Valkey, by one call of consume.lua for each bucket of a batch. */
+export class RedisCounterStore extends SharedCounterStore implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(RedisCounterStore.name);
-  private readonly batcher = new Batcher((requests: RateLimitRequest[]) => this.consumeBatch(requests), {
-    name: 'count',
-  });
-  /** The metrics of `consume`. */
-  readonly batches = this.batcher.metrics;
   private client: RedisClient;
   /** The last error of the connection, which explains why calls were not sent. */
   private connectionError: unknown;
 
-  constructor(
-    @Inject(ENVIRONMENT) private readonly environment: Environment,
-    private readonly clock: Clock,
-  ) {
-    super();
+  constructor(environment: Environment, clock: Clock) {
+    super(environment, clock);
     this.client = createClient(environment.COUNTER_STORE ?? []);
   }
 
@@ -86,15 +68,6 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     this.client.disconnect();
   }
 
-  consume(request: RateLimitRequest): Promise<RateLimitDecision> {
-    return this.batcher.load(request);
-  }
-
-  async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
-    const reply = await this.send(this.client.consumeRequests(...this.consumeCall({ ...request, count: 0 })));
-    return previewDecision(parseReply(reply as Reply), request, this.environment.BAN_DURATIONS);
-  }
-
   /** Pings every master, and connects anew if one does not reply: the address may lead to another server. */
   async ping(): Promise<void> {
     try {
@@ -107,20 +80,37 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     }
   }
 
-  async bans(): Promise<Map<string, Date>> {
-    const bans = new Map<string, Date>();
-    if (this.environment.BAN_DURATIONS.length > 0) {
-      await this.send(
-        Promise.all(findMasters(this.client).map((master) => this.addBans(master, bans))),
-        BANS_DEADLINE_MS,
-      );
-    }
-    return bans;
-  }
-
   async liftBan(bucketKey: string): Promise<Date | null> {
     const untilMs = await this.send(this.client.liftBan(this.toKey(bucketKey), this.clock.storeOffsetMs));
     return untilMs === null ? null : new Date(untilMs as number);
+  }
+
+  protected async read(request: RateLimitRequest): Promise<CountedBucket> {
+    const reply = await this.send(this.client.consumeRequests(...this.consumeCall({ ...request, count: 0 })));
+    return parseReply(reply as Reply);
+  }
+
+  protected async readBans(): Promise<Map<string, Date>> {
+    const bans = new Map<string, Date>();
+    const masters = findMasters(this.client);
+    await this.send(Promise.all(masters.map((master) => this.addBans(master, bans))), BANS_DEADLINE_MS);
+    return bans;
+  }
+
+  protected async count(
+    buckets: Map<string, BucketRequests>,
+  ): Promise<Map<string, CountedBucket | BatchItemError>> {
+    const { client } = this;
+    const isConnected = client.status === 'ready';
+    const countOne = async (bucket: BucketRequests) => {
+      try {
+        return parseReply((await client.consumeRequests(...this.consumeCall(bucket))) as Reply);
+      } catch (error) {
+        return new BatchItemError(this.failure(error, isConnected));
+      }
+    };
+    const entries = [...buckets].map(async ([key, bucket]) => [key, await countOne(bucket)] as const);
+    return new Map(await this.send(Promise.all(entries)));
   }
 
   private async connect(): Promise<void> {
@@ -129,41 +119,18 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     this.client = client;
   }
 
+  /** Checks the servers once the client has reached one by itself. */
   private connectLater(reason: unknown): void {
     this.logger.warn(`Redis is away, and is tried again: ${databaseReason(reason)}`);
-    this.client.once('ready', () => void this.connectAgain());
-  }
-
-  private async connectAgain(): Promise<void> {
-    try {
-      await this.connect();
-    } catch (error) {
-      if (error instanceof InvalidEnvironmentError) {
-        this.logger.error(error.message);
-      } else {
-        this.connectLater(error);
-      }
-    }
-  }
-
-  private async consumeBatch(requests: RateLimitRequest[]): Promise<(RateLimitDecision | BatchItemError)[]> {
-    const batch = groupByBucket(requests);
-    const buckets = [...batch.buckets.values()];
-    const { client } = this;
-    const isConnected = client.status === 'ready';
-    const outcomes = await this.send(
-      Promise.all(
-        buckets.map(async (bucket) => {
-          try {
-            return parseReply((await client.consumeRequests(...this.consumeCall(bucket))) as Reply);
-          } catch (error) {
-            return new BatchItemError(this.failure(error, isConnected));
-          }
-        }),
-      ),
-    );
-    const byKey = new Map(buckets.map(({ bucketKey }, index) => [bucketKey, outcomes[index]!]));
-    return decisionsFor(batch, byKey, this.environment.BAN_DURATIONS);
+    this.client.once('ready', () => {
+      this.connect().catch((error: unknown) => {
+        if (error instanceof InvalidEnvironmentError) {
+          this.logger.error(error.message);
+        } else {
+          this.connectLater(error);
+        }
+      });
+    });
   }
 
   /** @throws CounterStoreError if the reply is an error, or does not arrive in time. */
@@ -208,7 +175,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     }
   }
 
-  private consumeCall({ bucketKey, count, perMinute, perDay }: RateLimitRequest & { count: number }): Call {
+  private consumeCall({ bucketKey, count, perMinute, perDay }: BucketRequests): Call {
     const { clock, environment } = this;
     const banDurations = environment.BAN_DURATIONS;
     return [this.toKey(bucketKey), count, perMinute, perDay ?? '', clock.storeOffsetMs, ...banDurations];

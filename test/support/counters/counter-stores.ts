@@ -4,7 +4,7 @@ import type {
   RateLimitRequest,
 } from '../../../src/rate-limit/rules/rate-limit-decision.js';
 import type { CounterStore } from '../../../src/rate-limit/stores/counter-store.js';
-import { type BucketCache, LocalCounterStore } from '../../../src/rate-limit/stores/local-counter-store.js';
+import { LocalCounterStore } from '../../../src/rate-limit/stores/local-counter-store.js';
 import { PostgresCounterStore } from '../../../src/rate-limit/stores/postgres-counter-store.js';
 import { RedisCounterStore } from '../../../src/rate-limit/stores/redis-counter-store.js';
 import type { TestClock } from './clock.js';
@@ -210,8 +210,8 @@ async function localHome(): Promise<CounterHome> {
 }
 
 /** Returns the ends of the bans in force at `nowMs`, by bucket key. */
-function bansIn<Counter extends StoredCounter>(
-  { quotas }: BucketCache<Counter>,
+function bansIn(
+  { quotas }: { quotas: { entries(): Iterable<[string, StoredCounter]> } },
   nowMs: number,
 ): Map<string, Date> {
   const bans = new Map<string, Date>();
