@@ -24,9 +24,8 @@ export class UsageRecorder implements ResponseInterceptor, OnModuleInit, OnAppli
   /** Requests that were not recorded because the batches were full. */
   dropped = 0;
   private readonly logger = new Logger(UsageRecorder.name);
-  private current = new UsageCounts(ENTRIES_PER_BATCH);
-  /** Batches that are full, or were tried already; the oldest first. They no longer change. */
-  private readonly sealed: UsageCounts[] = [];
+  /** Batches that are not in the journal yet, the oldest first. Requests are added to the newest, unless it is full or was tried. */
+  private readonly queued: UsageCounts[] = [];
   private timer: NodeJS.Timeout | undefined;
   /** Runs one flush at a time; callers that arrive meanwhile share the next one. */
   private readonly flushes = new Batcher<void, void>(
@@ -80,22 +79,19 @@ export class UsageRecorder implements ResponseInterceptor, OnModuleInit, OnAppli
     }
   }
 
-  private get queued(): UsageCounts[] {
-    return [...this.sealed, this.current];
-  }
-
   /** Writes everything recorded so far. Never rejects: a failure is logged. */
   flush(): Promise<void> {
     return this.flushes.load();
   }
 
   private count(request: CompletedRequest): void {
-    if (this.current.add(request)) {
+    if (this.queued.at(-1)?.add(request)) {
       return;
     }
-    if (this.sealed.length < MAX_BATCHES - 1) {
-      this.seal();
-      this.current.add(request);
+    if (this.queued.length < MAX_BATCHES) {
+      const batch = new UsageCounts(ENTRIES_PER_BATCH);
+      batch.add(request);
+      this.queued.push(batch);
       return;
     }
     this.dropped += 1;
@@ -109,10 +105,12 @@ export class UsageRecorder implements ResponseInterceptor, OnModuleInit, OnAppli
 
   private async write(): Promise<void> {
     try {
-      await this.appendSealed();
-      // Only now, so that one batch fills up while the database is away.
-      this.seal();
-      await this.appendSealed();
+      for (const batch of [...this.queued]) {
+        // Only now, so that the newest batch fills up while the database is away.
+        batch.isSealed = true;
+        await this.journal.append(batch);
+        this.queued.shift();
+      }
     } catch (error) {
       if (!this.isFailing) {
         this.isFailing = true;
@@ -124,20 +122,6 @@ export class UsageRecorder implements ResponseInterceptor, OnModuleInit, OnAppli
       this.logger.warn(`Usage is written again; requests dropped meanwhile: ${this.recentlyDropped}`);
       this.isFailing = false;
       this.recentlyDropped = 0;
-    }
-  }
-
-  private async appendSealed(): Promise<void> {
-    while (this.sealed[0] !== undefined) {
-      await this.journal.append(this.sealed[0]);
-      this.sealed.shift();
-    }
-  }
-
-  private seal(): void {
-    if (this.current.size > 0) {
-      this.sealed.push(this.current);
-      this.current = new UsageCounts(ENTRIES_PER_BATCH);
     }
   }
 }

@@ -31,6 +31,8 @@ export interface CompletedRequest extends Pick<UsageEntry, 'keyId' | 'quotaId' |
 export class UsageCounts {
   /** A batch that is stored twice is kept once. */
   readonly id = randomUUID();
+  /** Whether requests can no longer be added, because a batch that is sent again must be the same. */
+  isSealed = false;
   requests = 0;
   private readonly byKey = new Map<string, UsageEntry>();
 
@@ -44,8 +46,11 @@ export class UsageCounts {
     return [...this.byKey.values()];
   }
 
-  /** Adds a request. Returns false, and adds nothing, if the request needs a new entry and `maxEntries` is reached. */
+  /** Adds a request. Returns false, and adds nothing, if the batch is sealed, or `maxEntries` is reached and a new entry is needed. */
   add({ keyId, quotaId, operation, deprecated, status, atMs }: CompletedRequest): boolean {
+    if (this.isSealed) {
+      return false;
+    }
     const minute = Math.floor(atMs / MINUTE_MS);
     const key = `${minute} ${keyId} ${operation}`;
     let entry = this.byKey.get(key);
