@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 import { limitParameter } from '../schemas/pagination.js';
 import { dateTime, plainText, uuid } from '../schemas/text-schemas.js';
-import { callFields, deprecatedOperation, periodParameter, totalsCursor } from '../usage/usage.schemas.js';
+import { DeprecatedCalls, periodParameter, totalsCursor } from '../usage/usage.schemas.js';
 
 const NAME_MAX_LENGTH = 255;
 const KEY_MAX_LENGTH = 64;
@@ -82,13 +82,14 @@ export type OwnUsageQuery = z.infer<typeof OwnUsageQuery>;
 /** The calls of a quota's keys to a deprecated operation. */
 export const OwnDeprecatedCalls = z
   .object({
-    operation: deprecatedOperation,
+    operation: DeprecatedCalls.shape.operation,
     method: plainText('Its method.', 16),
     path: plainText('Its path.', PATH_MAX_LENGTH),
     deprecatedAt: dateTime('When it was deprecated.'),
     removedAt: dateTime('From this time, it returns 410.'),
     successor: plainText('Path and query of what to call instead, by the same method.', PATH_MAX_LENGTH),
-    ...callFields,
+    requests: DeprecatedCalls.shape.requests,
+    lastAt: DeprecatedCalls.shape.lastAt,
   })
   .meta({
     id: 'OwnDeprecatedCalls',

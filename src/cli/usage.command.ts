@@ -1,16 +1,11 @@
 import { type Command, Option } from 'commander';
 import { KeyReader } from '../admin/keys/key-reader.service.js';
-import {
-  DAYS_DEFAULT,
-  DAYS_MAX,
-  type DeprecatedCalls,
-  type Usage,
-  type UsageQuery,
-} from '../admin/usage/usage.schemas.js';
+import { DAYS_DEFAULT, DAYS_MAX, type UsageQuery } from '../admin/usage/usage.schemas.js';
 import { UsageService } from '../admin/usage/usage.service.js';
 import { instant } from '../schemas/instant.js';
 import { PERIODS } from '../usage/rules/periods.js';
 import { UsageRepository, type UsageSelection } from '../usage/usage.repository.js';
+import type { DeprecatedCalls, Usage } from '../usage/usage.schemas.js';
 import { parsedBy, wholeNumber } from './arguments.js';
 import { command, withServices } from './command.js';
 import { everyPage } from './every-page.js';

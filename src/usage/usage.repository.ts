@@ -2,13 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { Prisma } from '../database/generated/client.js';
 import { PrismaService } from '../database/prisma.service.js';
 import { ApiError } from '../errors/api-error.js';
-import { type Page, toPage } from '../schemas/pagination.js';
+import { toPage } from '../schemas/pagination.js';
 import type { Period } from './rules/periods.js';
 import { UsageJournal } from './usage.journal.js';
-import type { CountFields } from './usage.schemas.js';
-
-/** The most operations that a report has. */
-export const OPERATIONS_MAX = 100;
+import {
+  type DeprecatedCalls,
+  type KeyUsage,
+  OPERATIONS_MAX,
+  type OperationUsage,
+  type Usage,
+  type UsageTotals,
+} from './usage.schemas.js';
 
 /** Returns the counts of a row, or by `sum` those of a group, as responses show them. Numbers are exact up to 2^53. */
 const counts = (aggregate: '' | 'sum') =>
@@ -41,11 +45,8 @@ interface PageOfTotals extends UsageSelection {
   quotaId?: string | undefined;
 }
 
-/** The position of a row in the sort order of a page. A row is its own position. */
-export interface UsagePosition extends Operation {
-  startsAt: string;
-  keyId: string;
-}
+/** The position of a row in the sort order of a page. */
+export type UsagePosition = Pick<Usage, 'startsAt' | 'keyId' | 'operation' | 'deprecated'>;
 
 /** Selects a page of usage: `limit` rows, after the row at `after`. */
 interface PageOfUsage extends UsageSelection {
@@ -54,32 +55,7 @@ interface PageOfUsage extends UsageSelection {
 }
 
 /** The position of a caller of a deprecated operation in the sort order of a page. */
-export interface DeprecatedCallsPosition {
-  operation: string;
-  keyId: string;
-}
-
-interface Operation {
-  operation: string;
-  deprecated: boolean;
-}
-
-interface Key {
-  keyId: string;
-  quotaId: string;
-  /** Null if the key was deleted by hand. */
-  keyName: string | null;
-}
-
-interface LastCall {
-  lastAt: string;
-}
-
-/** The calls of deprecated operations, in all days that are kept. */
-interface Calls extends LastCall {
-  operation: string;
-  requests: number;
-}
+export type DeprecatedCallsPosition = Pick<DeprecatedCalls, 'operation' | 'keyId'>;
 
 /**
  * Reads the usage of minutes, hours and days, as responses show it. A read includes everything that was journaled before it. It throws
@@ -100,7 +76,7 @@ export class UsageRepository {
         starts_at < ${after.startsAt}::timestamptz
         OR (key_id, operation, deprecated) > (${after.keyId}::uuid, ${after.operation}, ${after.deprecated})
       )`;
-    const rows = await this.read<UsagePosition & Pick<Key, 'quotaId'> & CountFields & LastCall>(Prisma.sql`
+    const rows = await this.read<Usage>(Prisma.sql`
       SELECT
         starts_at AS "startsAt", key_id AS "keyId", quota_id AS "quotaId", operation, deprecated, ${counts('')},
         last_at AS "lastAt"
@@ -113,7 +89,7 @@ export class UsageRepository {
 
   /** Returns one page of the totals of each period that had requests, newest first. */
   async totals({ limit, before, quotaId, ...selection }: PageOfTotals) {
-    const rows = await this.read<{ startsAt: string } & CountFields>(Prisma.sql`
+    const rows = await this.read<UsageTotals>(Prisma.sql`
       SELECT starts_at AS "startsAt", ${SUMS}
       FROM ${quotaId === undefined ? Prisma.sql`usage` : usageOfQuota(quotaId, selection.period)}
       WHERE ${isSelected(selection)} ${before === undefined ? Prisma.empty : Prisma.sql`AND starts_at < ${before}`}
@@ -125,7 +101,7 @@ export class UsageRepository {
 
   /** Returns the keys with the most requests, most first. */
   topKeys(selection: UsageSelection, limit: number) {
-    return this.read<Key & CountFields & LastCall>(Prisma.sql`
+    return this.read<KeyUsage>(Prisma.sql`
       SELECT top.*, api_keys.name AS "keyName"
       FROM (
         SELECT key_id AS "keyId", min(quota_id::text) AS "quotaId", ${SUMS}, max(last_at) AS "lastAt"
@@ -141,7 +117,7 @@ export class UsageRepository {
 
   /** Returns the operations with the most requests, most first, `OPERATIONS_MAX` at most. */
   byOperation(selection: UsageSelection) {
-    return this.read<Operation & CountFields & LastCall>(Prisma.sql`
+    return this.read<OperationUsage>(Prisma.sql`
       SELECT operation, deprecated, ${SUMS}, max(last_at) AS "lastAt"
       FROM usage
       WHERE ${isSelected(selection)}
@@ -151,9 +127,9 @@ export class UsageRepository {
   }
 
   /** Returns one page of the keys that called deprecated operations, by operation, then by key: no further call changes this order. */
-  async deprecatedCalls(limit: number, after?: DeprecatedCallsPosition): Promise<Page<Calls & Key>> {
+  async deprecatedCalls(limit: number, after?: DeprecatedCallsPosition) {
     const isAfter = after && Prisma.sql`AND (operation, key_id) > (${after.operation}, ${after.keyId}::uuid)`;
-    const rows = await this.read<Calls & Key>(Prisma.sql`
+    const rows = await this.read<DeprecatedCalls>(Prisma.sql`
       SELECT
         operation, key_id AS "keyId", api_keys.name AS "keyName", min(usage.quota_id::text) AS "quotaId", ${REQUESTS},
         max(last_at) AS "lastAt"
@@ -167,7 +143,7 @@ export class UsageRepository {
 
   /** Returns the calls of a quota's keys to these operations while they were deprecated, by operation. */
   deprecatedCallsForQuota(quotaId: string, operations: string[]) {
-    return this.read<Calls>(Prisma.sql`
+    return this.read<Pick<DeprecatedCalls, 'operation' | 'requests' | 'lastAt'>>(Prisma.sql`
       SELECT operation, ${REQUESTS}, max(last_at) AS "lastAt"
       FROM usage
       WHERE period = 'day' AND deprecated AND operation = ANY (${operations})

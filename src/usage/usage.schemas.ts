@@ -1,16 +1,18 @@
 import { z } from 'zod';
 import { instant } from '../schemas/instant.js';
 import { cursorParameter, once } from '../schemas/pagination.js';
-import { dateTime, plainText } from '../schemas/text-schemas.js';
+import { dateTime, KEY_NAME_MAX_LENGTH, plainText, uuid } from '../schemas/text-schemas.js';
 import { PERIODS } from './rules/periods.js';
 
 const PERIOD_DEFAULT = 'day';
-export const OPERATION_MAX_LENGTH = 64;
+const OPERATION_MAX_LENGTH = 64;
+/** The most operations that a report has. */
+export const OPERATIONS_MAX = 100;
 
 const count = (description: string) => z.int().min(0).meta({ description });
 
 /** The counts of every report of usage. */
-export const countFields = {
+const countFields = {
   requests: count('All requests, whatever their status.'),
   refusals: count('Requests that got 429.'),
   statuses: z
@@ -22,18 +24,6 @@ export const countFields = {
     })
     .meta({ description: 'Requests by status class.' }),
 };
-export type CountFields = z.infer<z.ZodObject<typeof countFields>>;
-
-export const deprecatedOperation = plainText(
-  'The `operationId` of the deprecated operation.',
-  OPERATION_MAX_LENGTH,
-);
-/** The calls to a deprecated operation. */
-export const callFields = {
-  requests: count('Number of calls in the last 400 days.'),
-  lastAt: dateTime('Time of the last call.'),
-};
-
 /** The requests in one UTC minute, hour or day. */
 export const UsageTotals = z
   .object({ startsAt: dateTime('Start of the minute, hour or day.'), ...countFields })
@@ -50,6 +40,56 @@ export const UsageTotals = z
     ],
   });
 export type UsageTotals = z.infer<typeof UsageTotals>;
+
+const ofKey = {
+  keyId: uuid('Identifier of the key.'),
+  keyName: plainText(
+    'Name of the key; null if the key was deleted by direct SQL.',
+    KEY_NAME_MAX_LENGTH,
+  ).nullable(),
+  quotaId: uuid('Identifier of its quota.'),
+};
+const ofRequests = { ...countFields, lastAt: dateTime('Time of the last request.') };
+
+export const KeyUsage = z
+  .object({ ...ofKey, ...ofRequests })
+  .meta({ id: 'KeyUsage', description: 'The requests of one key in a range of time.' });
+export type KeyUsage = z.infer<typeof KeyUsage>;
+
+export const OperationUsage = z
+  .object({
+    operation: plainText(
+      'The `operationId` of the operation; `none` for requests that matched no operation.',
+      OPERATION_MAX_LENGTH,
+    ),
+    deprecated: z.boolean().meta({ description: 'Whether the operation was deprecated then.' }),
+    ...ofRequests,
+  })
+  .meta({ id: 'OperationUsage', description: 'The requests for one operation in a range of time.' });
+export type OperationUsage = z.infer<typeof OperationUsage>;
+
+export const Usage = z
+  .object({
+    startsAt: UsageTotals.shape.startsAt,
+    keyId: ofKey.keyId,
+    quotaId: ofKey.quotaId,
+    ...OperationUsage.shape,
+  })
+  .meta({
+    id: 'Usage',
+    description: 'The requests of one key for one operation in one UTC minute, hour or day.',
+  });
+export type Usage = z.infer<typeof Usage>;
+
+export const DeprecatedCalls = z
+  .object({
+    operation: plainText('The `operationId` of the deprecated operation.', OPERATION_MAX_LENGTH),
+    ...ofKey,
+    requests: count('Number of calls in the last 400 days.'),
+    lastAt: dateTime('Time of the last call.'),
+  })
+  .meta({ id: 'DeprecatedCalls', description: 'A key that has called a deprecated operation.' });
+export type DeprecatedCalls = z.infer<typeof DeprecatedCalls>;
 
 /** The query parameter `period`. */
 export const periodParameter = z

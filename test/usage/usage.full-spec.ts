@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
-import type { Usage as UsageRow } from '../../src/admin/usage/usage.schemas.js';
+import type { Usage as UsageRow } from '../../src/usage/usage.schemas.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';

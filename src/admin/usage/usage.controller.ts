@@ -5,18 +5,20 @@ import { Stability } from '../../deprecation/stability.decorator.js';
 import { type Page, pageLinks, pageSchema } from '../../schemas/pagination.js';
 import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
 import { UsageRepository } from '../../usage/usage.repository.js';
-import { UsageTotals } from '../../usage/usage.schemas.js';
-import { KeyId } from '../keys/key-id.decorator.js';
 import {
   DeprecatedCalls,
+  KeyUsage,
+  OPERATIONS_MAX,
+  OperationUsage,
+  Usage,
+  UsageTotals,
+} from '../../usage/usage.schemas.js';
+import { KeyId } from '../keys/key-id.decorator.js';
+import {
   deprecatedCallsPosition,
   DeprecatedCallsQuery,
-  KeyUsage,
-  OperationUsage,
   OperationUsageQuery,
-  OperationUsages,
   TopKeysQuery,
-  Usage,
   usagePosition,
   UsageQuery,
   UsageTotalsQuery,
@@ -112,7 +114,11 @@ export class UsageController {
     summary: 'List usage by operation',
     description: `Returns the requests of all keys, or of one key, for each operation in the range, most requests first. ${KEPT}`,
   })
-  @Responses({ status: 200, schema: OperationUsages, description: 'The operations that had requests.' })
+  @Responses({
+    status: 200,
+    schema: OperationUsage.array().max(OPERATIONS_MAX),
+    description: 'The operations that had requests.',
+  })
   listUsageByOperation(
     @Query({ schema: OperationUsageQuery }) { key, ...range }: OperationUsageQuery,
   ): Promise<OperationUsage[]> {

@@ -1,21 +1,9 @@
 import { z } from 'zod';
 import { instantParameter } from '../../schemas/instant.js';
 import { countParameter, cursorParameter, limitParameter } from '../../schemas/pagination.js';
-import { dateTime, KEY_NAME_MAX_LENGTH, plainText, uuid } from '../../schemas/text-schemas.js';
 import { isUuid, uuidParameter } from '../../schemas/uuid.js';
-import {
-  type DeprecatedCallsPosition,
-  OPERATIONS_MAX,
-  type UsagePosition,
-} from '../../usage/usage.repository.js';
-import {
-  callFields,
-  countFields,
-  deprecatedOperation,
-  OPERATION_MAX_LENGTH,
-  periodParameter,
-  totalsCursor,
-} from '../../usage/usage.schemas.js';
+import type { DeprecatedCallsPosition, UsagePosition } from '../../usage/usage.repository.js';
+import { periodParameter, totalsCursor } from '../../usage/usage.schemas.js';
 
 export const DAYS_MAX = 400;
 export const DAYS_DEFAULT = 7;
@@ -26,37 +14,6 @@ const operationPart = z.string().regex(/^\w+$/);
 /** The parts of a cursor's text, which a client may have forged. */
 const usagePositionParts = z.tuple([z.iso.datetime(), keyIdPart, operationPart, z.enum(['true', 'false'])]);
 const callsPositionParts = z.tuple([operationPart, keyIdPart]);
-
-const ofKey = {
-  keyId: uuid('Identifier of the key.'),
-  keyName: plainText(
-    'Name of the key; null if the key was deleted by direct SQL.',
-    KEY_NAME_MAX_LENGTH,
-  ).nullable(),
-  quotaId: uuid('Identifier of its quota.'),
-};
-const counted = { ...countFields, lastAt: dateTime('Time of the last request.') };
-const ofOperation = {
-  operation: plainText(
-    'The `operationId` of the operation; `none` for requests that matched no operation.',
-    OPERATION_MAX_LENGTH,
-  ),
-  deprecated: z.boolean().meta({ description: 'Whether the operation was deprecated then.' }),
-  ...counted,
-};
-
-export const Usage = z
-  .object({
-    startsAt: dateTime('Start of the minute, hour or day.'),
-    keyId: ofKey.keyId,
-    quotaId: ofKey.quotaId,
-    ...ofOperation,
-  })
-  .meta({
-    id: 'Usage',
-    description: 'The requests of one key for one operation in one UTC minute, hour or day.',
-  });
-export type Usage = z.infer<typeof Usage>;
 
 export const UsageQuery = z.object({
   limit: limitParameter('Maximum number of entries returned.'),
@@ -72,7 +29,7 @@ export const UsageQuery = z.object({
 export type UsageQuery = z.infer<typeof UsageQuery>;
 
 /** Returns the position of an entry as the text of a cursor. */
-export function usagePosition({ startsAt, keyId, operation, deprecated }: Usage): string {
+export function usagePosition({ startsAt, keyId, operation, deprecated }: UsagePosition): string {
   return [startsAt, keyId, operation, deprecated].join(SEPARATOR);
 }
 
@@ -83,11 +40,6 @@ function readUsagePosition(text: string): UsagePosition | null {
     : { startsAt: data[0], keyId: data[1], operation: data[2], deprecated: data[3] === 'true' };
 }
 
-export const DeprecatedCalls = z
-  .object({ operation: deprecatedOperation, ...ofKey, ...callFields })
-  .meta({ id: 'DeprecatedCalls', description: 'A key that has called a deprecated operation.' });
-export type DeprecatedCalls = z.infer<typeof DeprecatedCalls>;
-
 export const DeprecatedCallsQuery = z.object({
   limit: limitParameter('Maximum number of entries returned.'),
   /** The page begins after this entry. */
@@ -96,7 +48,7 @@ export const DeprecatedCallsQuery = z.object({
 export type DeprecatedCallsQuery = z.infer<typeof DeprecatedCallsQuery>;
 
 /** Returns the position of an entry as the text of a cursor. */
-export function deprecatedCallsPosition({ operation, keyId }: DeprecatedCalls): string {
+export function deprecatedCallsPosition({ operation, keyId }: DeprecatedCallsPosition): string {
   return [operation, keyId].join(SEPARATOR);
 }
 
@@ -121,20 +73,8 @@ export const UsageTotalsQuery = z.object({
 });
 export type UsageTotalsQuery = z.infer<typeof UsageTotalsQuery>;
 
-export const KeyUsage = z
-  .object({ ...ofKey, ...counted })
-  .meta({ id: 'KeyUsage', description: 'The requests of one key in a range of time.' });
-export type KeyUsage = z.infer<typeof KeyUsage>;
-
 export const TopKeysQuery = z.object({ limit: limitParameter('Maximum number of keys returned.'), ...range });
 export type TopKeysQuery = z.infer<typeof TopKeysQuery>;
-
-export const OperationUsage = z
-  .object(ofOperation)
-  .meta({ id: 'OperationUsage', description: 'The requests for one operation in a range of time.' });
-export type OperationUsage = z.infer<typeof OperationUsage>;
-
-export const OperationUsages = OperationUsage.array().max(OPERATIONS_MAX);
 
 export const OperationUsageQuery = z.object({ ...range, key: keyParameter });
 export type OperationUsageQuery = z.infer<typeof OperationUsageQuery>;

@@ -3,8 +3,9 @@ import { PrismaService } from '../../database/prisma.service.js';
 import { Clock } from '../../settings/clock.js';
 import type { Page } from '../../schemas/pagination.js';
 import { UsageRepository } from '../../usage/usage.repository.js';
+import type { Usage } from '../../usage/usage.schemas.js';
 import { findKey } from '../keys/key.repository.js';
-import type { Usage, UsageQuery } from './usage.schemas.js';
+import type { UsageQuery } from './usage.schemas.js';
 
 const DAY_MS = 86_400_000;
 
