@@ -1,9 +1,9 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
-import { Stability } from '../deprecation/stability.decorator.js';
+import { Operation } from '../deprecation/operation.decorator.js';
 import type { Principal } from '../http/principal.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
 import { pageLinks } from '../schemas/pagination.js';
@@ -22,25 +22,23 @@ export class AccountController {
   ) {}
 
   @Get('key')
-  @Stability('beta')
-  @ApiOperation({
-    summary: 'Get your key',
-    description:
-      'Returns the key of the request, its plan and limits, and its successor, if it is being rotated. Both keys then work until this one expires.',
-  })
+  @Operation(
+    'beta',
+    'Get your key',
+    'Returns the key of the request, its plan and limits, and its successor, if it is being rotated. Both keys then work until this one expires.',
+  )
   @Responses({ status: 200, schema: OwnKey, description: 'The key of the request.' })
   getOwnKey(@CurrentPrincipal() principal: Principal): Promise<OwnKey> {
     return this.keys.find(principal);
   }
 
   @Get('usage')
-  @Stability('beta')
-  @ApiOperation({
-    summary: 'List your usage',
-    description:
-      'Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that had any, newest first. ' +
+  @Operation(
+    'beta',
+    'List your usage',
+    'Returns one page of the requests of all keys of your quota, in each UTC minute, hour or day that had any, newest first. ' +
       'Minutes are kept for 48 hours, hours for 35 days, days for 400. Requests appear within a second.',
-  })
+  )
   @PageResponse(UsageTotals, 'A page of usage.')
   async listOwnUsage(
     @Query({ schema: OwnUsageQuery }) { limit, period, cursor }: OwnUsageQuery,
@@ -53,12 +51,11 @@ export class AccountController {
   }
 
   @Get('deprecations')
-  @Stability('beta')
-  @ApiOperation({
-    summary: 'List your deprecated calls',
-    description:
-      'Returns the deprecated operations that keys of your quota called in the last 400 days, by operation. Calls appear within a second.',
-  })
+  @Operation(
+    'beta',
+    'List your deprecated calls',
+    'Returns the deprecated operations that keys of your quota called in the last 400 days, by operation. Calls appear within a second.',
+  )
   @Responses({ status: 200, schema: AllOwnDeprecatedCalls, description: 'The deprecated operations.' })
   async listOwnDeprecatedCalls(@CurrentPrincipal() { quota }: Principal): Promise<OwnDeprecatedCalls[]> {
     const calls = await this.usage.deprecatedCallsForQuota(quota.id, this.deprecated.names);

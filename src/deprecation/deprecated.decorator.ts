@@ -3,7 +3,7 @@ import { ApiExtension, ApiOperation } from '@nestjs/swagger';
 import { AddRouteConfig } from '../http/route-config.decorator.js';
 import type { Deprecation } from './rules/lifecycle.js';
 
-/** Marks a route as deprecated. Must stand below `@ApiOperation()`, which would otherwise lose its description. */
+/** Marks a route as deprecated. Must stand below `@Operation()`, which would otherwise lose its description. */
 export const Deprecated = (deprecation: Deprecation) =>
   applyDecorators(
     AddRouteConfig({ deprecation }),

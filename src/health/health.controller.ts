@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Stability } from '../deprecation/stability.decorator.js';
+import { ApiTags } from '@nestjs/swagger';
+import { Operation } from '../deprecation/operation.decorator.js';
 import { Responses } from '../openapi/responses.decorator.js';
 import { Health } from './health.schema.js';
 import { Readiness } from './readiness.js';
@@ -11,12 +11,11 @@ export class HealthController {
   constructor(private readonly readiness: Readiness) {}
 
   @Get()
-  @Stability('stable')
-  @ApiOperation({
-    summary: 'Get the health',
-    description:
-      'Returns whether the responding replica is ready for requests, and the state of its parts. The status is 200 even if it is not ready.',
-  })
+  @Operation(
+    'stable',
+    'Get the health',
+    'Returns whether the responding replica is ready for requests, and the state of its parts. The status is 200 even if it is not ready.',
+  )
   @Responses({ status: 200, schema: Health, description: 'The health of the replica.' })
   getHealth(): Promise<Health> {
     return this.readiness.check();

@@ -6,7 +6,7 @@ const PROMISES = {
   experimental: 'It may change or be removed without notice. It is available only if `EXPERIMENTAL` is on.',
 };
 
-/** Returns what `@Stability()` declares of the operation. */
+/** Returns what `@Operation()` declares of the operation. */
 export function readStability(operation: OperationObject): keyof typeof PROMISES {
   return (operation as OperationObject & { 'x-stability': keyof typeof PROMISES })['x-stability'];
 }

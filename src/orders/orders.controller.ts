@@ -1,8 +1,8 @@
 import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
-import { Stability } from '../deprecation/stability.decorator.js';
+import { Operation } from '../deprecation/operation.decorator.js';
 import { pageLinks } from '../schemas/pagination.js';
 import { Revalidated } from '../http/revalidated.decorator.js';
 import { Creates } from '../idempotency/creates.decorator.js';
@@ -24,12 +24,11 @@ export class OrdersController {
 
   @Get()
   @Revalidated()
-  @Stability('beta')
-  @ApiOperation({
-    summary: 'List orders',
-    description:
-      'Returns one page of the orders placed with keys of your quota, oldest first, optionally of one status only.',
-  })
+  @Operation(
+    'beta',
+    'List orders',
+    'Returns one page of the orders placed with keys of your quota, oldest first, optionally of one status only.',
+  )
   @PageResponse(Order, 'A page of orders.', 'ETag', 'Revalidate')
   async listOrders(
     @Query({ schema: OrderQuery }) { limit, status, cursor }: OrderQuery,
@@ -43,8 +42,7 @@ export class OrdersController {
 
   @Post()
   @Creates()
-  @Stability('experimental')
-  @ApiOperation({ summary: 'Place an order', description: 'Places an order for an animal of the store.' })
+  @Operation('experimental', 'Place an order', 'Places an order for an animal of the store.')
   @Responses({
     status: 201,
     schema: Order,

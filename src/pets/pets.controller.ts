@@ -1,8 +1,8 @@
 import { Body, Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Deprecated } from '../deprecation/deprecated.decorator.js';
-import { Stability } from '../deprecation/stability.decorator.js';
+import { Operation } from '../deprecation/operation.decorator.js';
 import { ApiError } from '../errors/api-error.js';
 import { entityTag } from '../http/revalidation.interceptor.js';
 import { int64, parseInt64 } from '../schemas/int64.js';
@@ -31,11 +31,11 @@ export class PetsController {
   @Get()
   @ServedWhileCounted()
   @Revalidated()
-  @Stability('stable')
-  @ApiOperation({
-    summary: 'List animals',
-    description: 'One page of the animals, oldest first, optionally of one status only.',
-  })
+  @Operation(
+    'stable',
+    'List animals',
+    'One page of the animals, oldest first, optionally of one status only.',
+  )
   @PageResponse(Pet, 'A page of animals.', 'ETag', 'Revalidate')
   async listPets(
     @Query({ schema: PetQuery }) { limit, status, cursor }: PetQuery,
@@ -52,8 +52,7 @@ export class PetsController {
 
   @Post()
   @Creates()
-  @Stability('stable')
-  @ApiOperation({ summary: 'Add an animal', description: 'Adds an animal and gives it its identifier.' })
+  @Operation('stable', 'Add an animal', 'Adds an animal and gives it its identifier.')
   @Responses({
     status: 201,
     schema: Pet,
@@ -71,11 +70,11 @@ export class PetsController {
   @Get(':petId')
   @ServedWhileCounted()
   @Revalidated()
-  @Stability('stable')
-  @ApiOperation({
-    summary: 'Get an animal',
-    description: 'Removed on 5 December 2030. Use `GET /pets` with the filter `status` instead.',
-  })
+  @Operation(
+    'stable',
+    'Get an animal',
+    'Removed on 5 December 2030. Use `GET /pets` with the filter `status` instead.',
+  )
   @Deprecated({
     since: new Date('2025-12-05T00:00:00Z'),
     removal: new Date('2030-12-05T00:00:00Z'),

@@ -1,9 +1,9 @@
 import { Controller, Get, Req } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { requirePrincipal } from '../http/principal.js';
 import { AddRouteConfig } from '../http/route-config.decorator.js';
-import { Stability } from '../deprecation/stability.decorator.js';
+import { Operation } from '../deprecation/operation.decorator.js';
 import { Responses } from '../openapi/responses.decorator.js';
 import { RateLimitStatus, rateLimitStatus } from './rate-limit-status.schema.js';
 
@@ -14,13 +14,12 @@ const REQUESTS_PER_MINUTE = 60;
 export class RateLimitController {
   @Get()
   @AddRouteConfig({ statusRequestsPerMinute: REQUESTS_PER_MINUTE })
-  @Stability('stable')
-  @ApiOperation({
-    summary: 'Get the rate-limit status',
-    description:
-      `Returns the windows of the key and its ban, if any, also while it is banned. It takes nothing from the windows, and has ` +
+  @Operation(
+    'stable',
+    'Get the rate-limit status',
+    `Returns the windows of the key and its ban, if any, also while it is banned. It takes nothing from the windows, and has ` +
       `a limit of its own: ${REQUESTS_PER_MINUTE} requests a minute.`,
-  })
+  )
   @Responses({ status: 200, schema: RateLimitStatus, description: 'The rate-limit status of the key.' })
   getRateLimit(@Req() request: FastifyRequest): RateLimitStatus {
     const { quota } = requirePrincipal(request);

@@ -1,7 +1,7 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Stability } from '../../deprecation/stability.decorator.js';
+import { Operation } from '../../deprecation/operation.decorator.js';
 import { pageLinks } from '../../schemas/pagination.js';
 import { PageResponse } from '../../openapi/responses.decorator.js';
 import { AuditEvent, AuditQuery } from './audit.schemas.js';
@@ -15,11 +15,11 @@ export class AuditController {
   constructor(private readonly audit: AuditService) {}
 
   @Get()
-  @Stability('stable')
-  @ApiOperation({
-    summary: 'List audit events',
-    description: 'Returns one page of the actions of administrators, newest first.',
-  })
+  @Operation(
+    'stable',
+    'List audit events',
+    'Returns one page of the actions of administrators, newest first.',
+  )
   @PageResponse(AuditEvent, 'A page of audit events.')
   async listAudit(
     @Query({ schema: AuditQuery }) query: AuditQuery,

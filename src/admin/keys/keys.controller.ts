@@ -12,10 +12,10 @@ import {
   Query,
   Res,
 } from '@nestjs/common';
-import { ApiBody, ApiConflictResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiConflictResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
-import { Stability } from '../../deprecation/stability.decorator.js';
+import { Operation } from '../../deprecation/operation.decorator.js';
 import { pageLinks } from '../../schemas/pagination.js';
 import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
 import type { Principal } from '../../http/principal.js';
@@ -50,12 +50,11 @@ export class KeysController {
   ) {}
 
   @Get()
-  @Stability('stable')
-  @ApiOperation({
-    summary: 'List keys',
-    description:
-      'Returns one page of the keys with their usage, oldest first unless `sort` has another order.',
-  })
+  @Operation(
+    'stable',
+    'List keys',
+    'Returns one page of the keys with their usage, oldest first unless `sort` has another order.',
+  )
   @PageResponse(KeyWithUsage, 'A page of keys.')
   async listKeys(
     @Query({ schema: KeyQuery }) query: KeyQuery,
@@ -67,12 +66,11 @@ export class KeysController {
   }
 
   @Post()
-  @Stability('stable')
-  @ApiOperation({
-    summary: 'Issue a key',
-    description:
-      'Issues a key with a quota of its own. The response shows the key, which is not shown again.',
-  })
+  @Operation(
+    'stable',
+    'Issue a key',
+    'Issues a key with a quota of its own. The response shows the key, which is not shown again.',
+  )
   @Responses({
     status: 201,
     schema: IssuedKey,
@@ -89,11 +87,7 @@ export class KeysController {
 
   @Get(':id')
   @KeyId()
-  @Stability('stable')
-  @ApiOperation({
-    summary: 'Get a key',
-    description: 'Returns everything about a key, and its usage, except the key itself.',
-  })
+  @Operation('stable', 'Get a key', 'Returns everything about a key, and its usage, except the key itself.')
   @Responses({ status: 200, schema: KeyWithUsage, description: 'The key.' })
   getKey(@Param('id') id: string): Promise<KeyWithUsage> {
     return this.reader.find(id);
@@ -101,11 +95,11 @@ export class KeysController {
 
   @Patch(':id')
   @KeyId()
-  @Stability('stable')
-  @ApiOperation({
-    summary: "Change a key's plan",
-    description: 'Puts the quota of the key on a plan, with the given limits or those of the plan.',
-  })
+  @Operation(
+    'stable',
+    "Change a key's plan",
+    'Puts the quota of the key on a plan, with the given limits or those of the plan.',
+  )
   @Responses({ status: 200, schema: Key, description: 'The changed key.' })
   changePlan(
     @Param('id') id: string,
@@ -117,11 +111,7 @@ export class KeysController {
 
   @Put(':id/label')
   @KeyId()
-  @Stability('stable')
-  @ApiOperation({
-    summary: 'Label a key',
-    description: 'Sets the name of the key and the note of administrators on it.',
-  })
+  @Operation('stable', 'Label a key', 'Sets the name of the key and the note of administrators on it.')
   @Responses({ status: 200, schema: Key, description: 'The changed key.' })
   labelKey(
     @Param('id') id: string,
@@ -135,11 +125,11 @@ export class KeysController {
   @ApiBody({ required: false })
   @ApiConflictResponse()
   @KeyId()
-  @Stability('stable')
-  @ApiOperation({
-    summary: 'Rotate a key',
-    description: 'Issues a successor on the same quota. Both keys work until the overlap ends.',
-  })
+  @Operation(
+    'stable',
+    'Rotate a key',
+    'Issues a successor on the same quota. Both keys work until the overlap ends.',
+  )
   @Responses({
     status: 201,
     schema: IssuedKey,
@@ -159,8 +149,7 @@ export class KeysController {
   @Post(':id/revoke')
   @HttpCode(200)
   @KeyId()
-  @Stability('stable')
-  @ApiOperation({ summary: 'Revoke a key', description: 'Revokes the key immediately and permanently.' })
+  @Operation('stable', 'Revoke a key', 'Revokes the key immediately and permanently.')
   @Responses({ status: 200, schema: Key, description: 'The revoked key.' })
   revokeKey(
     @Param('id') id: string,
@@ -173,11 +162,7 @@ export class KeysController {
   @Post(':id/unban')
   @HttpCode(200)
   @KeyId()
-  @Stability('stable')
-  @ApiOperation({
-    summary: 'Lift a ban',
-    description: "Ends the ban of the key's quota, if there is one.",
-  })
+  @Operation('stable', 'Lift a ban', "Ends the ban of the key's quota, if there is one.")
   @Responses({ status: 200, schema: Key, description: 'The key, without a ban.' })
   unbanKey(
     @Param('id') id: string,
@@ -189,12 +174,11 @@ export class KeysController {
 
   @Get(':id/rate-limit')
   @KeyId()
-  @Stability('stable')
-  @ApiOperation({
-    summary: 'Get the rate-limit status of a key',
-    description:
-      "Returns the windows of the key's quota and its ban, if any, also if the key is no longer valid. It takes nothing from the windows.",
-  })
+  @Operation(
+    'stable',
+    'Get the rate-limit status of a key',
+    "Returns the windows of the key's quota and its ban, if any, also if the key is no longer valid. It takes nothing from the windows.",
+  )
   @Responses({ status: 200, schema: RateLimitStatus, description: 'The rate-limit status of the key.' })
   getKeyRateLimit(@Param('id') id: string): Promise<RateLimitStatus> {
     return this.reader.findRateLimit(id);

@@ -1,8 +1,8 @@
 import { Body, Controller, Get, HttpStatus, Param, Put, Query, Res } from '@nestjs/common';
-import { ApiConflictResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiConflictResponse, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
-import { Stability } from '../../deprecation/stability.decorator.js';
+import { Operation } from '../../deprecation/operation.decorator.js';
 import { pageLinks } from '../../schemas/pagination.js';
 import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
 import type { Principal } from '../../http/principal.js';
@@ -26,11 +26,7 @@ export class PlansController {
   constructor(private readonly plans: PlanService) {}
 
   @Get()
-  @Stability('stable')
-  @ApiOperation({
-    summary: 'List plans',
-    description: 'Returns one page of the plans, in order of their names.',
-  })
+  @Operation('stable', 'List plans', 'Returns one page of the plans, in order of their names.')
   @PageResponse(Plan, 'A page of plans.')
   async listPlans(
     @Query({ schema: PlanQuery }) { limit, cursor }: PlanQuery,
@@ -43,8 +39,7 @@ export class PlansController {
 
   @Get(':plan')
   @PlanName()
-  @Stability('stable')
-  @ApiOperation({ summary: 'Get a plan', description: 'Returns a plan with its limits.' })
+  @Operation('stable', 'Get a plan', 'Returns a plan with its limits.')
   @Responses({ status: 200, schema: Plan, description: 'The plan.' })
   getPlan(@Param('plan') name: string): Promise<Plan> {
     return this.plans.find(name);
@@ -53,12 +48,11 @@ export class PlansController {
   @Put(':plan')
   @ApiConflictResponse()
   @PlanName()
-  @Stability('stable')
-  @ApiOperation({
-    summary: 'Set a plan',
-    description:
-      'Sets the limits of a plan, and creates it if it does not exist. The limits apply within a second.',
-  })
+  @Operation(
+    'stable',
+    'Set a plan',
+    'Sets the limits of a plan, and creates it if it does not exist. The limits apply within a second.',
+  )
   @Responses({ status: 200, schema: Plan, description: 'The changed plan.' })
   @Responses({ status: 201, schema: Plan, description: 'The new plan.', headers: ['Location'] })
   async setPlan(

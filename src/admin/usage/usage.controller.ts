@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Stability } from '../../deprecation/stability.decorator.js';
+import { Operation } from '../../deprecation/operation.decorator.js';
 import { type Page, pageLinks, pageSchema } from '../../schemas/pagination.js';
 import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
 import { UsageRepository } from '../../usage/usage.repository.js';
@@ -36,11 +36,11 @@ export class UsageController {
   ) {}
 
   @Get('usage')
-  @Stability('stable')
-  @ApiOperation({
-    summary: 'List usage',
-    description: 'Returns one page of the usage of all keys, newest first. Requests appear within a second.',
-  })
+  @Operation(
+    'stable',
+    'List usage',
+    'Returns one page of the usage of all keys, newest first. Requests appear within a second.',
+  )
   @PageResponse(Usage, 'A page of usage.')
   async listUsage(
     @Query({ schema: UsageQuery }) query: UsageQuery,
@@ -51,11 +51,11 @@ export class UsageController {
 
   @Get('keys/:id/usage')
   @KeyId()
-  @Stability('stable')
-  @ApiOperation({
-    summary: 'List the usage of a key',
-    description: 'Returns one page of the usage of a key, newest first. Requests appear within a second.',
-  })
+  @Operation(
+    'stable',
+    'List the usage of a key',
+    'Returns one page of the usage of a key, newest first. Requests appear within a second.',
+  )
   @PageResponse(Usage, 'A page of usage.')
   async listUsageOfKey(
     @Param('id') id: string,
@@ -66,11 +66,11 @@ export class UsageController {
   }
 
   @Get('deprecations')
-  @Stability('stable')
-  @ApiOperation({
-    summary: 'List callers of deprecated operations',
-    description: 'Returns one page of the keys that called a deprecated operation, by operation and key.',
-  })
+  @Operation(
+    'stable',
+    'List callers of deprecated operations',
+    'Returns one page of the keys that called a deprecated operation, by operation and key.',
+  )
   @PageResponse(DeprecatedCalls, 'A page of callers.')
   async listDeprecatedCalls(
     @Query({ schema: DeprecatedCallsQuery }) { limit, cursor }: DeprecatedCallsQuery,
@@ -82,11 +82,11 @@ export class UsageController {
   }
 
   @Get('usage/totals')
-  @Stability('stable')
-  @ApiOperation({
-    summary: 'List usage totals',
-    description: `Returns one page of the requests of all keys, or of one key, in each UTC minute, hour or day that had any, newest first. ${KEPT}`,
-  })
+  @Operation(
+    'stable',
+    'List usage totals',
+    `Returns one page of the requests of all keys, or of one key, in each UTC minute, hour or day that had any, newest first. ${KEPT}`,
+  )
   @PageResponse(UsageTotals, 'A page of totals.')
   async listUsageTotals(
     @Query({ schema: UsageTotalsQuery }) { limit, cursor, key, ...range }: UsageTotalsQuery,
@@ -98,22 +98,22 @@ export class UsageController {
   }
 
   @Get('usage/keys')
-  @Stability('stable')
-  @ApiOperation({
-    summary: 'List the keys with the most requests',
-    description: `Returns the \`limit\` keys with the most requests in the range, most first. It is the top of the list, without further pages. ${KEPT}`,
-  })
+  @Operation(
+    'stable',
+    'List the keys with the most requests',
+    `Returns the \`limit\` keys with the most requests in the range, most first. It is the top of the list, without further pages. ${KEPT}`,
+  )
   @Responses({ status: 200, schema: pageSchema(KeyUsage), description: 'The keys with the most requests.' })
   listTopKeys(@Query({ schema: TopKeysQuery }) { limit, ...range }: TopKeysQuery): Promise<KeyUsage[]> {
     return this.repository.topKeys(range, limit);
   }
 
   @Get('usage/operations')
-  @Stability('stable')
-  @ApiOperation({
-    summary: 'List usage by operation',
-    description: `Returns the requests of all keys, or of one key, for each operation in the range, most requests first. ${KEPT}`,
-  })
+  @Operation(
+    'stable',
+    'List usage by operation',
+    `Returns the requests of all keys, or of one key, for each operation in the range, most requests first. ${KEPT}`,
+  )
   @Responses({
     status: 200,
     schema: OperationUsage.array().max(OPERATIONS_MAX),
