@@ -2,7 +2,7 @@ import { Prisma } from '../../database/generated/client.js';
 import type { Database } from '../../database/in-transaction.js';
 import type { KeyPosition, KeyQuery, KeySort } from './key-query.schemas.js';
 import { HOURS_SHOWN, type KeyWithUsage } from './key.schemas.js';
-import { KEY_RELATIONS, type KeyRecord } from './key.view.js';
+import { KEY, type KeyRecord } from './key.view.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -66,7 +66,7 @@ export async function findKeyPage(
     ORDER BY ${by}
     LIMIT ${limit + 1}`;
   const ids = rows.slice(0, limit).map(({ id }) => id);
-  const records = await database.apiKey.findMany({ where: { id: { in: ids } }, include: KEY_RELATIONS });
+  const records = await database.apiKey.findMany({ where: { id: { in: ids } }, ...KEY });
   const byId = new Map(records.map((record) => [record.id, record]));
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return {

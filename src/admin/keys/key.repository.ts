@@ -5,7 +5,7 @@ import { ApiError } from '../../errors/api-error.js';
 import { quotaBucketKey } from '../../rate-limit/rules/bucket-key.js';
 import type { CounterStore } from '../../rate-limit/stores/counter-store.js';
 import { isUuid } from '../../schemas/uuid.js';
-import { KEY_RELATIONS, type KeyRecord } from './key.view.js';
+import { KEY, type KeyRecord } from './key.view.js';
 
 /** Returns the columns that are stored of a key. */
 export function storedFields(key: string) {
@@ -14,9 +14,7 @@ export function storedFields(key: string) {
 
 /** @throws ApiError `not_found`. */
 export async function findKey(database: Database, id: string): Promise<KeyRecord> {
-  const record = isUuid(id)
-    ? await database.apiKey.findUnique({ where: { id }, include: KEY_RELATIONS })
-    : null;
+  const record = isUuid(id) ? await database.apiKey.findUnique({ where: { id }, ...KEY }) : null;
   if (record === null) {
     throw new ApiError('not_found', `There is no key with the id "${id}".`);
   }

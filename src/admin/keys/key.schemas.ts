@@ -9,7 +9,7 @@ import {
   TEXT_FAULT,
   uuid,
 } from '../../schemas/text-schemas.js';
-import { bothOrNone, ownLimits } from '../plans/limits.schema.js';
+import { bothOrNone, ownLimits, shownLimit } from '../plans/limits.schema.js';
 import { PLAN_NAME_MAX_LENGTH } from '../../rate-limit/rules/plan-name.js';
 
 const NOTE_MAX_LENGTH = 1000;
@@ -111,8 +111,6 @@ export interface KeyLabelChange {
   note?: string | null | undefined;
 }
 
-const effectiveLimit = (description: string) => z.int32().min(1).nullable().meta({ description });
-
 /** A key in responses to administrators, without the key itself. */
 export const Key = z
   .object({
@@ -128,10 +126,10 @@ export const Key = z
     lastFour: plainText('Last four characters of the key.', 4),
     quotaId: uuid('Identifier of its quota. A key and its successor share one.'),
     plan: planName,
-    perMinute: effectiveLimit(
+    perMinute: shownLimit(
       'Effective limit of requests per UTC minute; null if the quota was left without one by direct SQL.',
     ),
-    perDay: effectiveLimit(
+    perDay: shownLimit(
       'Effective limit of requests per UTC day; null if the quota was left without one by direct SQL.',
     ),
     ownLimits: z

@@ -18,8 +18,8 @@ import {
   type KeyLabelChange,
   OVERLAP_MAX_SECONDS,
 } from './key.schemas.js';
-import { KEY_RELATIONS, type KeyRecord, keyState, keyView, planFields } from './key.view.js';
-import { quotaColumns } from '../plans/quota-plan.js';
+import { KEY, type KeyRecord, keyState, keyView, planFields } from './key.view.js';
+import { quotaColumns } from './quota-plan.js';
 
 const DEFAULT_OVERLAP_MS = 24 * 60 * 60 * 1000;
 const OVERLAP_MAX_MS = OVERLAP_MAX_SECONDS * 1000;
@@ -61,7 +61,7 @@ export class KeyService {
       const quota = await quotaColumns(transaction, input);
       const issued = await transaction.apiKey.create({
         data: { name, note, role, expiresAt, ...storedFields(key), quota: { create: quota } },
-        include: KEY_RELATIONS,
+        ...KEY,
       });
       const after = { name, ...(note !== null && { note }), role, ...planFields(issued), expiresAt };
       await recordAuditEvent(transaction, keyEvent(actor, 'key.issued', issued, null, after));
@@ -105,7 +105,7 @@ export class KeyService {
       await transaction.apiKey.update({ where: { id }, data: { expiresAt: endsAt } });
       const created = await transaction.apiKey.create({
         data: { name, note, role, quotaId, expiresAt, predecessorId: id, ...storedFields(key) },
-        include: KEY_RELATIONS,
+        ...KEY,
       });
       const before = { expiresAt: old.expiresAt, successorId: null };
       const after = { expiresAt: endsAt, successorId: created.id, successorExpiresAt: expiresAt };
@@ -126,7 +126,7 @@ export class KeyService {
         return old;
       }
       const data = { revokedAt: new Date(this.clock.now()) };
-      const revoked = await transaction.apiKey.update({ where: { id }, data, include: KEY_RELATIONS });
+      const revoked = await transaction.apiKey.update({ where: { id }, data, ...KEY });
       await recordAuditEvent(transaction, keyEvent(actor, 'key.revoked', old, { revokedAt: null }, data));
       return revoked;
     });
@@ -144,7 +144,7 @@ export class KeyService {
       if (before.name === after.name && before.note === after.note) {
         return old;
       }
-      const changed = await transaction.apiKey.update({ where: { id }, data: after, include: KEY_RELATIONS });
+      const changed = await transaction.apiKey.update({ where: { id }, data: after, ...KEY });
       await recordAuditEvent(transaction, keyEvent(actor, 'key.labeled', old, before, after));
       return changed;
     });

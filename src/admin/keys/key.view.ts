@@ -1,13 +1,13 @@
 import type { Prisma } from '../../database/generated/client.js';
 import type { Key, KeyState } from './key.schemas.js';
 
-/** The relations that are read with a key. */
-export const KEY_RELATIONS = {
-  quota: { include: { plan: true } },
-  successor: { select: { id: true } },
-} satisfies Prisma.ApiKeyInclude;
+/** What is read of a key: all but its hash. */
+export const KEY = {
+  omit: { hash: true },
+  include: { quota: { include: { plan: true } }, successor: { select: { id: true } } },
+} satisfies Prisma.ApiKeyDefaultArgs;
 
-export type KeyRecord = Prisma.ApiKeyGetPayload<{ include: typeof KEY_RELATIONS }>;
+export type KeyRecord = Prisma.ApiKeyGetPayload<typeof KEY>;
 
 /** Returns the plan and the effective limits of a key: its quota's own, else its plan's; null if direct SQL has left it without any. */
 export function planFields({ quota: { plan, perMinute, perDay } }: Pick<KeyRecord, 'quota'>) {
@@ -35,22 +35,15 @@ export function keyState(
 
 /** Returns a key as it is shown to administrators at `nowMs`. */
 export function keyView(record: KeyRecord, bannedUntil: Date | null, nowMs: number): Key {
-  const { id, name, note, role, prefix, lastFour, quotaId, predecessorId, successor } = record;
+  const { quota: _quota, successor, ...fields } = record;
   return {
-    id,
-    name,
-    note,
-    role,
-    state: keyState(record, nowMs),
-    prefix,
-    lastFour,
-    quotaId,
+    ...fields,
     ...planFields(record),
+    state: keyState(record, nowMs),
     bannedUntil: bannedUntil?.toISOString() ?? null,
-    createdAt: record.createdAt.toISOString(),
-    expiresAt: record.expiresAt?.toISOString() ?? null,
-    revokedAt: record.revokedAt?.toISOString() ?? null,
-    predecessorId,
+    createdAt: fields.createdAt.toISOString(),
+    expiresAt: fields.expiresAt?.toISOString() ?? null,
+    revokedAt: fields.revokedAt?.toISOString() ?? null,
     successorId: successor?.id ?? null,
   };
 }

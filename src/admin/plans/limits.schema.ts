@@ -8,6 +8,9 @@ export const Limits = z.object({
 });
 export type Limits = z.infer<typeof Limits>;
 
+/** Returns the schema of a limit in responses, null if there is none. */
+export const shownLimit = (description: string) => z.int32().min(1).nullable().meta({ description });
+
 /** A quota's own limits, both or none. Without them, those of its plan apply. */
 export const ownLimits = {
   perMinute: Limits.shape.perMinute.optional(),

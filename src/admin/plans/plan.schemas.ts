@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cursorParameter, limitParameter } from '../../schemas/pagination.js';
 import { plainText } from '../../schemas/text-schemas.js';
-import { Limits } from './limits.schema.js';
+import { Limits, shownLimit } from './limits.schema.js';
 import { isPlanName, PLAN_NAME_MAX_LENGTH } from '../../rate-limit/rules/plan-name.js';
 
 const NAME_FAULT = 'must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter';
@@ -19,16 +19,8 @@ export const PlanLimits = z.object(Limits.shape, { error: 'the body must be a JS
 export const Plan = z
   .object({
     name: plainText('Name of the plan.', PLAN_NAME_MAX_LENGTH),
-    perMinute: z
-      .int32()
-      .min(1)
-      .nullable()
-      .meta({ description: 'Requests per UTC minute; null if each quota has its own limits.' }),
-    perDay: z
-      .int32()
-      .min(1)
-      .nullable()
-      .meta({ description: 'Requests per UTC day; null if each quota has its own limits.' }),
+    perMinute: shownLimit('Requests per UTC minute; null if each quota has its own limits.'),
+    perDay: shownLimit('Requests per UTC day; null if each quota has its own limits.'),
   })
   .meta({ id: 'Plan', description: 'A plan and its limits.' });
 export type Plan = z.infer<typeof Plan>;

@@ -1,21 +1,14 @@
 import type { Database } from '../../database/in-transaction.js';
 import { ApiError } from '../../errors/api-error.js';
-import type { Limits } from './limits.schema.js';
+import type { ChangePlanInput } from './key.schemas.js';
 import { isPlanName } from '../../rate-limit/rules/plan-name.js';
-
-/** The plan and the own limits, both or none, that a quota gets. */
-interface QuotaPlan {
-  plan: string;
-  perMinute?: Limits['perMinute'] | undefined;
-  perDay?: Limits['perDay'] | undefined;
-}
 
 /**
  * Returns the columns of a quota on this plan.
  *
  * @throws ApiError `invalid_request` if there is no such plan, or if neither the plan nor the input has limits.
  */
-export async function quotaColumns(database: Database, input: QuotaPlan) {
+export async function quotaColumns(database: Database, input: ChangePlanInput) {
   const { plan: name, perMinute = null, perDay = null } = input;
   const plan = isPlanName(name) ? await database.plan.findUnique({ where: { name } }) : null;
   if (plan === null) {
