@@ -45,7 +45,7 @@ export class AccountController {
     @CurrentPrincipal() { quota }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UsageTotals[]> {
-    const { entries, last } = await this.usage.totals({ quotaId: quota.id, period, limit, before: cursor });
+    const { entries, last } = await this.usage.totals({ quotaId: quota.id, period, limit, after: cursor });
     reply.header('Link', pageLinks('/v1/usage', { limit, period }, last?.startsAt));
     return entries;
   }

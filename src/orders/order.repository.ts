@@ -13,7 +13,7 @@ import {
   type Resource,
 } from '../idempotency/creation-batcher.js';
 import { type Page, toPage } from '../schemas/pagination.js';
-import type { NewOrder, Order, OrderStatus } from './order.schemas.js';
+import type { NewOrder, Order, OrderQuery } from './order.schemas.js';
 
 /** The foreign key of an order's animal. */
 const PET_REFERENCE = 'orders_pet_id_fkey';
@@ -39,13 +39,6 @@ const CREATION: Resource<NewOrder & { quotaId: string }> = {
 
 type Row = Prisma.OrderGetPayload<{ select: typeof FIELDS }>;
 
-/** Selects a page of orders: `limit` orders, oldest first, after the identifier `after`. */
-interface PageOfOrders {
-  limit: number;
-  status?: OrderStatus | undefined;
-  after?: bigint | undefined;
-}
-
 /** Stores and lists orders. An order belongs to a quota, and only keys of that quota can list it. */
 @Injectable()
 export class OrderRepository {
@@ -63,11 +56,15 @@ export class OrderRepository {
     return this.creations.metrics;
   }
 
-  /** @throws the database's error. */
-  async page(quotaId: string, { limit, status, after }: PageOfOrders): Promise<Page<Order>> {
+  /**
+   * Returns one page of the orders of a quota, oldest first.
+   *
+   * @throws the database's error.
+   */
+  async page(quotaId: string, { limit, status, cursor }: OrderQuery): Promise<Page<Order>> {
     const rows = await this.prisma.order.findMany({
       select: FIELDS,
-      where: { quotaId, ...(status && { status }), ...(after !== undefined && { id: { gt: after } }) },
+      where: { quotaId, ...(status && { status }), ...(cursor !== undefined && { id: { gt: cursor } }) },
       orderBy: { id: 'asc' },
       take: limit + 1,
     });

@@ -8,10 +8,9 @@ import { dateTime } from '../schemas/text-schemas.js';
 const STATUSES = ['placed', 'approved', 'delivered'] as const;
 const STATUS_FAULT = `must be one of ${STATUSES.join(', ')}`;
 
-export const OrderStatus = z
+const OrderStatus = z
   .enum(STATUSES, { error: STATUS_FAULT })
   .meta({ id: 'OrderStatus', description: 'Status of the order.' });
-export type OrderStatus = z.infer<typeof OrderStatus>;
 
 const petId = int64.meta({ description: 'Identifier of the ordered animal.' });
 const QUANTITY = 'Number of animals ordered.';

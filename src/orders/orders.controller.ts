@@ -31,12 +31,12 @@ export class OrdersController {
   )
   @PageResponse(Order, 'A page of orders.', 'ETag', 'Revalidate')
   async listOrders(
-    @Query({ schema: OrderQuery }) { limit, status, cursor }: OrderQuery,
+    @Query({ schema: OrderQuery }) query: OrderQuery,
     @CurrentPrincipal() { quota }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Order[]> {
-    const { entries, last } = await this.orders.page(quota.id, { limit, status, after: cursor });
-    reply.header('Link', pageLinks(PATH, { limit, status }, last && String(last.id)));
+    const { entries, last } = await this.orders.page(quota.id, query);
+    reply.header('Link', pageLinks(PATH, query, last && String(last.id)));
     return entries;
   }
 

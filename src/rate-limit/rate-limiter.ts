@@ -94,16 +94,15 @@ function rateLimitError(decision: RateLimitDecision, authentication: Authenticat
   const full = windows.filter(({ remaining }) => remaining === 0);
   const limits = full.map(({ name, limit }) => `${limit} requests per ${name}`).join(' and ');
   const wait = `Wait ${inWords(retryAfterSeconds(windows, nowMs), 'second')} before the next request.`;
-  const message =
-    authentication.principal === null
-      ? `This address is over ${limits} without a valid API key. ${wait} ${authentication.denial.message}`
-      : `Over the limit of ${limits} of ${limitedBy(decision, authentication.principal)}. ${wait}${warning(decision)}`;
+  const { principal, denial } = authentication;
+  if (principal === null) {
+    const message = `This address is over ${limits} without a valid API key. ${wait} ${denial.message}`;
+    return new ApiError('rate_limit_exceeded', message);
+  }
+  // The operation of the rate-limit status has a window less than a plan.
+  const limited = windows.length > 1 ? `plan ${principal.quota.plan}` : 'this operation';
+  const message = `Over the limit of ${limits} of ${limited}. ${wait}${warning(decision)}`;
   return new ApiError('rate_limit_exceeded', message);
-}
-
-/** Names what has the limits: the plan, or the operation of the rate-limit status, which has a window less. */
-function limitedBy({ windows }: RateLimitDecision, { quota }: Principal): string {
-  return windows.length > 1 ? `plan ${quota.plan}` : 'this operation';
 }
 
 /** Returns what happens to a client that does not wait; nothing if bans are off. */

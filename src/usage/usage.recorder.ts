@@ -105,7 +105,7 @@ export class UsageRecorder implements ResponseInterceptor, OnModuleInit, OnAppli
 
   private async write(): Promise<void> {
     try {
-      for (const batch of [...this.queued]) {
+      for (const batch of this.queued.slice()) {
         // Only now, so that the newest batch fills up while the database is away.
         batch.isSealed = true;
         await this.journal.append(batch);

@@ -37,22 +37,14 @@ export interface UsageSelection {
   keyId?: string | undefined;
 }
 
-/** Selects a page of totals: `limit` periods, newest first, before the one that starts at `before`. */
-interface PageOfTotals extends UsageSelection {
+/** Selects one page of `limit` rows, after a position. */
+interface PageSelection<Position> extends UsageSelection {
   limit: number;
-  before?: Date | undefined;
-  /** The UUID of a quota: only usage of its keys. */
-  quotaId?: string | undefined;
+  after?: Position | undefined;
 }
 
 /** The position of a row in the sort order of a page. */
 export type UsagePosition = Pick<Usage, 'startsAt' | 'keyId' | 'operation' | 'deprecated'>;
-
-/** Selects a page of usage: `limit` rows, after the row at `after`. */
-interface PageOfUsage extends UsageSelection {
-  limit: number;
-  after?: UsagePosition | undefined;
-}
 
 /** The position of a caller of a deprecated operation in the sort order of a page. */
 export type DeprecatedCallsPosition = Pick<DeprecatedCalls, 'operation' | 'keyId'>;
@@ -69,7 +61,7 @@ export class UsageRepository {
   ) {}
 
   /** Returns one page of the usage of each key and operation, newest first, then by key and operation. */
-  async page({ limit, after, ...selection }: PageOfUsage) {
+  async page({ limit, after, ...selection }: PageSelection<UsagePosition>) {
     const isAfter =
       after &&
       Prisma.sql`AND starts_at <= ${after.startsAt}::timestamptz AND (
@@ -87,12 +79,12 @@ export class UsageRepository {
     return toPage(rows, limit);
   }
 
-  /** Returns one page of the totals of each period that had requests, newest first. */
-  async totals({ limit, before, quotaId, ...selection }: PageOfTotals) {
+  /** Returns one page of the totals of each period that had requests, newest first: only of the keys of a quota, if it is given. */
+  async totals({ limit, after, quotaId, ...selection }: PageSelection<Date> & { quotaId?: string }) {
     const rows = await this.read<UsageTotals>(Prisma.sql`
       SELECT starts_at AS "startsAt", ${SUMS}
       FROM ${quotaId === undefined ? Prisma.sql`usage` : usageOfQuota(quotaId, selection.period)}
-      WHERE ${isSelected(selection)} ${before === undefined ? Prisma.empty : Prisma.sql`AND starts_at < ${before}`}
+      WHERE ${isSelected(selection)} ${after === undefined ? Prisma.empty : Prisma.sql`AND starts_at < ${after}`}
       GROUP BY starts_at
       ORDER BY starts_at DESC
       LIMIT ${limit + 1}`);

@@ -92,7 +92,7 @@ export class UsageController {
     @Query({ schema: UsageTotalsQuery }) { limit, cursor, key, ...range }: UsageTotalsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UsageTotals[]> {
-    const { entries, last } = await this.repository.totals({ ...range, keyId: key, limit, before: cursor });
+    const { entries, last } = await this.repository.totals({ ...range, keyId: key, limit, after: cursor });
     reply.header('Link', pageLinks('/admin/usage/totals', { limit, ...range, key }, last?.startsAt));
     return entries;
   }
