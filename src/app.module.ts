@@ -3,7 +3,6 @@ import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AccountModule } from './account/account.module.js';
 import { AdminModule } from './admin/admin.module.js';
 import { ErrorFilter } from './http/error.filter.js';
-import { AllowedMethods } from './http/allowed-methods.js';
 import { NotFoundHandler } from './http/not-found.handler.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
@@ -13,7 +12,6 @@ import type { Clock } from './settings/clock.js';
 import { DatabaseModule } from './database/database.module.js';
 import { LifecycleHeadersInterceptor } from './deprecation/lifecycle-headers.interceptor.js';
 import type { Environment } from './settings/environment.js';
-import { Hooks, requestHooks, responseInterceptors } from './http/hooks.js';
 import { RequestBodies } from './http/request-body.js';
 import { RevalidationInterceptor } from './http/revalidation.interceptor.js';
 import { DecisionCheckInterceptor } from './http/served-while-counted.js';
@@ -31,12 +29,25 @@ import { PetsModule } from './pets/pets.module.js';
 import { RateLimitHeadersInterceptor } from './rate-limit/rate-limit-headers.interceptor.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
-import type { Connections } from './server/connections.js';
-import { HttpModule } from './http/http.module.js';
+import { Connections } from './server/connections.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { UsageModule } from './usage/usage.module.js';
 
-/** The whole service. Its providers are in the order in which a request passes them. */
+/** The steps of every request before the guards, in this order. */
+export const REQUEST_HOOKS = [StandardHeadersHook, ConcurrencyLimit, RequestBodies];
+
+/** The steps of every response, errors included, in this order. */
+export const RESPONSE_INTERCEPTORS = [
+  ConcurrencyLimit,
+  DecisionCheckInterceptor,
+  RevalidationInterceptor,
+  RateLimitHeadersInterceptor,
+  LifecycleHeadersInterceptor,
+  UsageRecorder,
+  RequestMetrics,
+];
+
+/** The whole service. Between the hooks and the interceptors, a request passes these providers in their order. */
 @Module({
   imports: [
     DatabaseModule,
@@ -52,9 +63,6 @@ import { UsageModule } from './usage/usage.module.js';
     MetricsModule,
   ],
   providers: [
-    // Before the guards, for every request:
-    { provide: EXPOSED_HEADERS, useFactory: () => [...headerNames(), 'Allow'] },
-    requestHooks(StandardHeadersHook, ConcurrencyLimit, RequestBodies),
     // 401, 429, 403, 410:
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
@@ -66,20 +74,11 @@ import { UsageModule } from './usage/usage.module.js';
     NotFoundHandler,
     // The errors of all steps:
     { provide: APP_FILTER, useClass: ErrorFilter },
-    // After that, for every response:
-    responseInterceptors(
-      ConcurrencyLimit,
-      DecisionCheckInterceptor,
-      RevalidationInterceptor,
-      RateLimitHeadersInterceptor,
-      LifecycleHeadersInterceptor,
-      UsageRecorder,
-      RequestMetrics,
-    ),
-    Hooks,
+    // The hooks and interceptors that no other module provides:
+    { provide: EXPOSED_HEADERS, useFactory: () => [...headerNames(), 'Allow'] },
     StandardHeadersHook,
+    ConcurrencyLimit,
     RequestBodies,
-    AllowedMethods,
     DecisionCheckInterceptor,
     RevalidationInterceptor,
     RateLimitHeadersInterceptor,
@@ -90,7 +89,11 @@ export class AppModule {
   static register(environment: Environment, clock: Clock, connections: Connections): DynamicModule {
     return {
       module: AppModule,
-      imports: [SettingsModule.register(environment, clock), HttpModule.register(connections)],
+      // Every module may inject what it exports.
+      global: true,
+      imports: [SettingsModule.register(environment, clock)],
+      providers: [{ provide: Connections, useValue: connections }],
+      exports: [Connections, ConcurrencyLimit],
     };
   }
 }

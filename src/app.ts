@@ -1,14 +1,13 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import { AppModule } from './app.module.js';
+import { AppModule, REQUEST_HOOKS, RESPONSE_INTERCEPTORS } from './app.module.js';
 import { NotFoundHandler } from './http/not-found.handler.js';
 import { DeprecatedOperations } from './deprecation/deprecated-operations.js';
 import { Clock } from './settings/clock.js';
 import type { Environment } from './settings/environment.js';
-import { AllowedMethods } from './http/allowed-methods.js';
 import { Authenticator } from './auth/authenticator.js';
-import { Hooks } from './http/hooks.js';
+import { addHooks } from './http/hooks.js';
 import { leaveBodiesUnread } from './http/request-body.js';
 import { findRequiredRole, routableTarget } from './http/request-path.js';
 import { traceRequests } from './tracing/tracing.js';
@@ -53,9 +52,12 @@ export async function createApplication(
   leaveBodiesUnread(fastify);
   decorateRequests(fastify, app.get(Authenticator));
   await traceRequests(fastify, environment);
-  app.get(Hooks).addTo(fastify);
+  addHooks(
+    fastify,
+    REQUEST_HOOKS.map((hook) => app.get(hook)),
+    RESPONSE_INTERCEPTORS.map((interceptor) => app.get(interceptor)),
+  );
   app.get(NotFoundHandler).addTo(fastify);
-  recordMethods(fastify, app.get(AllowedMethods), environment);
   fastify.addHook('onRoute', (route) => app.get(DeprecatedOperations).addRoute(route));
   const { onRequest } = app.get(DocumentRateLimit);
   serveDocuments(app, environment, { onRequest });
@@ -68,20 +70,6 @@ export async function createApplication(
     throw error;
   }
   return app;
-}
-
-/** Records the method of each route for `Allow`, except for disabled experimental routes and for `/`, which exists for browsers only. */
-function recordMethods(
-  fastify: FastifyInstance,
-  allowedMethods: AllowedMethods,
-  { EXPERIMENTAL }: Environment,
-): void {
-  fastify.addHook('onRoute', ({ method, url, config }) => {
-    const isOffered = config?.stability !== 'experimental' || EXPERIMENTAL;
-    if (isOffered && url !== '/') {
-      allowedMethods.add(method, url);
-    }
-  });
 }
 
 /** Declares the properties of requests, so that all requests have one shape. */

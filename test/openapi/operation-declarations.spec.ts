@@ -1,6 +1,6 @@
 import type { RouteOptions } from 'fastify';
 import FindMyWay, { type HTTPMethod } from 'find-my-way';
-import { Hooks } from '../../src/http/hooks.js';
+import { DeprecatedOperations } from '../../src/deprecation/deprecated-operations.js';
 import type { Deprecation } from '../../src/deprecation/rules/lifecycle.js';
 import { startApplication } from '../support/service/application.js';
 
@@ -8,18 +8,14 @@ import { startApplication } from '../support/service/application.js';
 const NOTICE_MONTHS = { stable: 12, beta: 1, experimental: 0 };
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-type Operation = Omit<RouteOptions, 'method'> & { method: HTTPMethod };
+type Operation = Pick<RouteOptions, 'url' | 'config'> & { method: HTTPMethod };
 
 const operations: Operation[] = [];
 
 beforeAll(async () => {
-  const addTo = Reflect.get(Hooks.prototype, 'addTo');
-  jest.spyOn(Hooks.prototype, 'addTo').mockImplementationOnce(function (this: Hooks, fastify) {
-    fastify.addHook('onRoute', (route) => {
-      const methods = [route.method].flat() as HTTPMethod[];
-      operations.push(...methods.map((method) => ({ ...route, method })));
-    });
-    return addTo.call(this, fastify);
+  jest.spyOn(DeprecatedOperations.prototype, 'addRoute').mockImplementation((route) => {
+    const methods = [route.method].flat() as HTTPMethod[];
+    operations.push(...methods.map((method) => ({ ...route, method })));
   });
   const store = await startApplication();
   await store.close();
