@@ -6,13 +6,12 @@ import { jsonSchema, namedJsonSchemas } from '../schemas/json-schema.js';
 import { about, type About, aboutAdministration, securitySchemes } from './about.js';
 import { referencedComponents } from './components.js';
 import { headers } from './headers.js';
-import { completeOperation, errorComponents, mapOperations } from './operation.js';
+import { completeOperation, errorComponents } from './operation.js';
 
 const PREFIX = '/v1';
 const ADMINISTRATION_PREFIX = '/admin';
 
 type Paths = OpenAPIObject['paths'];
-type Schemas = ReturnType<typeof namedJsonSchemas>;
 type Servers = NonNullable<OpenAPIObject['servers']>;
 
 /** The OpenAPI documents of the service. */
@@ -35,55 +34,32 @@ export function createDocuments(
     }),
   });
   const schemas = namedJsonSchemas((id) => `#/components/schemas/${id}`);
+  const contact =
+    CONTACT === undefined ? {} : { contact: URL.canParse(CONTACT) ? { url: CONTACT } : { email: CONTACT } };
+  const buildDocument = (aboutIt: About, servers: Servers, own: Paths): OpenAPIObject => ({
+    ...aboutIt,
+    info: { ...aboutIt.info, ...contact },
+    servers,
+    paths: own,
+    components: {
+      securitySchemes,
+      ...referencedComponents(own, { headers, responses: errorComponents(), schemas }),
+    },
+  });
   const servers = [
     { url: PRODUCTION_URL, description: 'Production', 'x-internal': false },
-    {
-      url: STAGING_URL,
-      description: 'Staging, for tests; it has its own keys',
-      'x-internal': false,
-    },
+    { url: STAGING_URL, description: 'Staging, for tests; it has its own keys', 'x-internal': false },
   ];
   const roots = servers.map(({ url, ...server }) => ({ url: url.slice(0, -PREFIX.length), ...server }));
   return {
-    store: buildDocument(
-      withContact(about, CONTACT),
-      servers,
-      withoutPrefix(pathsUnder(PREFIX, paths)),
-      schemas,
-    ),
-    administration: buildDocument(
-      withContact(aboutAdministration, CONTACT),
-      roots,
-      pathsUnder(ADMINISTRATION_PREFIX, paths),
-      schemas,
-    ),
+    store: buildDocument(about, servers, pathsUnder(PREFIX, paths, PREFIX.length)),
+    administration: buildDocument(aboutAdministration, roots, pathsUnder(ADMINISTRATION_PREFIX, paths)),
   };
 }
 
 /** Returns a document as it is served and committed, with each reference on one line. */
 export function documentText(document: OpenAPIObject): string {
   return `${JSON.stringify(document, null, 2).replaceAll(/\{\s+("\$ref": "[^"]+")\s+\}/g, '{ $1 }')}\n`;
-}
-
-/** Adds the contact, if there is one. */
-function withContact(aboutIt: About, contact: string | undefined): About {
-  if (contact === undefined) {
-    return aboutIt;
-  }
-  const address = URL.canParse(contact) ? { url: contact } : { email: contact };
-  return { ...aboutIt, info: { ...aboutIt.info, contact: address } };
-}
-
-function buildDocument(aboutIt: About, servers: Servers, paths: Paths, schemas: Schemas): OpenAPIObject {
-  return {
-    ...aboutIt,
-    servers,
-    paths,
-    components: {
-      securitySchemes,
-      ...referencedComponents(paths, { headers, responses: errorComponents(), schemas }),
-    },
-  };
 }
 
 /** Returns a reference for a named schema, whose `$defs` the library turns into components; else the schema itself. */
@@ -100,19 +76,15 @@ function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): object {
   return own;
 }
 
-/** Returns the public paths relative to the servers, whose URLs include the prefix. */
-function withoutPrefix(paths: Paths): Paths {
-  return Object.fromEntries(Object.entries(paths).map(([path, item]) => [path.slice(PREFIX.length), item]));
-}
-
-function pathsUnder(prefix: string, paths: Paths): Paths {
+/** Returns the operations under a prefix, by their paths without the first `cut` characters, which the URLs of servers may include. */
+function pathsUnder(prefix: string, paths: Paths, cut = 0): Paths {
   const selected = Object.entries(paths).filter(([path]) => path.startsWith(`${prefix}/`));
-  return mapOperations(Object.fromEntries(selected), (operation, method) =>
-    completeOperation(prefix === ADMINISTRATION_PREFIX ? withForbidden(operation) : operation, method),
+  return Object.fromEntries(
+    selected.map(([path, item]) => {
+      const operations = Object.entries(item as Record<string, OperationObject>).map(
+        ([method, operation]) => [method, completeOperation(operation, method, path)] as const,
+      );
+      return [path.slice(cut), Object.fromEntries(operations)];
+    }),
   );
-}
-
-/** Declares 403, because `RoleGuard` rejects clients' keys by the prefix. */
-function withForbidden(operation: OperationObject): OperationObject {
-  return { ...operation, responses: { ...operation.responses, 403: { description: '' } } };
 }

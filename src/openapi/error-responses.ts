@@ -12,7 +12,7 @@ interface ErrorResponse {
   /** The error codes, each with an example of its message. They determine the status. */
   messages: Partial<Record<ErrorCode, string>>;
   headers?: readonly HeaderKey[];
-  isOf: (operation: OperationObject, method: string) => boolean;
+  isOf: (operation: OperationObject, method: string, path: string) => boolean;
 }
 
 const every = () => true;
@@ -51,8 +51,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     name: 'Forbidden',
     description: 'The API key is valid, but its role is not `admin`.',
     messages: { forbidden: 'This needs an API key whose role is admin.' },
-    // Declared of every operation under `/admin`.
-    isOf: ({ responses }) => responses['403'] !== undefined,
+    isOf: (_operation, _method, path) => path.startsWith('/admin/'),
   },
   {
     name: 'NotFound',
@@ -148,39 +147,17 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
   },
 ];
 
-/** Returns the name of each error response of an operation by status, determined by its declaration and parameters. */
-export function errorResponseNames(operation: OperationObject, method: string): Record<string, string> {
-  return Object.fromEntries(
-    ERROR_RESPONSES.filter(({ isOf }) => isOf(operation, method)).map((response) => [
-      findStatus(response),
-      response.name,
-    ]),
-  );
-}
-
-/** Returns all error responses. */
-export function errorResponses(): { name: string; status: string; response: ResponseObject }[] {
-  return ERROR_RESPONSES.map((each) => ({
-    name: each.name,
-    status: String(findStatus(each)),
-    response: responseObject(each),
-  }));
-}
-
-function findStatus({ messages }: ErrorResponse): number {
+/** Every error response, with its status and its description in a document. */
+export const errorResponses = ERROR_RESPONSES.map(({ name, description, messages, headers = [], isOf }) => {
   const [code] = Object.keys(messages) as [ErrorCode];
-  return statusOfCode[code];
-}
-
-function responseObject(response: ErrorResponse): ResponseObject {
-  const { description, messages, headers = [] } = response;
-  const status = findStatus(response);
+  const status = statusOfCode[code];
   const examples = Object.fromEntries(
-    Object.entries(messages).map(([code, message]) => [code, { value: { code, message, status } }]),
+    Object.entries(messages).map(([each, message]) => [each, { value: { code: each, message, status } }]),
   );
-  return {
+  const response: ResponseObject = {
     description,
     headers: referToHeaders(['NoStore', ...headers]),
     content: { 'application/json': { schema: errorReference, examples } },
   };
-}
+  return { name, status, response, isOf };
+});

@@ -148,25 +148,9 @@ const HEADER_NAMES: Partial<Record<HeaderKey, string>> = {
   Revalidate: 'Cache-Control',
 };
 
-/** The `Link` of a page of a deprecated operation. */
-const PAGE_AND_DEPRECATION_LINKS = {
-  description:
-    'Links (RFC 8288): `rel="first"` to the first page, `rel="next"` to the next page, if any, ' +
-    '`rel="successor-version"` to the replacement, `rel="deprecation"` to the documentation.',
-  required: true,
-  schema: { type: 'string', maxLength: 2 * LINKS_MAX_LENGTH },
-  example: `${headers.PageLinks.example}, ${headers.DeprecationLinks.example}`,
-} satisfies HeadersObject[string];
-
 /** Returns references to these headers, by their names in a response. */
 export function referToHeaders(keys: readonly HeaderKey[]): HeadersObject {
   return Object.fromEntries(keys.map((key) => [headerName(key), { $ref: `#/components/headers/${key}` }]));
-}
-
-/** Returns the headers of a response: its own and the shared ones. If both have a `Link`, one description covers all links. */
-export function joinHeaders(own: HeadersObject = {}, shared: HeadersObject): HeadersObject {
-  const links = 'Link' in own && 'Link' in shared ? { Link: PAGE_AND_DEPRECATION_LINKS } : {};
-  return { ...own, ...shared, ...links };
 }
 
 /** Returns the names of all documented headers, without duplicates. */
