@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { databaseReason, isDatabaseUnavailable, isPermissionDenied } from './database/availability.js';
+import { databaseReason, hasCode, isDatabaseUnavailable } from './database/availability.js';
 import { HOW_TO_MIGRATE, MigrationError } from './database/migrations.js';
 import { EmbeddedPostgresError } from './embedded-postgres/embedded-postgres-error.js';
 import { InvalidEnvironmentError } from './settings/environment.js';
@@ -8,6 +8,7 @@ import { CounterStoreError } from './rate-limit/stores/counter-store.js';
 
 /** Codes of Prisma and PostgreSQL for a missing table or column. */
 const UNMIGRATED = /^(P2021|P2022|42P01|42703)$/;
+const PERMISSION_DENIED = /^42501$/;
 
 /** Returns why a process ends: a message for a fault that an operator can fix, the stack for a defect. */
 export function describeFailure(error: unknown): string {
@@ -28,7 +29,7 @@ export function describeFailure(error: unknown): string {
   if (error instanceof Error && 'code' in error && UNMIGRATED.test(String(error.code))) {
     return `The database lacks the tables of this version: ${HOW_TO_MIGRATE}. ${databaseReason(error)}`;
   }
-  if (isPermissionDenied(error)) {
+  if (hasCode(error, PERMISSION_DENIED)) {
     return `The role of DATABASE_URL lacks a privilege, which the owner of the table may GRANT: ${databaseReason(error)}`;
   }
   if (error instanceof Error && (error instanceof pg.DatabaseError || isDatabaseUnavailable(error))) {

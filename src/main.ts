@@ -3,7 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { KeyService } from './admin/keys/key.service.js';
 import { createApplication } from './app.js';
 import { startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
-import { migrateIfThere, migrateOnceThere } from './database/migrate-once-there.js';
+import { migrateIfThere, migrateOnceThere } from './database/migrations.js';
 import { PrismaService } from './database/prisma.service.js';
 import { type Environment, InvalidEnvironmentError, readProcessEnvironment } from './settings/environment.js';
 import { describeFailure } from './failure.js';

@@ -17,7 +17,6 @@ const UNAVAILABLE_MESSAGE =
   /Connection terminated|server does not support SSL|error establishing an SSL connection|timeout exceeded when trying to connect|Query read timeout|timeout expired|Client was closed|not queryable|Cannot use a pool after calling end/;
 /** SQLSTATEs, and Prisma's code, of conflicting transactions, of which one was rolled back and may be retried at once. */
 const CONFLICT = /^(40001|40P01|P2034)$/;
-const PERMISSION_DENIED = /^42501$/;
 
 /** What an error of `pg`, of Prisma, or of its adapter may have. */
 interface DatabaseFailure {
@@ -32,37 +31,31 @@ interface DatabaseFailure {
 
 /** Returns whether an error of Prisma or `pg` means that transactions conflicted, and this one was rolled back. */
 export function isConflict(error: unknown): boolean {
-  return someFailure(error, hasCode(CONFLICT));
-}
-
-/** Returns whether an error of Prisma or `pg` means that the role lacks a privilege. */
-export function isPermissionDenied(error: unknown): boolean {
-  return someFailure(error, hasCode(PERMISSION_DENIED));
+  return hasCode(error, CONFLICT);
 }
 
 /** Returns whether an error of Prisma or `pg` means that the database is unavailable, so that a later try may succeed. */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  return someFailure(
-    error,
-    (failure) =>
-      UNAVAILABLE_CODES.some((codes) => hasCode(codes)(failure)) ||
-      UNAVAILABLE_MESSAGE.test(String(failure.message)),
+  return (
+    UNAVAILABLE_CODES.some((codes) => hasCode(error, codes)) ||
+    failures(error).some(({ message }) => UNAVAILABLE_MESSAGE.test(String(message)))
   );
 }
 
-const hasCode =
-  (codes: RegExp) =>
-  ({ code, originalCode, kind }: DatabaseFailure) =>
-    [originalCode ?? code, code, kind].some((each) => codes.test(String(each)));
+/** Returns whether an error of Prisma or `pg` has such a code. */
+export function hasCode(error: unknown, codes: RegExp): boolean {
+  return failures(error).some(({ code, originalCode, kind }) =>
+    [code, originalCode, kind].some((each) => codes.test(String(each))),
+  );
+}
 
-/** Returns whether an error, or one of its causes, matches. */
-function someFailure(error: unknown, matches: (failure: DatabaseFailure) => boolean): boolean {
+/** Returns an error with its causes. */
+function failures(error: unknown): DatabaseFailure[] {
   if (typeof error !== 'object' || error === null) {
-    return false;
+    return [];
   }
   const { cause, meta, errors = [] }: DatabaseFailure = error;
-  const causes = [cause, meta?.driverAdapterError, ...errors];
-  return matches(error) || causes.some((each) => someFailure(each, matches));
+  return [error, ...[cause, meta?.driverAdapterError, ...errors].flatMap(failures)];
 }
 
 /** Returns, on one line, why a query failed. Prisma's messages start with the code around the call; some errors have only a code. */

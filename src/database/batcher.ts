@@ -27,7 +27,7 @@ export interface BatchMetrics {
 
 interface Queued<Item, Result> {
   item: Item;
-  notice: LoadNotice | null;
+  notice: LoadNotice;
   sinceMs: number;
   resolve: (result: Result) => void;
   reject: (reason: unknown) => void;
@@ -87,14 +87,13 @@ export class Batcher<Item, Result> {
   }
 
   load(item: Item): Promise<Result> {
-    if (!loads.hasSubscribers) {
-      return this.enqueue(item, null);
-    }
     const notice: LoadNotice = { name: this.metrics.name };
-    return loads.tracePromise(() => this.enqueue(item, notice), notice);
+    return loads.hasSubscribers
+      ? loads.tracePromise(() => this.enqueue(item, notice), notice)
+      : this.enqueue(item, notice);
   }
 
-  private enqueue(item: Item, notice: LoadNotice | null): Promise<Result> {
+  private enqueue(item: Item, notice: LoadNotice): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.queue.push({ item, notice, sinceMs: performance.now(), resolve, reject });
       this.startSoon();
@@ -132,6 +131,7 @@ export class Batcher<Item, Result> {
 
   private async start(): Promise<void> {
     const batch = this.queue.splice(0, this.maxBatch);
+    batch.forEach(({ notice }) => (notice.batchSize = batch.length));
     this.inFlight += 1;
     let isSlow = false;
     const becomeSlow = () => {
@@ -142,7 +142,7 @@ export class Batcher<Item, Result> {
     const startMs = performance.now();
     const timer = this.maxInFlight > 1 ? setTimeout(becomeSlow, SLOW_MS) : undefined;
     try {
-      this.settle(batch, await this.loadAll(batch.map((queued) => takeItem(queued, batch.length))));
+      this.settle(batch, await this.loadAll(batch.map(({ item }) => item)));
     } catch (reason) {
       this.reject(batch, reason);
       this.rejectLongQueued(reason);
@@ -169,11 +169,4 @@ export class Batcher<Item, Result> {
       }
     });
   }
-}
-
-function takeItem<Item>({ item, notice }: Queued<Item, never>, batchSize: number): Item {
-  if (notice !== null) {
-    notice.batchSize = batchSize;
-  }
-  return item;
 }

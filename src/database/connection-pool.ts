@@ -15,6 +15,14 @@ const LIFETIME_SECONDS = 600;
 /** The SQLSTATE of a write to a read-only server or session. */
 const READ_ONLY = '25006';
 
+/** A connection, with what the types of pg lack. */
+type Connected = pg.PoolClient &
+  pg.Client & {
+    readyForQuery: boolean;
+    /** Emits the message ErrorResponse (PostgreSQL, "Message Formats"). */
+    connection: EventEmitter<{ errorMessage: [pg.DatabaseError] }> & { stream: Socket };
+  };
+
 /** Returns a pool of up to `max` connections. Waiting for one fails after two seconds. */
 export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, max: number): pg.Pool {
   const pool = new pg.Pool({
@@ -31,46 +39,35 @@ export function createPool({ DATABASE_URL }: Pick<Environment, 'DATABASE_URL'>, 
   });
   // A broken idle connection is replaced for the next query, which reports the error if that fails too.
   pool.on('error', () => {});
-  // The next query reports the error of a lent connection; without a listener, it would end the process.
-  pool.on('connect', (client) => client.on('error', () => {}));
-  leaveReadOnly(pool);
-  leaveSilent(pool);
+  const readOnly = new WeakSet<pg.PoolClient>();
+  pool.on('connect', (client) => {
+    // The next query reports the error of a lent connection; without a listener, it would end the process.
+    client.on('error', () => {});
+    const { connection } = client as Connected;
+    connection.on('errorMessage', ({ code }) => {
+      if (code === READ_ONLY) {
+        readOnly.add(client);
+      }
+    });
+    endSilent(client as Connected);
+  });
+  // After a failover, the address of a read-only server may lead to another. The pool keeps the connections of transactions.
+  pool.on('release', (_error, client) => {
+    if (readOnly.has(client)) {
+      // The pool removes a connection that has ended.
+      void (client as Connected).end();
+    }
+  });
   return pool;
 }
 
-/** Closes each connection that has rejected a write: after a failover, its address may lead to another server. The pool keeps those of transactions. */
-function leaveReadOnly(pool: pg.Pool): void {
-  pool.on('connect', (client) => {
-    const end = (_error: unknown, released: pg.PoolClient) => {
-      if (released === client) {
-        pool.off('release', end);
-        // The pool removes a connection that has ended.
-        void (client as pg.PoolClient & pg.Client).end();
-      }
-    };
-    // Of the message ErrorResponse (PostgreSQL, "Message Formats"); not among the types of pg.
-    const { connection } = client as pg.PoolClient & {
-      connection: EventEmitter<{ errorMessage: [pg.DatabaseError] }>;
-    };
-    connection.on('errorMessage', ({ code }) => {
-      if (code === READ_ONLY) {
-        pool.off('release', end).on('release', end);
-      }
-    });
-  });
-}
-
-/** Closes each connection with an overdue query. The driver's `query_timeout` leaves that of a transaction open, and burdens the garbage collector. */
-function leaveSilent(pool: pg.Pool): void {
-  pool.on('connect', (client) => {
-    // Not among the types of pg.
-    const { connection } = client as pg.PoolClient & { connection: { stream: Socket } };
-    const { stream } = connection;
-    stream.setTimeout(SILENCE_TIMEOUT_MS);
-    stream.on('timeout', () => {
-      if (!(client as pg.PoolClient & { readyForQuery: boolean }).readyForQuery) {
-        stream.destroy(new Error('Query read timeout'));
-      }
-    });
+/** Closes a connection with an overdue query. The driver's `query_timeout` leaves that of a transaction open, and burdens the garbage collector. */
+function endSilent(client: Connected): void {
+  const { stream } = client.connection;
+  stream.setTimeout(SILENCE_TIMEOUT_MS);
+  stream.on('timeout', () => {
+    if (!client.readyForQuery) {
+      stream.destroy(new Error('Query read timeout'));
+    }
   });
 }

@@ -1,16 +1,18 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-
+import { setTimeout as pause } from 'node:timers/promises';
 import type { SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
+import { isDatabaseUnavailable } from './availability.js';
+import { createPool } from './connection-pool.js';
 import { namedStatement, type Statement } from './query-runner.js';
 
 /** The path is the same from `src/database` and `dist/database`. */
 const MIGRATIONS_FOLDER = path.join(import.meta.dirname, '..', '..', 'prisma', 'migrations');
 
-const CONNECT_TIMEOUT_MS = 2_000;
-
 const UNDEFINED_TABLE = '42P01';
+
+const RETRY_INTERVAL_MS = 500;
 
 /** The advice in messages about pending migrations. Prisma's commands are not in the image. */
 export const HOW_TO_MIGRATE = 'run "npx prisma migrate deploy", or in a container "animal-store migrate"';
@@ -73,16 +75,13 @@ export async function applyPendingMigrations(
   connectionString: string,
   migrationsFolder = MIGRATIONS_FOLDER,
 ): Promise<string[]> {
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
-  // Without a listener, a connection lost between two queries would end the process. The next query reports the loss.
-  client.on('error', () => {});
+  const pool = createPool({ DATABASE_URL: connectionString }, 1);
   const pending = () =>
     pendingMigrations(
-      async ({ text }) => (await client.query<Recorded>({ text, rowMode: 'array' })).rows,
+      async ({ text }) => (await pool.query<Recorded>({ text, rowMode: 'array' })).rows,
       migrationsFolder,
     );
   try {
-    await client.connect();
     // The engine, which takes long to load, waits for another process that applies migrations.
     if ((await pending().catch(nullIfUnfinished))?.length === 0) {
       return [];
@@ -100,7 +99,27 @@ export async function applyPendingMigrations(
       throw error;
     }
   } finally {
-    await client.end();
+    await pool.end();
+  }
+}
+
+/** Applies the pending migrations; returns false if the database is unavailable. */
+export async function migrateIfThere(connectionString: string): Promise<boolean> {
+  try {
+    await applyPendingMigrations(connectionString);
+    return true;
+  } catch (error) {
+    if (isDatabaseUnavailable(error)) {
+      return false;
+    }
+    throw error;
+  }
+}
+
+/** Applies the pending migrations once the database is available, unless `stop` is aborted before. */
+export async function migrateOnceThere(connectionString: string, stop: AbortSignal): Promise<void> {
+  while (!stop.aborted && !(await migrateIfThere(connectionString))) {
+    await pause(RETRY_INTERVAL_MS, undefined, { signal: stop }).catch(() => {});
   }
 }
 

@@ -44,9 +44,9 @@ export class QueryRunner {
   readonly maxInFlight: number;
   private arePrepared = true;
 
-  constructor({ queryPool }: PrismaService) {
-    this.pool = queryPool;
-    this.maxInFlight = queryPool.options.max > 2 * 4 ? 2 : 1;
+  constructor({ pools }: PrismaService) {
+    this.pool = pools.queries;
+    this.maxInFlight = this.pool.options.max > 2 * 4 ? 2 : 1;
   }
 
   /**

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
-import { CounterStoreHealth } from './counter-store.health.js';
 import { DatabaseHealth } from './database.health.js';
 import { HealthController } from './health.controller.js';
 import { ProbeController } from './probe.controller.js';
@@ -9,6 +8,6 @@ import { Readiness } from './readiness.js';
 @Module({
   imports: [RateLimitModule],
   controllers: [ProbeController, HealthController],
-  providers: [DatabaseHealth, CounterStoreHealth, Readiness],
+  providers: [DatabaseHealth, Readiness],
 })
 export class HealthModule {}

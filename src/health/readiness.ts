@@ -1,7 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { Connections } from '../server/connections.js';
-import { CounterStoreHealth } from './counter-store.health.js';
+import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { DatabaseHealth, type DatabaseParts } from './database.health.js';
 import type { Health } from './health.schema.js';
 
@@ -24,8 +31,9 @@ export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown 
 
   constructor(
     private readonly database: DatabaseHealth,
-    private readonly counterStore: CounterStoreHealth,
+    private readonly counters: FallbackCounterStore,
     private readonly connections: Connections,
+    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'COUNTER_STORE'>,
   ) {}
 
   /** Does not wait for the checks: until they succeed, the service listens and reports that it is not ready. */
@@ -48,7 +56,18 @@ export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   private async checkAll(): Promise<Health['parts']> {
-    return { ...(await this.database.check()), counterStore: this.counterStore.check() };
+    return { ...(await this.database.check()), counterStore: this.checkCounterStore() };
+  }
+
+  /** The service is degraded, but not down, while the counter store is away. */
+  private checkCounterStore(): Health['parts']['counterStore'] {
+    const kind = this.environment.COUNTER_STORE === undefined ? 'postgresql' : 'redis';
+    const { outage } = this.counters;
+    if (outage === null) {
+      return { status: 'up', kind };
+    }
+    const message = `the counter store is away, so this replica counts locally: ${outage.error.message}`;
+    return { status: 'degraded', kind, since: outage.since.toISOString(), message };
   }
 
   /** Does not check the counter store, whose absence does not affect readiness. */

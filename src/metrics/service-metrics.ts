@@ -129,18 +129,18 @@ export class ServiceMetrics {
   }
 
   private addDatabase(metrics: MetricsRegistry): void {
-    const pools = () => Object.entries(this.prisma.poolStates);
+    const pools = () => Object.entries(this.prisma.pools);
     metrics.gauge('database_connections', 'Connections of a pool.', ['pool', 'state'], () =>
-      pools().flatMap(([pool, { open, idle }]): Sample[] => [
-        [open - idle, pool, 'used'],
-        [idle, pool, 'idle'],
+      pools().flatMap(([name, { totalCount, idleCount }]): Sample[] => [
+        [totalCount - idleCount, name, 'used'],
+        [idleCount, name, 'idle'],
       ]),
     );
     metrics.gauge('database_connections_max', 'Maximum connections of a pool.', ['pool'], () =>
-      pools().map(([pool, { max }]) => [max, pool]),
+      pools().map(([name, { options }]) => [options.max, name]),
     );
     metrics.gauge('database_pending_queries', 'Queries that wait for a connection.', ['pool'], () =>
-      pools().map(([pool, { waiting }]) => [waiting, pool]),
+      pools().map(([name, { waitingCount }]) => [waitingCount, name]),
     );
     const { usage } = this;
     metrics.gauge('usage_queued_entries', 'Usage entries that are not written yet.', [], () => [

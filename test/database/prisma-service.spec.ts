@@ -18,18 +18,18 @@ describe('PrismaService', () => {
     try {
       const one = namedStatement('one', 'SELECT 1');
       expect(await new QueryRunner(prisma).run(one, [])).toEqual([[1]]);
-      expect(prisma.poolStates).toEqual({
-        prisma: { max: 1, open: 0, idle: 0, waiting: 0 },
-        queries: { max: 3, open: 1, idle: 1, waiting: 0 },
+      expect(prisma.pools).toMatchObject({
+        prisma: { options: { max: 1 }, totalCount: 0 },
+        queries: { options: { max: 3 }, totalCount: 1, idleCount: 1, waitingCount: 0 },
       });
       expect(modules).not.toHaveBeenCalled();
       expect(await prisma.pet.count()).toBe(0);
       expect(modules).toHaveBeenCalledTimes(1);
-      expect(prisma.poolStates.prisma.open).toBe(1);
+      expect(prisma.pools.prisma.totalCount).toBe(1);
     } finally {
       await prisma.onApplicationShutdown();
       await database.drop();
     }
-    expect(Object.values(prisma.poolStates).map(({ open }) => open)).toEqual([0, 0]);
+    expect(Object.values(prisma.pools).map(({ totalCount }) => totalCount)).toEqual([0, 0]);
   });
 });
