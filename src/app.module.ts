@@ -15,9 +15,8 @@ import type { Environment } from './settings/environment.js';
 import { RequestBodies } from './http/request-body.js';
 import { RevalidationInterceptor } from './http/revalidation.interceptor.js';
 import { DecisionCheckInterceptor } from './http/served-while-counted.js';
-import { EXPOSED_HEADERS, StandardHeadersHook } from './http/standard-headers.hook.js';
+import { StandardHeadersHook } from './http/standard-headers.hook.js';
 import { RequestMetrics } from './metrics/request-metrics.js';
-import { headerNames } from './openapi/headers.js';
 import { ConcurrencyLimit } from './http/concurrency-limit.js';
 import { UsageRecorder } from './usage/usage.recorder.js';
 import { ValidationPipe } from './http/validation.pipe.js';
@@ -75,7 +74,6 @@ export const RESPONSE_INTERCEPTORS = [
     // The errors of all steps:
     { provide: APP_FILTER, useClass: ErrorFilter },
     // The hooks and interceptors that no other module provides:
-    { provide: EXPOSED_HEADERS, useFactory: () => [...headerNames(), 'Allow'] },
     StandardHeadersHook,
     ConcurrencyLimit,
     RequestBodies,

@@ -10,9 +10,6 @@ const PREFLIGHT_HEADERS = {
   'Access-Control-Max-Age': '600',
 };
 
-/** Injection token of the names of the response headers that pages of other origins may read. */
-export const EXPOSED_HEADERS = Symbol('exposed headers');
-
 /**
  * Adds the headers of every response: the request id, the security headers, and the CORS headers (Fetch, section 3.3) for pages of `CORS_ORIGINS`, or of
  * all if one is `*`. Responds to preflight requests. Not a plugin, because none runs for a request that the router rejects.
@@ -20,14 +17,9 @@ export const EXPOSED_HEADERS = Symbol('exposed headers');
 @Injectable()
 export class StandardHeadersHook implements RequestHook {
   private readonly origins: readonly string[] | undefined;
-  private readonly exposedHeaders: string;
 
-  constructor(
-    @Inject(ENVIRONMENT) { CORS_ORIGINS }: Pick<Environment, 'CORS_ORIGINS'>,
-    @Inject(EXPOSED_HEADERS) exposedHeaders: readonly string[],
-  ) {
+  constructor(@Inject(ENVIRONMENT) { CORS_ORIGINS }: Pick<Environment, 'CORS_ORIGINS'>) {
     this.origins = CORS_ORIGINS;
-    this.exposedHeaders = exposedHeaders.join(', ');
   }
 
   onRequest({ id, method, headers }: FastifyRequest, reply: FastifyReply): null {
@@ -39,10 +31,7 @@ export class StandardHeadersHook implements RequestHook {
     reply.header('Vary', 'Origin');
     const origin = this.origins.includes('*') ? '*' : this.origins.find((each) => each === headers.origin);
     if (origin !== undefined) {
-      reply.headers({
-        'Access-Control-Allow-Origin': origin,
-        'Access-Control-Expose-Headers': this.exposedHeaders,
-      });
+      reply.headers({ 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': '*' });
     }
     const isPreflight = method === 'OPTIONS' && headers.origin && headers['access-control-request-method'];
     if (isPreflight) {

@@ -150,15 +150,7 @@ const HEADER_NAMES: Partial<Record<HeaderKey, string>> = {
 
 /** Returns references to these headers, by their names in a response. */
 export function referToHeaders(keys: readonly HeaderKey[]): HeadersObject {
-  return Object.fromEntries(keys.map((key) => [headerName(key), { $ref: `#/components/headers/${key}` }]));
-}
-
-/** Returns the names of all documented headers, without duplicates. */
-export function headerNames(): string[] {
-  return [...new Set((Object.keys(headers) as HeaderKey[]).map(headerName))];
-}
-
-/** Returns the name of the header in a response. */
-function headerName(key: HeaderKey): string {
-  return HEADER_NAMES[key] ?? key;
+  return Object.fromEntries(
+    keys.map((key) => [HEADER_NAMES[key] ?? key, { $ref: `#/components/headers/${key}` }]),
+  );
 }
