@@ -4,7 +4,6 @@ import type pg from 'pg';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { createPool } from './connection-pool.js';
 import { PrismaClient } from './generated/client.js';
-import { publishQueries } from './query-channel.js';
 
 /** Longer than the wait for a connection: the first transaction of a process loads Prisma's engine too. */
 const TRANSACTION_WAIT_MS = 5000;
@@ -21,7 +20,6 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
     // Two pools, because a transaction that waits for a lock must delay neither keys nor animals.
     const prismaSize = Math.max(1, Math.floor(DATABASE_POOL_SIZE * PRISMA_SHARE));
     const prisma = createPool(environment, prismaSize);
-    publishQueries(prisma);
     super({
       adapter: new PrismaPg(prisma, { disposeExternalPool: true }),
       transactionOptions: { maxWait: TRANSACTION_WAIT_MS },
@@ -32,6 +30,7 @@ export class PrismaService extends PrismaClient implements OnApplicationShutdown
   async onApplicationShutdown(): Promise<void> {
     await this.$disconnect();
     // Prisma ends its pool only if it has used it.
-    await Promise.all(Object.values(this.pools).map((pool) => pool.ending || pool.end()));
+    const open = Object.values(this.pools).filter(({ ending }) => !ending);
+    await Promise.all(open.map((pool) => pool.end()));
   }
 }

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { diag, DiagLogLevel, type Tracer } from '@opentelemetry/api';
+import { diag, DiagLogLevel } from '@opentelemetry/api';
 import { setGlobalErrorHandler } from '@opentelemetry/core';
 import {
   defaultResource,
@@ -12,7 +12,7 @@ import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@ope
 import type { FastifyInstance } from 'fastify';
 import type { Environment } from '../settings/environment.js';
 import { about } from '../openapi/about.js';
-import { LoadSpans } from './load-spans.js';
+import { traceLoads } from './load-spans.js';
 import { RequestSpans } from './request-spans.js';
 
 /** The maximum time to send a batch, retries included. A shutdown may wait that long. */
@@ -24,43 +24,15 @@ function logLoss(error: unknown): void {
   logger.warn(`Spans were lost: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-/** Creates the spans of this service and sends them to a collector. */
-class Tracing {
-  private readonly requests: RequestSpans;
-  private readonly loads: LoadSpans;
-
-  constructor(
-    tracer: Tracer,
-    environment: Environment,
-    private readonly provider: BasicTracerProvider,
-  ) {
-    this.requests = new RequestSpans(tracer);
-    this.loads = new LoadSpans(tracer, this.requests, environment);
-  }
-
-  traceRequests(fastify: FastifyInstance): void {
-    this.requests.trace(fastify);
-    this.loads.listen();
-  }
-
-  /** Sends the remaining spans. */
-  async stop(): Promise<void> {
-    this.loads.stop();
-    await this.provider.shutdown().catch(logLoss);
-  }
-}
-
-/** Starts tracing with the settings of `environment`. The SDK itself reads all other OTEL_* variables. */
-export async function startTracing(environment: Environment): Promise<Tracing> {
+/**
+ * Creates the spans of this service and sends them to a collector, with the settings of `environment`. The SDK itself reads all other
+ * OTEL_* variables.
+ */
+export async function startTracing(fastify: FastifyInstance, environment: Environment): Promise<void> {
   setGlobalErrorHandler(logLoss);
+  const warn = (message: string) => logger.warn(message);
   diag.setLogger(
-    {
-      error: (message) => logger.warn(message),
-      warn: (message) => logger.warn(message),
-      info: (message) => logger.debug(message),
-      debug: (message) => logger.debug(message),
-      verbose: (message) => logger.debug(message),
-    },
+    { error: warn, warn, info: warn, debug: warn, verbose: warn },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
   const service = resourceFromAttributes({
@@ -75,7 +47,15 @@ export async function startTracing(environment: Environment): Promise<Tracing> {
     resource,
     spanProcessors: [new BatchSpanProcessor(await createExporter(environment))],
   });
-  return new Tracing(provider.getTracer('animal-store', about.info.version), environment, provider);
+  const tracer = provider.getTracer('animal-store', about.info.version);
+  const requests = new RequestSpans(tracer);
+  requests.trace(fastify);
+  const stopLoads = traceLoads(tracer, requests, environment);
+  // After the last response. Sends the remaining spans.
+  fastify.addHook('onClose', async () => {
+    stopLoads();
+    await provider.shutdown().catch(logLoss);
+  });
 }
 
 async function createExporter(environment: Environment): Promise<SpanExporter> {

@@ -12,10 +12,7 @@ export async function traceRequests(fastify: FastifyInstance, environment: Envir
     return;
   }
   const { startTracing } = await import('./open-telemetry.js');
-  const tracing = await startTracing(environment);
-  tracing.traceRequests(fastify);
-  // After the last response.
-  fastify.addHook('onClose', () => tracing.stop());
+  await startTracing(fastify, environment);
 }
 
 function isEnabled(environment: Environment): boolean {

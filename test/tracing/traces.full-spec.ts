@@ -128,14 +128,7 @@ describe('the trace of a request', () => {
     const creation = await server('createPet');
     await eventually(async () => expect(names(childrenOf(creation))).toContain('add-pets'));
     await send(`${store.url}/admin/keys`, { method: 'POST', key: admin, body: named });
-    const span = await server('issueKey');
-    await eventually(async () =>
-      expect(names(childrenOf(span))).toEqual(expect.arrayContaining(['BEGIN', 'INSERT', 'COMMIT'])),
-    );
-    const insert = childrenOf(span).find(({ attributes }) =>
-      String(attributes['db.query.text']).includes('"api_keys"'),
-    );
-    expect(insert).toMatchObject({ kind: CLIENT, attributes: { 'db.operation.name': 'INSERT' } });
+    await server('issueKey');
     expect(collector.postings.map(({ body }) => body.toString()).join()).not.toContain('Rumpelstiltskin');
   });
 
