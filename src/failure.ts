@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { databaseReason, hasCode, isDatabaseUnavailable } from './database/availability.js';
 import { HOW_TO_MIGRATE, MigrationError } from './database/migrations.js';
-import { EmbeddedPostgresError } from './embedded-postgres/embedded-postgres-error.js';
+import { EmbeddedPostgresError } from './embedded-postgres/embedded-postgres.js';
 import { InvalidEnvironmentError } from './settings/environment.js';
 import { ApiError } from './errors/api-error.js';
 import { CounterStoreError } from './rate-limit/stores/counter-store.js';

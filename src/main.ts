@@ -39,7 +39,9 @@ async function main(): Promise<void> {
         await migrateOnceThere(DIRECT_DATABASE_URL, stop);
       }
       await stopRequested;
-      await drain(app, environment);
+      app.get(Connections).drain();
+      // Load balancers notice meanwhile that the replica is no longer ready.
+      await pause(environment.SHUTDOWN_DELAY);
     } finally {
       await app.close();
     }
@@ -48,12 +50,6 @@ async function main(): Promise<void> {
   } finally {
     await embedded?.stop();
   }
-}
-
-/** Keeps serving for SHUTDOWN_DELAY, so that load balancers notice that the replica is no longer ready. */
-async function drain(app: NestFastifyApplication, { SHUTDOWN_DELAY }: Environment): Promise<void> {
-  app.get(Connections).drain();
-  await pause(SHUTDOWN_DELAY);
 }
 
 /** @throws InvalidEnvironmentError if the service cannot listen on this address. */
@@ -69,9 +65,7 @@ async function listen(app: NestFastifyApplication, { HOST, PORT }: Environment):
   return app.getUrl();
 }
 
-function fail(error: unknown): void {
+await main().catch((error: unknown) => {
   process.stderr.write(`${describeFailure(error)}\n`);
   process.exitCode = 1;
-}
-
-await main().catch(fail);
+});

@@ -3,8 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { AdminServicesModule } from '../admin/admin-services.module.js';
 import { Clock } from '../settings/clock.js';
 import { DatabaseModule } from '../database/database.module.js';
-import { EmbeddedPostgresError } from '../embedded-postgres/embedded-postgres-error.js';
-import { findEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.js';
+import { EmbeddedPostgresError, findEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.js';
 import { type Environment, readProcessEnvironment } from '../settings/environment.js';
 import { SettingsModule } from '../settings/settings.module.js';
 

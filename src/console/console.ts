@@ -1,12 +1,22 @@
 import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
-import { serveStaticDocument } from '../openapi/static-document.js';
-import { readConsoleFiles } from './console-files.js';
+import { serveStaticDocument, type StaticDocument } from '../openapi/static-document.js';
 
 const PATH = '/console';
+/** The build of the package `console`, in the sources and in the image alike. */
+const BUILD = new URL('../../console/dist/', import.meta.url);
 /** What the build of the page has in the place of the nonce. */
 const NONCE_PLACEHOLDER = '%NONCE%';
 const NONCE_BYTES = 16;
+
+const TYPES: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'application/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
 
 /**
  * Serves the console: its page at `/console` and at every path below, which the page itself routes, and the files that the page loads.
@@ -16,11 +26,8 @@ export function serveConsole(
   fastify: FastifyInstance,
   hooks: Pick<RouteShorthandOptions, 'onRequest'>,
 ): void {
-  const { page, files } = readConsoleFiles();
-  for (const { name, type, content, brotli } of files) {
-    const headers = { 'Cache-Control': 'public, max-age=31536000, immutable' };
-    serveStaticDocument(fastify, hooks, { path: `${PATH}/${name}`, type, content, brotli, headers });
-  }
+  const page = read('index.html').toString();
+  readFiles().forEach((file) => serveStaticDocument(fastify, hooks, file));
   const sendPage = (_request: FastifyRequest, reply: FastifyReply) => {
     const nonce = randomBytes(NONCE_BYTES).toString('base64');
     return reply
@@ -55,4 +62,22 @@ function contentSecurityPolicy(nonce: string): string {
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
+}
+
+/** Returns the files that the page loads. Those that Brotli makes smaller have a file `.br` beside them. */
+function readFiles(): StaticDocument[] {
+  const names = readdirSync(new URL('assets/', BUILD)).map((name) => `assets/${name}`);
+  return names
+    .filter((name) => !name.endsWith('.br'))
+    .map((name) => ({
+      path: `${PATH}/${name}`,
+      type: TYPES[path.extname(name)] ?? 'application/octet-stream',
+      content: read(name),
+      brotli: names.includes(`${name}.br`) ? read(`${name}.br`) : null,
+      headers: { 'Cache-Control': 'public, max-age=31536000, immutable' },
+    }));
+}
+
+function read(name: string): Buffer {
+  return readFileSync(new URL(name, BUILD));
 }

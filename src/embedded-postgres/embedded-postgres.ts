@@ -5,8 +5,12 @@ import { mkdir, open, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Logger } from '@nestjs/common';
-import { EmbeddedPostgresError } from './embedded-postgres-error.js';
 import type { HostMessage } from './host.js';
+
+/** Thrown if the embedded PostgreSQL cannot be used. The message says what to do, so it is reported without a stack. */
+export class EmbeddedPostgresError extends Error {
+  override readonly name = 'EmbeddedPostgresError';
+}
 
 /** A PostgreSQL server that this process owns until it stops it, with its superuser's URL. It also stops when this process ends. */
 interface EmbeddedPostgres {
