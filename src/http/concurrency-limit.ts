@@ -107,12 +107,7 @@ export class ConcurrencyLimit implements RequestHook, ResponseInterceptor {
       return true;
     }
     // An overloaded server does not compare all slots.
-    return slots.length < this.maxSlots && this.findSlots(slot).length < Math.floor(this.maxSlots / 3);
-  }
-
-  /** Returns the slots that the bucket of a slot has. */
-  private findSlots(slot: Slot): Slot[] {
-    return slot.load.slots.filter((other) => findBucketKey(other) === findBucketKey(slot));
+    return slots.length < this.maxSlots && countSlots(slots, slot) < Math.floor(this.maxSlots / 3);
   }
 
   private findLoad(operation: string): OperationLoad {
@@ -123,6 +118,11 @@ export class ConcurrencyLimit implements RequestHook, ResponseInterceptor {
     }
     return load;
   }
+}
+
+/** Returns the number of slots that the bucket of a slot has. */
+function countSlots(slots: Slot[], slot: Slot): number {
+  return slots.filter((other) => findBucketKey(other) === findBucketKey(slot)).length;
 }
 
 function findBucketKey(slot: Slot): string {

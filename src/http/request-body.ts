@@ -71,25 +71,21 @@ export class RequestBodies implements RequestHook {
    * @throws ApiError `payload_too_large`, `unsupported_media_type`, `invalid_request` or `service_unavailable`.
    */
   async read(body: RequestBody): Promise<unknown> {
+    if (this.connections.refusing.aborted) {
+      body.end(SHUTTING_DOWN);
+    }
     if (body.isPending) {
+      this.waiting.add(body);
+      if (this.waiting.size > MAX_WAITING) {
+        const [oldest] = this.waiting;
+        oldest?.end(OVERLOADED);
+      }
       this.concurrencyLimit.pause(body.request);
-      await this.waitFor(body);
+      await new Promise<void>((resolve) => (body.onEnd = resolve));
       this.concurrencyLimit.resume(body.request);
+      this.waiting.delete(body);
     }
     return body.json();
-  }
-
-  private async waitFor(body: RequestBody): Promise<void> {
-    if (this.connections.refusing.aborted) {
-      throw SHUTTING_DOWN;
-    }
-    this.waiting.add(body);
-    if (this.waiting.size > MAX_WAITING) {
-      const [oldest] = this.waiting;
-      oldest?.end(OVERLOADED);
-    }
-    await new Promise<void>((resolve) => (body.onEnd = resolve));
-    this.waiting.delete(body);
   }
 }
 

@@ -16,13 +16,9 @@ const DEFAULT_PORT = 6379;
  * Cluster. Returns null if an address is invalid, or if they differ in more than host and port.
  */
 export function parseRedisAddresses(text: string): RedisAddress[] | null {
-  const addresses: RedisAddress[] = [];
-  for (const part of text.split(',')) {
-    const address = parseRedisAddress(part.trim());
-    if (address === null) {
-      return null;
-    }
-    addresses.push(address);
+  const addresses = text.split(',').map((part) => parseRedisAddress(part.trim()));
+  if (!addresses.every((address) => address !== null)) {
+    return null;
   }
   const kinds = new Set(addresses.map(({ host: _host, port: _port, ...rest }) => JSON.stringify(rest)));
   const isOneServer = addresses.length === 1;
