@@ -2,15 +2,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SchemaEngine } from '@prisma/schema-engine-wasm';
-import pg from 'pg';
-import { isDatabaseUnavailable } from './availability.js';
+import { hasCode, isDatabaseUnavailable } from './availability.js';
 import { createPool } from './connection-pool.js';
 import { namedStatement, type Statement } from './query-runner.js';
 
 /** The path is the same from `src/database` and `dist/database`. */
 const MIGRATIONS_FOLDER = path.join(import.meta.dirname, '..', '..', 'prisma', 'migrations');
 
-const UNDEFINED_TABLE = '42P01';
+const UNDEFINED_TABLE = /^42P01$/;
 
 const RETRY_INTERVAL_MS = 500;
 
@@ -144,7 +143,7 @@ export async function resolveMigration(
 
 /** Returns no rows for a database without any migration. */
 function emptyIfUnmigrated(error: unknown): [] {
-  if (error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE) {
+  if (hasCode(error, UNDEFINED_TABLE)) {
     return [];
   }
   throw error;

@@ -1,11 +1,11 @@
 -- Returns one row of text for each fault in the privileges and session settings of the service's roles.
 --
--- $1 roles, or NULL for the role of this session; $2 the table that each uses, $3 the privileges that it needs on the table, separated by
--- ", "; $4 the service's sequences. Relations and roles that do not exist are ignored: migrations create relations, and a role may exist in
+-- $1 JSON of roles, NULL for the role of this session, with the relation that each uses and the privileges that it needs, separated by ", ";
+-- $2 the service's sequences. Relations and roles that do not exist are ignored: migrations create relations, and a role may exist in
 -- a pooler only.
 WITH needed AS (
   SELECT roles.oid AS role_id, roles.rolname AS role, relation, privileges
-  FROM unnest($1::text[], $2::text[], $3::text[]) AS given (role, relation, privileges)
+  FROM json_to_recordset($1::json) AS given (role text, relation text, privileges text)
   JOIN pg_roles AS roles ON roles.rolname = coalesce(given.role, current_user)
 ),
 missing AS (
@@ -15,7 +15,7 @@ missing AS (
   GROUP BY role, relation
   UNION ALL
   SELECT current_user, 'SEQUENCE ', relation, 'USAGE'
-  FROM unnest($4::text[]) AS relation
+  FROM unnest($2::text[]) AS relation
   -- Either privilege allows nextval().
   WHERE NOT has_sequence_privilege(to_regclass(relation), 'USAGE, UPDATE')
 )

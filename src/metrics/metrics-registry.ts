@@ -10,31 +10,18 @@ type Labels = Record<string, string>;
 export class MetricsRegistry {
   readonly registry = new Registry();
 
+  /** Adds a value that only grows. */
+  readonly counter = this.adder(Counter);
+  /** Adds a value that grows and shrinks. */
+  readonly gauge = this.adder(Gauge);
+
   constructor() {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  /** Adds a value that only grows. */
-  counter(name: string, help: string, labelNames: string[], read: () => Sample[]): void {
-    const collect = () => {
-      counter.reset();
-      read().forEach(([value, ...labels]) => counter.labels(...labels).inc(value));
-    };
-    const counter = new Counter({ ...this.named(name, help), labelNames, collect });
-  }
-
-  /** Adds a value that grows and shrinks. */
-  gauge(name: string, help: string, labelNames: string[], read: () => Sample[]): void {
-    const collect = () => {
-      gauge.reset();
-      read().forEach(([value, ...labels]) => gauge.labels(...labels).set(value));
-    };
-    const gauge = new Gauge({ ...this.named(name, help), labelNames, collect });
-  }
-
   /** Adds histograms that modules keep, each as one with these labels: a label costs the library more than an observation. */
   histogram(name: string, help: string, read: () => [Histogram, Labels][]): void {
-    const metric = { ...this.named(name, help), type: 'histogram', aggregator: 'sum' };
+    const metric = { name: PREFIX + name, help, type: 'histogram', aggregator: 'sum' };
     const readValues = async ([histogram, labels]: [Histogram, Labels]) =>
       (await histogram.get()).values.map((value) => ({
         ...value,
@@ -45,7 +32,14 @@ export class MetricsRegistry {
     this.registry.registerMetric({ ...metric, get } as unknown as Metric);
   }
 
-  private named(name: string, help: string) {
-    return { name: PREFIX + name, help, registers: [this.registry] };
+  private adder(Kind: typeof Counter | typeof Gauge) {
+    return (name: string, help: string, labelNames: string[], read: () => Sample[]): void => {
+      const collect = () => {
+        metric.reset();
+        read().forEach(([value, ...labels]) => metric.labels(...labels).inc(value));
+      };
+      const registers = [this.registry];
+      const metric: Counter | Gauge = new Kind({ name: PREFIX + name, help, registers, labelNames, collect });
+    };
   }
 }
