@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, type Histogram, type Metric, Registry } from 'prom-client';
 
-const PREFIX = 'animal_store_';
+export const PREFIX = 'animal_store_';
 
 /** A value, and the values of its labels. */
 export type Sample = [value: number, ...labels: string[]];

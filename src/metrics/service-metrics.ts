@@ -52,19 +52,13 @@ export class ServiceMetrics {
 
   private addRequests(metrics: MetricsRegistry): void {
     const { requests, concurrencyLimit, idempotency } = this;
-    metrics.histogram('request_duration_seconds', 'Time until the response of a request is complete.', () =>
-      requests.responses.map(({ operation, status, seconds }) => [seconds, { operation, status }]),
-    );
+    requests.all.forEach((metric) => metrics.registry.registerMetric(metric));
     metrics.gauge('requests_in_flight', 'Requests that hold a slot of their operation.', ['operation'], () =>
       concurrencyLimit.all().map(({ operation, slots }) => [slots.length, operation]),
     );
     metrics.counter('shed_requests_total', 'Requests denied by overload, with 503.', ['operation'], () =>
       concurrencyLimit.all().map(({ operation, shed }) => [shed, operation]),
     );
-    metrics.counter('deprecated_requests_total', 'Requests to deprecated operations.', ['operation'], () => {
-      const deprecated = requests.responses.filter(({ isDeprecated }) => isDeprecated);
-      return deprecated.map(({ operation, count }) => [count, operation]);
-    });
     metrics.counter('idempotent_replays_total', 'Stored responses sent again.', [], () => [
       [idempotency.replays],
     ]);
@@ -78,18 +72,6 @@ export class ServiceMetrics {
 
   private addRateLimits(metrics: MetricsRegistry): void {
     const { counters } = this;
-    const { plans } = this.requests;
-    metrics.counter('rate_limit_allowed_total', 'Requests within their limits.', ['plan'], () =>
-      [...plans].map(([plan, { allowed }]) => [allowed, plan]),
-    );
-    metrics.counter('rate_limit_denied_total', 'Requests denied with 429.', ['plan', 'reason'], () =>
-      [...plans].flatMap(([plan, { denied }]) =>
-        Object.entries(denied).map(([reason, count]): Sample => [count, plan, reason]),
-      ),
-    );
-    metrics.counter('bans_started_total', 'Bans started.', ['plan'], () =>
-      [...plans].map(([plan, { bansStarted }]) => [bansStarted, plan]),
-    );
     metrics.gauge('rate_limit_breaker_state', '1 for the current state, else 0.', ['state'], () =>
       BREAKER_STATES.map((state) => [Number(state === counters.breakerState), state]),
     );
