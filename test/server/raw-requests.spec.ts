@@ -53,23 +53,6 @@ describe('a request whose end a proxy could read differently', () => {
   });
 });
 
-describe('CONNECT', () => {
-  it('gets 405, after the responses to the requests before it', async () => {
-    const get = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
-    const connect = 'CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: elsewhere.example:443\r\n\r\n';
-    const { status, headers, body } = await sendRaw(store.url, connect);
-    expect([status, headers['connection']]).toEqual([405, 'close']);
-    expect(headers['allow']).toBe('GET, HEAD, POST, PUT, PATCH');
-    expect(JSON.parse(body)).toEqual({
-      code: 'method_not_allowed',
-      message: 'This server is no proxy, so it does not allow CONNECT.',
-      status: 405,
-    });
-    const both = await sendRaw(store.url, get, connect);
-    expect([both.status, both.body]).toEqual([200, expect.stringMatching(/^\[.*\]HTTP\/1\.1 405 /)]);
-  });
-});
-
 describe('an error behind a response', () => {
   it.each(['GET /livez', 'POST /nothing'])('adds no second response to %s', async (line) => {
     const [, ...others] = await statusesOf(line, ['Host: x', 'Transfer-Encoding: chunked'], 'no chunk\r\n');
