@@ -1,25 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { brotliCompressSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
-import { defineConfig, type Plugin } from 'vite';
-
-/** Writes scripts and style sheets compressed too, so that the service sends them as they are. */
-const compressed: Plugin = {
-  name: 'compressed',
-  apply: 'build',
-  // Once all files are written, as Vite still changes scripts after they are generated.
-  writeBundle({ dir = '' }, bundle) {
-    for (const name of Object.keys(bundle).filter((each) => /\.(js|css|svg)$/.test(each))) {
-      const file = path.join(dir, name);
-      writeFileSync(`${file}.br`, brotliCompressSync(readFileSync(file)));
-    }
-  },
-};
+import { defineConfig } from 'vite';
 
 export default defineConfig({
   base: '/console/',
-  plugins: [react(), compressed],
+  plugins: [react()],
   resolve: {
     alias: { 'animal-store-client': new URL('../client/src/index.ts', import.meta.url).pathname },
   },

@@ -64,18 +64,14 @@ function contentSecurityPolicy(nonce: string): string {
   ].join('; ');
 }
 
-/** Returns the files that the page loads. Those that Brotli makes smaller have a file `.br` beside them. */
+/** Returns the files that the page loads. */
 function readFiles(): StaticDocument[] {
-  const names = readdirSync(new URL('assets/', BUILD)).map((name) => `assets/${name}`);
-  return names
-    .filter((name) => !name.endsWith('.br'))
-    .map((name) => ({
-      path: `${PATH}/${name}`,
-      type: TYPES[path.extname(name)] ?? 'application/octet-stream',
-      content: read(name),
-      brotli: names.includes(`${name}.br`) ? read(`${name}.br`) : null,
-      headers: { 'Cache-Control': 'public, max-age=31536000, immutable' },
-    }));
+  return readdirSync(new URL('assets/', BUILD)).map((name) => ({
+    path: `${PATH}/assets/${name}`,
+    type: TYPES[path.extname(name)] ?? 'application/octet-stream',
+    content: read(`assets/${name}`),
+    headers: { 'Cache-Control': 'public, max-age=31536000, immutable' },
+  }));
 }
 
 function read(name: string): Buffer {

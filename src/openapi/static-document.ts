@@ -10,8 +10,6 @@ export interface StaticDocument {
   path: string;
   type: string;
   content: Buffer;
-  /** The content compressed by Brotli already; null if that is not worth it. */
-  brotli?: Buffer | null;
   headers?: Record<string, string>;
 }
 
@@ -27,6 +25,8 @@ const compress = {
 };
 type Coding = keyof typeof compress;
 const CODINGS = Object.keys(compress) as Coding[];
+/** Of types that compression makes no smaller. */
+const IS_COMPRESSED = /^(font\/|image\/png)/;
 
 /**
  * Serves a document from memory. Each content coding is a `Buffer`, which is created at its first request and shared by all responses; a
@@ -35,15 +35,12 @@ const CODINGS = Object.keys(compress) as Coding[];
 export function serveStaticDocument(
   fastify: FastifyInstance,
   hooks: Pick<RouteShorthandOptions, 'onRequest'>,
-  { path, type, content, brotli, headers = {} }: StaticDocument,
+  { path, type, content, headers = {} }: StaticDocument,
 ): void {
   const digest = hash('sha1', content, 'base64url');
   const coded = new Map<Coding, Promise<Buffer>>();
-  if (brotli) {
-    coded.set('br', Promise.resolve(brotli));
-  }
   fastify.get(path, hooks, async (request, reply) => {
-    const coding = brotli === null ? 'identity' : codingFor(request.headers['accept-encoding']);
+    const coding = IS_COMPRESSED.test(type) ? 'identity' : codingFor(request.headers['accept-encoding']);
     const tag = `"${digest}-${coding}"`;
     reply.headers({ ETag: tag, 'Cache-Control': 'public, max-age=0', ...headers });
     reply.header('Vary', [reply.getHeader('Vary'), 'Accept-Encoding'].filter(Boolean).join(', '));
