@@ -7,16 +7,12 @@ import { logSenderTrace } from '../http/rules/trace-parent.js';
  * the identifiers of the client's span, and OpenTelemetry's SDK is not loaded.
  */
 export async function traceRequests(fastify: FastifyInstance, environment: Environment): Promise<void> {
-  if (!isEnabled(environment)) {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_SDK_DISABLED } = environment;
+  const endpoint = OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (endpoint === undefined || OTEL_SDK_DISABLED === 'true') {
     fastify.addHook('onRequest', logSenderTrace);
     return;
   }
   const { startTracing } = await import('./open-telemetry.js');
   await startTracing(fastify, environment);
-}
-
-function isEnabled(environment: Environment): boolean {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_SDK_DISABLED } = environment;
-  const endpoint = OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? OTEL_EXPORTER_OTLP_ENDPOINT;
-  return endpoint !== undefined && OTEL_SDK_DISABLED !== 'true';
 }
