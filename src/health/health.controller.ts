@@ -1,16 +1,36 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Header } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Operation } from '../deprecation/operation.decorator.js';
+import { ApiError } from '../errors/api-error.js';
 import { Responses } from '../openapi/responses.decorator.js';
 import { Health } from './health.schema.js';
 import { Readiness } from './readiness.js';
 
+const OK = { status: 'ok' };
+
+/** Reports to orchestrators and balancers, which have no key, whether the process is alive and ready; to administrators the health. */
 @ApiTags('health')
-@Controller('/admin/health')
+@Controller()
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
 
-  @Get()
+  @Get('livez')
+  livez(): typeof OK {
+    return OK;
+  }
+
+  /** @throws ApiError `service_unavailable`. */
+  @Get('readyz')
+  @Header('Cache-Control', 'no-store')
+  async readyz(): Promise<typeof OK> {
+    const { ready } = await this.readiness.check();
+    if (!ready) {
+      throw new ApiError('service_unavailable', 'Not ready.');
+    }
+    return OK;
+  }
+
+  @Get('admin/health')
   @Operation(
     'stable',
     'Get the health',

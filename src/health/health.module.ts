@@ -2,12 +2,11 @@ import { Module } from '@nestjs/common';
 import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
 import { DatabaseHealth } from './database.health.js';
 import { HealthController } from './health.controller.js';
-import { ProbeController } from './probe.controller.js';
 import { Readiness } from './readiness.js';
 
 @Module({
   imports: [RateLimitModule],
-  controllers: [ProbeController, HealthController],
+  controllers: [HealthController],
   providers: [DatabaseHealth, Readiness],
 })
 export class HealthModule {}
