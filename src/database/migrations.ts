@@ -82,7 +82,13 @@ export async function applyPendingMigrations(
     );
   try {
     // The engine, which takes long to load, waits for another process that applies migrations.
-    if ((await pending().catch(nullIfUnfinished))?.length === 0) {
+    const known = await pending().catch((error: unknown) => {
+      if (error instanceof MigrationError) {
+        return null;
+      }
+      throw error;
+    });
+    if (known?.length === 0) {
       return [];
     }
     const migrationsList = await readMigrations(migrationsFolder);
@@ -145,13 +151,6 @@ export async function resolveMigration(
 function emptyIfUnmigrated(error: unknown): [] {
   if (hasCode(error, UNDEFINED_TABLE)) {
     return [];
-  }
-  throw error;
-}
-
-function nullIfUnfinished(error: unknown): null {
-  if (error instanceof MigrationError) {
-    return null;
   }
   throw error;
 }

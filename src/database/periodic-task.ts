@@ -1,3 +1,6 @@
+import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { databaseReason } from './availability.js';
+
 /** Runs work at an interval, one run at a time, each for as long as there is more to do. */
 export class PeriodicTask {
   private timer: NodeJS.Timeout | undefined;
@@ -40,5 +43,29 @@ export class PeriodicTask {
         this.failed(error);
       }
     }
+  }
+}
+
+/** A periodic task in the database, for as long as the service runs. It logs its failures. */
+export abstract class PeriodicDatabaseTask implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger(this.constructor.name);
+  private readonly task: PeriodicTask;
+
+  /**
+   * @param work does a part, and returns whether there is more.
+   * @param failure the log's text before the reason.
+   */
+  constructor(intervalMs: number, work: () => Promise<boolean>, failure: string) {
+    this.task = new PeriodicTask(intervalMs, work, (error) =>
+      this.logger.warn(`${failure}: ${databaseReason(error)}`),
+    );
+  }
+
+  onModuleInit(): void {
+    this.task.start();
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.task.stop();
   }
 }

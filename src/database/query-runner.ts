@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Injectable, Logger } from '@nestjs/common';
-import pg from 'pg';
-import { isConflict } from './availability.js';
+import type pg from 'pg';
+import { hasCode, isConflict } from './availability.js';
 import { PrismaService } from './prisma.service.js';
 
 /** A statement of SQL with a name, for metrics and traces. */
@@ -31,7 +31,7 @@ export function loadSql(module: string, name: string): Statement {
 /** SQLSTATEs of a prepared statement that is missing, or already exists (PostgreSQL, Appendix A). */
 const PREPARED_ELSEWHERE = /^(26000|42P05)$/;
 /** Of one whose columns a migration has changed. Its connection is not used again. */
-const PREPARED_BEFORE = '0A000';
+const PREPARED_BEFORE = /^0A000$/;
 
 const RETRY_CONFLICTS_MS = 1000;
 
@@ -68,24 +68,22 @@ export class QueryRunner {
       try {
         return (await this.pool.query<Row>({ ...query, name: preparedName })).rows;
       } catch (error) {
-        if (!this.isOfPreparing(error)) {
+        // The statement was not executed if only its preparation failed.
+        if (hasCode(error, PREPARED_ELSEWHERE)) {
+          this.prepareNoMore();
+        } else if (!hasCode(error, PREPARED_BEFORE)) {
           throw error;
         }
-        // The statement was not executed.
       }
     }
     return (await this.pool.query<Row>(query)).rows;
   }
 
-  /** Returns whether the statement failed only because of how it was prepared. */
-  private isOfPreparing(error: unknown): boolean {
-    const code = error instanceof pg.DatabaseError ? String(error.code) : '';
-    const isPooled = PREPARED_ELSEWHERE.test(code);
-    if (isPooled && this.arePrepared) {
+  private prepareNoMore(): void {
+    if (this.arePrepared) {
       this.arePrepared = false;
       this.logger.warn('A pooler without prepared statements is in the way, so each is planned anew');
     }
-    return isPooled || code === PREPARED_BEFORE;
   }
 }
 

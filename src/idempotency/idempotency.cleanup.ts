@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../settings/clock.js';
 import { PrismaService } from '../database/prisma.service.js';
-import { PeriodicDatabaseTask } from '../database/periodic-database-task.js';
+import { PeriodicDatabaseTask } from '../database/periodic-task.js';
 
 const INTERVAL_MS = 60_000;
 /** Rows that one statement deletes at most. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { PeriodicDatabaseTask } from '../database/periodic-database-task.js';
+import { PeriodicDatabaseTask } from '../database/periodic-task.js';
 import { loadSql, namedStatement, QueryRunner } from '../database/query-runner.js';
 import { Clock } from '../settings/clock.js';
 import { KEPT_HOURS, PERIODS } from './rules/periods.js';

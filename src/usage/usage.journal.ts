@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Batcher } from '../database/batcher.js';
-import { PeriodicDatabaseTask } from '../database/periodic-database-task.js';
+import { PeriodicDatabaseTask } from '../database/periodic-task.js';
 import { loadSql, namedStatement, QueryRunner } from '../database/query-runner.js';
 import { Clock } from '../settings/clock.js';
 import type { UsageCounts } from './rules/usage-counts.js';
