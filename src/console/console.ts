@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import { pageHeaders } from '../server/security-headers.js';
 import { serveStaticDocument, type StaticDocument } from '../openapi/static-document.js';
 
 const PATH = '/console';
@@ -33,8 +34,8 @@ export function serveConsole(
     return reply
       .headers({
         'Cache-Control': 'no-store',
-        'Content-Security-Policy': contentSecurityPolicy(nonce),
-        'Referrer-Policy': 'no-referrer',
+        // Styles that the page adds while it runs need the nonce.
+        ...pageHeaders(`'nonce-${nonce}'`),
       })
       .type('text/html; charset=utf-8')
       .send(page.replaceAll(NONCE_PLACEHOLDER, nonce));
@@ -47,21 +48,6 @@ export function serveConsole(
     }
     return sendPage(request, reply);
   });
-}
-
-/** Returns the content security policy. Styles that the page adds while it runs need the nonce; it has no inline scripts. */
-function contentSecurityPolicy(nonce: string): string {
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    `style-src 'self' 'nonce-${nonce}'`,
-    "img-src 'self' data:",
-    "font-src 'self'",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
 }
 
 /** Returns the files that the page loads. */

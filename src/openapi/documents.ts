@@ -1,10 +1,9 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { OpenAPIObject } from '@nestjs/swagger';
 import type { RouteShorthandOptions } from 'fastify';
 import type { Environment } from '../settings/environment.js';
 import { createDocuments, documentText } from './document.js';
 import { REFERENCE_PAGE } from './reference-page.js';
-import { serveStaticDocument, type StaticDocument } from './static-document.js';
+import { serveStaticDocument } from './static-document.js';
 
 const REFERENCE = '/docs';
 const ACCEPTS_HTML = /\btext\/html\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i;
@@ -16,13 +15,11 @@ export function serveDocuments(
   hooks: Pick<RouteShorthandOptions, 'onRequest'>,
 ): void {
   const { store, administration } = createDocuments(app, environment);
-  const documents = [
-    documentAt('/openapi.json', store),
-    documentAt('/admin-openapi.json', administration),
-    ...REFERENCE_PAGE,
-  ];
+  const documents = Object.entries({ '/openapi.json': store, '/admin-openapi.json': administration }).map(
+    ([path, document]) => ({ path, type: 'application/json', content: Buffer.from(documentText(document)) }),
+  );
   const fastify = app.getHttpAdapter().getInstance();
-  documents.forEach((each) => serveStaticDocument(fastify, hooks, each));
+  [...documents, ...REFERENCE_PAGE].forEach((each) => serveStaticDocument(fastify, hooks, each));
   fastify.get('/', hooks, (request, reply) => {
     reply.header('Vary', [reply.getHeader('Vary'), 'Accept'].filter(Boolean).join(', '));
     if (ACCEPTS_HTML.test(request.headers.accept ?? '')) {
@@ -31,8 +28,4 @@ export function serveDocuments(
     reply.callNotFound();
     return reply;
   });
-}
-
-function documentAt(path: string, document: OpenAPIObject): StaticDocument {
-  return { path, type: 'application/json', content: Buffer.from(documentText(document)) };
 }

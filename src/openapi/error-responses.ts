@@ -2,7 +2,13 @@ import type { OperationObject, ResponseObject } from '@nestjs/swagger';
 import { type ErrorCode, statusOfCode } from '../errors/catalogue.js';
 import { errorReference } from './error.schema.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
-import { readStability } from './stability.js';
+
+/** Returns what `@Stability()` declares of the operation. */
+export function readStability(operation: OperationObject): 'stable' | 'beta' | 'experimental' {
+  return (operation as OperationObject & { 'x-stability': 'stable' | 'beta' | 'experimental' })[
+    'x-stability'
+  ];
+}
 
 /** An error response, and the operations that have it. */
 interface ErrorResponse {

@@ -1,7 +1,6 @@
 import type { OperationObject, ResponseObject, ResponsesObject } from '@nestjs/swagger';
-import { errorResponses } from './error-responses.js';
+import { errorResponses, readStability } from './error-responses.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
-import { readStability, stabilityText } from './stability.js';
 
 const OF_EVERY_RESPONSE: HeaderKey[] = [
   'X-Request-Id',
@@ -21,6 +20,12 @@ const OF_DEPRECATED: HeaderKey[] = ['Deprecation', 'Sunset', 'DeprecationLinks']
 const OF_UNSTABLE: HeaderKey[] = ['X-Stability'];
 /** The prefix of the names of error responses of deprecated operations. */
 const DEPRECATED = 'Deprecated';
+
+const PROMISES = {
+  stable: 'Changes are compatible, and a removal is announced 12 months before.',
+  beta: 'It may change with one month of notice.',
+  experimental: 'It may change or be removed without notice. It is available only if `EXPERIMENTAL` is on.',
+};
 
 /** Returns the operation with its stability in the description, with shared headers, and with references to its error responses. */
 export function completeOperation(operation: OperationObject, method: string, path: string): OperationObject {
@@ -66,4 +71,10 @@ function withSharedHeaders(
     ...lifecycle,
   ];
   return { ...response, headers: { ...(own as ResponseObject).headers, ...referToHeaders(shared) } };
+}
+
+/** Returns the paragraph of an operation's description about its stability. */
+function stabilityText(operation: OperationObject): string {
+  const stability = readStability(operation);
+  return `**Stability: ${stability}.** ${PROMISES[stability]}`;
 }

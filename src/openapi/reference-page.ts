@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { pageHeaders } from '../server/security-headers.js';
 import type { StaticDocument } from './static-document.js';
 
 const SCRIPT = 'application/javascript; charset=utf-8';
@@ -42,22 +43,11 @@ const SHOW_DOCUMENTS = `SwaggerUIBundle({
 /** The hash of the one inline style of Swagger UI, in the logo of its top bar. A browser test fails when a new version changes it. */
 const STYLE_OF_LOGO = "'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='";
 
-/** The icons of Swagger UI are `data:` URLs in its style sheet. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  `style-src 'self' ${STYLE_OF_LOGO}`,
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
-const PAGE = {
-  type: 'text/html; charset=utf-8',
-  content: Buffer.from(HTML),
-  headers: { 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' },
+const FILES = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+  'swagger-ui-bundle.js': SCRIPT,
+  'swagger-ui-standalone-preset.js': SCRIPT,
 };
 
 /**
@@ -65,14 +55,12 @@ const PAGE = {
  * its inline styles violate a strict content security policy, and it serves every file of the package.
  */
 export const REFERENCE_PAGE: StaticDocument[] = [
-  { path: '/docs', ...PAGE },
-  { path: '/docs/', ...PAGE },
-  { path: '/docs/swagger-ui.css', type: 'text/css; charset=utf-8', content: swaggerUi('swagger-ui.css') },
-  { path: '/docs/favicon-32x32.png', type: 'image/png', content: swaggerUi('favicon-32x32.png') },
-  ...['swagger-ui-bundle.js', 'swagger-ui-standalone-preset.js'].map((name) => ({
-    path: `/docs/${name}`,
-    type: SCRIPT,
-    content: swaggerUi(name),
+  ...['/docs', '/docs/'].map((path) => ({
+    path,
+    type: 'text/html; charset=utf-8',
+    content: Buffer.from(HTML),
+    headers: pageHeaders(STYLE_OF_LOGO),
   })),
+  ...Object.entries(FILES).map(([name, type]) => ({ path: `/docs/${name}`, type, content: swaggerUi(name) })),
   { path: '/docs/show-documents.js', type: SCRIPT, content: Buffer.from(SHOW_DOCUMENTS) },
 ];

@@ -115,6 +115,7 @@ describe('the reference page', () => {
         "script-src 'self'",
         "style-src 'self' 'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='",
         "img-src 'self' data:",
+        "font-src 'self'",
         "connect-src 'self'",
         "base-uri 'none'",
         "form-action 'none'",
