@@ -57,7 +57,7 @@ async function listen(app: NestFastifyApplication, { HOST, PORT }: Environment):
   try {
     await app.listen(PORT, HOST);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = (cause as Error).message;
     throw new InvalidEnvironmentError(`HOST ${HOST} and PORT ${PORT} cannot be listened on: ${reason}`, {
       cause,
     });

@@ -11,8 +11,7 @@ const CONTROLS = /\p{Cc}/gu;
 const SUSPECT = /[^\x20-\x7e]|sk_/;
 
 /** No path of this service is longer; the rest would only fill the disk. */
-const PATH_MAX_LENGTH = 256;
-const USER_AGENT_MAX_LENGTH = 256;
+const MAX_LENGTH = 256;
 
 /** An address from a proxy may be any text if `TRUST_PROXY` trusts one too many. */
 const ADDRESS = /^[\da-f.:[\]]{2,64}$/i;
@@ -97,7 +96,7 @@ export function decisionWord({ decision, isShed, isStatus }: DecidedRequest): De
 export function loggablePath({ originalUrl }: Pick<FastifyRequest, 'originalUrl'>): string {
   const end = originalUrl.indexOf('?');
   const path = withoutKeys(end === -1 ? originalUrl : originalUrl.slice(0, end));
-  return path.length > PATH_MAX_LENGTH ? `${path.slice(0, PATH_MAX_LENGTH)}…` : path;
+  return path.length > MAX_LENGTH ? `${path.slice(0, MAX_LENGTH)}…` : path;
 }
 
 /** Returns the client's address, or `unknown` if a proxy sent something else. */
@@ -107,7 +106,7 @@ export function loggableAddress({ ip }: Pick<FastifyRequest, 'ip'>): string {
 
 /** Returns the header `User-Agent`, cut, without control characters and keys; undefined if there is none. */
 export function loggableUserAgent({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
-  const userAgent = headers['user-agent']?.slice(0, USER_AGENT_MAX_LENGTH);
+  const userAgent = headers['user-agent']?.slice(0, MAX_LENGTH);
   // Keys last: a control character between its letters would hide one.
   return userAgent !== undefined && SUSPECT.test(userAgent)
     ? withoutKeys(userAgent.replace(CONTROLS, ''))

@@ -3,7 +3,7 @@ import { type ErrorCode, statusOfCode } from '../errors/catalogue.js';
 import { errorReference } from './error.schema.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
 
-/** Returns what `@Stability()` declares of the operation. */
+/** Returns what `@Operation()` declares of the operation. */
 export function readStability(operation: OperationObject): 'stable' | 'beta' | 'experimental' {
   return (operation as OperationObject & { 'x-stability': 'stable' | 'beta' | 'experimental' })[
     'x-stability'

@@ -26,16 +26,13 @@ export function parseRedisAddresses(text: string): RedisAddress[] | null {
 }
 
 function parseRedisAddress(text: string): RedisAddress | null {
-  if (!URL.canParse(text)) {
-    return null;
-  }
-  const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(text);
-  const [, db] = /^(?:\/(\d{0,5}))?$/.exec(pathname) ?? [null, null];
-  // A query would set options of the Redis client, which are not configurable.
-  if (!/^rediss?:$/.test(protocol) || hostname === '' || db === null || search !== '' || hash !== '') {
-    return null;
-  }
   try {
+    const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(text);
+    const [, db] = /^(?:\/(\d{0,5}))?$/.exec(pathname) ?? [null, null];
+    // A query would set options of the Redis client, which are not configurable.
+    if (!/^rediss?:$/.test(protocol) || hostname === '' || db === null || search !== '' || hash !== '') {
+      return null;
+    }
     return {
       host: hostname.replace(/^\[(.*)\]$/, '$1'),
       port: Number(port || DEFAULT_PORT),
@@ -45,6 +42,6 @@ function parseRedisAddress(text: string): RedisAddress | null {
       db: Number(db ?? 0),
     };
   } catch {
-    return null; // A percent sign that escapes nothing.
+    return null; // No URL, or a percent sign that escapes nothing.
   }
 }

@@ -59,7 +59,7 @@ export class RequestSpans {
       'url.scheme': request.protocol,
       'client.address': request.ip,
       'http.response.header.x-request-id': [request.id],
-      ...(routeOptions.url !== undefined && { 'http.route': routeOptions.url }),
+      'http.route': routeOptions.url,
     };
     return this.tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, sender);
   }
@@ -69,16 +69,9 @@ function end(span: Span, { statusCode, raw }: FastifyReply): void {
   if (raw.headersSent) {
     span.setAttribute('http.response.status_code', statusCode);
   }
-  const failure = failureType(statusCode, raw);
-  if (failure !== null) {
+  if (!raw.writableFinished || statusCode >= 500) {
+    const failure = raw.writableFinished ? String(statusCode) : 'client_gone';
     span.setAttribute('error.type', failure).setStatus({ code: SpanStatusCode.ERROR });
   }
   span.end();
-}
-
-function failureType(statusCode: number, raw: FastifyReply['raw']): string | null {
-  if (!raw.writableFinished) {
-    return 'client_gone';
-  }
-  return statusCode >= 500 ? String(statusCode) : null;
 }

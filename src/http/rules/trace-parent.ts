@@ -20,17 +20,14 @@ export function parseTraceParent(header: string | string[] | undefined): TracePa
   return (parts?.groups as TraceParent | undefined) ?? null;
 }
 
-/** Keeps the identifiers of a span for every log line of the request. */
-export function logTrace(request: FastifyRequest, { traceId, spanId }: TraceParent): void {
-  request.traceFields = { trace_id: traceId, span_id: spanId };
+/** Keeps the identifiers of a span, if any, for every log line of the request. */
+export function logTrace(request: FastifyRequest, span: TraceParent | null): void {
+  request.traceFields = span && { trace_id: span.traceId, span_id: span.spanId };
 }
 
 /** An `onRequest` hook that adds the identifiers of the sender's span, if any, to every log line of the request. */
 export function logSenderTrace(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
-  const sender = parseTraceParent(request.headers['traceparent']);
-  if (sender !== null) {
-    logTrace(request, sender);
-  }
+  logTrace(request, parseTraceParent(request.headers['traceparent']));
   done();
 }
 
