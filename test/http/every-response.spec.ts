@@ -1,30 +1,15 @@
-import { startApplication, type TestApplication } from '../support/service/application.js';
-import { expectNoRateLimitHeaders, expectRateLimitHeaders } from '../support/http/expectations.js';
-import { type HttpResponse, send } from '../support/http/http.js';
-import { sendRaw, toHttpResponse } from '../support/http/raw-http.js';
+import { shareApplication } from '../support/service/application.js';
+import {
+  expectHardened,
+  expectNoRateLimitHeaders,
+  expectRateLimitHeaders,
+} from '../support/http/expectations.js';
+import type { HttpResponse, Init } from '../support/http/http.js';
 
-const POLICY = "default-src 'none'; frame-ancestors 'none'";
 const ORIGIN = 'https://shop.example';
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
-type Init = Parameters<typeof send>[1];
-
-let store: TestApplication;
-let key: string;
-
-beforeAll(async () => {
-  store = await startApplication({ environment: { CORS_ORIGINS: [ORIGIN] } });
-  ({ key } = await store.issue({ plan: 'enterprise', perMinute: 100_000, perDay: 100_000 }));
-  await store.database.query(`INSERT INTO pets (name, category_id) VALUES ('Rex', 7)`);
-});
-afterAll(() => store.close());
-
-/** Expects a policy that forbids running or framing the response, and no version, whose vulnerabilities one could look up. */
-function expectHardened({ headers }: HttpResponse): void {
-  expect(headers.get('x-content-type-options')).toBe('nosniff');
-  expect(headers.get('content-security-policy')).toBe(POLICY);
-  const banners = ['server', 'x-powered-by', 'via', 'x-aspnet-version', 'x-runtime'];
-  expect(banners.filter((name) => headers.has(name))).toEqual([]);
-}
+const store = shareApplication({ environment: { CORS_ORIGINS: [ORIGIN] } });
+beforeAll(() => store.database.query(`INSERT INTO pets (name, category_id) VALUES ('Rex', 7)`));
 
 describe.each<[string, number, string, Init]>([
   ['a list', 200, '/v1/pets', {}],
@@ -46,13 +31,14 @@ describe.each<[string, number, string, Init]>([
   ['the OpenAPI document', 200, '/openapi.json', {}],
   ['the OpenAPI document of administration', 200, '/admin-openapi.json', {}],
   ['liveness', 200, '/livez', {}],
+  ['liveness by another method', 405, '/livez', { method: 'POST' }],
   ['a script of the reference page', 200, '/docs/swagger-ui-bundle.js', {}],
   ['the root', 302, '/', { headers: { Accept: 'text/html' }, redirect: 'manual' }],
   ['an unknown file under /docs', 404, '/docs/package.json', {}],
   ['a path outside of the interface', 404, '/nothing', {}],
 ])('the response to %s', (_name, status, target, init) => {
   const request = (headers: Record<string, string> = {}) =>
-    send(`${store.url}${target}`, { key, ...init, headers: { ...init?.headers, ...headers } });
+    store.send(target, { ...init, headers: { ...init.headers, ...headers } });
   let response: HttpResponse;
 
   beforeAll(async () => {
@@ -90,40 +76,5 @@ describe.each<[string, number, string, Init]>([
     expect(headers.get('vary')).toContain('Origin');
     // Without cookies, `*` stands for every header (Fetch, section 3.3.3).
     expect(headers.get('access-control-expose-headers')).toBe('*');
-  });
-});
-
-describe('a response that is rarer', () => {
-  it('has these headers too: a preflight', async () => {
-    const headers = { Origin: ORIGIN, 'Access-Control-Request-Method': 'GET' };
-    const response = await send(`${store.url}/v1/pets`, { method: 'OPTIONS', headers });
-    expect([response.status, response.headers.has('x-request-id')]).toEqual([204, true]);
-    expectHardened(response);
-    expectNoRateLimitHeaders(response);
-  });
-
-  it('has these headers too, and is not cacheable: a 429 and a 500', async () => {
-    const { key: limited } = await store.issue({ plan: 'enterprise', perMinute: 2, perDay: 10 });
-    const call = (as: string) => send(`${store.url}/v1/pets`, { key: as });
-    await Promise.all([call(limited), call(limited)]);
-    const denied = await call(limited);
-    await store.database.query('ALTER TABLE pets RENAME COLUMN category_id TO lost');
-    const failed = await call(key);
-    await store.database.query('ALTER TABLE pets RENAME COLUMN lost TO category_id');
-    expect([denied.status, failed.status]).toEqual([429, 500]);
-    for (const response of [denied, failed]) {
-      expectHardened(response);
-      expectRateLimitHeaders(response);
-      expect(response.headers.get('cache-control')).toBe('no-store');
-    }
-  });
-
-  it.each([
-    ['bytes that are not HTTP', 400, 'nonsense\r\n\r\n'],
-    ['headers that are too large', 431, `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`],
-  ])('has these headers too: that to %s', async (_name, status, request) => {
-    const response = toHttpResponse(await sendRaw(store.url, request));
-    expect(response.status).toBe(status);
-    expectHardened(response);
   });
 });

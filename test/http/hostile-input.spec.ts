@@ -1,28 +1,15 @@
 import { once } from 'node:events';
-import net from 'node:net';
-import { startApplication, type TestApplication } from '../support/service/application.js';
+import { shareApplication } from '../support/service/application.js';
 import { expectError } from '../support/http/expectations.js';
-import { type HttpResponse, send } from '../support/http/http.js';
-import { sendRaw, toHttpResponse } from '../support/http/raw-http.js';
+import { dial, head, sendRaw, toHttpResponse } from '../support/http/raw-http.js';
 
 const PET = { name: 'Rex', categoryId: 7 };
 const KIB = 1024;
 
-let store: TestApplication;
-let key: string;
+const store = shareApplication();
 
-beforeAll(async () => {
-  store = await startApplication();
-  ({ key } = await store.issue({ plan: 'enterprise', perMinute: 100_000, perDay: 100_000 }));
-});
-afterAll(() => store.close());
-
-const sendTo = (target: string, init: Parameters<typeof send>[1] = {}): Promise<HttpResponse> =>
-  send(`${store.url}${target}`, { key, ...init });
-
-/** The head of a request exactly as it is sent. */
-const head = (request: string, ...headers: string[]) =>
-  `${[`${request} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key}`, 'Connection: close', ...headers].join('\r\n')}\r\n\r\n`;
+const closing = (line: string, ...headers: string[]) =>
+  head(line, `Authorization: Bearer ${store.key}`, 'Connection: close', ...headers);
 
 describe('prototype pollution', () => {
   // The service runs in this process, so whatever it pollutes is polluted here.
@@ -42,7 +29,7 @@ describe('prototype pollution', () => {
     String.raw`"\u005f_proto__":{"polluted":1,"status":"sold"}`,
     `"toString":1,"valueOf":1,"hasOwnProperty":1,"__defineGetter__":1`,
   ])('is impossible by a body with %s, which is ignored', async (field) => {
-    const response = await sendTo('/v1/pets', {
+    const response = await store.send('/v1/pets', {
       method: 'POST',
       body: `{"name":"Rex",${field},"categoryId":7}`,
     });
@@ -52,7 +39,7 @@ describe('prototype pollution', () => {
 
   it('is impossible by a body whose __proto__ has the fields that it lacks', async () => {
     const body = `{"__proto__":{"name":"Rex","categoryId":7}}`;
-    expectError(await sendTo('/v1/pets', { method: 'POST', body }), 400, 'invalid_request');
+    expectError(await store.send('/v1/pets', { method: 'POST', body }), 400, 'invalid_request');
   });
 
   it.each([
@@ -62,7 +49,7 @@ describe('prototype pollution', () => {
     ['/v1/pets/__proto__', 404],
     ['/admin/plans/__proto__', 403],
   ])('is impossible by the path or the query %s', async (target, status) => {
-    expect((await sendTo(target)).status).toBe(status);
+    expect((await store.send(target)).status).toBe(status);
   });
 
   it.each(['__proto__', 'constructor'])(
@@ -70,7 +57,7 @@ describe('prototype pollution', () => {
     async (name) => {
       const headers = { 'Idempotency-Key': name, 'X-Request-Id': name, [name]: 'polluted' };
       const init = { method: 'POST', headers, body: PET };
-      const [first, second] = [await sendTo('/v1/pets', init), await sendTo('/v1/pets', init)];
+      const [first, second] = [await store.send('/v1/pets', init), await store.send('/v1/pets', init)];
       expect([first.status, first.headers.get('x-request-id')]).toEqual([201, name]);
       expect(first.headers.get('idempotent-replayed')).toBeNull();
       expect(second.headers.get('idempotent-replayed')).toBe('true');
@@ -81,25 +68,25 @@ describe('prototype pollution', () => {
 
 describe('an oversized request', () => {
   it.each([
-    ['16 KiB of headers', () => head('GET /v1/pets', ...Array.from({ length: 10_000 }, () => 'a:b'))],
+    ['16 KiB of headers', () => closing('GET /v1/pets', ...Array.from({ length: 10_000 }, () => 'a:b'))],
     [
       'trailers of 16 KiB',
       () =>
-        `${head('POST /v1/pets', 'Content-Type: application/json', 'Transfer-Encoding: chunked')}2\r\n{}\r\n0\r\nX: ${'x'.repeat(17 * KIB)}\r\n\r\n`,
+        `${closing('POST /v1/pets', 'Content-Type: application/json', 'Transfer-Encoding: chunked')}2\r\n{}\r\n0\r\nX: ${'x'.repeat(17 * KIB)}\r\n\r\n`,
     ],
   ])('gets 431 for %s', async (_name, request) => {
     expectError(toHttpResponse(await sendRaw(store.url, request())), 431, 'headers_too_large');
   });
 
   it('gets 413 for an endless chunked body as soon as it exceeds 64 KiB', async () => {
-    const socket = net.connect(Number(new URL(store.url).port), '127.0.0.1');
+    const socket = dial(store.url);
     const chunk = `400\r\n${' '.repeat(KIB)}\r\n`;
     let response = '';
     socket.setEncoding('latin1').on('data', (text: string) => (response += text));
     // The server closes the connection while it is written to.
     socket.on('error', () => {});
     const closed = once(socket, 'close');
-    socket.write(head('POST /v1/pets', 'Content-Type: application/json', 'Transfer-Encoding: chunked'));
+    socket.write(closing('POST /v1/pets', 'Content-Type: application/json', 'Transfer-Encoding: chunked'));
     const flood = setInterval(() => socket.write(chunk.repeat(16)), 5);
     await closed;
     clearInterval(flood);
@@ -113,13 +100,13 @@ describe('an oversized request', () => {
     ['fields', `{${Array.from({ length: 6000 }, (_, index) => `"${index}":1`).join(',')}}`],
   ])('gets 400 within a second for 64 KiB of %s', async (_name, body) => {
     const start = performance.now();
-    expectError(await sendTo('/v1/pets', { method: 'POST', body }), 400, 'invalid_request');
+    expectError(await store.send('/v1/pets', { method: 'POST', body }), 400, 'invalid_request');
     expect(performance.now() - start).toBeLessThan(1000);
   });
 
   it('gets 200 with 4,000 query parameters, which are ignored', async () => {
-    expect((await sendTo(`/v1/pets?limit=1&${'a=1&'.repeat(3900)}`)).json).toHaveLength(1);
-    expectError(await sendTo(`/v1/pets?${'limit=1&'.repeat(1500)}`), 400, 'invalid_request');
+    expect((await store.send(`/v1/pets?limit=1&${'a=1&'.repeat(3900)}`)).json).toHaveLength(1);
+    expectError(await store.send(`/v1/pets?${'limit=1&'.repeat(1500)}`), 400, 'invalid_request');
   });
 });
 
@@ -141,7 +128,7 @@ describe('input to regular expressions', () => {
     ['a path of prefixes of keys', `/v1/${'sk_live_'.repeat(1800)}`, {}],
     ['an Idempotency-Key of 15 KiB', '/v1/pets', { 'Idempotency-Key': 'x'.repeat(LONG) }],
   ])('takes less than a second: %s', async (_name, target, headers) => {
-    const given = Object.entries({ Authorization: `Bearer ${key}`, Host: 'x', ...headers });
+    const given = Object.entries({ Authorization: `Bearer ${store.key}`, Host: 'x', ...headers });
     const lines = given.map(([name, value]) => `${name}: ${value}`).join('\r\n');
     const start = performance.now();
     const { status } = await sendRaw(
@@ -158,9 +145,9 @@ describe('SQL in a request', () => {
     const name = String.raw`\'; DROP TABLE pets; -- $1 ${'${1}'} %s {"a":1} E'\x00' "`;
     const headers = { 'Idempotency-Key': `';DROP-TABLE-pets;--` };
     const init = { method: 'POST', headers, body: { ...PET, name } };
-    const { status, json } = await sendTo('/v1/pets', init);
+    const { status, json } = await store.send('/v1/pets', init);
     expect([status, json.name]).toEqual([201, name]);
-    expect((await sendTo(`/v1/pets/${json.id}`)).json.name).toBe(name);
-    expect((await sendTo('/v1/pets', init)).headers.get('idempotent-replayed')).toBe('true');
+    expect((await store.send(`/v1/pets/${json.id}`)).json.name).toBe(name);
+    expect((await store.send('/v1/pets', init)).headers.get('idempotent-replayed')).toBe('true');
   });
 });

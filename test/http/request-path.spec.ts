@@ -1,32 +1,29 @@
 import { once } from 'node:events';
 import { Agent, type IncomingHttpHeaders, METHODS, request } from 'node:http';
-import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { startApplication, type TestApplication } from '../support/service/application.js';
+import { shareApplication } from '../support/service/application.js';
 import { ApiDocument } from '../support/http/document.js';
 import { eventually } from '../support/eventually.js';
 import { expectError } from '../support/http/expectations.js';
 import { hold } from '../support/load/holding.js';
-import { send } from '../support/http/http.js';
-import { parseResponse } from '../support/http/raw-http.js';
+import { dial, head, parseResponse } from '../support/http/raw-http.js';
 import { slotsTaken } from '../support/service/slots.js';
 
-const GENEROUS = { plan: 'enterprise', perMinute: 100_000, perDay: 100_000 };
 const PET = JSON.stringify({ name: 'Rex', categoryId: 7 });
 const MAX_SLOTS = 2;
 
-let store: TestApplication;
-let key: string;
-let adminKey: string;
-
-beforeAll(async () => {
-  store = await startApplication({
-    environment: { ANONYMOUS_LIMIT: 100_000, MAX_CONCURRENT_REQUESTS: MAX_SLOTS },
-  });
-  ({ key } = await store.issue(GENEROUS));
-  ({ key: adminKey } = await store.issue({ ...GENEROUS, role: 'admin' }));
+const store = shareApplication({
+  environment: { ANONYMOUS_LIMIT: 100_000, MAX_CONCURRENT_REQUESTS: MAX_SLOTS },
 });
-afterAll(() => store.close());
+let adminKey: string;
+beforeAll(async () => {
+  ({ key: adminKey } = await store.issue({
+    plan: 'enterprise',
+    perMinute: 100_000,
+    perDay: 100_000,
+    role: 'admin',
+  }));
+});
 
 describe('a request without a route', () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -68,7 +65,7 @@ describe('a request without a route', () => {
   ])(
     'returns 401 without a key and 404 with one, by every method, and counts both: %s',
     async (_name, target) => {
-      const clientKey = target.includes('dmin') ? adminKey : key;
+      const clientKey = target.includes('dmin') ? adminKey : store.key;
       let [anonymous, client] = [await sendTarget('GET', target), await sendTarget('GET', target, clientKey)];
       for (const method of methods) {
         const [denied, missing] = [
@@ -86,6 +83,7 @@ describe('a request without a route', () => {
   it.each([
     ['/v1/pets', ['GET', 'HEAD', 'POST']],
     ['/%761/pets/%zz', ['GET', 'HEAD']],
+    [`/v1/pets/${'9'.repeat(101)}`, ['GET', 'HEAD']],
     ['http://elsewhere.example/v1/pets/7', ['GET', 'HEAD']],
     ['/admin/keys', ['GET', 'HEAD', 'POST']],
   ])('returns 405 with Allow if the path has other methods: %s', async (target, allowed) => {
@@ -111,7 +109,7 @@ describe('a request without a route', () => {
     '*',
   ])('returns 404 without rate-limit headers outside of the interface: %s', async (target) => {
     for (const method of methods) {
-      const { status, headers } = await sendTarget(method, target, key);
+      const { status, headers } = await sendTarget(method, target, store.key);
       expect([method, status]).toEqual([method, 404]);
       expect(headers['x-ratelimit-limit']).toBeUndefined();
     }
@@ -125,31 +123,26 @@ describe('every operation of administration', () => {
 
   it.each(operations)('returns 403 for a client key: %s %s', async (method, target) => {
     expect(operations.length).toBeGreaterThan(9);
-    expectError(await send(`${store.url}${target}`, { method, key }), 403, 'forbidden');
+    expectError(await store.send(target, { method }), 403, 'forbidden');
   });
 });
 
 describe('a request body', () => {
   const slots = () => slotsTaken(store, 'createPet');
-  const head = (as: string | undefined, ...headers: string[]) =>
-    [
-      'POST /v1/pets HTTP/1.1',
-      'Host: x',
+  const post = (key: string | null, ...headers: string[]) =>
+    head(
+      'POST /v1/pets',
       'Content-Type: application/json',
       `Content-Length: ${PET.length}`,
-      ...(as === undefined ? [] : [`Authorization: Bearer ${as}`]),
+      ...(key === null ? [] : [`Authorization: Bearer ${key}`]),
       ...headers,
-      '\r\n',
-    ].join('\r\n');
-
-  function open(start: string): Socket {
-    const { hostname, port } = new URL(store.url);
-    const socket = connect(Number(port), hostname).setEncoding('latin1');
+    );
+  const open = (start: string) => {
+    const socket = dial(store.url).setEncoding('latin1');
     socket.write(start);
     return socket;
-  }
-
-  const create = () => send(`${store.url}/v1/pets`, { method: 'POST', key, body: PET });
+  };
+  const create = () => store.send('/v1/pets', { method: 'POST', body: PET });
 
   /** Takes all slots by creations, and returns what lets them end and returns their statuses. */
   async function takeAllSlots(): Promise<() => Promise<number[]>> {
@@ -164,12 +157,12 @@ describe('a request body', () => {
 
   it('is not waited for when the request is denied', async () => {
     const { key: exhausted } = await store.issue({ plan: 'enterprise', perMinute: 1, perDay: 10 });
-    expect((await send(`${store.url}/v1/pets`, { key: exhausted })).status).toBe(200);
+    expect((await store.send('/v1/pets', { key: exhausted })).status).toBe(200);
     for (const [as, status] of [
-      [undefined, 401],
+      [null, 401],
       [exhausted, 429],
     ] as const) {
-      const socket = open(`${head(as)}{`);
+      const socket = open(`${post(as)}{`);
       const [received] = (await once(socket, 'data')) as [string];
       expect(parseResponse(received).status).toBe(status);
       socket.destroy();
@@ -177,7 +170,7 @@ describe('a request body', () => {
   });
 
   it('is requested by 100 Continue', async () => {
-    const socket = open(head(key, 'Expect: 100-continue', 'Connection: close'));
+    const socket = open(post(store.key, 'Expect: 100-continue', 'Connection: close'));
     const [interim] = (await once(socket, 'data')) as [string];
     expect(interim).toBe('HTTP/1.1 100 Continue\r\n\r\n');
     socket.write(PET);
@@ -186,9 +179,9 @@ describe('a request body', () => {
 
   it('is counted before it arrives, holds no slot while it is slow, and is served though all slots are taken', async () => {
     const { key: counted } = await store.issue({ plan: 'free' });
-    const socket = open(`${head(counted, 'Connection: close')}{`);
+    const socket = open(`${post(counted, 'Connection: close')}{`);
     await eventually(async () => {
-      const { headers } = await send(`${store.url}/v1/rate-limit`, { key: counted });
+      const { headers } = await store.send('/v1/rate-limit', { key: counted });
       expect(headers.get('x-ratelimit-remaining')).toBe('59');
       expect(slots()).toBe(0);
     });
@@ -196,7 +189,7 @@ describe('a request body', () => {
     expect((await create()).status).toBe(503);
     socket.write(PET.slice(1));
     // The slow body has arrived by the time this later request has its response.
-    expect((await send(`${store.url}/v1/rate-limit`, { key })).status).toBe(200);
+    expect((await store.send('/v1/rate-limit')).status).toBe(200);
     expect(slots()).toBe(MAX_SLOTS);
     expect(await letGo()).toEqual([201, 201]);
     expect(parseResponse(await text(socket)).status).toBe(201);
@@ -207,23 +200,23 @@ describe('a request body', () => {
     ['malformed', '{', '/json', 400],
     ['of another type', PET, '/xml', 415],
   ])('leaves the connection open when it has arrived and is %s', async (_name, body, type, status) => {
-    const first = head(key)
+    const first = post(store.key)
       .replace('/json', type)
       .replace(/(Length: )\d+/, `$1${body.length}`);
-    const socket = open(`${first}${body}${head(key, 'Connection: close')}${PET}`);
+    const socket = open(`${first}${body}${post(store.key, 'Connection: close')}${PET}`);
     expect((await text(socket)).match(/HTTP\/1\.1 \d+/g)).toEqual([`HTTP/1.1 ${status}`, 'HTTP/1.1 201']);
   });
 
   it('leaves the connection open when it has arrived and its request is shed', async () => {
     const letGo = await takeAllSlots();
-    const socket = open(`${head(key)}${PET}${head(key, 'Connection: close')}${PET}`);
+    const socket = open(`${post(store.key)}${PET}${post(store.key, 'Connection: close')}${PET}`);
     expect((await text(socket)).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 503', 'HTTP/1.1 503']);
     expect(await letGo()).toEqual([201, 201]);
   });
 
   it('takes no slot and creates nothing when it breaks off', async () => {
     const before = await store.database.query('SELECT count(*) FROM pets');
-    const socket = open(`${head(key)}{`);
+    const socket = open(`${post(store.key)}{`);
     await eventually(async () => expect(slots()).toBe(0));
     socket.destroy();
     await once(socket, 'close');

@@ -7,11 +7,11 @@ export interface HttpResponse {
   json: any;
 }
 
-interface Init {
+export interface Init {
   method?: string;
   key?: string | undefined;
   headers?: Record<string, string>;
-  /** Sent as JSON, unless it is a string. */
+  /** Sent as JSON, unless it is a string or bytes. */
   body?: unknown;
   redirect?: 'manual';
   /** How long to wait for the whole response. Default: without limit. */
@@ -30,7 +30,9 @@ export async function send(
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
       ...headers,
     },
-    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body !== undefined && {
+      body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+    }),
     ...(redirect !== undefined && { redirect }),
     ...(patienceMs !== undefined && { signal: AbortSignal.timeout(patienceMs) }),
   });

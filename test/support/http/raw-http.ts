@@ -9,13 +9,19 @@ interface RawResponse {
   body: string;
 }
 
+/** Returns the head of a request exactly as it is sent. */
+export const head = (line: string, ...headers: string[]) =>
+  [`${line} HTTP/1.1`, 'Host: x', ...headers, '\r\n'].join('\r\n');
+
+/** Opens a connection. */
+export const dial = (url: string) => net.connect(Number(new URL(url).port), '127.0.0.1');
+
 /**
  * Sends bytes that no HTTP client would send, and reads until the server closes the connection. A well-formed request should have
  * `Connection: close`.
  */
 export async function sendRaw(url: string, ...parts: (string | Buffer)[]): Promise<RawResponse> {
-  const { hostname, port } = new URL(url);
-  const socket = net.connect(Number(port), hostname);
+  const socket = dial(url);
   socket.write(Buffer.concat(parts.map((part) => Buffer.from(part as string, 'latin1'))));
   return parseResponse(await text(socket));
 }
@@ -32,8 +38,8 @@ export function toHttpResponse({ status, headers, body }: RawResponse): HttpResp
 
 /** Parses a response. Further responses are in its body. */
 export function parseResponse(received: string): RawResponse {
-  const [head = '', ...rest] = received.split('\r\n\r\n');
-  const [statusLine = '', ...lines] = head.split('\r\n');
+  const [beginning = '', ...rest] = received.split('\r\n\r\n');
+  const [statusLine = '', ...lines] = beginning.split('\r\n');
   const headers = lines.map((line) => [
     line.slice(0, line.indexOf(':')).toLowerCase(),
     line.slice(line.indexOf(':') + 1).trim(),

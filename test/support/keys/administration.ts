@@ -1,4 +1,5 @@
 import type { IssuedKey, CreateKeyInput } from '../../../src/admin/keys/key.schemas.js';
+import type { TestDatabase } from '../database/database.js';
 import { startApplication, type TestApplication } from '../service/application.js';
 import { type HttpResponse, send } from '../http/http.js';
 
@@ -14,9 +15,9 @@ export interface Administration {
 
 const WIDE: Partial<CreateKeyInput> = { plan: 'enterprise', perMinute: 1_000_000, perDay: 10_000_000 };
 
-/** Starts the service, and issues an administrator's key whose limits a test file does not reach. */
-export async function startAdministration(): Promise<Administration> {
-  const store = await startApplication();
+/** Starts the service, on a database that the test owns or a new one, and issues an administrator's key whose limits a test file does not reach. */
+export async function startAdministration(database?: TestDatabase): Promise<Administration> {
+  const store = await startApplication(database && { database });
   const administrator = await store.issue({ ...WIDE, name: 'administrator', role: 'admin' });
   const sendAsAdmin = (request: string, body?: unknown) => {
     const [method = '', path = ''] = request.split(' ');

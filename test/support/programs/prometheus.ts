@@ -7,7 +7,7 @@ interface Sample {
   value: number;
 }
 
-export interface Scrape {
+interface Scrape {
   /** The kind of each metric by its name. */
   types: Map<string, string>;
   samples: Sample[];

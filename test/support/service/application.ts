@@ -6,6 +6,7 @@ import { KeyService } from '../../../src/admin/keys/key.service.js';
 import { type Environment, readEnvironment } from '../../../src/settings/environment.js';
 import { TestClock } from '../counters/clock.js';
 import { createDatabase, type TestDatabase } from '../database/database.js';
+import { type HttpResponse, type Init, send } from '../http/http.js';
 
 export interface TestApplication {
   url: string;
@@ -56,4 +57,25 @@ export async function startApplication({
       }
     },
   };
+}
+
+/** The application that the tests of a group share. */
+interface SharedApplication extends TestApplication {
+  /** A key whose limits no test reaches. */
+  key: string;
+  /** Sends a request, with that key unless `init` has another. */
+  send(path: string, init?: Init): Promise<HttpResponse>;
+}
+
+/** Starts an application before the tests of a group, and closes it after them. */
+export function shareApplication(options: Options = {}): SharedApplication {
+  const shared = {
+    send: (path, init) => send(`${shared.url}${path}`, { key: shared.key, ...init }),
+  } as SharedApplication;
+  beforeAll(async () => {
+    Object.assign(shared, await startApplication(options));
+    ({ key: shared.key } = await shared.issue({ plan: 'enterprise', perMinute: 100_000, perDay: 100_000 }));
+  });
+  afterAll(() => shared.close());
+  return shared;
 }
