@@ -3,13 +3,13 @@ import { generateApiKey } from '../../src/auth/rules/api-key.js';
 import { QueryRunner } from '../../src/database/query-runner.js';
 import { Connections } from '../../src/server/connections.js';
 import { parseRedisAddresses } from '../../src/settings/redis-address.js';
-import { startApplication, type TestApplication } from '../support/service/application.js';
+import { shareApplication, startApplication } from '../support/service/application.js';
 import { createDatabase } from '../support/database/database.js';
 import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { countKeyLookUps } from '../support/keys/key-look-ups.js';
 import { OWN_MIGRATIONS } from '../support/database/own-migrations.js';
-import { hasRedis, type RedisServer, startRedis } from '../support/counters/redis.js';
+import { hasRedis, startRedis } from '../support/counters/redis.js';
 
 const READY = { status: 'ok' };
 const NOT_READY = { code: 'service_unavailable', message: 'Not ready.', status: 503 };
@@ -25,20 +25,15 @@ const timesSince = (startedMs: number) => Math.floor((performance.now() - starte
 
 afterEach(() => jest.restoreAllMocks());
 
-describe('GET /readyz of a healthy service', () => {
-  let store: TestApplication;
-  const readyz = (key?: string) => send(`${store.url}/readyz`, { key });
+describe('a healthy service', () => {
+  const store = shareApplication();
+  const readyz = (key?: string) => store.send('/readyz', { key });
+  const getHealth = (key: string) => store.send('/admin/health', { key });
 
-  beforeAll(async () => {
-    store = await startApplication();
-  });
-  afterAll(() => store.close());
-
-  it('returns only the status, and looks up no key, whichever key the request has', async () => {
-    const client = await store.issue();
+  it('returns only the status at GET /readyz, and looks up no key, whichever key the request has', async () => {
     const administrator = await store.issue({ role: 'admin' });
     const lookUps = countKeyLookUps(store);
-    for (const key of [undefined, 'secret', generateApiKey('staging'), client.key, administrator.key]) {
+    for (const key of [undefined, 'secret', generateApiKey('staging'), store.key, administrator.key]) {
       const { status, json, headers } = await readyz(key);
       expect([status, json]).toEqual([200, READY]);
       expect(headers.get('cache-control')).toBe('no-store');
@@ -47,7 +42,7 @@ describe('GET /readyz of a healthy service', () => {
     expect(lookUps()).toBe(0);
   });
 
-  it('queries the database once for all requests within a second', async () => {
+  it('queries the database once for all requests to GET /readyz within a second', async () => {
     const run = jest.spyOn(QueryRunner.prototype, 'run');
     const startedMs = performance.now();
     const responses = await Promise.all(Array.from({ length: 100 }, () => readyz()));
@@ -55,25 +50,15 @@ describe('GET /readyz of a healthy service', () => {
     const queries = run.mock.calls.filter(([{ name }]) => name === 'recorded-migrations');
     expect(queries.length).toBeLessThanOrEqual(timesSince(startedMs));
   });
-});
 
-describe('GET /admin/health', () => {
-  let store: TestApplication;
-  const getHealth = (key?: string) => send(`${store.url}/admin/health`, { key });
-
-  beforeAll(async () => {
-    store = await startApplication();
-  });
-  afterAll(() => store.close());
-
-  it('returns the status of each part to an administrator, and is counted', async () => {
+  it('returns the status of each part at GET /admin/health to an administrator, and counts the request', async () => {
     const { key } = await store.issue({ role: 'admin', plan: 'business' });
     const { status, json, headers } = await getHealth(key);
     expect([status, json]).toEqual([200, { ready: true, draining: false, parts: PARTS }]);
     expect([headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')]).toEqual(['1000', '999']);
   });
 
-  it('reports a shutdown', async () => {
+  it('reports a shutdown at GET /admin/health', async () => {
     const { key } = await store.issue({ role: 'admin' });
     store.app.get(Connections).drain();
     expect((await getHealth(key)).json).toMatchObject({ ready: false, draining: true });
@@ -104,36 +89,29 @@ describe('a service whose database lacks migrations', () => {
   });
 });
 
-(hasRedis() ? describe : describe.skip)('a service whose Redis hangs', () => {
-  let server: RedisServer;
-  let store: TestApplication;
-
-  beforeAll(async () => {
-    server = await startRedis();
+(hasRedis() ? it : it.skip)(
+  'a service whose Redis hangs is ready, as requests are served, and reports to an administrator since when the store is degraded',
+  async () => {
+    const server = await startRedis();
     const COUNTER_STORE = parseRedisAddresses(`redis://127.0.0.1:${server.port}`) ?? [];
-    store = await startApplication({ environment: { COUNTER_STORE } });
-  });
-  afterAll(async () => {
+    const store = await startApplication({ environment: { COUNTER_STORE } });
+    const { key } = await store.issue({ role: 'admin' });
+    const call = (path: string) => send(store.url + path, { key });
+    const expectStore = (counterStore: object) =>
+      eventually(async () =>
+        expect((await call('/admin/health')).json.parts).toMatchObject({ counterStore }),
+      );
+    await expectStore({ status: 'up', kind: 'redis' });
+    server.pause();
+    await expectStore({
+      status: 'degraded',
+      kind: 'redis',
+      since: expect.stringMatching(/^\d{4}-.*Z$/),
+      message: expect.stringMatching(/^the counter store is away, so this replica counts locally: /),
+    });
+    expect((await call('/readyz')).json).toEqual(READY);
+    expect((await call('/v1/pets')).headers.get('x-ratelimit-degraded')).toBe('true');
     await store.close();
     await server.stop();
-  });
-
-  it('is ready, as requests are served, and reports to an administrator since when the store is degraded', async () => {
-    const { key } = await store.issue({ role: 'admin' });
-    const parts = async () => (await send(`${store.url}/admin/health`, { key })).json.parts;
-    await eventually(async () =>
-      expect((await parts()).counterStore).toEqual({ status: 'up', kind: 'redis' }),
-    );
-    server.pause();
-    await eventually(async () =>
-      expect((await parts())?.counterStore).toEqual({
-        status: 'degraded',
-        kind: 'redis',
-        since: expect.stringMatching(/^\d{4}-.*Z$/),
-        message: expect.stringMatching(/^the counter store is away, so this replica counts locally: /),
-      }),
-    );
-    expect((await send(`${store.url}/readyz`)).json).toEqual(READY);
-    expect((await send(`${store.url}/v1/pets`, { key })).headers.get('x-ratelimit-degraded')).toBe('true');
-  });
-});
+  },
+);

@@ -61,19 +61,6 @@ describe('a connection', () => {
     [newest, ...others].forEach((socket) => socket.destroy());
   });
 
-  it.each([
-    ['all headers', 'headersTimeout', 'GET / HTTP/1.1\r\nX-A: '],
-    ['the whole body', 'requestTimeout', 'POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n1'],
-  ] as const)('gets 408 without %s in time', async (_name, timeout, part) => {
-    await start(() => {});
-    server.headersTimeout = 300;
-    server[timeout] = 300;
-    const socket = dial();
-    socket.write(part);
-    expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 [^]*"code":"request_timeout"/);
-    expect(connections.errorsByStatus.get(408)).toBe(1);
-  });
-
   it('is closed when its client reads nothing for a time', async () => {
     await start((_request, response) => response.end(LARGE));
     server.setTimeout(300);

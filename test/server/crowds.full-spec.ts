@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { send } from '../support/http/http.js';
+import { dial, head } from '../support/http/raw-http.js';
 import { issueKey } from '../support/keys/keys.js';
 import { SilentClients } from '../support/load/silent-clients.js';
 import type { ServiceProcess } from '../support/service/service-process.js';
@@ -13,7 +14,7 @@ const MAX_MEMORY_BYTES = 450_000_000;
 const MAX_WAIT_MS = 1_500;
 /** The time between two requests of the other client, and how long it goes on after the crowd is complete. */
 const PROBE_INTERVAL_MS = 20;
-const AFTERWARDS_MS = 2_000;
+const AFTERWARDS_MS = 1_000;
 /** A page of 158 kB: a hundred names of 255 control characters, each of which takes six bytes in JSON. */
 const LARGE_PAGE =
   'INSERT INTO pets (name, category_id) SELECT repeat(chr(1), 255), 1 FROM generate_series(1, 100)';
@@ -52,17 +53,17 @@ afterAll(async () => {
   await database.drop();
 });
 
-const head = (line: string, ...headers: string[]) =>
-  [`${line} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${crowdKey}`, ...headers, '\r\n'].join('\r\n');
-const document = () => head('GET /openapi.json');
-const page = () => head('GET /v1/pets?limit=100');
+const request = (line: string, ...headers: string[]) =>
+  head(line, `Authorization: Bearer ${crowdKey}`, ...headers);
+const document = () => request('GET /openapi.json');
+const page = () => request('GET /v1/pets?limit=100');
 const creation = (length: number) =>
-  head('POST /v1/pets', 'Content-Type: application/json', `Content-Length: ${length}`);
+  request('POST /v1/pets', 'Content-Type: application/json', `Content-Length: ${length}`);
 
 /** Opens connections that send a body of a byte a second. */
 async function trickle(count: number): Promise<void> {
   for (let opened = 0; opened < count; opened += 1) {
-    const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
+    const socket = dial(url).on('error', () => {});
     socket.write(creation(1000));
     const sending = setInterval(() => socket.write(' '), 1000);
     socket.once('close', () => clearInterval(sending));

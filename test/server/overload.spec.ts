@@ -1,4 +1,4 @@
-import { connect, type Server } from 'node:net';
+import type { Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
@@ -9,7 +9,8 @@ import { startApplication, type TestApplication } from '../support/service/appli
 import { until } from '../support/eventually.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { hold } from '../support/load/holding.js';
-import { type HttpResponse, send } from '../support/http/http.js';
+import { type HttpResponse, type Init, send } from '../support/http/http.js';
+import { dial, head } from '../support/http/raw-http.js';
 import { scrape } from '../support/programs/prometheus.js';
 import { slotsTaken } from '../support/service/slots.js';
 
@@ -42,84 +43,82 @@ async function letGo(): Promise<void> {
   holder = null;
 }
 
-const fetchPath = (path: string, init: Parameters<typeof send>[1] = {}) =>
+const fetchPath = (path: string, init: Init = {}) =>
   send(`${store.url}${path}`, { key: client.key, ...init });
-const dial = (url = store.url) => connect(Number(new URL(url).port), '127.0.0.1');
 const inFlight = (operation: string) => slotsTaken(store, operation);
 
-/** Takes all slots of an operation with requests that wait for a locked table. */
-async function fill(
-  operation: string,
-  path: string,
-  init?: Parameters<typeof send>[1],
-): Promise<Promise<HttpResponse>[]> {
-  holder ??= await hold(store.database.url, 'LOCK TABLE pets, orders IN ACCESS EXCLUSIVE MODE');
-  const waiting = Array.from({ length: MAX }, () => fetchPath(path, init));
+/** Takes all slots of an operation with requests that wait for a locked table; returns what lets them end, and returns their statuses. */
+async function fill(operation: string, path: string): Promise<() => Promise<number[]>> {
+  holder = await hold(store.database.url, 'LOCK TABLE pets, orders IN ACCESS EXCLUSIVE MODE');
+  const waiting = Array.from({ length: MAX }, () => fetchPath(path));
   await until(() => inFlight(operation) === MAX);
-  return waiting;
+  return async () => {
+    await letGo();
+    return (await Promise.all(waiting)).map(({ status }) => status);
+  };
+}
+
+/** Expects the response to a request that was shed. */
+function expectShed(response: HttpResponse): void {
+  expectError(response, 503, 'service_unavailable', 'This server is overloaded. Try again shortly.');
+  expectRateLimitHeaders(response);
+  expect(response.headers.get('retry-after')).toBe('1');
+  expect(response.headers.get('cache-control')).toBe('no-store');
 }
 
 describe('a request while all slots of its operation are taken', () => {
-  it('returns 503 immediately, with rate-limit headers and Retry-After, and is not counted', async () => {
-    const { headers } = await fetchPath('/v1/rate-limit');
-    const waiting = await fill('listPets', '/v1/pets');
-    const sentMs = performance.now();
-    const denied = await fetchPath('/v1/pets');
-    expect(performance.now() - sentMs).toBeLessThan(500);
-    expectError(denied, 503, 'service_unavailable', 'This server is overloaded. Try again shortly.');
-    expectRateLimitHeaders(denied);
-    expect(denied.headers.get('retry-after')).toBe('1');
-    expect(denied.headers.get('cache-control')).toBe('no-store');
-    await letGo();
-    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200]);
-    const after = await fetchPath('/v1/rate-limit');
-    expect(after.headers.get('x-ratelimit-remaining')).toBe(
-      String(Number(headers.get('x-ratelimit-remaining')) - MAX),
-    );
-  });
-
-  it('is counted in the metrics', async () => {
-    const operation = 'listPets';
-    const read = async (name: string) => {
-      const metrics = await scrape(`http://127.0.0.1:${store.app.get(MetricsServer).port}`);
-      return metrics.value(`animal_store_${name}`, { operation }) ?? 0;
+  it('returns 503 immediately, with rate-limit headers and Retry-After, and is counted only in the metrics', async () => {
+    const remaining = async () =>
+      Number((await fetchPath('/v1/rate-limit')).headers.get('x-ratelimit-remaining'));
+    const metrics = async () => {
+      const read = await scrape(`http://127.0.0.1:${store.app.get(MetricsServer).port}`);
+      return ['shed_requests_total', 'requests_in_flight'].map(
+        (name) => read.value(`animal_store_${name}`, { operation: 'listPets' }) ?? 0,
+      );
     };
-    const shed = await read('shed_requests_total');
-    const waiting = await fill(operation, '/v1/pets');
-    await fetchPath('/v1/pets');
-    expect(await read('requests_in_flight')).toBe(MAX);
-    expect(await read('shed_requests_total')).toBe(shed + 1);
-    await letGo();
-    await Promise.all(waiting);
+    const [before, [shed = NaN]] = [await remaining(), await metrics()];
+    const finish = await fill('listPets', '/v1/pets');
+    const sentMs = performance.now();
+    expectShed(await fetchPath('/v1/pets'));
+    expect(performance.now() - sentMs).toBeLessThan(500);
+    expect(await metrics()).toEqual([shed + 1, MAX]);
+    expect(await finish()).toEqual([200, 200]);
+    expect(await remaining()).toBe(before - MAX);
   });
 
   it('returns deprecation headers as well', async () => {
-    const waiting = await fill('getPet', '/v1/pets/1');
+    const finish = await fill('getPet', '/v1/pets/1');
     const denied = await fetchPath('/v1/pets/1');
-    expect(denied.status).toBe(503);
+    expectShed(denied);
     expect(denied.headers.get('deprecation')).toBe('@1764892800');
     expect(denied.headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
-    await letGo();
-    await Promise.all(waiting);
+    await finish();
   });
 
   it('delays no other operation, nor health', async () => {
-    const waiting = await fill('listOrders', '/v1/store/orders');
-    expect((await fetchPath('/v1/store/orders')).status).toBe(503);
-    expect((await fetchPath('/v1/rate-limit')).status).toBe(200);
-    expect((await fetchPath('/readyz')).status).toBe(200);
-    expect((await fetchPath('/livez')).status).toBe(200);
+    const finish = await fill('listOrders', '/v1/store/orders');
+    const paths = ['/v1/store/orders', '/v1/rate-limit', '/readyz', '/livez'];
+    const responses = await Promise.all(paths.map((path) => fetchPath(path)));
+    expect(responses.map(({ status }) => status)).toEqual([503, 200, 200, 200]);
+    await finish();
+  });
+
+  it('takes one of a limited number of slots, too, if it has no route', async () => {
+    holder = await hold(store.database.url, 'LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE');
+    // A key that must be looked up.
+    const key = generateApiKey('staging');
+    const waiting = Array.from({ length: MAX }, () => fetchPath('/v1/nothing', { key }));
+    await until(() => inFlight('none') === MAX);
+    expectShed(await fetchPath('/v1/nothing', { key }));
     await letGo();
-    await Promise.all(waiting);
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([401, 401]);
   });
 });
 
 it('the work for a disconnected client keeps its slot until it is done', async () => {
   holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-  const disconnected = Array.from({ length: MAX }, () => dial());
-  disconnected.forEach((socket) =>
-    socket.write(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.key}\r\n\r\n`),
-  );
+  const disconnected = Array.from({ length: MAX }, () => dial(store.url));
+  disconnected.forEach((socket) => socket.write(head('GET /v1/pets', `Authorization: Bearer ${client.key}`)));
   await until(() => inFlight('listPets') === MAX);
   const server: Server = store.app.getHttpServer();
   const count = promisify(server.getConnections.bind(server));
@@ -134,13 +133,11 @@ it('the work for a disconnected client keeps its slot until it is done', async (
 
 describe('a client that pipelines', () => {
   const get = (path: string, ...headers: string[]) =>
-    [`GET ${path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${client.key}`, ...headers, '\r\n'].join(
-      '\r\n',
-    );
+    head(`GET ${path}`, `Authorization: Bearer ${client.key}`, ...headers);
 
   it('gets the responses to 32 requests in their order', async () => {
     const paths = Array.from({ length: 31 }, (_, index) => (index % 2 === 0 ? '/livez' : `/v1/no/${index}`));
-    const socket = dial();
+    const socket = dial(store.url);
     const response = text(socket);
     socket.write([...paths.map((path) => get(path)), get('/livez', 'Connection: close')].join(''));
     const bodies = [...(await response).matchAll(/"status":"ok"|at (\/v1\/no\/\d+)\.|overloaded/g)];
@@ -154,7 +151,7 @@ describe('a client that pipelines', () => {
   it.each(['/v1/pets', '/livez', '/openapi.json', '/nothing'])(
     'is disconnected beyond 32 requests in flight, whatever they are for: %s',
     async (path) => {
-      const socket = dial();
+      const socket = dial(store.url);
       const closed = new Promise((resolve) => socket.on('error', () => {}).once('close', resolve));
       socket.resume();
       socket.write(get('/v1/nothing') + get(path).repeat(32));
@@ -162,19 +159,4 @@ describe('a client that pipelines', () => {
       expect((await fetchPath('/livez')).status).toBe(200);
     },
   );
-});
-
-describe('a request without a route', () => {
-  it('takes one of a limited number of slots, too', async () => {
-    holder = await hold(store.database.url, 'LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE');
-    // A key that must be looked up.
-    const key = generateApiKey('staging');
-    const waiting = Array.from({ length: MAX }, () => fetchPath('/v1/nothing', { key }));
-    await until(() => inFlight('none') === MAX);
-    const denied = await fetchPath('/v1/nothing', { key });
-    expectError(denied, 503, 'service_unavailable');
-    expectRateLimitHeaders(denied);
-    await letGo();
-    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([401, 401]);
-  });
 });

@@ -1,5 +1,5 @@
 import { Agent, get, type IncomingMessage } from 'node:http';
-import net from 'node:net';
+import type { Socket } from 'node:net';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { Connections } from '../../src/server/connections.js';
@@ -7,9 +7,8 @@ import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { eventually, until } from '../support/eventually.js';
 import { hold } from '../support/load/holding.js';
-import { send } from '../support/http/http.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
-import { sendRaw } from '../support/http/raw-http.js';
+import { dial, head, sendRaw } from '../support/http/raw-http.js';
 
 let store: TestApplication;
 let client: IssuedKey;
@@ -27,25 +26,19 @@ const used = async () => {
   );
   return row?.day_used ?? 0;
 };
-const requestOf = (target: string, connection = 'keep-alive') =>
-  `GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.key}\r\nConnection: ${connection}\r\n\r\n`;
+const requestOf = (target: string) => head(`GET ${target}`, `Authorization: Bearer ${client.key}`);
+/** Sends requests on one connection, and holds them by a lock. */
+async function holdRequests(count: number) {
+  const lock = await hold(store.database.url, 'LOCK TABLE pets');
+  const responses = sendRaw(store.url, requestOf('/v1/pets').repeat(count));
+  await eventually(() => expectLocksWaitedFor(store.database, 1));
+  return { lock, responses };
+}
 /** New connections are rejected once the server closes. */
 const serverIsClosed = () =>
   eventually(() => expect(fetch(`${store.url}/livez`)).rejects.toThrow('fetch failed'));
 
 describe('a service that drains', () => {
-  it('is not ready, though it was a moment ago, and is still live', async () => {
-    expect((await send(`${store.url}/readyz`)).status).toBe(200);
-    store.app.get(Connections).drain();
-    const { status, json, headers } = await send(`${store.url}/readyz`);
-    expect([status, json]).toEqual([
-      503,
-      { code: 'service_unavailable', message: 'Not ready.', status: 503 },
-    ]);
-    expect(headers.get('retry-after')).toBe('1');
-    expect((await send(`${store.url}/livez`)).status).toBe(200);
-  });
-
   it('serves requests on existing and new connections, with Connection: close', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const fetchTarget = async (target: string) => {
@@ -55,11 +48,8 @@ describe('a service that drains', () => {
       });
       const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
       await text(response);
-      return {
-        status: response.statusCode,
-        connection: response.headers.connection,
-        reused: outgoing.reusedSocket,
-      };
+      const { statusCode: status, headers } = response;
+      return { status, connection: headers.connection, reused: outgoing.reusedSocket };
     };
     expect(await fetchTarget('/v1/pets')).toEqual({ status: 200, connection: 'keep-alive', reused: false });
     store.app.get(Connections).drain();
@@ -77,19 +67,8 @@ describe('a service that drains', () => {
     expect(await used()).toBe(5);
   });
 
-  it('finishes requests in flight, with Connection: close', async () => {
-    const lock = await hold(store.database.url, 'LOCK TABLE pets');
-    const response = sendRaw(store.url, requestOf('/v1/pets'));
-    await eventually(() => expectLocksWaitedFor(store.database, 1));
-    store.app.get(Connections).drain();
-    await lock.letGo();
-    expect(await response).toMatchObject({ status: 200, headers: { connection: 'close' } });
-  });
-
-  it('finishes all requests that a client has pipelined, with Connection: close on the last', async () => {
-    const lock = await hold(store.database.url, 'LOCK TABLE pets');
-    const responses = sendRaw(store.url, requestOf('/v1/pets').repeat(3));
-    await eventually(() => expectLocksWaitedFor(store.database, 1));
+  it('finishes all requests in flight that a client has pipelined, with Connection: close on the last', async () => {
+    const { lock, responses } = await holdRequests(3);
     store.app.get(Connections).drain();
     await lock.letGo();
     const { status, headers, body } = await responses;
@@ -105,13 +84,11 @@ describe('a service that drains', () => {
 
 describe('a service that ends', () => {
   it('finishes requests in flight, however long they take', async () => {
-    const lock = await hold(store.database.url, 'LOCK TABLE pets');
-    const response = sendRaw(store.url, requestOf('/v1/pets'));
-    await eventually(() => expectLocksWaitedFor(store.database, 1));
+    const { lock, responses } = await holdRequests(1);
     const closed = store.app.close();
     await serverIsClosed();
     await lock.letGo();
-    expect(await response).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    expect(await responses).toMatchObject({ status: 200, headers: { connection: 'close' } });
     await closed;
     expect(await used()).toBe(1);
     expect(store.app.get(Connections).cutOff).toBe(0);
@@ -122,9 +99,8 @@ describe('a service that ends', () => {
       'INSERT INTO pets (name, category_id) SELECT repeat(chr(1), 255), 1 FROM generate_series(1, 100)',
     );
     client = await store.issue({ plan: 'pro' });
-    const { hostname, port } = new URL(store.url);
-    const opened = once(store.app.getHttpServer(), 'connection') as Promise<[net.Socket]>;
-    const socket = net.connect(Number(port), hostname).pause();
+    const opened = once(store.app.getHttpServer(), 'connection') as Promise<[Socket]>;
+    const socket = dial(store.url).pause();
     // 4.7 MB: more than the buffers of both ends hold.
     socket.write(requestOf('/v1/pets?limit=100').repeat(30));
     const [theirs] = await opened;
