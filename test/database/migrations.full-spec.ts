@@ -62,34 +62,18 @@ describe('pendingMigrations', () => {
 });
 
 describe('applyPendingMigrations', () => {
-  it('applies each pending migration once, and returns their names', async () => {
+  it('applies each pending migration once, then only those that were added since, and returns their names', async () => {
     expect(await applyPendingMigrations(databaseUrl)).toEqual(OWN_MIGRATIONS);
-    expect(await pendingMigrations(databaseUrl)).toEqual([]);
     expect(await applyPendingMigrations(databaseUrl)).toEqual([]);
-  });
-
-  it('applies only the migrations that were added since', async () => {
-    await applyPendingMigrations(databaseUrl, folder);
     await addMigration('20991231000000_last', 'CREATE TABLE last ();');
     expect(await pendingMigrations(databaseUrl, folder)).toEqual(['20991231000000_last']);
     expect(await applyPendingMigrations(databaseUrl, folder)).toEqual(['20991231000000_last']);
   });
 
-  it('ends no statement at a semicolon in a comment or a function body', async () => {
-    await addMigration(
-      '20991231000000_function',
-      `-- One; two.
-     CREATE FUNCTION three() RETURNS integer LANGUAGE plpgsql AS $$ BEGIN RETURN 3; END $$;`,
-    );
-    await applyPendingMigrations(databaseUrl, folder);
-    expect(await database.query('SELECT three()')).toEqual([{ three: 3 }]);
-  });
-
   it('lets a migration exceed the timeouts of the role, which are meant for requests', async () => {
+    const name = new URL(databaseUrl).pathname.slice(1);
     for (const timeout of ['statement_timeout', 'transaction_timeout', 'idle_session_timeout']) {
-      await database.query(
-        `ALTER ROLE CURRENT_USER IN DATABASE ${nameOf(databaseUrl)} SET ${timeout} = '200ms'`,
-      );
+      await database.query(`ALTER ROLE CURRENT_USER IN DATABASE ${name} SET ${timeout} = '200ms'`);
     }
     await addMigration('20991231000000_slow', 'SELECT pg_sleep(0.5);');
     expect(await applyPendingMigrations(databaseUrl, folder)).toContain('20991231000000_slow');
@@ -110,8 +94,6 @@ describe('applyPendingMigrations', () => {
   });
 });
 
-const nameOf = (url: string) => new URL(url).pathname.slice(1);
-
 const migrationError = (message: string) => ({ constructor: MigrationError, message });
 
 /** The error for a failed migration, in one line. */
@@ -123,45 +105,37 @@ const failure = (name: string, why: string) =>
   );
 
 describe('a failed migration', () => {
-  async function failOnce(): Promise<void> {
-    await addMigration(BROKEN, 'SELECT 1 / 0;');
-    await applyPendingMigrations(databaseUrl, folder).catch(() => {});
-  }
-  it('is reported with the error of the database, leaves nothing behind, and blocks the next start', async () => {
-    await addMigration(BROKEN, 'CREATE TABLE half (); SELECT 1 / 0;');
-    await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
-      failure(BROKEN, 'failed: ERROR: division by zero'),
-    );
-    expect(await database.query("SELECT to_regclass('half') AS half")).toEqual([{ half: null }]);
+  const divisionByZero = failure(BROKEN, 'failed: ERROR: division by zero');
+  const apply = () => applyPendingMigrations(databaseUrl, folder);
 
-    const earlier = failure(BROKEN, 'failed: ERROR: division by zero');
-    await expect(pendingMigrations(databaseUrl, folder)).rejects.toMatchObject(earlier);
-    await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(earlier);
+  beforeEach(async () => {
+    await addMigration(BROKEN, 'CREATE TABLE half (); SELECT 1 / 0;');
+    await expect(apply()).rejects.toMatchObject(divisionByZero);
+  });
+
+  it('is reported with the error of the database, leaves nothing behind, and blocks the next start', async () => {
+    expect(await database.query("SELECT to_regclass('half') AS half")).toEqual([{ half: null }]);
+    await expect(pendingMigrations(databaseUrl, folder)).rejects.toMatchObject(divisionByZero);
+    await expect(apply()).rejects.toMatchObject(divisionByZero);
   });
 
   it('is reported without a reason when its process was killed', async () => {
-    await failOnce();
     await database.query('UPDATE _prisma_migrations SET logs = NULL');
-    await expect(applyPendingMigrations(databaseUrl, folder)).rejects.toMatchObject(
-      failure(BROKEN, 'is being applied, or was interrupted'),
-    );
+    await expect(apply()).rejects.toMatchObject(failure(BROKEN, 'is being applied, or was interrupted'));
   });
 
   it('is ignored when it belongs to another release', async () => {
-    await failOnce();
     expect(await pendingMigrations(databaseUrl)).toEqual([]);
     expect(await applyPendingMigrations(databaseUrl)).toEqual([]);
   });
 
   it('is pending again once resolved as rolled back, and not once resolved as applied', async () => {
-    await failOnce();
     await resolveMigration(databaseUrl, BROKEN, 'rolled-back', folder);
     expect(await pendingMigrations(databaseUrl, folder)).toEqual([BROKEN]);
 
-    await applyPendingMigrations(databaseUrl, folder).catch(() => {});
+    await apply().catch(() => {});
     await resolveMigration(databaseUrl, BROKEN, 'applied', folder);
-    expect(await pendingMigrations(databaseUrl, folder)).toEqual([]);
-    expect(await applyPendingMigrations(databaseUrl, folder)).toEqual([]);
+    expect(await apply()).toEqual([]);
   });
 });
 

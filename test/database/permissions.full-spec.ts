@@ -8,6 +8,7 @@ import { IdempotencyCleanup } from '../../src/idempotency/idempotency.cleanup.js
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { eventually } from '../support/eventually.js';
+import { expectError } from '../support/http/expectations.js';
 import { send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';
 import { run } from '../support/service/service-process.js';
@@ -41,19 +42,22 @@ describe('a service whose role lacks privileges', () => {
   async function start(environment: Partial<Environment> = {}): Promise<TestApplication> {
     store = await startApplication({
       database,
-      environment: { DATABASE_URL: urlOfRole(), EXPERIMENTAL: true, ...environment },
+      environment: { DATABASE_URL: urlOf(role), EXPERIMENTAL: true, ...environment },
     });
     return store;
   }
 
-  function urlOfRole(): string {
-    const url = new URL(database.url);
-    url.username = role;
-    url.password = 'secret';
-    return url.href;
-  }
-
+  const urlOf = (username: string) =>
+    Object.assign(new URL(database.url), { username, password: 'secret' }).href;
   const linesOfLog = () => errors.mock.calls.map(([line]) => String(line));
+
+  /** Expects a service that is not ready, one log line with what to grant, and that it is ready once that is granted. */
+  async function expectReadyAfter(url: string, fault: string, grant: string): Promise<void> {
+    expect((await send(`${url}/readyz`)).status).toBe(503);
+    expect(linesOfLog()).toEqual([`Not ready: ${fault}: run "${grant}"`]);
+    await database.query(grant);
+    await eventually(async () => expect((await send(`${url}/readyz`)).status).toBe(200));
+  }
 
   it('is not ready, logs in one line what to grant, and serves every operation once that is granted', async () => {
     const { key } = await issueKey(database, { plan: 'business', role: 'admin' });
@@ -62,9 +66,8 @@ describe('a service whose role lacks privileges', () => {
     expect(linesOfLog()).toEqual([
       expect.stringMatching(/^Not ready: permission denied for .*: run "GRANT .* ON .* TO service_.*"$/),
     ]);
-    const grants = [...(linesOfLog()[0] ?? '').matchAll(/run "(GRANT [^"]+)"/g)].map(([, grant]) => grant);
-    for (const grant of grants) {
-      await database.query(String(grant));
+    for (const [, grant = ''] of (linesOfLog()[0] ?? '').matchAll(/run "(GRANT [^"]+)"/g)) {
+      await database.query(grant);
     }
     await eventually(async () => expect((await send(`${url}/readyz`)).status).toBe(200));
     errors.mockClear();
@@ -79,22 +82,22 @@ describe('a service whose role lacks privileges', () => {
     };
     const rex = { name: 'Rex', categoryId: 1 };
     const { json: pet } = await call('POST /v1/pets', rex);
-    await call('POST /v1/pets', rex, { 'Idempotency-Key': 'a' });
-    await call('POST /v1/pets', rex, { 'Idempotency-Key': 'a' });
-    await call(`GET /v1/pets/${pet.id}`);
-    await call('GET /v1/pets');
-    await call('POST /v1/store/orders', { petId: pet.id, quantity: 1 });
-    await call('GET /v1/store/orders');
-    await call('GET /v1/rate-limit');
-    await call('PUT /admin/plans/free', { perMinute: 61, perDay: 1000 });
     const { json: issued } = await call('POST /admin/keys', { name: 'shop', plan: 'free' });
-    await call(`POST /admin/keys/${issued.id}/rotate`, {});
-    await call(`PATCH /admin/keys/${issued.id}`, { plan: 'pro' });
-    await call(`POST /admin/keys/${issued.id}/unban`);
-    await call(`POST /admin/keys/${issued.id}/revoke`);
-    await call('GET /admin/keys');
-    await call('GET /admin/usage');
-    await call('GET /admin/audit');
+    await call('POST /v1/pets', rex, { 'Idempotency-Key': 'a' });
+    await call('POST /v1/pets', rex, { 'Idempotency-Key': 'a' });
+    for (const [target, body] of [
+      [`GET /v1/pets/${pet.id}`],
+      ['POST /v1/store/orders', { petId: pet.id, quantity: 1 }],
+      ['PUT /admin/plans/free', { perMinute: 61, perDay: 1000 }],
+      [`POST /admin/keys/${issued.id}/rotate`, {}],
+      [`PATCH /admin/keys/${issued.id}`, { plan: 'pro' }],
+      [`POST /admin/keys/${issued.id}/unban`],
+      [`POST /admin/keys/${issued.id}/revoke`],
+      ...['v1/pets', 'v1/store/orders', 'v1/rate-limit'].map((path) => [`GET /${path}`] as const),
+      ...['keys', 'usage', 'audit'].map((path) => [`GET /admin/${path}`] as const),
+    ] as const) {
+      await call(target, body);
+    }
     await app.get(CounterCleanup).deleteExpired();
     await app.get(UsageJournal).aggregate();
     await app.get(UsageCleanup).deleteExpired();
@@ -104,10 +107,8 @@ describe('a service whose role lacks privileges', () => {
 
   it('makes a terminal command fail with one line that names the missing privilege', async () => {
     await database.query(`REVOKE SELECT ON plans FROM ${role}`);
-    const url = urlOfRole();
-    expect(
-      await run('cli/admin.js', { APP_ENV: 'staging', DATABASE_URL: url }, 'plans', 'list'),
-    ).toMatchObject({
+    const settings = { APP_ENV: 'staging', DATABASE_URL: urlOf(role) };
+    expect(await run('cli/admin.js', settings, 'plans', 'list')).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
         /^The role of DATABASE_URL lacks a privilege, which the owner of the table may GRANT: .*permission denied for table plans.*\n$/,
@@ -121,12 +122,9 @@ describe('a service whose role lacks privileges', () => {
     const { url } = await start();
     expect((await send(`${url}/readyz`)).status).toBe(200);
     await database.query(`REVOKE SELECT ON pets FROM ${role}`);
-    const { status, json } = await send(`${url}/v1/pets`, { key });
-    expect([status, json.code]).toEqual([503, 'service_unavailable']);
+    expectError(await send(`${url}/v1/pets`, { key }), 503, 'service_unavailable');
     await eventually(async () => expect((await send(`${url}/readyz`)).status).toBe(503));
-    expect(linesOfLog()).toEqual([
-      `Not ready: permission denied for pets: run "GRANT SELECT ON pets TO ${role}"`,
-    ]);
+    await expectReadyAfter(url, 'permission denied for pets', `GRANT SELECT ON pets TO ${role}`);
   });
 
   describe('with counters of another role', () => {
@@ -152,15 +150,9 @@ describe('a service whose role lacks privileges', () => {
     });
 
     it('is not ready while that role lacks them, and logs what to grant', async () => {
-      const direct = new URL(database.url);
-      direct.username = counting;
-      direct.password = 'secret';
-      const { url } = await start({ DIRECT_DATABASE_URL: direct.href });
-      expect((await send(`${url}/readyz`)).status).toBe(503);
+      const { url } = await start({ DIRECT_DATABASE_URL: urlOf(counting) });
       const grant = `GRANT SELECT, INSERT, UPDATE, DELETE ON rate_limit_counters TO ${counting}`;
-      expect(linesOfLog()).toEqual([`Not ready: permission denied for rate_limit_counters: run "${grant}"`]);
-      await database.query(grant);
-      await eventually(async () => expect((await send(`${url}/readyz`)).status).toBe(200));
+      await expectReadyAfter(url, `permission denied for rate_limit_counters`, grant);
     });
   });
 
@@ -168,12 +160,11 @@ describe('a service whose role lacks privileges', () => {
     await database.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`);
     await database.query('REVOKE USAGE ON SCHEMA public FROM PUBLIC');
     const { url } = await start();
-    expect((await send(`${url}/readyz`)).status).toBe(503);
-    expect(linesOfLog()).toEqual([
-      `Not ready: permission denied for schema public: run "GRANT USAGE ON SCHEMA public TO ${role}"`,
-    ]);
-    await database.query(`GRANT USAGE ON SCHEMA public TO ${role}`);
-    await eventually(async () => expect((await send(`${url}/readyz`)).status).toBe(200));
+    await expectReadyAfter(
+      url,
+      'permission denied for schema public',
+      `GRANT USAGE ON SCHEMA public TO ${role}`,
+    );
   });
 
   it('is ready with only UPDATE on the sequences', async () => {

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import pg from 'pg';
 import { ApiKeyChangeListener } from '../../src/auth/api-key-change-listener.js';
 import type { Environment } from '../../src/settings/environment.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
-import { createDatabase, type TestDatabase } from '../support/database/database.js';
-import { type HttpResponse, send } from '../support/http/http.js';
+import { TestClock } from '../support/counters/clock.js';
+import { createDatabase, query, type TestDatabase } from '../support/database/database.js';
+import { send } from '../support/http/http.js';
 import { countKeyLookUps } from '../support/keys/key-look-ups.js';
 import { until } from '../support/eventually.js';
 import {
@@ -15,53 +15,63 @@ import {
   startPgBouncer,
 } from '../support/database/pgbouncer.js';
 
+const LIMIT = 300;
+const REQUESTS = 2 * LIMIT;
+const CONNECTIONS = 40;
+
 const inMode = (poolMode: string) => DOCUMENTED.replace(/^pool_mode = .*$/m, `pool_mode = ${poolMode}`);
 
+let database: TestDatabase;
 const poolers: PgBouncer[] = [];
 const stores: TestApplication[] = [];
 
+beforeEach(async () => {
+  database = await createDatabase();
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await endAll();
+  await database.drop();
+});
+
+async function endAll(): Promise<void> {
+  await Promise.all(stores.splice(0).map((store) => store.close()));
+  await Promise.all(poolers.splice(0).map((pooler) => pooler.stop()));
+}
+
 /** Starts a PgBouncer that ends with the test. */
-async function startPooler(database: TestDatabase, pooling?: string): Promise<string> {
+async function startPooler(pooling?: string): Promise<string> {
   const pooler = await startPgBouncer(database.url, pooling);
   poolers.push(pooler);
   return pooler.url;
 }
 
 /** Starts a service that ends with the test. */
-async function startStore(
-  database: TestDatabase,
-  environment: Partial<Environment>,
-): Promise<TestApplication> {
-  const store = await startApplication({ database, environment });
+async function startStore(environment: Partial<Environment>, clock?: TestClock): Promise<TestApplication> {
+  const store = await startApplication({ database, environment, ...(clock && { clock }) });
   stores.push(store);
   return store;
 }
 
-afterEach(async () => {
-  await Promise.all(stores.splice(0).map((store) => store.close()));
-  await Promise.all(poolers.splice(0).map((pooler) => pooler.stop()));
+const creation = (key: string, attempt: number) => ({
+  method: 'POST',
+  key,
+  headers: { 'Idempotency-Key': `attempt-${attempt}` },
+  body: { name: 'Tom', categoryId: 3 },
 });
 
 describeOnPgBouncer('a connection through PgBouncer, which loses notifications', () => {
-  let database: TestDatabase;
-
-  beforeAll(async () => {
-    database = await createDatabase();
-  });
-  afterAll(() => database.drop());
-  afterEach(() => jest.restoreAllMocks());
-
   it.each(['transaction', 'session', 'statement'])(
     'is detected (pool_mode = %s): every key is looked up, and the log has one warning',
     async (poolMode) => {
-      const url = await startPooler(database, inMode(poolMode));
+      const url = await startPooler(inMode(poolMode));
       const warnings = jest.spyOn(Logger.prototype, 'warn');
-      const store = await startStore(database, { DIRECT_DATABASE_URL: url });
+      const store = await startStore({ DIRECT_DATABASE_URL: url });
       const watch = store.app.get(ApiKeyChangeListener);
       const { id, key } = await store.issue({ plan: 'business' });
       await until(() => warnings.mock.calls.length > 0);
-      // Long enough for more than one attempt.
-      await pause(2500);
+      // Long enough for another attempt.
+      await pause(1500);
       expect(warnings.mock.calls).toEqual([
         [
           'Key changes are not received, so every key is looked up: a pooler is in the way; ' +
@@ -79,74 +89,107 @@ describeOnPgBouncer('a connection through PgBouncer, which loses notifications',
     },
   );
 
-  it('is harmless when DIRECT_DATABASE_URL bypasses the pooler', async () => {
-    const url = await startPooler(database);
-    const store = await startStore(database, { DATABASE_URL: url, DIRECT_DATABASE_URL: database.url });
+  it('is harmless when DIRECT_DATABASE_URL bypasses the pooler: all is served, and a creation with an Idempotency-Key happens once', async () => {
+    const url = await startPooler();
+    const store = await startStore({ DATABASE_URL: url, DIRECT_DATABASE_URL: database.url });
     const watch = store.app.get(ApiKeyChangeListener);
     await until(() => watch.isCurrent);
     const { id, key } = await store.issue({ plan: 'business' });
     // Enough concurrent queries that the pooler lends several connections in turn, none of which has the statements
     // of another.
     for (let round = 1; round <= 20; round += 1) {
-      const responses = await Promise.all(
-        ['?limit=1', '?limit=2&status=sold', '/1', ''].map((target) =>
+      const responses = await Promise.all([
+        ...['?limit=1', '?limit=2&status=sold', '/0', ''].map((target) =>
           send(`${store.url}/v1/pets${target}`, { key }),
         ),
-      );
-      expect(responses.map(({ status }) => status)).toEqual([200, 200, 404, 200]);
-      expect(responses.map(({ headers }) => headers.get('x-ratelimit-degraded'))).toEqual(
-        Array(4).fill(null),
-      );
+        // The same creation twice.
+        ...[1, 2].map(() => send(`${store.url}/v1/pets`, creation(key, round))),
+      ]);
+      expect(responses.slice(0, 4).map(({ status }) => status)).toEqual([200, 200, 404, 200]);
+      expect([201, 409]).toEqual(expect.arrayContaining(responses.slice(4).map(({ status }) => status)));
+      expect(responses.filter(({ headers }) => headers.has('x-ratelimit-degraded'))).toEqual([]);
     }
+    expect(await database.query('SELECT count(*)::int FROM pets')).toEqual([{ count: 20 }]);
     // No setting is left behind on a connection that is lent to the next client.
     expect(await send(`${store.url}/readyz`)).toMatchObject({ status: 200 });
-    const lent = new pg.Pool({ connectionString: url, max: 20 });
-    const timeouts = await Promise.all(
-      Array.from({ length: 20 }, () =>
-        lent.query("SELECT pg_sleep(0.2), current_setting('statement_timeout') AS timeout"),
-      ),
-    );
-    await lent.end();
-    expect(new Set(timeouts.map(({ rows }) => rows[0].timeout))).toEqual(new Set(['0']));
+    const current = "SELECT pg_sleep(0.2), current_setting('statement_timeout') AS timeout";
+    const timeouts = await Promise.all(Array.from({ length: 20 }, () => query(url, current)));
+    expect(new Set(timeouts.map(([row]) => row?.['timeout']))).toEqual(new Set(['0']));
     const { generation } = watch;
     await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
     await until(() => watch.generation > generation);
     expect((await send(`${store.url}/v1/pets`, { key })).status).toBe(401);
   });
+});
 
-  it('keeps one server connection for each creation with an Idempotency-Key in transaction mode, and creates it once', async () => {
-    const url = await startPooler(database);
-    const store = await startStore(database, { DATABASE_URL: url, DIRECT_DATABASE_URL: database.url });
-    const { key } = await store.issue({ plan: 'business' });
-    const [rex] = await database.query<{ id: string }>(
-      `INSERT INTO pets (name, category_id) VALUES ('Rex', 7) RETURNING id`,
-    );
-    const create = (target: string, body: string, attempt: number) =>
-      send(`${store.url}${target}`, {
-        method: 'POST',
-        key,
-        body,
-        headers: { 'Idempotency-Key': `${attempt}${target}` },
-      });
-    const each = [1, 2, 3, 4].flatMap((attempt) => [
-      () => create('/v1/pets', '{"name":"Tom","categoryId":3}', attempt),
-      () => create('/v1/store/orders', `{"petId":${rex?.id},"quantity":2}`, attempt),
-    ]);
-    const replayed = ({ headers }: HttpResponse) => headers.get('idempotent-replayed') === 'true';
+/** Sets a default of every later session that sets none. */
+const setDefault = (setting: string) => database.query(`ALTER DATABASE ${databaseName()} SET ${setting}`);
+const databaseName = () => new URL(database.url).pathname.slice(1);
 
-    // Pairs of the same request, and enough of them that the pooler lends several connections in turn.
-    const responses = await Promise.all([...each, ...each].map((repeat) => repeat()));
-    const created = responses.filter((response) => response.status === 201 && !replayed(response));
-    expect(created).toHaveLength(each.length);
-    const others = responses.filter((response) => !created.includes(response));
-    expect(others.filter((response) => response.status !== 409 && !replayed(response))).toEqual([]);
+async function startReplicas(environment: Partial<Environment> = {}): Promise<void> {
+  const clock = new TestClock();
+  await startStore(environment, clock);
+  await startStore(environment, clock);
+}
 
-    const again = await Promise.all(each.map((repeat) => repeat()));
-    expect(again.filter((response) => response.status !== 201 || !replayed(response))).toEqual([]);
-    const texts = (of: HttpResponse[]) => of.map(({ text }) => text).toSorted();
-    expect(texts(again)).toEqual(texts(created));
-    const [toms] = await database.query(`SELECT count(*)::int FROM pets WHERE name = 'Tom'`);
-    const { json: orders } = await send(`${store.url}/v1/store/orders`, { key });
-    expect([toms, orders.length]).toEqual([{ count: 4 }, 4]);
+/** Sends twice the limit to both replicas, and counts the responses by status. */
+async function exceedLimit(): Promise<Record<string, number>> {
+  const [first] = stores as [TestApplication];
+  const { key } = await first.issue({ plan: 'pro' });
+  const counts: Record<string, number> = {};
+  let sent = 0;
+  const sendInTurn = async () => {
+    while (sent < REQUESTS) {
+      sent += 1;
+      const { status, headers } = await send(`${stores[sent % 2]?.url}/v1/pets?limit=1`, { key });
+      const kind = headers.get('x-ratelimit-degraded') === null ? `${status}` : `${status} degraded`;
+      counts[kind] = (counts[kind] ?? 0) + 1;
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, sendInTurn));
+  return counts;
+}
+
+const EXACT = { 200: LIMIT, 429: REQUESTS - LIMIT };
+
+const readiness = () => Promise.all(stores.map(async ({ url }) => (await send(`${url}/readyz`)).status));
+
+describe('two replicas on a database whose default isolation is repeatable read', () => {
+  it('stay exact over direct connections, and are ready', async () => {
+    await setDefault("default_transaction_isolation = 'repeatable read'");
+    await startReplicas();
+    expect(await exceedLimit()).toEqual(EXACT);
+    expect(await readiness()).toEqual([200, 200]);
+  });
+});
+
+describeOnPgBouncer('a service behind PgBouncer', () => {
+  it.each([
+    [
+      "default_transaction_isolation = 'repeatable read'",
+      'transactions are repeatable read by default, and must be read committed',
+      "default_transaction_isolation = 'read committed'",
+    ],
+    [
+      "timezone = 'America/New_York'",
+      'the time zone is America/New_York by default, and must be UTC',
+      "timezone = 'UTC'",
+    ],
+  ])('is not ready until its role is set, and logs the statement to run: %s', async (wrong, what, right) => {
+    const errors = jest.spyOn(Logger.prototype, 'error').mockImplementation();
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    await setDefault(wrong);
+    await startReplicas({ DATABASE_URL: await startPooler() });
+    expect(await readiness()).toEqual([503, 503]);
+    const repair = `ALTER ROLE postgres IN DATABASE ${databaseName()} SET ${right}`;
+    const line = expect.stringMatching(`^Not ready: ${what}: run "${repair}"`);
+    expect(errors.mock.calls).toEqual([[line], [line]]);
+
+    await database.query(repair);
+    // The service and the pooler connect anew.
+    await endAll();
+    await startReplicas({ DATABASE_URL: await startPooler() });
+    expect(await readiness()).toEqual([200, 200]);
+    expect(await exceedLimit()).toEqual(EXACT);
   });
 });

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { cp, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,7 +8,6 @@ import { createDatabase, query, type TestDatabase } from '../support/database/da
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const SERVER = process.env['TEST_DATABASE_URL'] ?? '';
 const INIT = '20261123000000_init';
-const DIFF = ['migrate', 'diff', '--to-schema', 'prisma/schema.prisma', '--exit-code'];
 
 jest.setTimeout(60_000);
 
@@ -47,14 +45,16 @@ async function copyProject(): Promise<string> {
   return folder;
 }
 
-test('migrate deploy creates the database and applies the migrations once; migrate status shows what is pending', async () => {
+test('migrate deploy creates the database and applies the migrations once; migrate status shows what is pending; migrate reset empties it', async () => {
   await query(SERVER, `DROP DATABASE ${new URL(databaseUrl).pathname.slice(1)}`);
   expect(await prisma(['migrate', 'status'])).toEqual(fails('P1003'));
   const first = await prisma(['migrate', 'deploy']);
   expect(first).toEqual(succeeds(INIT));
   expect(first).toEqual(succeeds('All migrations have been successfully applied.'));
-  expect(await prisma(['migrate', 'status'])).toEqual(succeeds('Database schema is up to date!'));
   expect(await prisma(['migrate', 'deploy'])).toEqual(succeeds('No pending migrations to apply.'));
+  await database.query("INSERT INTO pets (name, category_id) VALUES ('Rex', 1)");
+  expect(await prisma(['migrate', 'reset', '--force'])).toEqual(succeeds('Database reset successful'));
+  expect(await database.query('SELECT * FROM pets')).toEqual([]);
 });
 
 test('db seed runs prisma/seed.ts, which creates the plans and the first administrator', async () => {
@@ -62,26 +62,14 @@ test('db seed runs prisma/seed.ts, which creates the plans and the first adminis
   const first = await prisma(['db', 'seed'], { APP_ENV: 'staging' });
   expect(first).toEqual(succeeds('prisma/seed.ts'));
   expect(first).toEqual(succeeds("The administrator's key, shown this once: ask_test_"));
-  expect(await prisma(['db', 'seed'], { APP_ENV: 'staging' })).toEqual(
-    succeeds('There is an administrator already.'),
-  );
-  expect(await database.query('SELECT name FROM plans ORDER BY name')).toEqual(
-    ['business', 'enterprise', 'free', 'pro'].map((name) => ({ name })),
-  );
+  expect(await database.query('SELECT count(*)::int FROM plans')).toEqual([{ count: 4 }]);
 });
 
-test('migrate status shows pending migrations, and migrate diff finds no difference between them and the schema', async () => {
-  expect(await prisma(['migrate', 'status'])).toEqual(fails(INIT));
-  expect(await prisma([...DIFF, '--from-migrations', 'prisma/migrations'])).toEqual(
+test('migrate diff finds no difference between the migrations and the schema', async () => {
+  const diff = ['migrate', 'diff', '--to-schema', 'prisma/schema.prisma', '--exit-code'];
+  expect(await prisma([...diff, '--from-migrations', 'prisma/migrations'])).toEqual(
     succeeds('No difference detected.'),
   );
-});
-
-test('migrate reset empties the database and applies the migrations again', async () => {
-  await prisma(['migrate', 'deploy']);
-  await database.query("INSERT INTO pets (name, category_id) VALUES ('Rex', 1)");
-  expect(await prisma(['migrate', 'reset', '--force'])).toEqual(succeeds('Database reset successful'));
-  expect(await database.query('SELECT * FROM pets')).toEqual([]);
 });
 
 test('migrate dev turns a change of the schema into a migration, applies it, and leaves no shadow database', async () => {
@@ -89,23 +77,17 @@ test('migrate dev turns a change of the schema into a migration, applies it, and
   const schemaFile = path.join(project, 'prisma', 'schema.prisma');
   const schema = await readFile(schemaFile, 'utf8');
   await writeFile(schemaFile, schema.replace(/^model Pet \{$/m, 'model Pet {\n  nickname String?'));
-
-  const shadows = "SELECT datname FROM pg_database WHERE datname LIKE 'prisma_migrate_shadow_db_%'";
-  const shadowsBefore = await query(SERVER, shadows);
   expect(await prisma(['migrate', 'dev', '--name', 'nickname'], {}, project)).toEqual(
     succeeds('Your database is now in sync with your schema.'),
   );
-  expect(await query(SERVER, shadows)).toEqual(shadowsBefore);
-
+  const shadows = "SELECT datname FROM pg_database WHERE datname LIKE 'prisma_migrate_shadow_db_%'";
+  expect(await query(SERVER, shadows)).toEqual([]);
   const migrations = await readdir(path.join(project, 'prisma', 'migrations'));
-  const added = migrations.find((name) => name.endsWith('_nickname'))!;
+  const added = migrations.find((name) => name.endsWith('_nickname')) ?? '';
   expect(await readFile(path.join(project, 'prisma', 'migrations', added, 'migration.sql'), 'utf8')).toMatch(
     /ALTER TABLE "pets" ADD COLUMN +"nickname" TEXT/,
   );
   expect(await database.query('SELECT nickname FROM pets')).toEqual([]);
-  expect(await prisma(['migrate', 'dev', '--name', 'later', '--create-only'], {}, project)).toEqual(
-    succeeds('without applying it'),
-  );
 });
 
 test('commands read the address from DATABASE_URL_FILE, or rather from DIRECT_DATABASE_URL_FILE, when they need it', async () => {
@@ -148,12 +130,4 @@ test('an engine in PRISMA_SCHEMA_ENGINE_BINARY is preferred', async () => {
   expect(await prisma(['-v'], { PRISMA_SCHEMA_ENGINE_BINARY: engine })).toEqual(
     succeeds('engine-of-my-own 1.0'),
   );
-});
-
-test('the engine ends when its input ends', async () => {
-  const engine = spawn(path.join(ROOT, 'prisma', 'schema-engine.mjs'), [], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-  });
-  engine.stdin.end();
-  expect(await new Promise((resolve) => engine.on('close', resolve))).toBe(0);
 });

@@ -1,10 +1,10 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import pg from 'pg';
 import { findEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js';
+import { query } from '../support/database/database.js';
 import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { ServiceProcess } from '../support/service/service-process.js';
@@ -49,14 +49,11 @@ describe('startEmbeddedPostgres', () => {
   });
 
   it('finds what was written before the stop', async () => {
-    const first = await start();
-    expect(await findEmbeddedPostgres(dataDir)).toBe(first.url);
-    await query(first.url, 'CREATE TABLE pet AS SELECT 7 AS id');
-    await stop(first.owner);
-    expect(await findEmbeddedPostgres(dataDir)).toBeNull();
-    const second = await start();
-    expect(await query(second.url, 'SELECT id FROM pet')).toEqual([{ id: 7 }]);
-    expect((await readdir(dataDir)).toSorted()).toEqual(['postgres', 'postgres.log']);
+    await expectDataAfter(async (owner) => {
+      await stop(owner);
+      expect(await findEmbeddedPostgres(dataDir)).toBeNull();
+      expect((await readdir(dataDir)).toSorted()).toEqual(['postgres', 'postgres.log']);
+    });
   });
 
   it('succeeds for one of two that start at the same instant', async () => {
@@ -70,43 +67,31 @@ describe('startEmbeddedPostgres', () => {
     expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  it('succeeds after an owner was killed', async () => {
-    const { owner, url } = await start();
-    await query(url, 'CREATE TABLE pet AS SELECT 7 AS id');
-    owner.kill('SIGKILL');
-    const next = await start();
-    expect(await query(next.url, 'SELECT id FROM pet')).toEqual([{ id: 7 }]);
-  });
+  it('succeeds after an owner was killed', () => expectDataAfter((owner) => owner.kill('SIGKILL')));
 
   linuxIt('stops a server whose owner was killed with its host', async () => {
-    const { owner, url } = await start();
-    await query(url, 'CREATE TABLE pet AS SELECT 7 AS id');
-    const abandoned = await postmasterPid();
-    const host = Number((await statusOf(abandoned))[1]);
-    process.kill(host, 'SIGKILL');
-    owner.kill('SIGKILL');
-    const next = await start();
-    expect(await query(next.url, 'SELECT id FROM pet')).toEqual([{ id: 7 }]);
+    let abandoned = 0;
+    await expectDataAfter(async (owner, postmaster) => {
+      abandoned = postmaster;
+      const { host } = await statusOf(postmaster);
+      process.kill(host, 'SIGKILL');
+      owner.kill('SIGKILL');
+    });
     expect(await postmasterPid()).not.toBe(abandoned);
   });
 
   it('recovers the data after server and owner were killed', async () => {
-    const { owner, url } = await start();
-    await query(url, 'CREATE TABLE pet AS SELECT 7 AS id');
-    process.kill(await postmasterPid(), 'SIGKILL');
-    owner.kill('SIGKILL');
-    const next = await start();
-    expect(await query(next.url, 'SELECT id FROM pet')).toEqual([{ id: 7 }]);
+    await expectDataAfter((owner, postmaster) => {
+      process.kill(postmaster, 'SIGKILL');
+      owner.kill('SIGKILL');
+    });
   });
 
   it('ignores the pid file of a process that has ended', async () => {
     await stop((await start()).owner);
-    const gone = spawn('sleep', ['0']);
-    await once(gone, 'exit');
-    await writeFile(
-      join(dataDir, 'postgres/postmaster.pid'),
-      `${gone.pid}\n${dataDir}/postgres\n1\n1\n\n\n\nready\n`,
-    );
+    const { pid } = spawnSync('true');
+    const pidFile = `${pid}\n${dataDir}/postgres\n1\n1\n\n\n\nready\n`;
+    await writeFile(join(dataDir, 'postgres/postmaster.pid'), pidFile);
     await start();
   });
 
@@ -135,17 +120,16 @@ describe('startEmbeddedPostgres', () => {
 describe('the embedded PostgreSQL', () => {
   linuxIt('has its own session and process group, so Ctrl-C does not reach it', async () => {
     const { owner } = await start();
-    const [, , group, session] = await statusOf(await postmasterPid());
-    const [, , ownGroup, ownSession] = await statusOf(owner.pid ?? 0);
-    expect([group, session]).not.toContain(ownGroup);
-    expect([group, session]).not.toContain(ownSession);
+    const [server, own] = await Promise.all([await postmasterPid(), owner.pid ?? 0].map(statusOf));
+    expect(server?.group).not.toBe(own?.group);
+    expect(server?.session).not.toBe(own?.session);
   });
 
   linuxIt('outlives a signal to its host, because only the service decides when to stop', async () => {
     const { owner, url } = await start();
-    const [, host = ''] = await statusOf(await postmasterPid());
+    const { host } = await statusOf(await postmasterPid());
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.kill(Number(host), signal);
+      process.kill(host, signal);
       expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
     }
     await stop(owner);
@@ -168,24 +152,23 @@ describe('a service whose embedded PostgreSQL is killed', () => {
       const [, key] = await service.waitForOutput(/^ {2}business +(\S+)$/m);
       const pets = `${url}/v1/pets`;
       const { json: pet } = await send(pets, { method: 'POST', key, body: { name: 'Rex', categoryId: 7 } });
-      const statuses: number[] = [];
-      const status = async () => {
-        const response = await send(`${pets}/${pet.id}`, { key });
-        statuses.push(response.status);
-        return response.status;
-      };
-      expect(await status()).toBe(200);
+      const seen = new Set<number>();
+      const expectStatus = (status: number, deadlineMs?: number) =>
+        eventually(async () => {
+          const response = await send(`${pets}/${pet.id}`, { key });
+          seen.add(response.status);
+          expect(response.json).toMatchObject(status === 200 ? pet : { status });
+        }, deadlineMs);
       const settings = join(dataDir, 'postgres/postgresql.conf');
       const intact = await readFile(settings, 'utf8');
       await writeFile(settings, 'no_such_setting = 1\n');
       const killed = await postmasterPid();
       process.kill(killed, 'SIGKILL');
-      await eventually(async () => expect(await status()).toBe(503));
+      await expectStatus(503);
       await service.waitForOutput(/"msg":"The embedded PostgreSQL cannot be restarted: .*no_such_setting/);
       await writeFile(settings, intact);
-      await eventually(async () => expect(await status()).toBe(200), 20_000);
-      expect(new Set(statuses)).toEqual(new Set([200, 503]));
-      expect((await send(`${pets}/${pet.id}`, { key })).json).toEqual(pet);
+      await expectStatus(200, 20_000);
+      expect(seen).toEqual(new Set([200, 503]));
       await service.waitForOutput(/"msg":"The embedded PostgreSQL ended and was restarted"/);
       expect(await postmasterPid()).not.toBe(killed);
       expect(await service.kill('SIGTERM')).toMatchObject({ code: 0 });
@@ -196,28 +179,26 @@ describe('a service whose embedded PostgreSQL is killed', () => {
   }, 60_000);
 });
 
-async function query(connectionString: string, text: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return (await client.query(text)).rows;
-  } finally {
-    await client.end();
-  }
+/** Starts it, creates a table, ends it, and expects the table after another start. */
+async function expectDataAfter(end: (owner: ChildProcess, postmaster: number) => unknown): Promise<void> {
+  const { owner, url } = await start();
+  await query(url, 'CREATE TABLE pet AS SELECT 7 AS id');
+  await end(owner, await postmasterPid());
+  const next = await start();
+  expect(await query(next.url, 'SELECT id FROM pet')).toEqual([{ id: 7 }]);
 }
 
 async function postmasterPid(): Promise<number> {
   return Number.parseInt(await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10);
 }
 
-/** Returns the state, the parent, the process group and the session of a process. */
-async function statusOf(pid: number): Promise<string[]> {
+async function statusOf(pid: number) {
   const facts = await readFile(`/proc/${pid}/stat`, 'utf8');
-  return facts
+  const [, host = NaN, group, session] = facts
     .slice(facts.lastIndexOf(')') + 2)
     .split(' ')
-    .slice(0, 4);
+    .map(Number);
+  return { host, group, session };
 }
 
 /** Starts the embedded PostgreSQL in a process that owns it until it is killed or stopped. */
