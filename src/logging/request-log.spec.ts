@@ -22,16 +22,12 @@ describe('decisionWord', () => {
 });
 
 describe('loggablePath', () => {
-  it('returns the path without its query', () => {
-    expect(loggablePath({ originalUrl: '/v1/pets?limit=3' })).toBe('/v1/pets');
-  });
-
-  it('returns only the first 256 characters of a path', () => {
-    expect(loggablePath({ originalUrl: `/${'x'.repeat(300)}` })).toBe(`/${'x'.repeat(255)}…`);
-  });
-
-  it('returns the path without keys', () => {
-    expect(loggablePath({ originalUrl: '/v1/pets/ask_live_abc123' })).toBe('/v1/pets/ask_live_…');
+  it.each([
+    ['its query', '/v1/pets?limit=3', '/v1/pets'],
+    ['more than its first 256 characters', `/${'x'.repeat(300)}`, `/${'x'.repeat(255)}…`],
+    ['keys', '/v1/pets/ask_live_abc123', '/v1/pets/ask_live_…'],
+  ])('returns the path without %s', (_what, originalUrl, path) => {
+    expect(loggablePath({ originalUrl })).toBe(path);
   });
 });
 
@@ -43,27 +39,19 @@ describe('loggableAddress', () => {
 });
 
 describe('loggableUserAgent', () => {
-  const shown = (userAgent?: string) => loggableUserAgent({ headers: { 'user-agent': userAgent } });
-
-  it('returns the header as it is', () => {
-    expect(shown('curl/8.5.0')).toBe('curl/8.5.0');
-  });
-
-  it('returns undefined when there is no header', () => {
-    expect(shown()).toBeUndefined();
-  });
-
-  it('returns only the first 256 characters', () => {
-    expect(shown('x'.repeat(300))).toBe('x'.repeat(256));
-  });
-
-  it('returns the header without control characters', () => {
-    expect(shown('a\tb\u009b31mc\u007fd')).toBe('ab31mcd');
-  });
-
-  it('returns the header without keys, even if they contain control characters or are cut off', () => {
-    expect(shown('my ask_live_abc123 key')).toBe('my ask_live_… key');
-    expect(shown('ask_\u0080live_abc123')).toBe('ask_live_…');
-    expect(shown(`${'x'.repeat(240)} ask_test_abc123def456`)).toBe(`${'x'.repeat(240)} ask_test_…`);
+  it.each([
+    ['as it is', 'curl/8.5.0', 'curl/8.5.0'],
+    ['as undefined when there is none', undefined, undefined],
+    ['without more than its first 256 characters', 'x'.repeat(300), 'x'.repeat(256)],
+    ['without control characters', 'a\tb\u009b31mc\u007fd', 'ab31mcd'],
+    ['without keys', 'my ask_live_abc123 key', 'my ask_live_… key'],
+    ['without a key that contains control characters', 'ask_\u0080live_abc123', 'ask_live_…'],
+    [
+      'without a key that is cut off',
+      `${'x'.repeat(240)} ask_test_abc123def456`,
+      `${'x'.repeat(240)} ask_test_…`,
+    ],
+  ])('returns the header %s', (_how, userAgent, shown) => {
+    expect(loggableUserAgent({ headers: { 'user-agent': userAgent } })).toBe(shown);
   });
 });

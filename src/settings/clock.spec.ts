@@ -4,20 +4,20 @@ const clock = { storeOffsetMs: 0, now: () => Date.UTC(2027, 2, 5, 12) };
 
 describe('ServerClock', () => {
   let monotonicMs = 1000;
+  let time: ServerClock;
 
   beforeEach(() => {
     jest.spyOn(performance, 'now').mockImplementation(() => monotonicMs);
+    time = new ServerClock(clock);
   });
   afterEach(() => jest.restoreAllMocks());
 
   it('returns the time of this process until it has observed a time of the server', () => {
-    const time = new ServerClock(clock);
     monotonicMs += 500;
     expect(time.now()).toBe(clock.now() + 500);
   });
 
   it('continues from the last observed time by the monotonic clock, whatever the clock of this process says', () => {
-    const time = new ServerClock(clock);
     const observedMs = clock.now() - 300_000;
     time.observe(observedMs);
     monotonicMs += 90_000;
@@ -25,7 +25,6 @@ describe('ServerClock', () => {
   });
 
   it('counts from the first of several responses with the same time', () => {
-    const time = new ServerClock(clock);
     time.observe(5000);
     monotonicMs += 7;
     time.observe(5000);

@@ -45,27 +45,24 @@ async function serve(settings: Record<string, string>) {
   await send(`${url}/v1/pets/1`, { key });
   await send(`${url}/livez`, { headers });
   await send(`${url}/v1/%zz`, { key, headers });
-  const startMs = performance.now();
   const { code, stdout } = await service.kill('SIGTERM');
-  const endMs = performance.now() - startMs;
   const lines = Array.from(
     stdout.matchAll(/^{.*/gm),
     ([json]) => JSON.parse(json) as Record<string, unknown>,
   );
   const loaded = JSON.parse(await readFile(LOADED_PACKAGES, 'utf8')) as string[];
   const line = (target: string) => lines.find(({ path: its, msg }) => its === target && msg === 'request');
-  return { code, endMs, lines, loaded, line };
+  return { code, loaded, line };
 }
 
+/** What prom-client has for exemplars. */
+const OF_PROM_CLIENT = ['@opentelemetry/api'];
 const ofOpenTelemetry = (packages: string[]) => packages.filter((name) => name.startsWith('@opentelemetry/'));
 
 describe('a service without a collector or a port for metrics', () => {
   it('does not load the SDK of OpenTelemetry, and logs the trace id of the sender', async () => {
     const { code, loaded, line } = await serve({});
-    expect(code).toBe(0);
-    expect(loaded).toContain('fastify');
-    // Of prom-client, which has it for exemplars.
-    expect(ofOpenTelemetry(loaded)).toEqual(['@opentelemetry/api']);
+    expect([code, ofOpenTelemetry(loaded)]).toEqual([0, OF_PROM_CLIENT]);
     for (const target of ['/v1/pets', '/livez', '/v1/%zz']) {
       expect(line(target)).toMatchObject({ trace_id: TRACE, span_id: SPAN });
     }
@@ -74,8 +71,7 @@ describe('a service without a collector or a port for metrics', () => {
 
   it('does not load it with OTEL_SDK_DISABLED either', async () => {
     const { loaded } = await serve({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SDK_DISABLED: 'true' });
-    // Of prom-client, which has it for exemplars.
-    expect(ofOpenTelemetry(loaded)).toEqual(['@opentelemetry/api']);
+    expect(ofOpenTelemetry(loaded)).toEqual(OF_PROM_CLIENT);
     expect(collector.postings).toEqual([]);
   });
 });
@@ -95,18 +91,5 @@ describe('a service with a collector', () => {
     }
     expect(line('/v1/pets')).toMatchObject({ trace_id: TRACE });
     expect(line('/v1/pets')?.['span_id']).not.toBe(SPAN);
-  });
-
-  it('ends gracefully within the deadline of a batch when the collector never responds, and logs that', async () => {
-    const silent = await startCollector(() => null);
-    const { code, endMs, lines } = await serve({
-      OTEL_EXPORTER_OTLP_ENDPOINT: silent.url,
-      OTEL_BSP_SCHEDULE_DELAY: '20',
-    });
-    await silent.close();
-    expect(code).toBe(0);
-    expect(endMs).toBeLessThan(3000 + 3000);
-    const warnings = lines.filter(({ msg }) => String(msg).startsWith('Spans were lost: '));
-    expect(warnings.length).toBeGreaterThan(0);
   });
 });

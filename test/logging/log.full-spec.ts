@@ -36,22 +36,21 @@ interface Line {
 }
 
 let database: TestDatabase;
+let service: ServiceProcess;
+let url: string;
 
 beforeAll(async () => {
   database = await createDatabase();
+  service = new ServiceProcess('main.js', { ...settings(), TRUST_PROXY: '1' });
+  url = await service.listening();
 });
-afterAll(() => database.drop());
+afterAll(async () => {
+  await service.kill('SIGTERM');
+  await database.drop();
+});
 
-function settings(url = database.url): Record<string, string> {
-  return { DATABASE_URL: url, APP_ENV: 'staging', LOG_LEVEL: 'trace' };
-}
-
-/** Returns the address of the database for a role with a password. */
-function withPassword(url: string): string {
-  const address = new URL(url);
-  address.username = ROLE;
-  address.password = PASSWORD;
-  return address.href;
+function settings(databaseUrl = database.url): Record<string, string> {
+  return { DATABASE_URL: databaseUrl, APP_ENV: 'staging', LOG_LEVEL: 'trace' };
 }
 
 /** Returns the lines of the log, each of which is one JSON object. */
@@ -60,22 +59,25 @@ function linesOf({ stdout }: { stdout: string }): Line[] {
   return lines.map((line) => JSON.parse(line) as Line);
 }
 
-describe('the log of a service', () => {
-  let service: ServiceProcess;
-  let url: string;
-  let key: string;
+/** Sends a request, and waits until it is in the log, behind all that were sent before. */
+async function waitForLog(id: string): Promise<void> {
+  await send(`${url}/livez`, { headers: { 'X-Request-Id': id } });
+  await until(() => service.stdout.includes(id));
+}
 
+describe('the log of a service', () => {
+  let key: string;
   beforeAll(async () => {
     ({ key } = await issueKey(database, { plan: 'business' }));
-    service = new ServiceProcess('main.js', { ...settings(), TRUST_PROXY: '1' });
-    url = await service.listening();
   });
-  afterAll(() => service.kill('SIGTERM'));
 
   /** Sends a request with this target and header, as no HTTP client would. */
   const get = (target: string, header = 'Accept: */*') =>
     sendRaw(url, `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${header}\r\n\r\n`);
+  const create = (name: string) =>
+    send(`${url}/v1/pets`, { method: 'POST', key, body: { name, categoryId: 7 } });
 
+  const HEADERS = ['X-Request-Id', 'User-Agent', 'X-Forwarded-For', 'Host'];
   const FORGED = '{"level":"info","msg":"forged"}';
   const HOSTILE = [
     'a\r\n' + FORGED,
@@ -91,15 +93,7 @@ describe('the log of a service', () => {
   it('has no forged lines or control characters from hostile paths, headers and bodies', async () => {
     for (const text of HOSTILE) {
       const latin1 = Buffer.from(text.replaceAll(/[\r\n]/g, ' ')).toString('latin1');
-      const names = [
-        'X-Request-Id',
-        'User-Agent',
-        'X-Forwarded-For',
-        'Idempotency-Key',
-        'Authorization',
-        'Host',
-      ];
-      for (const name of names) {
+      for (const name of [...HEADERS, 'Idempotency-Key', 'Authorization']) {
         await get('/v1/pets', `${name}: ${latin1}`);
       }
       await get(`/v1/${latin1}`);
@@ -108,17 +102,11 @@ describe('the log of a service', () => {
     }
     // PostgreSQL puts the rejected values into its error, which is logged.
     await database.query("ALTER TABLE pets ADD CONSTRAINT closed CHECK (name NOT LIKE 'refused%')");
-    try {
-      for (const text of HOSTILE.filter(({ length }) => length < 200)) {
-        const body = { name: `refused ${text}`, categoryId: 7 };
-        expect((await send(`${url}/v1/pets`, { method: 'POST', key, body })).status).toBe(500);
-      }
-    } finally {
-      await database.query('ALTER TABLE pets DROP CONSTRAINT closed');
+    for (const text of HOSTILE.filter(({ length }) => length < 200)) {
+      expect((await create(`refused ${text}`)).status).toBe(500);
     }
-    const headers = { 'X-Request-Id': 'the-last' };
-    await send(`${url}/livez`, { headers });
-    await until(async () => service.stdout.includes('the-last'));
+    await database.query('ALTER TABLE pets DROP CONSTRAINT closed');
+    await waitForLog('after-hostile');
 
     expect(UNSHOWABLE.exec(service.stdout)).toBeNull();
     const lines = linesOf(service);
@@ -148,10 +136,9 @@ describe('the log of a service', () => {
     const leaked = generateApiKey('staging');
     await send(`${url}/v1/pets/${leaked}?key=${leaked}&access_token=${leaked}`, { key });
     await send(`${url}/${leaked}`, { key: leaked });
-    await send(`${url}/v1/pets`, { method: 'POST', key, body: { name: leaked, categoryId: leaked } });
+    await create(leaked);
     await send(`${url}/v1/pets`, { method: 'POST', key, headers: { 'Content-Type': leaked }, body: leaked });
-    const names = ['X-Request-Id', 'X-Api-Key', 'Cookie', 'Referer', 'User-Agent', 'Host', 'X-Forwarded-For'];
-    for (const name of names) {
+    for (const name of [...HEADERS, 'X-Api-Key', 'Cookie', 'Referer']) {
       await get('/v1/pets', `${name}: ${leaked}`);
     }
     await get(`http://${leaked}/v1/pets`);
@@ -166,8 +153,7 @@ describe('the log of a service', () => {
     const issued = (await issue('x')).json.key;
     expect((await issue('refused')).status).toBe(500);
     await database.query('ALTER TABLE api_keys DROP CONSTRAINT closed');
-    await send(`${url}/livez`, { headers: { 'X-Request-Id': 'after-keys' } });
-    await until(async () => service.stdout.includes('after-keys'));
+    await waitForLog('after-keys');
     const log = service.stdout + service.stderr;
     expectNoSecrets(log, [key, leaked, administrator, issued]);
     // Nor is there a hash of the key that was not issued.
@@ -176,31 +162,24 @@ describe('the log of a service', () => {
 });
 
 describe('the line of a request', () => {
-  const issueWithLimits = (perMinute: number, perDay: number) =>
-    issueKey(database, { plan: 'enterprise', perMinute, perDay });
-  let service: ServiceProcess;
-  let url: string;
   /** A key with one request a day, which its second request does not ban. */
   let dayLimited: IssuedKey;
   /** A key whose second request starts a ban. */
   let bannedNext: IssuedKey;
 
   beforeAll(async () => {
-    dayLimited = await issueWithLimits(1000, 1);
-    bannedNext = await issueWithLimits(1, 1);
-    service = new ServiceProcess('main.js', settings());
-    url = await service.listening();
+    dayLimited = await issueKey(database, { plan: 'enterprise', perMinute: 1000, perDay: 1 });
+    bannedNext = await issueKey(database, { plan: 'enterprise', perMinute: 1, perDay: 1 });
   });
-  afterAll(() => service.kill('SIGTERM'));
 
   /** Sends a request with this key and these headers, and returns its only line in the log. */
   async function lineOf(target: string, key?: string, headers: Record<string, string> = {}): Promise<Line> {
-    const response = await send(url + target, { ...(key !== undefined && { key }), headers });
+    const response = await send(url + target, { key, headers });
     const id = response.headers.get('x-request-id') ?? '';
-    await until(async () => service.stdout.includes(`${id}"`));
-    const lines = linesOf(service).filter(({ requestId }) => requestId === id);
-    expect(lines).toHaveLength(1);
-    return lines[0] as Line;
+    await until(() => service.stdout.includes(`${id}"`));
+    const [line, ...others] = linesOf(service).filter(({ requestId }) => requestId === id);
+    expect(others).toEqual([]);
+    return line as Line;
   }
 
   const callerOf = ({ id, quotaId, plan }: IssuedKey) => ({ keyId: id, quotaId, plan });
@@ -224,19 +203,13 @@ describe('the line of a request', () => {
       userAgent: 'shop/1.2',
       msg: 'request',
     });
-    const expectLine = async (
-      target: string,
-      issued: IssuedKey,
-      fields: Partial<Line> & { operation?: string },
-    ) => expect(await lineOf(target, issued.key)).toMatchObject({ ...fields, ...callerOf(issued) });
-    await expectLine('/v1/pets', dayLimited, { status: 429, decision: 'denied' });
+    const denied = { status: 429, decision: 'denied', ...callerOf(dayLimited) };
+    expect(await lineOf('/v1/pets', dayLimited.key)).toMatchObject(denied);
     await lineOf('/v1/pets', bannedNext.key);
-    await expectLine('/v1/pets', bannedNext, { status: 429, decision: 'banned' });
-    await expectLine('/v1/rate-limit', bannedNext, {
-      status: 200,
-      decision: 'uncounted',
-      operation: 'getRateLimit',
-    });
+    const banned = { status: 429, decision: 'banned', ...callerOf(bannedNext) };
+    expect(await lineOf('/v1/pets', bannedNext.key)).toMatchObject(banned);
+    const uncounted = { ...banned, status: 200, decision: 'uncounted', operation: 'getRateLimit' };
+    expect(await lineOf('/v1/rate-limit', bannedNext.key)).toMatchObject(uncounted);
   });
 
   it('has no caller without a valid key, and no decision outside of /v1 and /admin', async () => {
@@ -256,27 +229,22 @@ describe('the line of a request', () => {
     const options = ['-euo', 'pipefail', '-c', command];
     const { stdout } = await promisify(execFile)('bash', options, { cwd: folder });
     await rm(folder, { recursive: true });
-    const found = stdout.split('\n').map((line) => line.trim().replace(' ', '\t').split('\t'));
-    const count: unknown = expect.stringMatching(/^[2-9]$/);
-    expect(found).toContainEqual([count, dayLimited.id, 'enterprise', 'denied', '1 a day']);
-    expect(found).toContainEqual(['1', bannedNext.id, 'enterprise', 'banned', '1 a day']);
+    expect(stdout).toMatch(new RegExp(`^ *[2-9] ${dayLimited.id}\tenterprise\tdenied\t1 a day$`, 'm'));
+    expect(stdout).toMatch(new RegExp(`^ *1 ${bannedNext.id}\tenterprise\tbanned\t1 a day$`, 'm'));
   });
 });
 
 describe('the log on a terminal', () => {
   it('has one readable line for a request', async () => {
     const { key } = await issueKey(database, { plan: 'free' });
-    const service = new ServiceProcess('main.js', settings(), [], { columns: 200 });
-    try {
-      const url = await service.listening();
-      await send(`${url}/v1/pets`, { key });
-      await send(`${url}/v1/pets?limit=0`, { key });
-      await service.waitForOutput(/ 400 /);
-    } finally {
-      await service.kill('SIGTERM');
-    }
+    const onTerminal = new ServiceProcess('main.js', settings(), [], { columns: 200 });
+    const itsUrl = await onTerminal.listening();
+    await send(`${itsUrl}/v1/pets`, { key });
+    await send(`${itsUrl}/v1/pets?limit=0`, { key });
+    await onTerminal.waitForOutput(/ 400 /);
+    await onTerminal.kill('SIGTERM');
     // oxlint-disable-next-line no-control-regex
-    const lines = service.stdout.replace(/\u001b\[\d+m/g, '').split('\r\n');
+    const lines = onTerminal.stdout.replace(/\u001b\[\d+m/g, '').split('\r\n');
     expect(lines.filter((line) => line.includes('request GET'))).toEqual([
       expect.stringMatching(
         /^\[[\d:.]+\] INFO: request GET \/v1\/pets 200 in [\d.]+ ms allowed 59 of 60 a minute left/,
@@ -291,33 +259,33 @@ describe('the output of the service', () => {
   afterAll(() => database.query(`DROP ROLE ${ROLE}`));
 
   it('has no password while the database goes away and comes back', async () => {
-    const proxy = await startDatabaseProxy(withPassword(database.url));
+    const role = { username: ROLE, password: PASSWORD };
+    const proxy = await startDatabaseProxy(Object.assign(new URL(database.url), role).href);
     const { key } = await issueKey(database);
-    const service = new ServiceProcess('main.js', settings(proxy.url));
-    try {
-      const url = await service.listening();
-      expect((await send(`${url}/v1/pets`, { key })).status).toBe(200);
-      proxy.goAway();
-      await until(async () => (await send(`${url}/v1/pets`, { key })).status === 503);
-      await until(async () => (await send(`${url}/readyz`)).status === 503);
-      await proxy.comeBack();
-      await until(async () => (await send(`${url}/v1/pets`, { key })).status === 200);
-    } finally {
-      await service.kill('SIGTERM');
-      proxy.close();
-    }
-    expect(service.stdout).toContain('"status":503');
-    expect(service.stdout + service.stderr).not.toContain(PASSWORD);
+    const cutOff = new ServiceProcess('main.js', settings(proxy.url));
+    const itsUrl = await cutOff.listening();
+    const becomes = (status: number, target: string) =>
+      until(async () => (await send(itsUrl + target, { key })).status === status);
+    await becomes(200, '/v1/pets');
+    proxy.goAway();
+    await becomes(503, '/v1/pets');
+    await becomes(503, '/readyz');
+    await proxy.comeBack();
+    await becomes(200, '/v1/pets');
+    const { stdout, stderr } = await cutOff.kill('SIGTERM');
+    proxy.close();
+    expect(stdout).toContain('"status":503');
+    expect(stdout + stderr).not.toContain(PASSWORD);
   });
 
   it.each([
     ['at an address where nothing listens', `postgres://me:${PASSWORD}@127.0.0.1:1/store`],
     ['at a badly escaped address', `postgres://me:${PASSWORD}%zz@127.0.0.1:1/store`],
-  ])('while it waits for a database: %s', async (_name, address) => {
-    const service = new ServiceProcess('main.js', settings(address));
-    await service.listening();
-    await service.waitForOutput(/Not ready/);
-    const { code, stdout, stderr } = await service.kill('SIGTERM');
+  ])('has no password while it waits for a database: %s', async (_name, address) => {
+    const waiting = new ServiceProcess('main.js', settings(address));
+    await waiting.listening();
+    await waiting.waitForOutput(/Not ready/);
+    const { code, stdout, stderr } = await waiting.kill('SIGTERM');
     expect(code).toBe(0);
     expect(stdout + stderr).not.toContain(PASSWORD);
   });
@@ -325,7 +293,7 @@ describe('the output of the service', () => {
   it.each([
     ['DATABASE_URL', `mysql://me:${PASSWORD}@127.0.0.1/store`],
     ['COUNTER_STORE', `redis://me:${PASSWORD}@:x/`],
-  ])('when it cannot start: %s is %s', async (name, wrong) => {
+  ])('has no password when it cannot start: %s is %s', async (name, wrong) => {
     const { code, stdout, stderr } = await run('main.js', { ...settings(), [name]: wrong });
     expect(code).toBe(1);
     expect(stderr).not.toBe('');

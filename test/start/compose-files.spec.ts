@@ -89,57 +89,37 @@ describe('docker-compose.yml', () => {
   });
 
   it('passes on what .env sets, and leaves the defaults of the rest to the service', async () => {
-    const file = path.join(ROOT, 'docker-compose.yml');
-    const bare = await readComposeFile(file);
-    expect(bare.services['api']?.environment).toEqual({
-      APP_ENV: 'production',
-      DATABASE_URL: 'postgres://animal_store:animal_store@postgres:5432/animal_store',
-      TRUST_PROXY: '1',
-    });
-    const set = await readComposeFile(file, {
-      APP_ENV: 'staging',
-      POSTGRES_PASSWORD: 'secret',
-      BAN_DURATIONS: '',
-      LOG_LEVEL: 'warn',
-      OTEL_TRACES_SAMPLER_ARG: '0.01',
-      STOP_GRACE_PERIOD: '65s',
-    });
-    expect([bare, set].map(({ services }) => services['api']?.stop_grace_period)).toEqual(['15s', '65s']);
-    expect(set.services['api']?.environment).toEqual({
-      APP_ENV: 'staging',
-      DATABASE_URL: 'postgres://animal_store:secret@postgres:5432/animal_store',
-      TRUST_PROXY: '1',
-      BAN_DURATIONS: '',
-      LOG_LEVEL: 'warn',
-      OTEL_TRACES_SAMPLER_ARG: '0.01',
-    });
+    const always = { APP_ENV: 'production', TRUST_PROXY: '1' };
+    const address = (password: string) => `postgres://animal_store:${password}@postgres:5432/animal_store`;
+    const readApi = async (variables = {}) =>
+      (await readComposeFile('docker-compose.yml', variables)).services['api'];
+    expect(await readApi()).toMatchObject({ stop_grace_period: '15s' });
+    expect((await readApi())?.environment).toEqual({ ...always, DATABASE_URL: address('animal_store') });
+
+    const set = { APP_ENV: 'staging', BAN_DURATIONS: '', OTEL_TRACES_SAMPLER_ARG: '0.01' };
+    const others = { POSTGRES_PASSWORD: 'secret', STOP_GRACE_PERIOD: '65s' };
+    expect(await readApi({ ...set, ...others })).toMatchObject({ stop_grace_period: '65s' });
+    const environment = { ...always, DATABASE_URL: address('secret'), ...set };
+    expect((await readApi({ ...set, ...others }))?.environment).toEqual(environment);
   });
 });
 
 describe('docker-compose.secrets.yml', () => {
-  const file = path.join(ROOT, 'docker-compose.secrets.yml');
-
-  it('reads the first key and the address of the counters from files that .env names, and otherwise changes nothing', async () => {
-    const files = { ADMIN_API_KEY_FILE: './secrets/admin', COUNTER_STORE_FILE: './secrets/counters' };
-    const set = await readComposeFile(file, files);
-    expect(set.secrets).toMatchObject({
-      'admin-api-key': { file: './secrets/admin' },
-      'counter-store': { file: './secrets/counters' },
-    });
-    expect(set.services['migrate']).toMatchObject({
-      environment: { ADMIN_API_KEY_FILE: '/run/secrets/admin-api-key' },
-      secrets: ['database-url', 'admin-api-key'],
-    });
-    expect(set.services['api']).toMatchObject({
-      environment: { COUNTER_STORE_FILE: '/run/secrets/counter-store' },
-      secrets: ['database-url', 'counter-store'],
-    });
-    const bare = await readComposeFile(file);
-    expect(bare.services['migrate']?.environment).toMatchObject({ ADMIN_API_KEY_FILE: '' });
-    expect(bare.services['api']?.environment).toMatchObject({ COUNTER_STORE_FILE: '' });
-    expect(bare.secrets).toMatchObject({
-      'admin-api-key': { file: '/dev/null' },
-      'counter-store': { file: '/dev/null' },
-    });
-  });
+  it.each([
+    ['migrate', 'ADMIN_API_KEY_FILE', 'admin-api-key'],
+    ['api', 'COUNTER_STORE_FILE', 'counter-store'],
+  ])(
+    'has %s read %s from a file that .env names, and otherwise changes nothing',
+    async (name, variable, secret) => {
+      const set = await readComposeFile('docker-compose.secrets.yml', { [variable]: './secrets/file' });
+      expect(set.secrets).toMatchObject({ [secret]: { file: './secrets/file' } });
+      expect(set.services[name]).toMatchObject({
+        environment: { [variable]: `/run/secrets/${secret}` },
+        secrets: ['database-url', secret],
+      });
+      const bare = await readComposeFile('docker-compose.secrets.yml');
+      expect(bare.secrets).toMatchObject({ [secret]: { file: '/dev/null' } });
+      expect(bare.services[name]?.environment).toMatchObject({ [variable]: '' });
+    },
+  );
 });

@@ -9,7 +9,7 @@ import { CLEAN } from '../support/service/service-process.js';
 
 const ROOT = path.join(__dirname, '..', '..');
 
-/** What the build and `npm run dev` read. */
+/** What the build and `npm run dev` read, and what the build has written. */
 const SOURCES = [
   'package.json',
   'package-lock.json',
@@ -22,6 +22,8 @@ const SOURCES = [
   'dev',
   'client/src',
   'console',
+  '.wireit',
+  'dist',
 ];
 
 /** A copy of the project, which all tests share, so that one builds it for the others. */
@@ -73,7 +75,7 @@ describe('npm run build', () => {
   }
 
   it('builds only what has changed', async () => {
-    expect(await build()).toBe('3');
+    await build();
     expect(await build()).toBe('0');
 
     await change(at('src', 'pets', 'pages-of-pets.sql'), '-- changed\n');

@@ -5,17 +5,12 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
 
 describe('parseTraceParent', () => {
-  it('returns the trace id and the span id', () => {
-    expect(parseTraceParent(`00-${TRACE}-${SPAN}-01`)).toEqual({ traceId: TRACE, spanId: SPAN });
-  });
-
-  it('accepts more fields in a later version', () => {
-    expect(parseTraceParent(`cc-${TRACE}-${SPAN}-00-more`)).toEqual({ traceId: TRACE, spanId: SPAN });
-  });
-
-  it('accepts identifiers that begin with zeros', () => {
-    const traceId = `0000${TRACE.slice(4)}`;
-    expect(parseTraceParent(`00-${traceId}-${SPAN}-01`)).toEqual({ traceId, spanId: SPAN });
+  it.each([
+    ['in the current version', `00-${TRACE}-${SPAN}-01`, TRACE],
+    ['with more fields in a later version', `cc-${TRACE}-${SPAN}-00-more`, TRACE],
+    ['that begin with zeros', `00-0000${TRACE.slice(4)}-${SPAN}-01`, `0000${TRACE.slice(4)}`],
+  ])('returns the identifiers of a trace and a span %s', (_how, header, traceId) => {
+    expect(parseTraceParent(header)).toEqual({ traceId, spanId: SPAN });
   });
 
   it.each([
