@@ -1,71 +1,35 @@
-import { readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { send } from '../support/http/http.js';
-import { ServiceProcess } from '../support/service/service-process.js';
+import { ApiDocument, type Operation } from '../support/http/document.js';
+import { shareApplication } from '../support/service/application.js';
 
-// oxlint-disable-next-line typescript/no-explicit-any
-type Json = any;
-
-/** Each operation with a body: its name, method, path on the server, and example. */
-const bodies = [
-  { file: 'openapi.json', prefix: '/v1' },
-  { file: 'admin-openapi.json', prefix: '' },
-].flatMap(({ file, prefix }) => {
-  const { paths, components } = JSON.parse(readFileSync(file, 'utf8'));
-  const exampleOf = ({ $ref }: Json) => components.schemas[$ref.split('/').at(-1)].examples?.[0];
-  return Object.entries<Json>(paths).flatMap(([relative, item]) =>
-    Object.entries<Json>(item)
-      .filter(([, { requestBody }]) => requestBody !== undefined)
-      .map(([method, { operationId, requestBody }]): [string, string, string, Json] => [
-        operationId,
-        method.toUpperCase(),
-        `${prefix}${relative}`,
-        exampleOf(requestBody.content['application/json'].schema),
-      ]),
-  );
-});
+const api = new ApiDocument();
+const withBody = api.operations.filter(({ body }) => body !== null);
 
 describe('the example of a request body', () => {
-  let folder: string;
-  let service: ServiceProcess;
-  let url: string;
+  const store = shareApplication();
   let admin: string;
 
-  const issueKey = async (): Promise<string> => {
-    const body = { name: 'test', plan: 'free' };
-    return (await send(`${url}/admin/keys`, { method: 'POST', key: admin, body })).json.id;
-  };
-
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'animal-store-examples-'));
-    const dataDir = path.join(folder, 'data');
-    service = new ServiceProcess('main.js', { DATA_DIR: dataDir });
-    url = await service.ready();
-    ({ admin } = JSON.parse(await readFile(path.join(dataDir, 'demo-keys.json'), 'utf8')));
-  });
-  afterAll(async () => {
-    await service.kill('SIGTERM');
-    await rm(folder, { recursive: true });
+    ({ key: admin } = await store.issue({ plan: 'business', role: 'admin' }));
+    // The demonstration has animals too.
+    await store.database.query(
+      `INSERT INTO pets (name, category_id) SELECT n, 7 FROM generate_series(1, 36) n`,
+    );
   });
 
   it('exists for each operation with a body', () => {
-    expect(bodies.map(([operationId]) => operationId)).toEqual([
-      'createPet',
-      'createOrder',
-      'issueKey',
-      'changePlan',
-      'labelKey',
-      'rotateKey',
-      'setPlan',
-    ]);
+    const names = ['createPet', 'createOrder', 'issueKey', 'changePlan', 'labelKey', 'rotateKey', 'setPlan'];
+    expect(withBody.map(({ operationId }) => operationId)).toEqual(names);
   });
 
-  it.each(bodies)('succeeds on the demonstration: %s', async (_operationId, method, route, example) => {
-    const target = route.replace('{id}', await issueKey()).replace('{plan}', 'free');
-    expect(example).toBeDefined();
-    const { status, json } = await send(`${url}${target}`, { method, key: admin, body: example });
-    expect([200, 201].includes(status) ? [] : [status, json]).toEqual([]);
-  });
+  it.each(withBody.map((operation): [string, Operation] => [operation.operationId, operation]))(
+    'succeeds as on the demonstration: %s',
+    async (_name, { method, path, body }) => {
+      const { id } = await store.issue();
+      const [example] = api.resolve(body ?? {}).examples ?? [];
+      expect(example).toBeDefined();
+      const target = path.replace('{id}', id).replace('{plan}', 'free');
+      const { status, json } = await store.send(target, { method, key: admin, body: example });
+      expect([200, 201].includes(status) ? [] : [status, json]).toEqual([]);
+    },
+  );
 });
