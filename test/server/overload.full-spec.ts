@@ -14,7 +14,7 @@ const MAX_CONCURRENT_REQUESTS = 250;
  */
 const ORDER_SECONDS = 0.01;
 const TIMES = 3;
-const SECONDS = 2;
+const SECONDS = 3;
 const SHED_MS = 50;
 const ATTEMPTS = 3;
 
