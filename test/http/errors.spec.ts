@@ -130,6 +130,7 @@ describe('the order of checks', () => {
     ['another content type', '/v1/pets', { method: 'POST', headers: TEXT, body: 'Rex' }],
     ['an invalid parameter', '/v1/pets?limit=0', {}],
     ['an unknown animal', '/v1/pets/999999', {}],
+    ['a list that is still current', '/v1/pets', { headers: { 'If-None-Match': '*' } }],
     ['a path of administration', '/admin/keys', {}],
   ])('has 401 and 429 before any other error: %s', async (_name, target, init) => {
     const anonymous = await store.send(target, { ...init, key: undefined });

@@ -36,7 +36,6 @@ beforeAll(async () => {
   ({ key: crowdKey } = await issueKey(database, UNLIMITED));
   ({ key } = await issueKey(database, UNLIMITED));
   service = services.start({
-    SHUTDOWN_DELAY: '0',
     LOG_LEVEL: 'error',
     // As in the image.
     MALLOC_ARENA_MAX: '1',

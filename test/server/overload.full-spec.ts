@@ -33,7 +33,7 @@ beforeAll(async () => {
     'CREATE TRIGGER far BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION take_time()',
   );
   ({ key } = await issueKey(database, UNLIMITED));
-  url = await services.start({ SHUTDOWN_DELAY: '0', LOG_LEVEL: 'warn', DATABASE_URL: database.url }).ready();
+  url = await services.start({ LOG_LEVEL: 'warn', DATABASE_URL: database.url }).ready();
 });
 afterAll(async () => {
   await services.end('SIGTERM');

@@ -98,7 +98,7 @@ describe('a service that receives a signal', () => {
 
 describe('a service that shuts down, after seven tenths of SHUTDOWN_GRACE', () => {
   const GRACE_MS = 2_000;
-  const SETTINGS = { SHUTDOWN_DELAY: '0', SHUTDOWN_GRACE: '2s' };
+  const SETTINGS = { SHUTDOWN_GRACE: '2s' };
   let service: ServiceProcess;
   let url: string;
   let key: string;

@@ -9,7 +9,7 @@ import { ServiceProcesses } from '../support/service/service-processes.js';
 
 let database: TestDatabase;
 let proxy: DatabaseProxy;
-const services = new ServiceProcesses(() => ({ DATABASE_URL: database.url, SHUTDOWN_DELAY: '0' }));
+const services = new ServiceProcesses(() => ({ DATABASE_URL: database.url }));
 
 beforeEach(async () => {
   database = await createDatabase();

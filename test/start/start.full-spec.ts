@@ -147,7 +147,7 @@ describe('a service with DATABASE_URL', () => {
   });
 
   it('never migrates in production: it stays up, is not ready, and logs which migrations are missing', async () => {
-    const service = services.start({ NODE_ENV: 'production', SHUTDOWN_DELAY: '0' });
+    const service = services.start({ NODE_ENV: 'production' });
     const url = await service.listening();
     await service.waitForOutput(
       new RegExp(`Not ready: .* lacks the migrations ${OWN_MIGRATIONS.join(', ')}`),

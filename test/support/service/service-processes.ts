@@ -1,7 +1,7 @@
 import { ServiceProcess } from './service-process.js';
 
-/** The service as an operator runs it, on this machine only. */
-const OPERATED = { NODE_ENV: 'production', APP_ENV: 'staging', HOST: '127.0.0.1' };
+/** The service as an operator runs it, on this machine only. No balancer has to notice that it ends. */
+const OPERATED = { NODE_ENV: 'production', APP_ENV: 'staging', HOST: '127.0.0.1', SHUTDOWN_DELAY: '0' };
 
 /** The service processes that a test starts, so that those still running can be ended after it. */
 export class ServiceProcesses {
