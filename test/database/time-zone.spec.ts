@@ -3,23 +3,18 @@ import { UsageRecorder } from '../../src/usage/usage.recorder.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
-import { type Administration, startAdministration } from '../support/keys/administration.js';
+import { useAdministration } from '../support/keys/administration.js';
 
 const HOUR_MS = 3_600_000;
 
 let database: TestDatabase;
-let admin: Administration;
-
 beforeAll(async () => {
   database = await createDatabase();
   const name = new URL(database.url).pathname.slice(1);
   await database.query(`ALTER DATABASE ${name} SET timezone = 'America/New_York'`);
-  admin = await startAdministration(database);
 });
-afterAll(async () => {
-  await admin.store.close();
-  await database.drop();
-});
+const admin = useAdministration(() => ({ database }));
+afterAll(() => database.drop());
 
 const read = async (path: string) => (await admin.send(`GET /admin/${path}`)).json;
 const statusOf = async ({ key }: IssuedKey) => (await send(`${admin.store.url}/v1/pets`, { key })).status;

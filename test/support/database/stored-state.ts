@@ -1,13 +1,13 @@
 import type { TestDatabase } from './database.js';
 
-const TABLES = ['api_keys', 'quotas', 'plans', 'audit_events'];
+const TABLES = ['api_keys', 'quotas', 'plans', 'audit_events', 'pets', 'orders'];
 
-/** Returns every row that administration stores. */
+/** Returns every row that requests and administration change, without counts. */
 async function storedState(database: TestDatabase): Promise<unknown> {
   return Promise.all(TABLES.map((table) => database.query(`SELECT t::text FROM ${table} t ORDER BY 1`)));
 }
 
-/** Expects `work` to change nothing that administration stores, and returns its result. */
+/** Expects `work` to change nothing that is stored, and returns its result. */
 export async function changingNothing<Result>(
   database: TestDatabase,
   work: () => Promise<Result>,

@@ -43,3 +43,14 @@ export function expectError(
   expect(response.headers.get('content-type')).toMatch(/^application\/json(; charset=utf-8)?$/);
   expect(response.headers.get('x-request-id')).toMatch(/^\S+$/);
 }
+
+/** Expects 400 `invalid_request` that names these faults, separated by semicolons. */
+export function expectInvalid(response: HttpResponse, faults: string | RegExp): void {
+  expectError(response, 400, 'invalid_request', expect.stringMatching(/^The request is invalid: .*\.$/s));
+  const named: string = response.json.message.slice('The request is invalid: '.length, -1);
+  if (typeof faults === 'string') {
+    expect(named).toBe(faults);
+  } else {
+    expect(named).toMatch(faults);
+  }
+}

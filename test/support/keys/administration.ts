@@ -1,9 +1,8 @@
 import type { IssuedKey, CreateKeyInput } from '../../../src/admin/keys/key.schemas.js';
-import type { TestDatabase } from '../database/database.js';
-import { startApplication, type TestApplication } from '../service/application.js';
+import { type TestApplication, useApplication } from '../service/application.js';
 import { type HttpResponse, send } from '../http/http.js';
 
-export interface Administration {
+interface Administration {
   store: TestApplication;
   /** The key of all requests. */
   administrator: IssuedKey;
@@ -15,10 +14,14 @@ export interface Administration {
 
 const WIDE: Partial<CreateKeyInput> = { plan: 'enterprise', perMinute: 1_000_000, perDay: 10_000_000 };
 
-/** Starts the service, on a database that the test owns or a new one, and issues an administrator's key whose limits a test file does not reach. */
-export async function startAdministration(database?: TestDatabase): Promise<Administration> {
-  const store = await startApplication(database && { database });
-  const administrator = await store.issue({ ...WIDE, name: 'administrator', role: 'admin' });
+/** Starts the service for the tests of a file, and issues an administrator's key whose limits they do not reach. */
+export function useAdministration(options?: Parameters<typeof useApplication>[0]): Administration {
+  const store = useApplication(options);
+  const administrator = {} as IssuedKey;
+  beforeAll(async () => {
+    const issued = await store.issue({ ...WIDE, name: 'administrator', role: 'admin' });
+    Object.assign(administrator, issued);
+  });
   const sendAsAdmin = (request: string, body?: unknown) => {
     const [method = '', path = ''] = request.split(' ');
     return send(store.url + path, { method, key: administrator.key, body });

@@ -1,7 +1,15 @@
 import { PrismaService } from '../../../src/database/prisma.service.js';
 import { QueryRunner } from '../../../src/database/query-runner.js';
 import { UsageJournal } from '../../../src/usage/usage.journal.js';
+import { UsageRecorder } from '../../../src/usage/usage.recorder.js';
 import { TestClock } from '../counters/clock.js';
+import type { TestApplication } from '../service/application.js';
+
+/** Waits until all usage is recorded. The first flush may join one that is in flight. */
+export async function recordUsage({ app }: TestApplication): Promise<void> {
+  await app.get(UsageRecorder).flush();
+  await app.get(UsageRecorder).flush();
+}
 
 /** Adds the batches in the journal to the usage table, as every read does first. */
 export async function aggregateUsage(databaseUrl: string): Promise<void> {

@@ -24,6 +24,17 @@ interface Options {
   clock?: TestClock;
 }
 
+/** Starts the application before the tests of a file or a `describe`, and closes it after them. */
+export function useApplication(options: Options | (() => Options) = {}): TestApplication {
+  const application = {} as TestApplication;
+  beforeAll(async () => {
+    const given = typeof options === 'function' ? options() : options;
+    Object.assign(application, await startApplication(given));
+  });
+  afterAll(() => application.close());
+  return application;
+}
+
 /** Starts the real application on a real database and a free port. */
 export async function startApplication({
   environment,
@@ -67,15 +78,14 @@ interface SharedApplication extends TestApplication {
   send(path: string, init?: Init): Promise<HttpResponse>;
 }
 
-/** Starts an application before the tests of a group, and closes it after them. */
+/** Does as `useApplication`, and issues the key. */
 export function shareApplication(options: Options = {}): SharedApplication {
-  const shared = {
-    send: (path, init) => send(`${shared.url}${path}`, { key: shared.key, ...init }),
-  } as SharedApplication;
+  const shared = Object.assign(useApplication(options), {
+    key: '',
+    send: (path: string, init?: Init) => send(`${shared.url}${path}`, { key: shared.key, ...init }),
+  });
   beforeAll(async () => {
-    Object.assign(shared, await startApplication(options));
     ({ key: shared.key } = await shared.issue({ plan: 'enterprise', perMinute: 100_000, perDay: 100_000 }));
   });
-  afterAll(() => shared.close());
   return shared;
 }

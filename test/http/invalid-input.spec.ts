@@ -1,0 +1,236 @@
+import { encodeCursor } from '../../src/schemas/pagination.js';
+import { changingNothing } from '../support/database/stored-state.js';
+import { ApiDocument, type Operation, type Parameter, type Schema } from '../support/http/document.js';
+import { expectInvalid, expectRateLimitHeaders } from '../support/http/expectations.js';
+
+import { useAdministration } from '../support/keys/administration.js';
+
+/** Wrong values of a parameter as they stand in a query, or of a field in JSON, and a pattern of the fault that the response names. */
+type Wrong = [fault: string, values: string[]];
+
+const ID = '019d3c5e-7a10-7c1e-9a52-0d3c0f8f6a11';
+/** A position of each kind that cursors have, and the lists that have it. */
+const POSITIONS: [position: string, lists: string[]][] = [
+  ['7', ['/v1/pets', '/v1/store/orders', '/admin/audit']],
+  ['free', ['/admin/plans']],
+  [ID, ['/admin/keys']],
+];
+const INT64 = [-(2n ** 63n), 2n ** 63n - 1n] as const;
+const INSTANT = 'must be a date-time with its offset, such as 2027-01-01T00:00:00Z';
+const NO_INSTANTS = [
+  '',
+  'tomorrow',
+  '2999-01-01',
+  '2999-01-01T00:00:00',
+  '2999-01-01 00:00:00Z',
+  '2999-02-29T00:00:00Z',
+  '2999-13-01T00:00:00Z',
+  '2999-01-01T24:00:00Z',
+  '2999-01-01T00:00:00+0100',
+  '+010000-01-01T00:00:00Z',
+  // There is no year 0 and no year 10000, to which an offset may lead.
+  '0000-01-01T00:00:00Z',
+  '0001-01-01T00:00:00+14:00',
+  '9999-12-31T23:59:59-00:01',
+];
+
+const api = new ApiDocument();
+const admin = useAdministration();
+
+const withNames = (operations: Operation[]) =>
+  operations.map((operation): [string, Operation] => [`${operation.method} ${operation.path}`, operation]);
+/** A request about the administrator's own key, or about plan Pro, if it is about one. */
+const requestOf = (name: string) => name.replace('{id}', admin.administrator.id).replace('{plan}', 'pro');
+
+function wrongChoice(choices: unknown[]): Wrong {
+  const [first, second] = choices.map(String);
+  const wrong = ['', 'lost', String(first).toUpperCase(), `${first} `, `${first},${second}`, `${first}\0`];
+  return [`must be one of ${choices.join(', ')}`, [...wrong, 'null', 'toString']];
+}
+
+function wrongCursors(path: string): Wrong {
+  const ofOtherLists = POSITIONS.filter(([, owners]) => !owners.includes(path)).map(([position]) => position);
+  const forged = ['', '\0', 'free\0', 'x|y', '9223372036854775808', '0000-01-01T00:00:00Z', "1' OR '1'='1"];
+  return [
+    'is not one that this service gave: follow the Link header of the page before',
+    ['', 'x', '1', 'MQ', '%00', '%zz', 'x'.repeat(2000), ...[...ofOtherLists, ...forged].map(encodeCursor)],
+  ];
+}
+
+function wrongParameters(path: string, name: string, schema: Schema): Wrong[] {
+  const { type, format, enum: choices, maximum = 0, maxLength = 0 } = schema;
+  if (name === 'cursor') {
+    return [wrongCursors(path)];
+  }
+  if (name === 'plan') {
+    return [['must be the name of a plan', ['', '%00', 'Free', "'%20OR%201=1", 'x'.repeat(64)]]];
+  }
+  if (choices !== undefined) {
+    const [fault, wrong] = wrongChoice(choices);
+    return [[fault, wrong.map(encodeURIComponent)]];
+  }
+  if (type === 'boolean') {
+    return [['must be true or false', ['', '1', 'TRUE', '%00']]];
+  }
+  if (type === 'integer') {
+    const wrong = '0 -1 1%20 1.0 1e1 %2B5 05 0x5 ten %zz %D9%A5 99999999999999999999'.split(' ');
+    return [[`must be an integer from 1 to ${maximum}`, ['', ...wrong, String(maximum + 1)]]];
+  }
+  if (format === 'date-time') {
+    return [[INSTANT, [...NO_INSTANTS.map(encodeURIComponent), '%00']]];
+  }
+  if (format === 'uuid') {
+    return [['must be (a UUID|the id of a key)', ['', 'x', ID.slice(1), `${ID}%00`, `key:${ID}`]]];
+  }
+  return [
+    [`must have 1 to ${maxLength} characters`, ['', 'x'.repeat(maxLength + 1)]],
+    ['must be text without control characters', ['%00', 'a%1Bb', '%C2%9B', '%E2%80%AE']],
+  ];
+}
+
+function validParameter({ name, schema }: Parameter): string {
+  const { type, format, enum: choices } = api.resolve(schema);
+  if (choices !== undefined) {
+    return String(choices[0]);
+  }
+  if (format === 'date-time') {
+    return name === 'until' ? '2028-01-01T00:00:00.000Z' : '2027-01-01T00:00:00.000Z';
+  }
+  return { integer: '1', boolean: 'true' }[String(type)] ?? (format === 'uuid' ? ID : 'x');
+}
+
+function wrongFields({
+  type,
+  format,
+  enum: choices,
+  minimum,
+  maximum,
+  minLength,
+  maxLength = 0,
+}: Schema): Wrong {
+  const json = (values: unknown[]) => values.map((value) => JSON.stringify(value));
+  if (choices !== undefined) {
+    const [fault, wrong] = wrongChoice(choices);
+    return [fault, json([...wrong, null, 1, choices.slice(0, 1)])];
+  }
+  if (type === 'integer') {
+    const [least, greatest] = format === 'int64' ? INT64 : [BigInt(minimum ?? 0), BigInt(maximum ?? 0)];
+    const beyond = [least - 1n, greatest + 1n, '9'.repeat(1000)].map(String);
+    const wrong = [
+      '1.5',
+      '5.0',
+      '1e3',
+      '7.5E1',
+      '"5"',
+      'null',
+      'true',
+      '[5]',
+      '{"value":"5","isLosslessNumber":true}',
+    ];
+    return [`must be an integer from ${least} to ${greatest}, written as digits`, [...beyond, ...wrong]];
+  }
+  if (format === 'date-time') {
+    return [INSTANT, json([...NO_INSTANTS, null, 32_503_680_000])];
+  }
+  const blankOrLong = ['', ' \u00a0\u3000', 'x'.repeat(maxLength + 1), '🐕'.repeat(maxLength + 1)];
+  const noText = ['\0', 'a\0b', '\ud800', 'a\udc00b', '\udc15\ud83d'];
+  return [
+    'must [^;]+',
+    json([null, 7, true, ['x'], { length: 3 }, ...(minLength === 1 ? [...blankOrLong, ...noText] : [])]),
+  ];
+}
+
+const lists = api.operations.filter(({ parameters }) =>
+  parameters.some((parameter) => parameter.in === 'query'),
+);
+
+describe.each(withNames(lists))('%s', (name, { path, parameters }) => {
+  const query = parameters.filter((parameter) => parameter.in === 'query');
+  const get = (given: string) => admin.send(`${requestOf(name)}?${given}`);
+
+  it.each(query.map((parameter) => [parameter.name, parameter.schema] as const))(
+    'returns 400 that names its fault, and no Link, for an invalid or repeated %s',
+    async (parameter, schema) => {
+      const wrong = wrongParameters(path, parameter, api.resolve(schema));
+      const cases = wrong.flatMap(([fault, values]) =>
+        values.map((value) => [`${parameter}=${value}`, fault]),
+      );
+      for (const [given = '', fault] of [
+        ...cases,
+        [`${parameter}=x&${parameter}=x`, 'must be given once'],
+        [`${parameter}=&${parameter}=`, 'must be given once'],
+      ]) {
+        const response = await get(given);
+        expectInvalid(response, new RegExp(`^${parameter} ${fault}$`));
+        expect([given, response.headers.get('link')]).toEqual([given, null]);
+      }
+    },
+  );
+
+  it('returns 400 that names all faults at once', async () => {
+    const given = query.map((parameter) => `${parameter.name}=x&${parameter.name}=x`);
+    const faults = query.map((parameter) => `${parameter.name} must be given once`);
+    expectInvalid(await get(given.join('&')), faults.join('; '));
+  });
+
+  it('returns 200, with all parameters in its links, if they are valid', async () => {
+    const others = query.filter((parameter) => parameter.name !== 'cursor');
+    const values = Object.fromEntries(others.map((each) => [each.name, validParameter(each)]));
+    const given = new URLSearchParams(values).toString();
+    const { status, headers } = await get(given);
+    const first = `<${requestOf(name).slice('GET '.length)}?${given}>; rel="first"`;
+    const isPaged = others.length < query.length;
+    expect([status, headers.get('link')?.split(', ').at(-1)]).toEqual([200, isPaged ? first : undefined]);
+  });
+
+  it('ignores unknown parameters, repeated ones too', async () => {
+    const unknown =
+      'color=brown&color=%zz&__proto__=1&constructor=2&toString=3&limit[]=0&Limit=0&&&=&petId=2';
+    const { status, headers } = await get(unknown);
+    expect([status, headers.get('link')]).toEqual([200, (await get('')).headers.get('link')]);
+  });
+});
+
+describe.each(withNames(api.operations.filter(({ body }) => body !== null)))('%s', (name, { body }) => {
+  const { properties = {}, required = [], examples = [] } = api.resolve(body ?? {});
+  const unchanged = (work: () => Promise<void>) => changingNothing(admin.store.database, work);
+  const attempt = (json: string) => admin.send(requestOf(name), json);
+  /** The example in the document, with another value of a field. */
+  const withField = (field: string, json: string) => {
+    const others = Object.entries(examples[0] as object).filter(([each]) => each !== field);
+    return `{${[...others.map(([each, value]) => `"${each}":${JSON.stringify(value)}`), `"${field}":${json}`].join(',')}}`;
+  };
+
+  it.each(Object.entries(properties))(
+    'returns 400 that names its fault, and changes nothing, for an invalid %s',
+    (field, schema) =>
+      unchanged(async () => {
+        const [fault, values] = wrongFields(api.resolve(schema));
+        for (const json of values) {
+          const response = await attempt(withField(field, json));
+          expectInvalid(response, new RegExp(`^${field} ${fault}(; per\\w+ is required with per\\w+)?$`));
+          expectRateLimitHeaders(response);
+          expect(response.headers.get('location')).toBeNull();
+        }
+      }),
+  );
+
+  it('returns 400 that names every fault, and changes nothing, without required and with invalid fields', () =>
+    unchanged(async () => {
+      const invalid = Object.keys(properties).map((field) => `"${field}":null`);
+      const faults = Object.keys(properties).map((field) => `${field} must [^;]+`);
+      expectInvalid(await attempt(`{${invalid.join(',')}}`), new RegExp(`^${faults.join('; ')}$`));
+      if (required.length > 0) {
+        const missing = required.map((field) => `${field} is required`);
+        expectInvalid(await attempt('{}'), missing.join('; '));
+      }
+    }));
+
+  it('returns 400, and changes nothing, for a body that is no JSON object', () =>
+    unchanged(async () => {
+      const none = required.length > 0 ? [''] : [];
+      for (const json of ['[]', '[{}]', '"x"', 'null', 'true', '7', '7.5', ...none]) {
+        expectInvalid(await attempt(json), 'the body must be a JSON object');
+      }
+    }));
+});
