@@ -26,7 +26,7 @@ const PAGE_OF_STATUS = namedStatement(
    ORDER BY status, id LIMIT (SELECT $2::int)`,
 );
 /** Many pages in one statement. */
-export const PAGES = namedStatement(
+const PAGES = namedStatement(
   'pages-of-pets',
   loadSql(import.meta.url, 'pages-of-pets').text.replace('{json}', JSON),
 );

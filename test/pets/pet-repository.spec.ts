@@ -1,56 +1,37 @@
-import { namedStatement, QueryRunner } from '../../src/database/query-runner.js';
+import { plansMade } from '../support/database/queries.js';
 import { type PageRequest, type PetPage, PetRepository } from '../../src/pets/pet.repository.js';
 import type { NewPet, Pet } from '../../src/pets/pet.schemas.js';
-import { startApplication, type TestApplication } from '../support/service/application.js';
-import { until } from '../support/eventually.js';
+import { startApplication, useApplication } from '../support/service/application.js';
+import { expectLocksWaitedFor } from '../support/database/locks.js';
+import { eventually } from '../support/eventually.js';
 import { hold } from '../support/load/holding.js';
 
-let store: TestApplication;
+const store = useApplication();
 let pets: PetRepository;
 
 beforeAll(async () => {
-  store = await startApplication();
   pets = store.app.get(PetRepository);
 });
-afterAll(() => store.close());
 beforeEach(async () => {
   await store.database.query('TRUNCATE pets, orders RESTART IDENTITY');
 });
 
-type Named = { name: string };
 const named = (name: string) => ({ name, categoryId: 1n });
 const add = async (pet: NewPet): Promise<Pet> => {
   const { location } = await pets.create(pet);
   return { id: BigInt(location?.split('/').at(-1) ?? ''), ...pet };
 };
 
-describe('PetRepository.create, with concurrent calls', () => {
-  it('stores each animal as given, also beside animals without a status', async () => {
-    const given = [
-      { name: 'a', categoryId: -(2n ** 63n) },
-      { name: 'b', categoryId: 2n ** 63n - 1n, status: 'sold' as const },
-      { name: 'c', categoryId: 9_007_199_254_740_993n, status: 'available' as const },
-    ];
-    const added = await Promise.all(given.map((pet) => add(pet)));
-    expect(added).toEqual(given.map((pet, index) => ({ id: BigInt(index + 1), ...pet })));
-    expect(await Promise.all(added.map(({ id }) => pets.find(id)))).toEqual([
-      '{"id":1,"name":"a","categoryId":-9223372036854775808}',
-      '{"id":2,"name":"b","categoryId":9223372036854775807,"status":"sold"}',
-      '{"id":3,"name":"c","categoryId":9007199254740993,"status":"available"}',
-    ]);
-  });
-});
-
 describe('PetRepository.find, with concurrent calls', () => {
   it('returns each animal or null, and the same animal to all callers', async () => {
     await Promise.all(['a', 'b', 'c'].map((name) => add(named(name))));
     const found = await Promise.all([3n, 1n, 99n, 3n, -(2n ** 63n), 2n].map((id) => pets.find(id)));
-    expect(found.map((pet) => pet && (JSON.parse(pet) as Named).name)).toEqual([
+    expect(found.map((pet) => /"name":"(.)"/.exec(pet ?? '')?.[1])).toEqual([
       'c',
       'a',
-      null,
+      undefined,
       'c',
-      null,
+      undefined,
       'b',
     ]);
   });
@@ -71,20 +52,17 @@ describe('PetRepository, behind a slow query', () => {
   it('reads a page without waiting for the slow query', async () => {
     await add(named('a'));
     const holder = await hold(store.database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-    const waiting = `SELECT count(*)::int FROM pg_locks WHERE relation = 'pets'::regclass AND NOT granted`;
-    const waitingQueries = async () => (await store.database.query<{ count: number }>(waiting))[0]?.count;
     const pages: Promise<PetPage>[] = [];
     try {
-      pages.push(pets.page({ limit: 1 }));
-      await until(async () => (await waitingQueries()) === 1);
-      pages.push(pets.page({ limit: 2 }));
-      await until(async () => (await waitingQueries()) === 2);
+      for (const limit of [1, 2]) {
+        pages.push(pets.page({ limit }));
+        await eventually(() => expectLocksWaitedFor(store.database, limit));
+      }
     } finally {
       await holder.letGo();
     }
-    expect((await Promise.all(pages)).map(({ body }) => (JSON.parse(body) as unknown[]).length)).toEqual([
-      1, 1,
-    ]);
+    const body = '[{"id":1,"name":"a","categoryId":1}]';
+    expect(await Promise.all(pages)).toMatchObject([{ body }, { body }]);
   });
 });
 
@@ -110,14 +88,6 @@ describe('PetRepository.page', () => {
     }
     expect(await Promise.all(requests.map((request) => pets.page(request)))).toEqual(alone);
     const json = await Promise.all(added.map(({ id }) => pets.find(id)));
-    expect(json.map((text) => JSON.parse(String(text)) as Named)).toEqual(
-      added.map(({ name, status }, index) => ({
-        id: index + 1,
-        name,
-        categoryId: 1,
-        ...(status && { status }),
-      })),
-    );
     expect(alone).toEqual([
       { body: `[${json[0]}]`, lastId: '1' },
       { body: `[${json.join(',')}]`, lastId: null },
@@ -151,14 +121,7 @@ describe('a statement of PetRepository', () => {
       await Promise.all([itsPets.page({ limit: 20 }), itsPets.page({ limit: 20, status: 'sold' })]);
       await itsPets.find(7n);
     }
-    const planned = await lone.app.get(QueryRunner).run(
-      namedStatement(
-        'plans',
-        `SELECT left(name, -13), custom_plans::int, generic_plans::int FROM pg_prepared_statements
-           WHERE name LIKE '%pets%' ORDER BY name`,
-      ),
-      [],
-    );
+    const planned = await plansMade(lone, 'pets');
     await lone.close();
     expect(planned).toEqual([
       ['find-pets', 5, 15],
