@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import net from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import pg from 'pg';
+
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
 import { namedStatement, QueryRunner } from '../../src/database/query-runner.js';
 import type { UsageEntry } from '../../src/usage/rules/usage-counts.js';
 import { UsageJournal } from '../../src/usage/usage.journal.js';
 import { UsageRecorder } from '../../src/usage/usage.recorder.js';
-import { type UsagePosition, UsageRepository } from '../../src/usage/usage.repository.js';
+import { UsageRepository } from '../../src/usage/usage.repository.js';
 import { UsageCleanup } from '../../src/usage/usage.cleanup.js';
-import { startApplication, type TestApplication } from '../support/service/application.js';
+import { startApplication, type TestApplication, useApplication } from '../support/service/application.js';
 import { TestClock } from '../support/counters/clock.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database/database-proxy.js';
@@ -22,7 +22,7 @@ import { issueKey } from '../support/keys/keys.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
 import { fakeIntervals } from '../support/load/intervals.js';
 import { sendRaw } from '../support/http/raw-http.js';
-import { aggregateUsage } from '../support/keys/usage.js';
+import { aggregateUsage, recordUsage } from '../support/keys/usage.js';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
@@ -46,24 +46,18 @@ const fresh = (operation: string, statuses: Record<string, number>, refusals = 0
 type Hold = Awaited<ReturnType<typeof hold>>;
 
 describe('UsageRecorder', () => {
-  let store: TestApplication;
+  const store = useApplication();
   let key: IssuedKey;
 
-  beforeAll(async () => {
-    store = await startApplication();
-  });
   beforeEach(async () => {
     store.clock.travelTo(HALF_PAST);
     key = await store.issue(UNLIMITED);
   });
-  afterAll(() => store.close());
 
   /** Returns what a key has used by minute, after all finished requests are written. */
   async function recorded({ id }: IssuedKey) {
-    await store.app.get(UsageRecorder).flush();
-    const { entries: usage } = await store.app
-      .get(UsageRepository)
-      .page({ ...ALL, period: 'minute', keyId: id });
+    await recordUsage(store);
+    const { entries: usage } = await store.app.get(UsageRepository).page({ ...ALL, period: 'minute', keyId: id });
     return usage.map(({ operation, deprecated, statuses, refusals }) => ({
       operation,
       deprecated,
@@ -78,13 +72,7 @@ describe('UsageRecorder', () => {
     ['400 of a parameter', '/v1/pets?limit=0', {}, 400, 'listPets'],
     ['400 of a body', '/v1/pets', { method: 'POST', body: '{' }, 400, 'createPet'],
     ['413', '/v1/pets', { method: 'POST', body: 'x'.repeat(70_000) }, 413, 'createPet'],
-    [
-      '415',
-      '/v1/pets',
-      { method: 'POST', headers: { 'Content-Type': 'text/plain' }, body: 'x' },
-      415,
-      'createPet',
-    ],
+    ['415', '/v1/pets', { method: 'POST', headers: { 'Content-Type': 'text/plain' } }, 415, 'createPet'],
     ['403 of administration', '/admin/keys', {}, 403, 'listKeys'],
     ['404 of an unknown path', '/v1/dogs', {}, 404, 'none'],
     ['404 of an empty id', '/v1/pets/', {}, 404, 'none'],
@@ -152,7 +140,7 @@ describe('UsageRecorder', () => {
 
   it('records nothing for a request without a valid key, or to a path that needs none', async () => {
     const stored = async () => {
-      await store.app.get(UsageRecorder).flush();
+      await recordUsage(store);
       return (await store.app.get(UsageRepository).page({ ...ALL, period: 'day' })).entries;
     };
     const before = await stored();
@@ -170,19 +158,8 @@ describe('UsageRecorder', () => {
     expect((await sendRaw(store.url, 'no HTTP\r\n\r\n')).status).toBe(400);
     expect(await stored()).toEqual(before);
   });
-});
 
-describe('usage', () => {
-  let store: TestApplication;
-
-  beforeAll(async () => {
-    store = await startApplication();
-  });
-  beforeEach(() => store.clock.travelTo(HALF_PAST));
-  afterAll(() => store.close());
-
-  it('is kept by UTC minute, hour and day, with the time of its last request', async () => {
-    const key = await store.issue(UNLIMITED);
+  it('keeps usage by UTC minute, hour and day, with the time of its last request', async () => {
     for (const instant of [
       '2027-03-05T12:34:30Z',
       '2027-03-05T12:35:10Z',
@@ -192,7 +169,7 @@ describe('usage', () => {
       store.clock.travelTo(new Date(instant));
       await send(`${store.url}/v1/pets`, { key: key.key });
     }
-    await store.app.get(UsageRecorder).flush();
+    await recordUsage(store);
     const kept = async (period: 'minute' | 'hour' | 'day') => {
       const { entries: usage } = await store.app.get(UsageRepository).page({ ...ALL, period, keyId: key.id });
       return usage.map(({ startsAt, lastAt, requests }) => {
@@ -210,69 +187,35 @@ describe('usage', () => {
     expect(await kept('day')).toEqual(['03-06T00:00 1', '03-05T00:00 3']);
   });
 
-  it('is written within a second of the response, without a flush', async () => {
-    const key = await store.issue(UNLIMITED);
+  it('writes usage within a second of the response, without a flush, where every reader sees it', async () => {
     for (let sent = 1; sent <= 3; sent += 1) {
       await send(`${store.url}/v1/pets`, { key: key.key });
       await eventually(async () => {
-        const [row] = await store.database.query(
-          `SELECT sum(succeeded)::int AS succeeded FROM (
-             SELECT key_id, succeeded FROM usage WHERE period = 'minute'
-             UNION ALL
-             SELECT entry.* FROM usage_batches, json_to_recordset(entries) AS entry ("keyId" uuid, succeeded int)
-           ) AS stored WHERE key_id = $1`,
-          [key.id],
-        );
-        expect(row).toEqual({ succeeded: sent });
-        // A reader sees it too.
-        const { entries: usage } = await store.app
-          .get(UsageRepository)
-          .page({ ...ALL, period: 'day', keyId: key.id });
+        const { entries: usage } = await store.app.get(UsageRepository).page({ ...ALL, period: 'day', keyId: key.id });
         expect(usage).toMatchObject([{ requests: sent }]);
       }, SECOND_MS);
     }
   });
 
-  it('belongs to the minute of the counter store, not to the minute of this process', async () => {
-    const key = await store.issue(UNLIMITED);
+  it('records the minute of the counter store, not the minute of this process', async () => {
     store.clock.stopAt(HALF_PAST);
     store.clock.storeOffsetMs += 5 * MINUTE_MS;
     await send(`${store.url}/v1/pets`, { key: key.key });
     store.clock.goOn();
-    await store.app.get(UsageRecorder).flush();
-    const { entries: usage } = await store.app
-      .get(UsageRepository)
-      .page({ ...ALL, period: 'minute', keyId: key.id });
+    await recordUsage(store);
+    const { entries: usage } = await store.app.get(UsageRepository).page({ ...ALL, period: 'minute', keyId: key.id });
     expect(usage).toMatchObject([{ startsAt: '2027-03-05T12:39:00.000Z', requests: 1 }]);
   });
 });
 
 describe('UsageRecorder, at shutdown', () => {
-  let database: TestDatabase;
-  let store: TestApplication;
-  let key: string;
-
-  beforeEach(async () => {
-    database = await createDatabase();
-    store = await startApplication({ database });
-    ({ key } = await store.issue(UNLIMITED));
-  });
-  afterEach(() => database.drop());
-
-  async function stored() {
-    await aggregateUsage(database.url);
-    return database.query("SELECT succeeded::int FROM usage WHERE period = 'minute'");
-  }
-
-  it('writes what is not written yet', async () => {
+  it('writes what is not written yet, also requests that are served during the shutdown', async () => {
+    const database = await createDatabase();
+    const store = await startApplication({ database });
+    const { key } = await store.issue(UNLIMITED);
     for (let sent = 0; sent < 5; sent += 1) {
       expect((await send(`${store.url}/v1/pets`, { key })).status).toBe(200);
     }
-    await store.app.close();
-    expect(await stored()).toEqual([{ succeeded: 5 }]);
-  });
-
-  it('writes requests that are served during the shutdown', async () => {
     const holder = await hold(database.url, 'LOCK TABLE pets');
     const response = sendRaw(
       store.url,
@@ -284,7 +227,11 @@ describe('UsageRecorder, at shutdown', () => {
     await holder.letGo();
     expect((await response).status).toBe(200);
     await closed;
-    expect(await stored()).toEqual([{ succeeded: 1 }]);
+    await aggregateUsage(database.url);
+    expect(await database.query("SELECT succeeded::int FROM usage WHERE period = 'minute'")).toEqual([
+      { succeeded: 6 },
+    ]);
+    await database.drop();
   });
 });
 
@@ -317,12 +264,12 @@ describe('UsageRecorder, while the database is away', () => {
 
   /** Calls until a request waits to be written; returns the number of calls. */
   async function callUntilSomethingWaits(): Promise<number> {
-    let sent = 0;
-    do {
+    for (let sent = 1; ; sent += 1) {
       await call();
-      sent += 1;
-    } while (queuedRequests() === 0);
-    return sent;
+      if (queuedRequests() > 0) {
+        return sent;
+      }
+    }
   }
 
   /** Returns the number of stored requests, and expects the same number for each period. */
@@ -378,9 +325,8 @@ describe('UsageRecorder, while the database is away', () => {
     const waiting = queuedRequests();
     proxy.goAway();
     await store.app.close();
-    expect(errors.mock.calls).toEqual([
-      [`The usage of ${waiting} requests could not be written before the end`],
-    ]);
+    const logged = `The usage of ${waiting} requests could not be written before the end`;
+    expect(errors.mock.calls).toEqual([[logged]]);
   });
 
   it('keeps at most 50,000 entries, logs one line when it is full, and logs later how many requests were left out', async () => {
@@ -395,30 +341,18 @@ describe('UsageRecorder, while the database is away', () => {
       recorder.intercept(request as unknown as FastifyRequest, { statusCode: 200 } as FastifyReply);
     };
     proxy.goAway();
-    const last = randomUUID();
-    for (let entry = 1; entry < 50_000; entry += 1) {
-      record(randomUUID());
-    }
-    record(last);
+    const recordKeys = (count: number) => Array.from({ length: count }, randomUUID).forEach(record);
+    recordKeys(50_000);
     await eventually(async () => expect(queuedRequests()).toBe(50_000));
     expect(errors).not.toHaveBeenCalled();
-    for (let more = 0; more < 7; more += 1) {
-      record(randomUUID());
-    }
-    // An existing entry can still grow.
-    record(last);
-    await eventually(async () => expect(queuedRequests()).toBe(50_001));
-    expect(errors.mock.calls).toEqual([
-      [expect.stringMatching(/^Usage is no longer recorded: 50000 entries /)],
-    ]);
+    recordKeys(7);
+    const logged: unknown = expect.stringMatching(/^Usage is no longer recorded: 50000 entries /);
+    await eventually(async () => expect(errors.mock.calls).toEqual([[logged]]));
 
     await proxy.comeBack();
-    await eventually(
-      async () =>
-        expect(warnings.mock.lastCall).toEqual(['Usage is written again; requests dropped meanwhile: 7']),
-      20_000,
-    );
-    expect(await stored()).toBe(50_001);
+    const isBack = ['Usage is written again; requests dropped meanwhile: 7'];
+    await eventually(async () => expect(warnings.mock.lastCall).toEqual(isBack), 20_000);
+    expect(await stored()).toBe(50_000);
     expect(errors).toHaveBeenCalledTimes(1);
   });
 });
@@ -524,51 +458,22 @@ describe('usage of several replicas', () => {
 
     const batches = () => database.query('SELECT id FROM usage_batches WHERE size > 0');
 
-    it('aggregates before it returns a page', async () => {
-      const one = entry({ deprecated: true, operation: 'getPet' });
-      const { repository: another } = open();
-      await append(one);
-      expect(await batches()).toHaveLength(1);
-      expect((await another.page({ ...ALL, period: 'hour' })).entries).toMatchObject([{ requests: 1 }]);
-      expect(await batches()).toEqual([]);
-      await append(one);
-      expect((await another.deprecatedCalls(10)).entries).toMatchObject([{ requests: 2 }]);
-      expect(await batches()).toEqual([]);
-    });
-
-    it('makes readers wait for an aggregation in progress, so that they see all usage', async () => {
+    it('makes readers wait for an aggregation in progress, so that they see all usage; those of a replica share one', async () => {
       const one = entry({});
       const holder = await holdAggregations(one);
       await append(one);
       const aggregated = open().journal.aggregate();
       await eventually(() => expectLocksWaitedFor(database, 1));
       await append(one);
-      const pages = Promise.all(
-        [open(), open()].map(({ repository: another }) => another.page({ ...ALL, period: 'day' })),
-      );
+      const readers = [open().repository, ...Array<UsageRepository>(10).fill(repository)];
+      const pages = Promise.all(readers.map((reader) => reader.page({ ...ALL, period: 'day' })));
       await eventually(() => expectLocksWaitedFor(database, 3));
+      // The ten readers of one replica leave connections to others.
+      expect(await connections.run(namedStatement('one', 'SELECT 1'), [])).toEqual([[1]]);
       await holder.letGo();
       await aggregated;
-      for (const { entries: usage } of await pages) {
-        expect(usage).toMatchObject([{ requests: 3 }]);
-      }
-    });
-
-    it('aggregates once for all concurrent readers, which leaves connections to others', async () => {
-      const one = entry({});
-      const holder = await holdAggregations(one);
-      await append(one);
-      const first = repository.page({ ...ALL, period: 'day' });
-      await eventually(() => expectLocksWaitedFor(database, 1));
-      await append(one);
-      const more = Promise.all(Array.from({ length: 10 }, () => repository.page({ ...ALL, period: 'day' })));
-      expect(await connections.run(namedStatement('one', 'SELECT 1'), [])).toEqual([[1]]);
-      await expectLocksWaitedFor(database, 1);
-      await holder.letGo();
-      await first;
-      for (const { entries: usage } of await more) {
-        expect(usage).toMatchObject([{ requests: 3 }]);
-      }
+      expect(await pages).toMatchObject(readers.map(() => ({ entries: [{ requests: 3 }] })));
+      expect(await batches()).toEqual([]);
     });
 
     it('aggregates each batch once when the server still aggregates for a lost connection', async () => {
@@ -602,13 +507,14 @@ describe('usage of several replicas', () => {
       expect(await rowsOf(entries)).toEqual(each(1000, 350));
     });
 
-    it('aggregates each minute within 5 seconds of its end when nobody reads', async () => {
+    it('aggregates each minute within 5 seconds of its end when nobody reads, and retries and logs a failure', async () => {
       clock.travelTo(new Date(NOON_MS + 30_000));
       const one = entry({});
       await append(one);
+      const warnings = jest.spyOn(journal['logger'], 'warn').mockImplementation();
+      const turn = jest.spyOn(journal, 'aggregateSome');
       fakeIntervals();
       journal.onModuleInit();
-      const turn = jest.spyOn(journal, 'aggregateSome');
       jest.advanceTimersByTime(5 * SECOND_MS);
       expect(turn.mock.calls).toEqual([['this minute']]);
       await turn.mock.results[0]?.value;
@@ -617,7 +523,14 @@ describe('usage of several replicas', () => {
       clock.travelTo(new Date(NOON_MS + MINUTE_MS));
       const next = batchOf(one);
       await journal.append(next);
+      await database.query('ALTER TABLE usage RENAME TO lost');
       // An aggregation in progress is not started again.
+      await new Promise(setImmediate);
+      jest.advanceTimersByTime(5 * SECOND_MS);
+      const logged: unknown = expect.stringMatching(/^Usage stays in the journal for now: .*usage/);
+      await eventually(async () => expect(warnings.mock.calls).toEqual([[logged]]));
+
+      await database.query('ALTER TABLE lost RENAME TO usage');
       await new Promise(setImmediate);
       jest.advanceTimersByTime(5 * SECOND_MS);
       jest.useRealTimers();
@@ -625,38 +538,11 @@ describe('usage of several replicas', () => {
       expect(await rowsOf([one])).toEqual(each(1, 1));
       await journal.onApplicationShutdown();
     });
-
-    it('retries a failed aggregation, and logs the reason', async () => {
-      const one = entry({});
-      await append(one);
-      clock.travel(2 * MINUTE_MS);
-      const warnings = jest.spyOn(journal['logger'], 'warn').mockImplementation();
-      await database.query('ALTER TABLE usage RENAME TO lost');
-      fakeIntervals();
-      journal.onModuleInit();
-      jest.advanceTimersByTime(5 * SECOND_MS);
-      await eventually(async () => expect(warnings).toHaveBeenCalledTimes(1));
-      expect(warnings).toHaveBeenCalledWith(
-        expect.stringMatching(/^Usage stays in the journal for now: .*usage/),
-      );
-      await database.query('ALTER TABLE lost RENAME TO usage');
-      await new Promise(setImmediate);
-      jest.advanceTimersByTime(5 * SECOND_MS);
-      jest.useRealTimers();
-      await eventually(async () => expect(await batches()).toEqual([]));
-      expect(await rowsOf([one])).toEqual(each(1, 1));
-      await journal.onApplicationShutdown();
-    });
   });
 
   it('adds the counts of every class, also beyond 32 bits, and keeps the latest time', async () => {
-    const one = entry({
-      succeeded: 2_147_483_647,
-      redirected: 2,
-      clientErrors: 2_147_483_647,
-      serverErrors: 4,
-      refusals: 2,
-    });
+    const most = 2_147_483_647;
+    const one = entry({ succeeded: most, redirected: 2, clientErrors: most, serverErrors: 4, refusals: 2 });
     for (const lastAtMs of [NOON_MS + 2, NOON_MS + 8, NOON_MS + 5]) {
       await append({ ...one, lastAtMs }, entry({}));
     }
@@ -664,135 +550,30 @@ describe('usage of several replicas', () => {
       const page = await repository.page({ ...ALL, period, keyId: one.keyId });
       expect(page.entries).toEqual([
         {
+          ...fresh('listPets', { '2xx': 6_442_450_941, '3xx': 6, '4xx': 6_442_450_941, '5xx': 12 }, 6),
           startsAt: new Date(period === 'day' ? Date.UTC(2027, 2, 5) : NOON_MS).toISOString(),
           keyId: one.keyId,
           quotaId: one.quotaId,
-          operation: 'listPets',
-          deprecated: false,
           requests: 12_884_901_900,
-          statuses: { '2xx': 6_442_450_941, '3xx': 6, '4xx': 6_442_450_941, '5xx': 12 },
-          refusals: 6,
           lastAt: new Date(NOON_MS + 8).toISOString(),
         },
       ]);
     }
   });
 
-  describe('UsageRepository.page', () => {
-    const [first = '', second = '', third = ''] = Array.from({ length: 3 }, () => randomUUID()).toSorted();
-    const minute = NOON_MS / MINUTE_MS;
-    /** The rows in the order of a page. */
-    const rowKeys: [number, string, string, boolean][] = [
-      [minute + 2, second, 'listPets', false],
-      [minute + 1, first, 'createPet', false],
-      [minute + 1, first, 'getPet', false],
-      [minute + 1, first, 'getPet', true],
-      [minute + 1, first, 'listPets', false],
-      [minute + 1, second, 'getPet', true],
-      [minute + 1, third, 'createPet', false],
-      [minute, first, 'createPet', false],
-      [minute, third, 'none', false],
-    ];
-    const rowKeyOf = ({ startsAt, keyId, operation, deprecated }: UsagePosition) => [
-      Date.parse(startsAt) / MINUTE_MS,
-      keyId,
-      operation,
-      deprecated,
-    ];
-
-    beforeEach(() =>
-      append(
-        ...rowKeys.map(([at, keyId, operation, deprecated]) =>
-          entry({ minute: at, keyId, operation, deprecated }),
-        ),
-      ),
-    );
-
-    /** Returns all rows, read in pages of `limit`. */
-    async function walk(limit: number, keyId?: string): Promise<UsagePosition[]> {
-      const rows: UsagePosition[] = [];
-      for (;;) {
-        const query = { ...ALL, period: 'minute', limit, keyId, after: rows.at(-1) } as const;
-        const { entries, last } = await repository.page(query);
-        rows.push(...entries);
-        expect(entries.length <= limit && (entries.length === limit || last === null)).toBe(true);
-        if (last === null) {
-          return rows;
-        }
-      }
-    }
-
-    it.each([1, 2, 8, 9, 10])(
-      'returns every row once, newest first, of all keys or one, in pages of %d',
-      async (limit) => {
-        expect((await walk(limit)).map(rowKeyOf)).toEqual(rowKeys);
-        const ofFirst = rowKeys.filter(([, keyId]) => keyId === first);
-        expect((await walk(limit, first)).map(rowKeyOf)).toEqual(ofFirst);
-      },
-    );
-
-    it('returns only rows that start at or after since', async () => {
-      const since = new Date((minute + 1) * MINUTE_MS);
-      const { entries, last } = await repository.page({ period: 'minute', since, limit: 7 });
-      expect([entries.map(rowKeyOf), last]).toEqual([rowKeys.slice(0, 7), null]);
-      const later = new Date(since.getTime() + 1);
-      expect(await repository.page({ period: 'minute', since: later, limit: 7 })).toMatchObject({
-        entries: [{ keyId: second }],
-        last: null,
-      });
-    });
-
-    it('reads by an index, for one key and for all keys', async () => {
-      await database.query(
-        `INSERT INTO usage SELECT key, key, 'minute', to_timestamp(n * 60), 'listPets', false, 1, 0, 0, 0, 0, now()
-         FROM generate_series(1, 10000) AS n, unnest($1::uuid[]) AS key`,
-        [[second, ...Array.from({ length: 3 }, () => randomUUID())]],
-      );
-      await database.query('ANALYZE usage');
-      const at = new Date(5000 * MINUTE_MS).toISOString();
-      const middle = { startsAt: at, keyId: second, operation: 'listPets', deprecated: false };
-      for (const some of [{}, { keyId: second }, { after: middle }, { keyId: second, after: middle }]) {
-        const sent = jest.spyOn(pg.Client.prototype, 'query');
-        await repository.page({ ...ALL, limit: 100, period: 'minute', ...some });
-        const statements = sent.mock.calls.flat() as unknown as { text?: string; values?: unknown[] }[];
-        // The aggregation runs first.
-        const query = statements.find((statement) => statement?.text?.includes('ORDER BY starts_at'));
-        sent.mockRestore();
-        const plan = await database.query(`EXPLAIN ${query?.text}`, query?.values);
-        const lines = plan.map((line) => String(line['QUERY PLAN'])).join('\n');
-        expect(lines).toMatch(/Index (Only )?Scan( Backward)? using/);
-        // A key has few rows with the same start; all keys together may have very many.
-        expect(lines).not.toMatch('keyId' in some ? /Seq Scan|^Sort|-> +Sort/m : /Seq Scan|Sort/);
-      }
-    });
-  });
-
   it('returns the callers of deprecated operations by operation and key, and no other callers', async () => {
     const { id: keyId, quotaId } = await issueKey(database, { name: 'Nightly import' });
-    const of = { keyId, quotaId };
-    const deprecated = { deprecated: true, operation: 'getPet' };
-    const gone = entry({ ...deprecated, lastAtMs: NOON_MS + 5000 });
+    const of = { keyId, quotaId, operation: 'getPet' };
+    const gone = entry({ operation: 'getPet', deprecated: true });
     const days = [0, 1, 2].map((day) => {
       const lastAtMs = NOON_MS - day * DAY_MS;
-      return entry({ ...of, ...deprecated, minute: lastAtMs / MINUTE_MS, lastAtMs, clientErrors: day });
+      return entry({ ...of, deprecated: true, minute: lastAtMs / MINUTE_MS, lastAtMs, clientErrors: day });
     });
-    await append(...days, gone, entry(of), entry({ ...of, operation: 'getPet', lastAtMs: NOON_MS + 9000 }));
+    await append(...days, gone, entry({ keyId, quotaId }), entry({ ...of, lastAtMs: NOON_MS + 9000 }));
+    const lastAt = new Date(NOON_MS).toISOString();
     const callers = [
-      {
-        operation: 'getPet',
-        keyId: gone.keyId,
-        keyName: null,
-        quotaId: gone.quotaId,
-        requests: 1,
-        lastAt: new Date(NOON_MS + 5000).toISOString(),
-      },
-      {
-        operation: 'getPet',
-        ...of,
-        keyName: 'Nightly import',
-        requests: 6,
-        lastAt: new Date(NOON_MS).toISOString(),
-      },
+      { ...of, keyName: 'Nightly import', requests: 6, lastAt },
+      { ...of, keyId: gone.keyId, quotaId: gone.quotaId, keyName: null, requests: 1, lastAt },
     ].toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));
     expect(await repository.deprecatedCalls(10)).toEqual({ entries: callers, last: null });
     expect(await repository.deprecatedCalls(1)).toEqual({ entries: callers.slice(0, 1), last: callers[0] });
