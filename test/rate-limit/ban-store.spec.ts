@@ -1,78 +1,41 @@
-import { Logger } from '@nestjs/common';
 import type { RateLimitDecision, RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
-import type { CounterStore } from '../../src/rate-limit/stores/counter-store.js';
-import { TestClock } from '../support/counters/clock.js';
+import { counterStores } from '../support/counters/counter-stores.js';
 import {
-  type CounterHome,
-  counterStores,
+  clock,
+  consume,
+  DAY_MS,
   descending,
-  describeDecision,
   endOf,
+  home,
+  HOUR_MS,
   lengthMs,
+  MINUTE_MS,
   newBucket,
+  NOON,
+  openForEach,
+  provokeBan,
   remaining,
-  times,
-} from '../support/counters/counter-stores.js';
-
-const SECOND_MS = 1000;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
-const NOON = Date.UTC(2027, 2, 5, 12);
+  SECOND_MS,
+  store,
+  summarize,
+} from '../support/counters/counting.js';
 
 describe.each(counterStores)('bans counted in %s', (_name, start) => {
-  let home: CounterHome;
-  let clock: TestClock;
-  let store: CounterStore;
-
-  beforeAll(async () => {
-    Logger.overrideLogger(false);
-    home = await start();
-  });
-  afterAll(() => home.stop());
-
-  beforeEach(async () => {
-    clock = new TestClock();
-    clock.travelTo(new Date(NOON));
-    store = await home.open(clock);
-  });
-  afterEach(() => home.clear());
+  openForEach(start);
 
   const open = (banDurations?: string) => home.open(clock, banDurations);
 
   /** Consumes `count` times, one after another. */
-  async function consumeTimes(
-    request: RateLimitRequest,
-    count: number,
-    from = store,
-  ): Promise<RateLimitDecision[]> {
+  async function consumeInTurn(request: RateLimitRequest, count: number): Promise<RateLimitDecision[]> {
     const decisions: RateLimitDecision[] = [];
     for (let consumed = 0; consumed < count; consumed += 1) {
-      decisions.push(await from.consume(request));
+      decisions.push(await store.consume(request));
     }
     return decisions;
   }
 
-  /** Consumes `count` times in one batch. */
-  async function consumeInBatch(
-    request: RateLimitRequest,
-    count: number,
-    from = store,
-  ): Promise<RateLimitDecision[]> {
-    // The first request is sent at once and alone; the others queue behind it and share a batch.
-    const [, ...decisions] = await Promise.all([
-      from.consume(newBucket(5)),
-      ...Array.from({ length: count }, () => from.consume(request)),
-    ]);
-    return decisions;
-  }
-
-  /** Consumes within this minute until the bucket is banned, and returns the decision that started the ban. */
-  async function provokeBan(request: RateLimitRequest, from = store): Promise<RateLimitDecision> {
-    const starter = (await consumeInBatch(request, request.perMinute * 2, from)).at(-1) as RateLimitDecision;
-    expect(starter.ban).toEqual({ untilMs: expect.any(Number), started: true });
-    return starter;
-  }
+  const summarizeBatch = async (request: RateLimitRequest, count: number, from = store) =>
+    summarize(await consume(request, count, from));
 
   /** Returns what is stored of the usage and the bans of a bucket. */
   async function counterOf({ bucketKey }: RateLimitRequest) {
@@ -83,24 +46,14 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
   describe('a ban', () => {
     it('is started by the refusal that reaches the limit per minute within a minute, and by no other', async () => {
       const request = newBucket(5);
-      const decisions = await consumeTimes(request, 12);
-      expect(decisions.map(describeDecision)).toEqual([
-        ...times(5, 'allowed'),
-        ...descending(4, 1).map((left) => `denied, ${left} until a ban`),
-        'starts a ban',
-        'banned',
-        'banned',
-      ]);
+      const decisions = await consumeInTurn(request, 12);
+      expect(summarize(decisions)).toBe('5 allowed, denied with 4 3 2 1 left, starts a ban, 2 banned');
       expect(decisions.slice(0, 5).map(({ refusalsUntilBan }) => refusalsUntilBan)).toEqual([5, 5, 5, 5, 5]);
       const [starter, ...others] = decisions.slice(9) as [RateLimitDecision, ...RateLimitDecision[]];
       expect(lengthMs(starter)).toBe(MINUTE_MS);
-      for (const { allowed, refusalsUntilBan, ban } of others) {
-        expect({ allowed, refusalsUntilBan, untilMs: ban?.untilMs }).toEqual({
-          allowed: false,
-          refusalsUntilBan: 0,
-          untilMs: starter.ban?.untilMs,
-        });
-      }
+      const { untilMs } = starter.ban ?? {};
+      const banned = { allowed: false, refusalsUntilBan: 0, ban: { untilMs, started: false } };
+      expect(others).toMatchObject([banned, banned]);
       expect(await counterOf(request)).toEqual({
         minuteUsed: 5,
         dayUsed: 5,
@@ -111,81 +64,58 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
     });
 
     it('is also started by refusals of the day', async () => {
-      const decisions = await consumeTimes(newBucket(5, 2), 8);
-      expect(decisions.map(describeDecision)).toEqual([
-        'allowed',
-        'allowed',
-        ...descending(4, 1).map((left) => `denied, ${left} until a ban`),
-        'starts a ban',
-        'banned',
-      ]);
+      const decisions = await consumeInTurn(newBucket(5, 2), 8);
+      expect(summarize(decisions)).toBe('2 allowed, denied with 4 3 2 1 left, starts a ban, 1 banned');
       expect(remaining(decisions.at(-1) as RateLimitDecision)).toEqual([3, 0]);
     });
 
     it('is not started by refusals of the previous minute', async () => {
       const request = newBucket(5);
       clock.travelTo(new Date(NOON + 58 * SECOND_MS));
-      expect((await consumeTimes(request, 9)).map(describeDecision).at(-1)).toBe('denied, 1 until a ban');
+      expect(await summarizeBatch(request, 9)).toBe('5 allowed, denied with 4 3 2 1 left');
       clock.travelTo(new Date(NOON + MINUTE_MS));
-      const next = await consumeTimes(request, 10);
-      expect(next.map(describeDecision)).toEqual([
-        ...times(5, 'allowed'),
-        ...descending(4, 1).map((left) => `denied, ${left} until a ban`),
-        'starts a ban',
-      ]);
+      const next = await consumeInTurn(request, 10);
+      expect(summarize(next)).toBe('5 allowed, denied with 4 3 2 1 left, starts a ban');
       expect(next[0]?.refusalsUntilBan).toBe(5);
     });
 
     it('ends at its exact millisecond: requests are allowed again, and refusals count from zero', async () => {
       const request = newBucket(5);
-      const starter = await provokeBan(request);
-      clock.travelTo(new Date(endOf(starter).getTime() - SECOND_MS));
-      expect(describeDecision(await store.consume(request))).toBe('banned');
-      clock.travelTo(endOf(starter));
-      expect((await consumeTimes(request, 6)).map(describeDecision)).toEqual([
-        ...times(5, 'allowed'),
-        'denied, 4 until a ban',
-      ]);
+      const end = endOf(await provokeBan(request));
+      clock.travelTo(new Date(end.getTime() - SECOND_MS));
+      expect(await summarizeBatch(request, 1)).toBe('1 banned');
+      clock.travelTo(end);
+      expect(await summarizeBatch(request, 6)).toBe('5 allowed, denied with 4 left');
     });
 
     it('is not extended by requests during it, which use nothing of the windows', async () => {
       const request = newBucket(5, 1000);
       clock.travelTo(new Date(NOON + 30 * SECOND_MS));
-      const starter = await provokeBan(request);
+      const end = endOf(await provokeBan(request));
       const before = await counterOf(request);
-      expect((await consumeInBatch(request, 40)).map(describeDecision)).toEqual(times(40, 'banned'));
+      expect(await summarizeBatch(request, 40)).toBe('40 banned');
       expect(await counterOf(request)).toEqual(before);
       clock.travel(45 * SECOND_MS);
-      const later = await consumeInBatch(request, 40);
-      expect(later.map(describeDecision)).toEqual(times(40, 'banned'));
+      const later = await consume(request, 40);
+      expect(summarize(later)).toBe('40 banned');
       expect(later.map(remaining)).toEqual(later.map(() => [5, 995]));
       expect(await counterOf(request)).toEqual({ ...before, minuteUsed: 0 });
-      clock.travelTo(endOf(starter));
+      clock.travelTo(end);
       expect(remaining(await store.consume(request))).toEqual([4, 994]);
     });
 
     it('applies to one bucket, even when one batch has several', async () => {
       const [rude, polite] = [newBucket(1), newBucket(5)];
       const decisions = await Promise.all(
-        [newBucket(5), rude, polite, rude, polite, rude, polite].map((request) => store.consume(request)),
+        [rude, polite, rude, polite, rude, polite].map((request) => store.consume(request)),
       );
-      expect(decisions.slice(1).map(describeDecision)).toEqual([
-        'allowed',
-        'allowed',
-        'starts a ban',
-        'allowed',
-        'banned',
-        'allowed',
-      ]);
+      expect(summarize(decisions)).toBe('2 allowed, starts a ban, 1 allowed, 1 banned, 1 allowed');
     });
 
     it('never applies to an anonymous client, however many requests it sends', async () => {
       const anonymous = newBucket(5, null);
-      const decisions = [...(await consumeInBatch(anonymous, 30)), ...(await consumeInBatch(anonymous, 30))];
-      expect(decisions.map(describeDecision)).toEqual([
-        ...times(5, 'allowed'),
-        ...times(55, 'denied, no until a ban'),
-      ]);
+      expect(await summarizeBatch(anonymous, 30)).toBe('5 allowed, 25 denied');
+      expect(await summarizeBatch(anonymous, 30)).toBe('30 denied');
       expect(await counterOf(anonymous)).toMatchObject({ bannedUntil: null, banLevel: 0 });
       expect(await store.bans()).toEqual(new Map());
     });
@@ -194,42 +124,29 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
   describe('refusals until a ban', () => {
     it('increase when the limit per minute is raised within the minute', async () => {
       const request = newBucket(5);
-      expect((await consumeTimes(request, 9)).map(describeDecision).at(-1)).toBe('denied, 1 until a ban');
-      const raised = await consumeTimes({ ...request, perMinute: 8 }, 8);
+      expect(await summarizeBatch(request, 9)).toBe('5 allowed, denied with 4 3 2 1 left');
+      const raised = await consumeInTurn({ ...request, perMinute: 8 }, 8);
       expect(raised[0]?.refusalsUntilBan).toBe(4);
-      expect(raised.map(describeDecision)).toEqual([
-        ...times(3, 'allowed'),
-        ...descending(3, 1).map((left) => `denied, ${left} until a ban`),
-        'starts a ban',
-        'banned',
-      ]);
+      expect(summarize(raised)).toBe('3 allowed, denied with 3 2 1 left, starts a ban, 1 banned');
     });
 
     it('are one when the limit per minute is lowered below the refusals already counted', async () => {
       const request = newBucket(5);
-      expect((await consumeTimes(request, 8)).map(describeDecision).at(-1)).toBe('denied, 2 until a ban');
-      const lowered = await consumeInBatch({ ...request, perMinute: 2 }, 3);
-      expect(lowered.map(describeDecision)).toEqual(['starts a ban', 'banned', 'banned']);
+      expect(await summarizeBatch(request, 8)).toBe('5 allowed, denied with 4 3 2 left');
+      expect(await summarizeBatch({ ...request, perMinute: 2 }, 3)).toBe('starts a ban, 2 banned');
     });
   });
 
   describe('requests in one batch', () => {
-    const ofTwenty = [
-      ...times(5, 'allowed'),
-      ...descending(4, 1).map((left) => `denied, ${left} until a ban`),
-      'starts a ban',
-      ...times(10, 'banned'),
-    ];
-
     it.each([
       ['a new bucket', 0],
       ['a known bucket', 1],
     ])('are decided one by one for %s', async (_kind, usedBefore) => {
       const request = newBucket(5);
-      await consumeTimes(request, usedBefore);
+      await consume(request, usedBefore);
       clock.travel(MINUTE_MS);
-      const decisions = await consumeInBatch(request, 20);
-      expect(decisions.map(describeDecision)).toEqual(ofTwenty);
+      const decisions = await consume(request, 20);
+      expect(summarize(decisions)).toBe('5 allowed, denied with 4 3 2 1 left, starts a ban, 10 banned');
       expect(decisions.map(lengthMs)).toEqual([...Array(9).fill(null), ...Array(11).fill(MINUTE_MS)]);
       expect(await counterOf(request)).toMatchObject({
         minuteUsed: 5,
@@ -241,35 +158,32 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
 
     it('continue where the previous batch ended', async () => {
       const request = newBucket(5);
-      expect((await consumeInBatch(request, 7)).map(describeDecision)).toEqual(ofTwenty.slice(0, 7));
-      expect((await consumeInBatch(request, 1)).map(describeDecision)).toEqual(ofTwenty.slice(7, 8));
-      expect((await consumeInBatch(request, 12)).map(describeDecision)).toEqual(ofTwenty.slice(8));
+      expect(await summarizeBatch(request, 7)).toBe('5 allowed, denied with 4 3 left');
+      expect(await summarizeBatch(request, 1)).toBe('denied with 2 left');
+      expect(await summarizeBatch(request, 12)).toBe('denied with 1 left, starts a ban, 10 banned');
     });
 
     it('report each number of refusals once across three replicas, and one of them starts the ban', async () => {
       const replicas = [store, await open(), await open()];
       for (let round = 0; round < 10; round += 1) {
         const request = newBucket(30);
-        const decisions = await Promise.all(
-          Array.from({ length: 120 }, (_, index) => (replicas[index % 3] as CounterStore).consume(request)),
+        const decisions = await consume(request, 120, ...replicas);
+        const inOrder = decisions.toSorted(
+          (a, b) =>
+            Number(b.allowed) - Number(a.allowed) ||
+            (b.refusalsUntilBan ?? 0) - (a.refusalsUntilBan ?? 0) ||
+            Number(b.ban?.started) - Number(a.ban?.started),
         );
-        const [starter] = decisions.filter(({ ban }) => ban?.started === true) as [RateLimitDecision];
-        expect(decisions.map(describeDecision).toSorted()).toEqual(
-          [
-            ...times(30, 'allowed'),
-            ...descending(29, 1).map((left) => `denied, ${left} until a ban`),
-            'starts a ban',
-            ...times(60, 'banned'),
-          ].toSorted(),
+        expect(summarize(inOrder)).toBe(
+          `30 allowed, denied with ${descending(29, 1).join(' ')} left, starts a ban, 60 banned`,
         );
-        expect(new Set(decisions.flatMap(({ ban }) => ban?.untilMs ?? []))).toEqual(
-          new Set([starter.ban?.untilMs]),
-        );
+        const end = endOf(inOrder.at(-1) as RateLimitDecision);
+        expect(inOrder.slice(59).map(endOf)).toEqual(Array(61).fill(end));
         expect(await counterOf(request)).toEqual({
           minuteUsed: 30,
           dayUsed: 30,
           refusals: 0,
-          bannedUntil: endOf(starter),
+          bannedUntil: end,
           banLevel: 1,
         });
       }
@@ -277,12 +191,8 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
   });
 
   describe('ban durations', () => {
-    /** Provokes `count` bans, each as soon as the one before is over. */
-    async function bansInARow(
-      request: RateLimitRequest,
-      count: number,
-      from = store,
-    ): Promise<RateLimitDecision[]> {
+    /** Provokes `count` bans, each as soon as the one before is over, and returns the decisions that started them. */
+    async function bansInARow(request: RateLimitRequest, count: number, from = store) {
       const starters: RateLimitDecision[] = [];
       for (let started = 0; started < count; started += 1) {
         const starter = await provokeBan(request, from);
@@ -292,43 +202,27 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
       return starters;
     }
 
-    it('are 1 min, 5 min, 1 h and 24 h, and the last repeats', async () => {
-      const starters = await bansInARow(newBucket(5), 6);
-      expect(starters.map(lengthMs)).toEqual([
-        MINUTE_MS,
-        5 * MINUTE_MS,
-        HOUR_MS,
-        24 * HOUR_MS,
-        24 * HOUR_MS,
-        24 * HOUR_MS,
-      ]);
-    });
-
-    it('are those of BAN_DURATIONS', async () => {
-      const other = await open('30s,2d');
-      const starters = await bansInARow(newBucket(5), 3, other);
-      expect(starters.map(lengthMs)).toEqual([30 * SECOND_MS, 2 * DAY_MS, 2 * DAY_MS]);
+    it.each([
+      ['1 min, 5 min, 1 h and 24 h', undefined, [MINUTE_MS, 5 * MINUTE_MS, HOUR_MS, DAY_MS, DAY_MS, DAY_MS]],
+      ['those of BAN_DURATIONS', '30s,2d', [30 * SECOND_MS, 2 * DAY_MS, 2 * DAY_MS]],
+    ])('are %s, and the last repeats', async (_which, setting, lengths) => {
+      const starters = await bansInARow(newBucket(5), lengths.length, await open(setting));
+      expect(starters.map(lengthMs)).toEqual(lengths);
     });
 
     it.each([
-      ['just short of one day', DAY_MS - 10 * SECOND_MS, 24 * HOUR_MS],
-      ['one day', DAY_MS, HOUR_MS],
-      ['just short of two days', 2 * DAY_MS - 10 * SECOND_MS, HOUR_MS],
-      ['two days', 2 * DAY_MS, 5 * MINUTE_MS],
-      ['three days', 3 * DAY_MS, MINUTE_MS],
-      ['thirty days', 30 * DAY_MS, MINUTE_MS],
-    ])('fall by one level for each full 24 hours after a third ban: %s', async (_days, waitMs, nextMs) => {
+      ['just short of one day after a third ban', 3, DAY_MS - 10 * SECOND_MS, 24 * HOUR_MS],
+      ['one day', 3, DAY_MS, HOUR_MS],
+      ['just short of two days', 3, 2 * DAY_MS - 10 * SECOND_MS, HOUR_MS],
+      ['two days', 3, 2 * DAY_MS, 5 * MINUTE_MS],
+      ['three days', 3, 3 * DAY_MS, MINUTE_MS],
+      ['thirty days', 3, 30 * DAY_MS, MINUTE_MS],
+      ['two days after the last level, however often it was repeated', 7, 2 * DAY_MS, HOUR_MS],
+    ])('fall by one level for each full 24 hours: %s', async (_days, bans, waitMs, nextMs) => {
       const request = newBucket(5);
-      const third = (await bansInARow(request, 3)).at(-1) as RateLimitDecision;
-      clock.travelTo(new Date(endOf(third).getTime() + waitMs));
+      const last = (await bansInARow(request, bans)).at(-1) as RateLimitDecision;
+      clock.travelTo(new Date(endOf(last).getTime() + waitMs));
       expect(lengthMs(await provokeBan(request))).toBe(nextMs);
-    });
-
-    it('fall from the last level, however often it was repeated', async () => {
-      const request = newBucket(5);
-      const last = (await bansInARow(request, 7)).at(-1) as RateLimitDecision;
-      clock.travelTo(new Date(endOf(last).getTime() + 2 * DAY_MS));
-      expect(lengthMs(await provokeBan(request))).toBe(HOUR_MS);
     });
 
     it('stop at their last level when the list became shorter', async () => {
@@ -340,46 +234,34 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
     it('ban nobody when the list is empty', async () => {
       const request = newBucket(5);
       const lenient = await open('');
-      const decisions = [
-        ...(await consumeInBatch(request, 30, lenient)),
-        ...(await consumeInBatch(request, 30, lenient)),
-      ];
-      expect(decisions.map(describeDecision)).toEqual([
-        ...times(5, 'allowed'),
-        ...times(55, 'denied, no until a ban'),
-      ]);
+      expect(await summarizeBatch(request, 30, lenient)).toBe('5 allowed, 25 denied');
+      expect(await summarizeBatch(request, 30, lenient)).toBe('30 denied');
       expect(await counterOf(request)).toMatchObject({ refusals: 55, bannedUntil: null, banLevel: 0 });
     });
 
     it('suspend active bans when the list is empty; those hold again on a replica with bans', async () => {
       const request = newBucket(5);
       clock.travelTo(new Date(NOON + 30 * SECOND_MS));
-      const starter = await provokeBan(request);
+      const end = endOf(await provokeBan(request));
       clock.travelTo(new Date(NOON + MINUTE_MS));
       const lenient = await open('');
       expect(await lenient.bans()).toEqual(new Map());
-      expect((await consumeTimes(request, 7, lenient)).map(describeDecision)).toEqual([
-        ...times(5, 'allowed'),
-        ...times(2, 'denied, no until a ban'),
-      ]);
-      const [stillBanned] = await consumeTimes(request, 1);
-      expect([
-        describeDecision(stillBanned as RateLimitDecision),
-        endOf(stillBanned as RateLimitDecision),
-      ]).toEqual(['banned', endOf(starter)]);
-      expect(await store.bans()).toEqual(new Map([[request.bucketKey, endOf(starter)]]));
+      expect(await summarizeBatch(request, 7, lenient)).toBe('5 allowed, 2 denied');
+      const again = await store.consume(request);
+      expect([summarize([again]), endOf(again)]).toEqual(['1 banned', end]);
+      expect(await store.bans()).toEqual(new Map([[request.bucketKey, end]]));
     });
   });
 
   describe('CounterStore.liftBan', () => {
     it('ends the ban for the next request on every replica', async () => {
       const request = newBucket(5);
-      const starter = await provokeBan(request);
+      const end = endOf(await provokeBan(request));
       clock.travelTo(new Date(NOON + 30 * SECOND_MS));
-      expect(await (await open()).liftBan(request.bucketKey)).toEqual(endOf(starter));
-      expect(describeDecision(await store.consume(request))).toBe('denied, 4 until a ban');
+      expect(await (await open()).liftBan(request.bucketKey)).toEqual(end);
+      expect(await summarizeBatch(request, 1)).toBe('denied with 4 left');
       clock.travelTo(new Date(NOON + MINUTE_MS));
-      expect((await consumeTimes(request, 2)).map(describeDecision)).toEqual(['allowed', 'allowed']);
+      expect(await summarizeBatch(request, 2)).toBe('2 allowed');
     });
 
     it('keeps the ban level, which falls from that moment on', async () => {
@@ -396,18 +278,13 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
     it('returns null when there is no ban: none yet, one lifted already, or one that has ended', async () => {
       const request = newBucket(5);
       expect(await store.liftBan(request.bucketKey)).toBeNull();
-      expect((await consumeTimes(request, 7)).map(describeDecision).at(-1)).toBe('denied, 3 until a ban');
+      expect(await summarizeBatch(request, 7)).toBe('5 allowed, denied with 4 3 left');
       expect(await store.liftBan(request.bucketKey)).toBeNull();
-      expect((await consumeTimes(request, 3)).map(describeDecision)).toEqual([
-        'denied, 2 until a ban',
-        'denied, 1 until a ban',
-        'starts a ban',
-      ]);
+      expect(await summarizeBatch(request, 3)).toBe('denied with 2 1 left, starts a ban');
       expect(await store.liftBan(request.bucketKey)).not.toBeNull();
       expect(await store.liftBan(request.bucketKey)).toBeNull();
       clock.travel(MINUTE_MS);
-      const second = await provokeBan(request);
-      clock.travelTo(endOf(second));
+      clock.travelTo(endOf(await provokeBan(request)));
       expect(await store.liftBan(request.bucketKey)).toBeNull();
     });
 
@@ -423,32 +300,29 @@ describe.each(counterStores)('bans counted in %s', (_name, start) => {
     it('resets the refusals of the minute, including those counted by a replica without bans', async () => {
       const request = newBucket(5);
       await provokeBan(request);
-      await consumeTimes(request, 3, await open(''));
+      await consume(request, 3, await open(''));
       expect(await counterOf(request)).toMatchObject({ refusals: 3 });
       await store.liftBan(request.bucketKey);
       expect(await counterOf(request)).toMatchObject({ refusals: 0, banLevel: 1 });
-      expect(describeDecision(await store.consume(request))).toBe('denied, 4 until a ban');
+      expect(await summarizeBatch(request, 1)).toBe('denied with 4 left');
     });
   });
 
-  describe('CounterStore.bans', () => {
-    it('returns the active bans with their ends, by the clock of the store', async () => {
-      const [first, second, never] = [newBucket(5), newBucket(1), newBucket(5)];
-      const early = await provokeBan(first);
-      clock.travelTo(new Date(NOON + 30 * SECOND_MS));
-      const late = await provokeBan(second);
-      await consumeTimes(never, 9);
-      const other = await open();
-      expect(await other.bans()).toEqual(
-        new Map([
-          [first.bucketKey, endOf(early)],
-          [second.bucketKey, endOf(late)],
-        ]),
-      );
-      clock.travelTo(endOf(early));
-      expect(await other.bans()).toEqual(new Map([[second.bucketKey, endOf(late)]]));
-      clock.travelTo(endOf(late));
-      expect(await other.bans()).toEqual(new Map());
-    });
+  it('CounterStore.bans returns the active bans with their ends, by the clock of the store', async () => {
+    const [first, second, never] = [newBucket(5), newBucket(1), newBucket(5)];
+    const early = endOf(await provokeBan(first));
+    clock.travelTo(new Date(NOON + 30 * SECOND_MS));
+    const late = endOf(await provokeBan(second));
+    await consume(never, 9);
+    const other = await open();
+    const both: [string, Date][] = [
+      [first.bucketKey, early],
+      [second.bucketKey, late],
+    ];
+    expect(await other.bans()).toEqual(new Map(both));
+    clock.travelTo(early);
+    expect(await other.bans()).toEqual(new Map(both.slice(1)));
+    clock.travelTo(late);
+    expect(await other.bans()).toEqual(new Map());
   });
 });

@@ -1,85 +1,72 @@
-import { Logger } from '@nestjs/common';
-import type { RateLimitDecision } from '../../src/rate-limit/rules/rate-limit-decision.js';
-import type { CounterStore } from '../../src/rate-limit/stores/counter-store.js';
 import { TestClock } from '../support/counters/clock.js';
+import { counterStores } from '../support/counters/counter-stores.js';
 import {
   allowed,
-  consumeAtOnce,
-  type CounterHome,
-  counterStores,
+  clock,
+  consume,
+  DAY_MS,
   descending,
+  home,
+  MINUTE_MS,
   newBucket,
+  NOON,
+  openForEach,
+  provokeBan,
   remaining,
-} from '../support/counters/counter-stores.js';
+  SECOND_MS,
+  store,
+} from '../support/counters/counting.js';
+import type { RateLimitDecision, RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
+const MIDNIGHT = Date.UTC(2027, 2, 6);
 
 describe.each(counterStores)('CounterStore in %s', (_name, start) => {
-  let home: CounterHome;
-  let clock: TestClock;
-  let store: CounterStore;
+  openForEach(start);
 
-  beforeAll(async () => {
-    Logger.overrideLogger(false);
-    home = await start();
-  });
-  afterAll(() => home.stop());
-
-  beforeEach(async () => {
-    clock = new TestClock();
-    clock.travelToMinuteStart();
-    store = await home.open(clock);
-  });
-  afterEach(() => home.clear());
+  const openOther = (banDurations?: string) => home.open(clock, banDurations);
+  const used = async ({ bucketKey }: RateLimitRequest) => {
+    const { minuteUsed, dayUsed } = (await home.counterOf(bucketKey)) ?? {};
+    return [minuteUsed, dayUsed];
+  };
+  const resetsMs = ({ windows }: RateLimitDecision) => windows.map(({ resetSeconds }) => resetSeconds * 1000);
+  const outcome = (decision: RateLimitDecision) => [decision.allowed, ...remaining(decision)];
 
   describe('consume', () => {
-    it('allows exactly the limit of concurrent requests at two replicas', async () => {
-      const request = newBucket(60, 1000);
-      const decisions = await consumeAtOnce(request, 200, store, await home.open(clock));
-      expect(allowed(decisions)).toHaveLength(60);
-      expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
-    });
-
-    it('allows exactly the limit per day too', async () => {
-      const request = newBucket(1000, 60);
-      const decisions = await consumeAtOnce(request, 200, store, await home.open(clock));
-      expect(allowed(decisions)).toHaveLength(60);
-      expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
-    });
+    it.each([
+      ['minute', 60, 1000],
+      ['day', 1000, 60],
+    ])(
+      'allows exactly the limit per %s of concurrent requests at two replicas',
+      async (_window, ...limits) => {
+        const request = newBucket(...limits);
+        const decisions = await consume(request, 200, store, await openOther());
+        expect(allowed(decisions)).toHaveLength(60);
+        expect(await used(request)).toEqual([60, 60]);
+      },
+    );
 
     it.each([
       ['a quota', 1000],
       ['an anonymous client', null],
     ])('allows exactly the limit to %s whose first batch has 200 requests', async (_whose, perDay) => {
       const request = newBucket(60, perDay);
-      const [, ...decisions] = await Promise.all([
-        store.consume(newBucket()),
-        ...Array.from({ length: 200 }, () => store.consume(request)),
-      ]);
-      expect(allowed(decisions)).toHaveLength(60);
-      expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 60, dayUsed: 60 });
+      expect(allowed(await consume(request, 200))).toHaveLength(60);
+      expect(await used(request)).toEqual([60, 60]);
     });
 
     it('reports each remaining number exactly once, whichever replica decides', async () => {
-      const decisions = allowed(
-        await consumeAtOnce(newBucket(60, 1000), 200, store, await home.open(clock), await home.open(clock)),
+      const decisions = await consume(newBucket(60), 200, store, await openOther(), await openOther());
+      const reported = allowed(decisions).map(remaining);
+      expect(reported.toSorted(([a = 0], [b = 0]) => b - a)).toEqual(
+        descending(59, 0).map((left) => [left, left + 940]),
       );
-      const reported = decisions.map(remaining).toSorted(([a = 0], [b = 0]) => b - a);
-      expect(reported).toEqual(descending(59, 0).map((left) => [left, left + 940]));
     });
 
     it('reports the remaining requests of one batch in order, and the remainder to denied requests', async () => {
-      const decisions = await consumeAtOnce(newBucket(6, 100), 9, store);
-      expect(decisions.map(({ allowed: isAllowed }) => isAllowed)).toEqual([
-        ...Array(6).fill(true),
-        ...Array(3).fill(false),
-      ]);
-      expect(decisions.map(remaining)).toEqual([
-        ...descending(5, 0).map((left) => [left, left + 94]),
-        [0, 94],
-        [0, 94],
-        [0, 94],
+      expect((await consume(newBucket(6, 100), 8)).map(outcome)).toEqual([
+        ...descending(5, 0).map((left) => [true, left, left + 94]),
+        [false, 0, 94],
+        [false, 0, 94],
       ]);
     });
 
@@ -90,7 +77,7 @@ describe.each(counterStores)('CounterStore in %s', (_name, start) => {
           store.consume(request),
         ),
       );
-      expect(decisions.map((decision) => [decision.allowed, ...remaining(decision)])).toEqual([
+      expect(decisions.map(outcome)).toEqual([
         [true, 1, 49],
         [true, 99, 2],
         [true, 0],
@@ -104,8 +91,8 @@ describe.each(counterStores)('CounterStore in %s', (_name, start) => {
     });
 
     it('returns 0 remaining when the limit is lowered below the usage, and the rest when it is raised again', async () => {
-      const request = newBucket(60, 1000);
-      await consumeAtOnce(request, 10, store);
+      const request = newBucket();
+      await consume(request, 10);
       const lowered = await store.consume({ ...request, perMinute: 5, perDay: 7 });
       expect(lowered.allowed).toBe(false);
       expect(lowered.windows).toMatchObject([
@@ -113,115 +100,89 @@ describe.each(counterStores)('CounterStore in %s', (_name, start) => {
         { name: 'day', limit: 7, remaining: 0 },
       ]);
       const raised = await store.consume({ ...request, perMinute: 300, perDay: 10_000 });
-      expect(raised.allowed).toBe(true);
-      expect(remaining(raised)).toEqual([289, 9989]);
+      expect(outcome(raised)).toEqual([true, 289, 9989]);
     });
   });
 
-  describe('a denied request', () => {
-    it.each([
-      ['the day when the minute is full', 5, 100, [0, 95]],
-      ['the minute when the day is full', 100, 5, [95, 0]],
-    ])('uses nothing of %s', async (_what, perMinute, perDay, left) => {
-      const request = newBucket(perMinute, perDay);
-      await consumeAtOnce(request, 12, store);
-      expect(await home.counterOf(request.bucketKey)).toMatchObject({ minuteUsed: 5, dayUsed: 5 });
-      expect(remaining(await store.consume(request))).toEqual(left);
-    });
+  it.each([
+    ['the day when the minute is full', 5, 100, [0, 95]],
+    ['the minute when the day is full', 100, 5, [95, 0]],
+  ])('a denied request uses nothing of %s', async (_what, perMinute, perDay, left) => {
+    const request = newBucket(perMinute, perDay);
+    await consume(request, 12);
+    expect(await used(request)).toEqual([5, 5]);
+    expect(remaining(await store.consume(request))).toEqual(left);
   });
 
   describe('a window', () => {
-    const noon = Date.UTC(2027, 2, 5, 12);
-
-    it('starts again with the next minute if it is a minute, and reports its end', async () => {
-      clock.travelTo(new Date(noon + 50_000));
-      const request = newBucket(5, 1000);
-      const before = await consumeAtOnce(request, 6, store);
+    it.each([
+      ['minute', NOON + MINUTE_MS, [5, 1000], [4, 994], [NOON + MINUTE_MS, MIDNIGHT]],
+      ['UTC day', MIDNIGHT, [100, 5], [99, 4], [MIDNIGHT, MIDNIGHT]],
+    ])('starts again with the next %s, and reports its end', async (_window, endMs, limits, left, resets) => {
+      clock.travelTo(new Date(endMs - 10 * SECOND_MS));
+      const request = newBucket(...(limits as [number, number]));
+      const before = await consume(request, 6);
       expect(allowed(before)).toHaveLength(5);
-      for (const { windows, nowMs } of before) {
-        expect(windows.map(({ resetSeconds }) => resetSeconds * 1000)).toEqual([
-          noon + MINUTE_MS,
-          Date.UTC(2027, 2, 6),
-        ]);
-        expect(nowMs).toBeGreaterThanOrEqual(noon + 50_000);
-        expect(nowMs).toBeLessThan(noon + MINUTE_MS);
+      for (const decision of before) {
+        expect(resetsMs(decision)).toEqual(resets);
+        expect(decision.nowMs).toBeGreaterThanOrEqual(endMs - 10 * SECOND_MS);
+        expect(decision.nowMs).toBeLessThan(endMs);
       }
-      clock.travelTo(new Date(noon + MINUTE_MS));
+      clock.travelTo(new Date(endMs));
       const after = await store.consume(request);
-      expect(after.allowed).toBe(true);
-      expect(remaining(after)).toEqual([4, 994]);
-      expect(after.windows.map(({ resetSeconds }) => resetSeconds * 1000)).toEqual([
-        noon + 2 * MINUTE_MS,
-        Date.UTC(2027, 2, 6),
-      ]);
+      expect(outcome(after)).toEqual([true, ...left]);
+      const nextDayMs = endMs === MIDNIGHT ? MIDNIGHT + DAY_MS : MIDNIGHT;
+      expect(resetsMs(after)).toEqual([endMs + MINUTE_MS, nextDayMs]);
     });
 
-    it('starts again with the next UTC day if it is a day, and reports its end', async () => {
-      const midnight = Date.UTC(2028, 1, 29);
-      clock.travelTo(new Date(midnight - 10_000));
-      const request = newBucket(100, 5);
-      expect((await consumeAtOnce(request, 6, store)).map((decision) => decision.allowed).at(-1)).toBe(false);
-      clock.travelTo(new Date(midnight));
-      const after = await store.consume(request);
-      expect(after.allowed).toBe(true);
-      expect(remaining(after)).toEqual([99, 4]);
-      expect(after.windows.map(({ resetSeconds }) => resetSeconds * 1000)).toEqual([
-        midnight + MINUTE_MS,
-        midnight + DAY_MS,
-      ]);
-    });
+    /** Opens the store of a replica whose clock, and that of the store with it, is behind. */
+    function openBehind(nowMs: number) {
+      const behind = new TestClock();
+      behind.travelTo(new Date(nowMs));
+      return home.open(behind);
+    }
 
     it('never goes back: a replica whose clock is behind counts in the later window', async () => {
-      clock.travelTo(new Date(noon + MINUTE_MS));
+      clock.travelTo(new Date(NOON + MINUTE_MS));
       const request = newBucket(5, 100);
-      await consumeAtOnce(request, 3, store);
-      const clockBehind = new TestClock();
-      clockBehind.travelTo(new Date(noon + 30_000));
-      const behind = await consumeAtOnce(request, 3, await home.open(clockBehind));
-      expect(behind.map((decision) => [decision.allowed, ...remaining(decision)])).toEqual([
+      await consume(request, 3);
+      const behind = await openBehind(NOON + 30 * SECOND_MS);
+      const decisions = await consume(request, 3, behind);
+      expect(decisions.map(outcome)).toEqual([
         [true, 1, 96],
         [true, 0, 95],
         [false, 0, 95],
       ]);
-      for (const { windows, nowMs } of behind) {
-        expect(windows[0]?.resetSeconds).toBe((noon + 2 * MINUTE_MS) / 1000);
+      for (const decision of decisions) {
+        expect(resetsMs(decision)[0]).toBe(NOON + 2 * MINUTE_MS);
         // The time of the decision is inside that window, so the wait is at most a minute.
-        expect(nowMs).toBe(noon + MINUTE_MS);
+        expect(decision.nowMs).toBe(NOON + MINUTE_MS);
       }
       // The server's own clock is reported too, also by `peek`.
-      for (const { clockMs } of [...behind, await (await home.open(clockBehind)).peek(request)]) {
-        expect(clockMs).toBeGreaterThanOrEqual(noon + 30_000);
-        expect(clockMs).toBeLessThan(noon + MINUTE_MS);
+      for (const { clockMs } of [...decisions, await behind.peek(request)]) {
+        expect(clockMs).toBeGreaterThanOrEqual(NOON + 30 * SECOND_MS);
+        expect(clockMs).toBeLessThan(NOON + MINUTE_MS);
       }
     });
 
     it('never goes back to yesterday: a replica whose clock is before midnight counts in the new day', async () => {
-      const midnight = Date.UTC(2027, 2, 6);
-      clock.travelTo(new Date(midnight));
+      clock.travelTo(new Date(MIDNIGHT));
       const request = newBucket(100, 5);
-      await consumeAtOnce(request, 5, store);
-      const clockBehind = new TestClock();
-      clockBehind.travelTo(new Date(midnight - 30_000));
-      const behind = await (await home.open(clockBehind)).consume(request);
-      expect(behind.allowed).toBe(false);
-      expect(remaining(behind)).toEqual([95, 0]);
-      expect(behind.windows[1]?.resetSeconds).toBe((midnight + DAY_MS) / 1000);
+      await consume(request, 5);
+      const decision = await (await openBehind(MIDNIGHT - 30 * SECOND_MS)).consume(request);
+      expect(outcome(decision)).toEqual([false, 95, 0]);
+      expect(resetsMs(decision)[1]).toBe(MIDNIGHT + DAY_MS);
     });
-  });
-
-  /** The numbers of the open windows. */
-  const openWindows = () => ({
-    minute: Math.floor(clock.now() / MINUTE_MS),
-    day: Math.floor(clock.now() / DAY_MS),
   });
 
   describe('peek', () => {
     it('returns the windows and whether a request would be allowed, and consumes nothing', async () => {
       const request = newBucket(3, 100);
-      expect(await store.peek(request)).toMatchObject({ allowed: true, refusalsUntilBan: 3, ban: null });
-      expect(remaining(await store.peek(request))).toEqual([3, 100]);
+      const empty = await store.peek(request);
+      expect(empty).toMatchObject({ allowed: true, refusalsUntilBan: 3, ban: null });
+      expect(remaining(empty)).toEqual([3, 100]);
       expect(await home.counterOf(request.bucketKey)).toBeUndefined();
-      await consumeAtOnce(request, 4, store);
+      await consume(request, 4);
       const before = await home.counterOf(request.bucketKey);
       const full = await store.peek(request);
       expect(full).toMatchObject({ allowed: false, refusalsUntilBan: 2, ban: null });
@@ -232,19 +193,19 @@ describe.each(counterStores)('CounterStore in %s', (_name, start) => {
 
     it('returns the windows that are open now', async () => {
       const request = newBucket(3, 100);
-      await consumeAtOnce(request, 4, store);
+      await consume(request, 4);
       clock.travel(MINUTE_MS);
       const next = await store.peek(request);
       expect(next).toMatchObject({ allowed: true, refusalsUntilBan: 3 });
       expect(remaining(next)).toEqual([3, 97]);
-      expect(next.windows[0]?.resetSeconds).toBe((openWindows().minute + 1) * 60);
+      expect(resetsMs(next)).toEqual([NOON + 2 * MINUTE_MS, MIDNIGHT]);
       clock.travel(DAY_MS);
       expect(remaining(await store.peek(request))).toEqual([3, 100]);
     });
 
     it('returns only the minute window of an anonymous client', async () => {
       const anonymousClient = newBucket(2, null);
-      await consumeAtOnce(anonymousClient, 1, store);
+      await store.consume(anonymousClient);
       const seen = await store.peek(anonymousClient);
       expect(seen).toMatchObject({ allowed: true, refusalsUntilBan: null, ban: null });
       expect(remaining(seen)).toEqual([1]);
@@ -252,14 +213,10 @@ describe.each(counterStores)('CounterStore in %s', (_name, start) => {
 
     it('returns an active ban, and none that is over', async () => {
       const request = newBucket(2, 100);
-      const starter = (await consumeAtOnce(request, 4, store)).at(-1) as RateLimitDecision;
-      const untilMs = starter.ban?.untilMs ?? 0;
+      const untilMs = (await provokeBan(request)).ban?.untilMs ?? 0;
       const banned = { allowed: false, refusalsUntilBan: 0, ban: { untilMs, started: false } };
       expect(await store.peek(request)).toMatchObject(banned);
-      expect(await (await home.open(clock, '')).peek(request)).toMatchObject({
-        refusalsUntilBan: null,
-        ban: null,
-      });
+      expect(await (await openOther('')).peek(request)).toMatchObject({ refusalsUntilBan: null, ban: null });
       clock.travelTo(new Date(untilMs));
       expect(await store.peek(request)).toMatchObject({ allowed: true, refusalsUntilBan: 2, ban: null });
     });

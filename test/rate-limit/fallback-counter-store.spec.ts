@@ -8,7 +8,7 @@ import {
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { LocalCounterStore } from '../../src/rate-limit/stores/local-counter-store.js';
 import { TestClock } from '../support/counters/clock.js';
-import { allowed, newBucket, remaining } from '../support/counters/counter-stores.js';
+import { allowed, newBucket, remaining } from '../support/counters/counting.js';
 
 const PING_INTERVAL_MS = 500;
 const environment = { BAN_DURATIONS: [] };

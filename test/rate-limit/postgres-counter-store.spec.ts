@@ -1,7 +1,7 @@
 import net from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Logger } from '@nestjs/common';
 import pg from 'pg';
+import getPort from 'get-port';
 import { isDatabaseUnavailable } from '../../src/database/availability.js';
 import { PrismaService } from '../../src/database/prisma.service.js';
 import { readEnvironment } from '../../src/settings/environment.js';
@@ -9,30 +9,32 @@ import type { RateLimitDecision, RateLimitRequest } from '../../src/rate-limit/r
 import type { CountingConnection } from '../../src/rate-limit/stores/postgres-connection.js';
 import { CounterCleanup } from '../../src/rate-limit/stores/counter-cleanup.js';
 import { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
-import { TestClock } from '../support/counters/clock.js';
+import { postgresHome, type ServiceHome } from '../support/counters/counter-stores.js';
 import {
   allowed,
-  consumeAtOnce,
-  describeDecision,
+  clock,
+  consume,
+  DAY_MS,
   endOf,
+  home,
+  HOUR_MS,
   lengthMs,
+  MINUTE_MS,
   newBucket,
+  NOON,
+  openForEach,
+  provokeBan,
   remaining,
-  times,
-} from '../support/counters/counter-stores.js';
-import { createDatabase, type TestDatabase } from '../support/database/database.js';
-import { eventually, until } from '../support/eventually.js';
-import getPort from 'get-port';
-import { hold } from '../support/load/holding.js';
-import { fakeIntervals } from '../support/load/intervals.js';
+  SECOND_MS,
+  store,
+  summarize,
+} from '../support/counters/counting.js';
+import type { TestDatabase } from '../support/database/database.js';
 import { expectLocksWaitedFor } from '../support/database/locks.js';
 import { openQueries } from '../support/database/queries.js';
-
-const MINUTE_MS = 60_000;
-const SECOND_MS = 1000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
-const NOON = Date.UTC(2027, 2, 5, 12);
+import { eventually, until } from '../support/eventually.js';
+import { hold } from '../support/load/holding.js';
+import { fakeIntervals } from '../support/load/intervals.js';
 
 /** Blocks the event loop of this process. */
 function block(milliseconds: number): void {
@@ -43,62 +45,32 @@ function block(milliseconds: number): void {
 }
 
 let database: TestDatabase;
-let clock: TestClock;
-let store: PostgresCounterStore;
-let stores: PostgresCounterStore[];
-let cleanup: CounterCleanup;
 
-beforeAll(async () => {
-  Logger.overrideLogger(false);
-  database = await createDatabase();
-});
-afterAll(() => database.drop());
+openForEach(postgresHome);
+beforeAll(() => ({ database } = home as ServiceHome));
 
-beforeEach(() => {
-  stores = [];
-  clock = new TestClock();
-  clock.travelToMinuteStart();
-  store = open();
-  cleanup = new CounterCleanup(store['queries'], clock);
-});
-afterEach(async () => {
-  await Promise.all(stores.map((each) => each.onApplicationShutdown()));
-  await database.query('DELETE FROM rate_limit_counters');
-});
-
-/** Opens the counter store of one more replica. */
-function open(itsClock = clock): PostgresCounterStore {
-  const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: database.url });
-  const opened = new PostgresCounterStore(environment, itsClock, openQueries(environment));
-  stores.push(opened);
-  return opened;
-}
-
-/** Returns the stored row of a bucket. */
-async function counterOf({ bucketKey }: RateLimitRequest): Promise<Record<string, unknown> | undefined> {
-  const [row] = await database.query(
-    `SELECT minute, minute_used, day, day_used, requests, allowed, denied, refusals, banned_until, ban_level
-     FROM rate_limit_counters WHERE bucket_key = $1`,
-    [bucketKey],
-  );
-  return row;
-}
+const counterOf = ({ bucketKey }: RateLimitRequest) => home.counterOf(bucketKey);
 
 /** Returns the connection that counts. */
-const countingClient = () => (store['connection'].current as CountingConnection)['client'];
+const countingClient = () =>
+  ((store as PostgresCounterStore)['connection'].current as CountingConnection)['client'];
 
 /** The server processes of the counting connections. */
-async function countingBackends(): Promise<{ pid: number }[]> {
-  return database.query(
+const countingBackends = () =>
+  database.query<{ pid: number }>(
     `SELECT pid FROM pg_stat_activity
      WHERE application_name = 'animal-store counters' AND datname = current_database()`,
   );
+
+/** Ends the counting connection at the server. */
+async function terminate(): Promise<void> {
+  const [backend] = await countingBackends();
+  await database.query('SELECT pg_terminate_backend($1)', [backend?.pid]);
 }
 
 /** Runs `during` while the server process of the counting connection is stopped; returns its id. */
 async function whileServerHangs(during: () => Promise<void>): Promise<number> {
-  const [backend] = await countingBackends();
-  const { pid } = backend as { pid: number };
+  const [{ pid }] = (await countingBackends()) as [{ pid: number }];
   process.kill(pid, 'SIGSTOP');
   try {
     await during();
@@ -108,44 +80,22 @@ async function whileServerHangs(during: () => Promise<void>): Promise<number> {
   return pid;
 }
 
-/** Whether the store waits for a lock. */
-async function isWaiting(): Promise<boolean> {
-  const rows = await database.query(
-    `SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'animal-store%'
-     AND datname = current_database() AND wait_event_type = 'Lock'`,
-  );
-  return rows.length > 0;
-}
+const untilWaiting = () => eventually(() => expectLocksWaitedFor(database, 1));
+const lockRow = ({ bucketKey }: RateLimitRequest) =>
+  `SELECT 1 FROM rate_limit_counters WHERE bucket_key = '${bucketKey}' FOR UPDATE`;
 
-/** Runs `during` while another connection holds a transaction open, then commits that transaction. */
-async function holding(during: (holder: pg.Client) => Promise<void>): Promise<void> {
-  const holder = new pg.Client({ connectionString: database.url });
-  await holder.connect();
-  try {
-    await holder.query('BEGIN');
-    await during(holder);
-    await holder.query('COMMIT');
-  } finally {
-    await holder.end();
-  }
-}
-
-/** Runs `send` while another connection holds the rows that `statement` wrote, and commits once the requests wait. */
-async function whileHeld<T>(statement: string, values: unknown[], send: () => Promise<T>): Promise<T> {
-  let held: Promise<T> | undefined;
-  await holding(async (holder) => {
-    await holder.query(statement, values);
-    held = send();
-    await until(isWaiting);
-  });
-  return held as Promise<T>;
-}
-
-/** Sends requests for the bucket until it is banned, within this minute. */
-async function startBan(request: RateLimitRequest): Promise<RateLimitDecision> {
-  const starter = (await consumeAtOnce(request, request.perMinute * 2, store)).at(-1) as RateLimitDecision;
-  expect(starter.ban).toEqual({ untilMs: expect.any(Number), started: true });
-  return starter;
+/** Runs `send` while another transaction has changed the row of a bucket, and commits that once `send` waits for it. */
+async function whileChanged<T>(
+  { bucketKey }: RateLimitRequest,
+  changes: string,
+  send: () => Promise<T>,
+): Promise<T> {
+  const statement = `UPDATE rate_limit_counters SET ${changes} WHERE bucket_key = '${bucketKey}'`;
+  const lock = await hold(database.url, statement);
+  const sent = send();
+  await untilWaiting();
+  await lock.letGo();
+  return sent;
 }
 
 describe('PostgresCounterStore.consume, after waiting for a lock', () => {
@@ -153,55 +103,38 @@ describe('PostgresCounterStore.consume, after waiting for a lock', () => {
     ['nothing beyond the limit', 5, 0],
     ['what is left', 3, 2],
   ])('allows %s when the wait crosses the end of the minute', async (_what, used, allowedCount) => {
-    clock.travelTo(new Date(NOON + 59_000));
+    clock.travelTo(new Date(NOON + 59 * SECOND_MS));
     const request = newBucket(5, 100);
     await store.consume(request);
-    const decisions = await whileHeld(
-      'UPDATE rate_limit_counters SET minute = minute + 1, minute_used = $2, day_used = $2 + 1 WHERE bucket_key = $1',
-      [request.bucketKey, used],
-      () => consumeAtOnce(request, 4, store),
-    );
+    const changes = `minute = minute + 1, minute_used = ${used}, day_used = ${used} + 1`;
+    const decisions = await whileChanged(request, changes, () => consume(request, 4));
     expect(allowed(decisions)).toHaveLength(allowedCount);
     const last = decisions.at(-1) as RateLimitDecision;
     expect(remaining(last)).toEqual([0, 94]);
     expect(last.windows[0]?.resetSeconds).toBe((NOON + 2 * MINUTE_MS) / 1000);
     expect(last.nowMs).toBe(NOON + MINUTE_MS);
-    expect(await counterOf(request)).toMatchObject({
-      minute: NOON / MINUTE_MS + 1,
-      minute_used: 5,
-      day_used: 6,
-    });
+    const stored = { minute: NOON / MINUTE_MS + 1, minuteUsed: 5, dayUsed: 6 };
+    expect(await counterOf(request)).toMatchObject(stored);
   });
 
   it('denies by a ban that was started meanwhile, and leaves the ban unchanged', async () => {
-    const request = newBucket(5, 100_000);
-    await consumeAtOnce(request, 5, store);
+    const request = newBucket(5);
+    await consume(request, 5);
     const end = new Date(NOON + HOUR_MS);
-    const decisions = await whileHeld(
-      'UPDATE rate_limit_counters SET refusals = 0, banned_until = $2, ban_level = 3 WHERE bucket_key = $1',
-      [request.bucketKey, end],
-      () => consumeAtOnce(request, 20, store),
-    );
-    expect(decisions.map(describeDecision)).toEqual(times(20, 'banned'));
+    const changes = `refusals = 0, banned_until = '${end.toISOString()}', ban_level = 3`;
+    const decisions = await whileChanged(request, changes, () => consume(request, 20));
+    expect(summarize(decisions)).toBe('20 banned');
     expect(decisions.map(endOf)).toEqual(decisions.map(() => end));
-    expect(await counterOf(request)).toMatchObject({ refusals: 0, banned_until: end, ban_level: 3 });
+    expect(await counterOf(request)).toMatchObject({ refusals: 0, bannedUntil: end, banLevel: 3 });
   });
 
   it('adds to the refusals of the later minute when the wait crosses the end of the minute, and starts the ban there', async () => {
     clock.travelTo(new Date(NOON + 55 * SECOND_MS));
-    const request = newBucket(5, 100_000);
-    await consumeAtOnce(request, 5, store);
-    const decisions = await whileHeld(
-      'UPDATE rate_limit_counters SET minute = minute + 1, refusals = 2 WHERE bucket_key = $1',
-      [request.bucketKey],
-      () => consumeAtOnce(request, 4, store),
-    );
-    expect(decisions.map(describeDecision)).toEqual([
-      'denied, 2 until a ban',
-      'denied, 1 until a ban',
-      'starts a ban',
-      'banned',
-    ]);
+    const request = newBucket(5);
+    await consume(request, 5);
+    const changes = 'minute = minute + 1, refusals = 2';
+    const decisions = await whileChanged(request, changes, () => consume(request, 4));
+    expect(summarize(decisions)).toBe('denied with 2 1 left, starts a ban, 1 banned');
     expect(endOf(decisions[2] as RateLimitDecision)).toEqual(new Date(NOON + 2 * MINUTE_MS));
     expect(lengthMs(decisions[2] as RateLimitDecision)).toBe(MINUTE_MS);
   });
@@ -209,35 +142,27 @@ describe('PostgresCounterStore.consume, after waiting for a lock', () => {
 
 describe('PostgresCounterStore.liftBan', () => {
   it('ends the ban that it finds after waiting for the row', async () => {
-    const request = newBucket(5, 100_000);
-    const starter = await startBan(request);
-    const meanwhile = new Date(endOf(starter).getTime() + DAY_MS);
-    const lifted = await whileHeld(
-      'UPDATE rate_limit_counters SET banned_until = $2 WHERE bucket_key = $1',
-      [request.bucketKey, meanwhile],
-      () => store.liftBan(request.bucketKey),
+    const request = newBucket(5);
+    const meanwhile = new Date(endOf(await provokeBan(request)).getTime() + DAY_MS);
+    const lifted = await whileChanged(request, `banned_until = '${meanwhile.toISOString()}'`, () =>
+      store.liftBan(request.bucketKey),
     );
     expect(lifted).toEqual(meanwhile);
     expect(await store.bans()).toEqual(new Map());
   });
-});
 
-describe('PostgresCounterStore, while another session holds a lock', () => {
-  it('fails to lift the ban of a locked row within the timeout, while other bans can be lifted', async () => {
+  it('fails within the timeout when another session locks the row, while other bans can be lifted', async () => {
     const [held, other] = [newBucket(1), newBucket(1)];
-    const [ban] = [await startBan(held), await startBan(other)];
-    await holding(async (holder) => {
-      await holder.query('SELECT 1 FROM rate_limit_counters WHERE bucket_key = $1 FOR UPDATE', [
-        held.bucketKey,
-      ]);
-      const lifting = store.liftBan(held.bucketKey).catch((error: unknown) => error);
-      await until(isWaiting);
-      expect(await store.bans()).toHaveProperty('size', 2);
-      expect(await store.liftBan(other.bucketKey)).not.toBeNull();
-      const reason = await lifting;
-      expect(isDatabaseUnavailable(reason)).toBe(true);
-      expect(reason).toHaveProperty('message', expect.stringContaining('lock timeout'));
-    });
+    const [ban] = [await provokeBan(held), await provokeBan(other)];
+    const lock = await hold(database.url, lockRow(held));
+    const lifting = store.liftBan(held.bucketKey).catch((error: unknown) => error);
+    await untilWaiting();
+    expect(await store.bans()).toHaveProperty('size', 2);
+    expect(await store.liftBan(other.bucketKey)).not.toBeNull();
+    const reason = await lifting;
+    expect(isDatabaseUnavailable(reason)).toBe(true);
+    expect(reason).toHaveProperty('message', expect.stringContaining('lock timeout'));
+    await lock.letGo();
     expect(await store.bans()).toEqual(new Map([[held.bucketKey, endOf(ban)]]));
   });
 });
@@ -258,55 +183,51 @@ describe('PostgresCounterStore.consume', () => {
   }
 
   it('runs one cheap statement while every bucket has room, whether the bucket is new, known or in a new minute', async () => {
-    clock.travelTo(new Date(NOON));
     const [first, second] = [newBucket(5), newBucket(5, null)];
     await store.consume(first);
     expect(statements()).toEqual(['allow-one']);
-    const together = await Promise.all([...consumeThrice(first), ...consumeThrice(second)]);
-    expect(together.map(remaining)).toEqual([[3, 998], [2, 997], [1, 996], [4], [3], [2]]);
+    const together = await Promise.all([consume(first, 3), consume(second, 3)]);
+    expect(together.flat().map(remaining)).toEqual([[3, 998], [2, 997], [1, 996], [4], [3], [2]]);
     expect(statements()).toEqual(['allow']);
     clock.travelTo(new Date(NOON + MINUTE_MS));
-    expect((await Promise.all(consumeThrice(first))).map(remaining)).toEqual([
+    expect((await consume(first, 2)).map(remaining)).toEqual([
       [4, 995],
       [3, 994],
-      [2, 993],
     ]);
     expect(statements()).toEqual(['allow-one']);
   });
 
   it('runs the full statement for buckets without room, and no other for a bucket that lacked room last time', async () => {
-    clock.travelTo(new Date(NOON));
     const [full, free] = [newBucket(2), newBucket(20)];
-    expect((await Promise.all([...consumeThrice(full), store.consume(free)])).map(describeDecision)).toEqual([
-      'allowed',
-      'allowed',
-      'denied, 1 until a ban',
-      'allowed',
-    ]);
+    const [denied] = await Promise.all([consume(full, 3), store.consume(free)]);
+    expect(summarize(denied)).toBe('2 allowed, denied with 1 left');
     expect(statements()).toEqual(['allow', 'consume']);
-    expect((await Promise.all([store.consume(free), store.consume(full)])).map(describeDecision)).toEqual([
-      'allowed',
-      'starts a ban',
-    ]);
+    const decisions = await Promise.all([store.consume(free), store.consume(full)]);
+    expect(summarize(decisions)).toBe('1 allowed, starts a ban');
     expect(statements()).toEqual(['consume']);
     await store.consume(free);
     await store.consume(free);
     expect(statements()).toEqual(['allow-one', 'allow-one']);
   });
+});
 
-  it('decides by the replies that arrived while this process was late, however late', async () => {
-    const request = newBucket(2);
+describe('PostgresCounterStore, while this process is late', () => {
+  it('decides by the replies that arrived meanwhile, however late', async () => {
     await store.consume(newBucket());
-    const decisions = consumeAtOnce(request, 3, store);
+    const decisions = consume(newBucket(2), 3);
     // The first of two statements is sent.
     await nextTurn();
     await nextTurn();
     block(1000);
-    expect((await decisions).map(describeDecision)).toEqual(['allowed', 'allowed', 'denied, 1 until a ban']);
+    expect(summarize(await decisions)).toBe('2 allowed, denied with 1 left');
   });
 
-  const consumeThrice = (request: RateLimitRequest) =>
-    Array.from({ length: 3 }, () => store.consume(request));
+  it.each([300, 1000])('completes a connection attempt after %i ms', async (heldUpMs) => {
+    const decision = store.consume(newBucket());
+    await nextTurn();
+    block(heldUpMs);
+    expect((await decision).allowed).toBe(true);
+  });
 });
 
 describe('PostgresCounterStore, with concurrent batches', () => {
@@ -315,32 +236,25 @@ describe('PostgresCounterStore, with concurrent batches', () => {
       a.bucketKey.localeCompare(b.bucketKey),
     ) as [RateLimitRequest, RateLimitRequest, RateLimitRequest];
     await Promise.all([first, second, third].map((request) => store.consume(request)));
-    let held: Promise<RateLimitDecision[]> | undefined;
-    await holding(async (holder) => {
-      const lock = 'SELECT 1 FROM rate_limit_counters WHERE bucket_key = $1 FOR UPDATE NOWAIT';
-      await holder.query(lock, [first.bucketKey]);
-      held = Promise.all([newBucket(), third, second, first].map((request) => store.consume(request)));
-      await until(isWaiting);
-      // A query that waits for the first row holds none of the others yet.
-      await holder.query(lock, [second.bucketKey]);
-      await holder.query(lock, [third.bucketKey]);
-    });
-    expect(allowed((await held) ?? [])).toHaveLength(4);
+    const lock = await hold(database.url, lockRow(first));
+    const held = Promise.all([third, second, first].map((request) => store.consume(request)));
+    await untilWaiting();
+    // A query that waits for the first row holds none of the others yet.
+    await database.query(`${lockRow(second)} NOWAIT`);
+    await database.query(`${lockRow(third)} NOWAIT`);
+    await lock.letGo();
+    expect(allowed(await held)).toHaveLength(3);
   });
 
   it('does not deadlock over many batches in a row, half of them with new buckets', async () => {
-    const replicas = [store, open()];
+    const other = await home.open(clock);
     for (let round = 0; round < 15; round += 1) {
       const requests = Array.from({ length: 30 }, () => newBucket());
-      const decisions = await Promise.all(
-        replicas.flatMap((replica, index) =>
-          (index === 0 ? requests : requests.toReversed()).flatMap((request) => [
-            replica.consume(request),
-            replica.consume(request),
-          ]),
-        ),
-      );
-      expect(allowed(decisions)).toHaveLength(120);
+      const decisions = await Promise.all([
+        ...requests.map((request) => consume(request, 2)),
+        ...requests.toReversed().map((request) => consume(request, 2, other)),
+      ]);
+      expect(allowed(decisions.flat())).toHaveLength(120);
     }
   });
 });
@@ -350,8 +264,8 @@ describe('the connection of PostgresCounterStore', () => {
     const prisma = new PrismaService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 1 });
     try {
       await store.ping();
-      const counting = countingClient();
-      expect((await counting.query('SHOW synchronous_commit')).rows).toEqual([{ synchronous_commit: 'off' }]);
+      const { rows } = await countingClient().query('SHOW synchronous_commit');
+      expect(rows).toEqual([{ synchronous_commit: 'off' }]);
       expect(await prisma.$queryRaw`SHOW synchronous_commit`).toEqual([{ synchronous_commit: 'on' }]);
     } finally {
       await prisma.$disconnect();
@@ -359,28 +273,20 @@ describe('the connection of PostgresCounterStore', () => {
   });
 
   it('retries a query after a conflict with another transaction, and counts it once', async () => {
-    const request = newBucket(60, 1000);
+    const request = newBucket();
     await store.consume(request);
-    const counting = countingClient();
     // A pooler may have set this.
-    await counting.query("SET default_transaction_isolation = 'repeatable read'");
-    const holder = await hold(
-      database.url,
-      `UPDATE rate_limit_counters SET minute_used = 10, day_used = 10 WHERE bucket_key = '${request.bucketKey}'`,
-    );
-    const retried = store.consume(request);
-    await eventually(() => expectLocksWaitedFor(database, 1));
-    await holder.letGo();
-    expect(await retried).toMatchObject({ allowed: true, degraded: false });
-    expect(await counterOf(request)).toMatchObject({ day_used: 11 });
-    await counting.query("SET default_transaction_isolation = 'read committed'");
+    await countingClient().query("SET default_transaction_isolation = 'repeatable read'");
+    const changes = 'minute_used = 10, day_used = 10';
+    const retried = await whileChanged(request, changes, () => store.consume(request));
+    expect(retried.allowed).toBe(true);
+    expect(await counterOf(request)).toMatchObject({ dayUsed: 11 });
   });
 
   it('is replaced after it was lost: the next query succeeds, and the counts are kept', async () => {
-    const request = newBucket(60, 1000);
+    const request = newBucket();
     await store.consume(request);
-    const [backend] = await countingBackends();
-    await database.query('SELECT pg_terminate_backend($1)', [backend?.pid]);
+    await terminate();
     await until(async () => (await countingBackends()).length === 0);
     // The server's last message has arrived; it is read within this turn of the event loop.
     await nextTurn();
@@ -388,45 +294,35 @@ describe('the connection of PostgresCounterStore', () => {
   });
 
   it('rejects the query in flight when it is lost, and the next query succeeds', async () => {
-    const request = newBucket(60, 1000);
+    const request = newBucket();
     await store.consume(request);
-    let outcomes: Promise<PromiseSettledResult<RateLimitDecision>[]> | undefined;
-    await holding(async (holder) => {
-      await holder.query('SELECT 1 FROM rate_limit_counters WHERE bucket_key = $1 FOR UPDATE', [
-        request.bucketKey,
-      ]);
-      // The first is in flight and waits for the lock; the second is queued behind it.
-      const first = store.consume(request);
-      await until(isWaiting);
-      outcomes = Promise.allSettled([first, store.consume(newBucket(5, 50))]);
-      const [backend] = await countingBackends();
-      await database.query('SELECT pg_terminate_backend($1)', [backend?.pid]);
-      await outcomes;
-    });
-    const [lost, gathered] = (await outcomes) ?? [];
-    expect(lost?.status === 'rejected' && isDatabaseUnavailable(lost.reason)).toBe(true);
+    const lock = await hold(database.url, lockRow(request));
+    // The first is in flight and waits for the lock; the second is queued behind it.
+    const first = store.consume(request);
+    await untilWaiting();
+    const outcomes = Promise.allSettled([first, store.consume(newBucket())]);
+    await terminate();
+    const [lost, queued] = await outcomes;
+    await lock.letGo();
+    expect(lost.status === 'rejected' && isDatabaseUnavailable(lost.reason)).toBe(true);
     expect(lost).toMatchObject({ reason: { kind: 'failed' } });
-    expect(gathered).toMatchObject({ value: { allowed: true } });
+    expect(queued).toMatchObject({ value: { allowed: true } });
     expect(remaining(await store.consume(request))).toEqual([58, 998]);
   });
 
   it('is replaced when it is read-only, and its successor counts again', async () => {
-    const request = newBucket(60, 1000);
     const name = new URL(database.url).pathname.slice(1);
     await database.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
-    await expect(store.consume(request)).rejects.toMatchObject({ kind: 'refused', cause: { code: '25006' } });
+    const refused = { kind: 'refused', cause: { code: '25006' } };
+    await expect(store.consume(newBucket())).rejects.toMatchObject(refused);
     await database.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
-    expect(remaining(await store.consume(request))).toEqual([59, 999]);
+    expect((await store.consume(newBucket())).allowed).toBe(true);
   });
 
   it('fails at once as refused when the server refuses it, and as failed when this process has no socket left', async () => {
-    const refusing = await getPort({ host: '127.0.0.1' });
-    const environment = readEnvironment({
-      APP_ENV: 'staging',
-      DATABASE_URL: `postgres://127.0.0.1:${refusing}/x`,
-    });
+    const DATABASE_URL = `postgres://127.0.0.1:${await getPort({ host: '127.0.0.1' })}/x`;
+    const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL });
     const away = new PostgresCounterStore(environment, clock, openQueries(environment));
-    stores.push(away);
     await expect(away.consume(newBucket())).rejects.toMatchObject({ kind: 'refused' });
     const noSocket = Object.assign(new Error('connect EMFILE'), { code: 'EMFILE' });
     const connect = jest.spyOn(net.Socket.prototype, 'connect').mockImplementation(function (
@@ -439,7 +335,7 @@ describe('the connection of PostgresCounterStore', () => {
   });
 
   it('is closed within a second when it hangs, so that only its successor is left', async () => {
-    const request = newBucket(60, 1000);
+    const request = newBucket();
     await store.consume(request);
     const pid = await whileServerHangs(async () => {
       const reason = await store.consume(request).catch((error: unknown) => error);
@@ -448,77 +344,78 @@ describe('the connection of PostgresCounterStore', () => {
       expect(remaining(await store.consume(request))).toEqual([58, 998]);
     });
     await until(async () => !(await countingBackends()).some((backend) => backend.pid === pid));
-    await store.consume(request);
     expect(await countingBackends()).toHaveLength(1);
   });
-});
 
-describe('PostgresCounterStore, at shutdown', () => {
-  it('does not wait for a server that does not respond', async () => {
-    const ending = stores.pop() as PostgresCounterStore;
-    await ending.consume(newBucket());
+  it('does not delay a shutdown when the server does not respond', async () => {
+    await store.consume(newBucket());
     await whileServerHangs(async () => {
       const start = performance.now();
-      await ending.onApplicationShutdown();
+      await (store as PostgresCounterStore).onApplicationShutdown();
       expect(performance.now() - start).toBeLessThan(2 * SECOND_MS);
     });
   });
 });
 
 describe('CounterCleanup', () => {
-  /** Stores a row that was last counted `agoMs` ago. */
-  async function stored(request: RateLimitRequest, agoMs: number): Promise<string> {
-    const at = clock.now() - agoMs;
+  const LONG_AGO_MS = 40 * DAY_MS;
+  let cleanup: CounterCleanup;
+
+  beforeEach(() => {
+    cleanup = new CounterCleanup((store as PostgresCounterStore)['queries'], clock);
+    clock.travelTo(new Date(NOON + 5 * SECOND_MS));
+  });
+
+  /** Stores a row that was last counted `agoMs` ago, and whose ban ended `endedAgoMs` ago if it has a ban level. */
+  async function stored(perDay: number | null, agoMs: number, banLevel = 0, endedAgoMs = 0): Promise<string> {
+    const { bucketKey } = newBucket();
+    const atMs = clock.now() - agoMs;
+    const end = banLevel === 0 ? null : new Date(clock.now() - endedAgoMs);
     await database.query(
-      `INSERT INTO rate_limit_counters (bucket_key, minute, minute_used, minute_limit, day, day_used, day_limit, allowed)
-       VALUES ($1, $2, 1, $3, $4, 1, $5, 1)`,
-      [
-        request.bucketKey,
-        Math.floor(at / MINUTE_MS),
-        request.perMinute,
-        Math.floor(at / DAY_MS),
-        request.perDay,
-      ],
+      `INSERT INTO rate_limit_counters
+         (bucket_key, minute, minute_used, minute_limit, day, day_used, day_limit, allowed, ban_level, banned_until)
+       VALUES ($1, $2, 1, 60, $3, 1, $4, 1, $5, $6)`,
+      [bucketKey, Math.floor(atMs / MINUTE_MS), Math.floor(atMs / DAY_MS), perDay, banLevel, end],
     );
-    return request.bucketKey;
+    return bucketKey;
   }
 
-  async function bucketsLeft(): Promise<string[]> {
-    const rows = await database.query<{ bucket_key: string }>('SELECT bucket_key FROM rate_limit_counters');
-    return rows.map(({ bucket_key }) => bucket_key).toSorted();
+  /** Runs the cleanup, and expects it to keep only the first `keptCount` of these rows. */
+  async function expectKept(keptCount: number, rows: Parameters<typeof stored>[]): Promise<void> {
+    const keys = await Promise.all(rows.map((row) => stored(...row)));
+    await cleanup.deleteExpired();
+    expect((await home.bucketKeys()).toSorted()).toEqual(keys.slice(0, keptCount).toSorted());
   }
 
-  beforeEach(async () => {
-    await database.query('DELETE FROM rate_limit_counters');
-    clock.travelTo(new Date(Date.UTC(2027, 2, 5, 12, 0, 5)));
+  it.each([
+    ['anonymous clients after ten minutes', null, [0, 10 * MINUTE_MS], 11 * MINUTE_MS],
+    ['quotas after two days, since their day counts until then', 1000, [11 * MINUTE_MS, DAY_MS], 2 * DAY_MS],
+  ])('removes the rows of %s', async (_whose, perDay, keptMs, removedMs) => {
+    await expectKept(
+      2,
+      [...keptMs, removedMs, LONG_AGO_MS].map((agoMs) => [perDay, agoMs]),
+    );
   });
 
-  it('removes the rows of anonymous clients after ten minutes', async () => {
-    const kept = [await stored(newBucket(300, null), 0), await stored(newBucket(300, null), 10 * MINUTE_MS)];
-    await stored(newBucket(300, null), 11 * MINUTE_MS);
-    await stored(newBucket(300, null), 30 * DAY_MS);
-    await cleanup.deleteExpired();
-    expect(await bucketsLeft()).toEqual(kept.toSorted());
-  });
-
-  it('removes the rows of quotas after two days, since their day counts until then', async () => {
-    const kept = [await stored(newBucket(), 11 * MINUTE_MS), await stored(newBucket(), DAY_MS)];
-    await stored(newBucket(), 2 * DAY_MS);
-    await stored(newBucket(), 30 * DAY_MS);
-    await cleanup.deleteExpired();
-    expect(await bucketsLeft()).toEqual(kept.toSorted());
+  it('keeps a row with a ban, or with a ban level that is not back to zero', async () => {
+    await expectKept(3, [
+      [1000, LONG_AGO_MS, 1, -DAY_MS],
+      [1000, LONG_AGO_MS, 1, DAY_MS - 10 * SECOND_MS],
+      [1000, LONG_AGO_MS, 4, 4 * DAY_MS - 10 * SECOND_MS],
+      [1000, LONG_AGO_MS, 1, DAY_MS],
+      [1000, LONG_AGO_MS, 4, 4 * DAY_MS],
+    ]);
   });
 
   it('skips a row that is being counted, and does not wait for it', async () => {
-    const locked = await stored(newBucket(), 30 * DAY_MS);
-    await stored(newBucket(), 30 * DAY_MS);
-    await holding(async (holder) => {
-      await holder.query('SELECT 1 FROM rate_limit_counters WHERE bucket_key = $1 FOR UPDATE', [locked]);
-      await cleanup.deleteExpired();
-      expect(await bucketsLeft()).toEqual([locked]);
-    });
+    const bucketKey = await stored(1000, LONG_AGO_MS);
+    await stored(1000, LONG_AGO_MS);
+    const lock = await hold(database.url, lockRow({ ...newBucket(), bucketKey }));
     await cleanup.deleteExpired();
-    expect(await bucketsLeft()).toEqual([]);
+    expect(await home.bucketKeys()).toEqual([bucketKey]);
+    await lock.letGo();
+    await cleanup.deleteExpired();
+    expect(await home.bucketKeys()).toEqual([]);
   });
 
   it('removes a limited number of rows at a time, and reports whether there are more', async () => {
@@ -527,70 +424,17 @@ describe('CounterCleanup', () => {
        SELECT 'address:' || n, 0, 1, 300, 0, 1, 1 FROM generate_series(1, 7000) AS n`,
     );
     expect(await cleanup.deleteExpired()).toBe(true);
-    expect(await bucketsLeft()).toHaveLength(2000);
+    expect(await home.bucketKeys()).toHaveLength(2000);
     expect(await cleanup.deleteExpired()).toBe(false);
-    expect(await bucketsLeft()).toEqual([]);
+    expect(await home.bucketKeys()).toEqual([]);
   });
 
   it('runs every minute', async () => {
-    await stored(newBucket(), 30 * DAY_MS);
+    await stored(1000, LONG_AGO_MS);
     fakeIntervals();
     cleanup.onModuleInit();
     jest.advanceTimersByTime(MINUTE_MS);
     jest.useRealTimers();
-    await eventually(async () => expect(await bucketsLeft()).toEqual([]));
-  });
-
-  it('removes only rows whose windows are over: a returning client starts with full windows', async () => {
-    const request = newBucket(5, 5);
-    await consumeAtOnce(request, 5, store);
-    await cleanup.deleteExpired();
-    expect((await store.consume(request)).allowed).toBe(false);
-    clock.travel(3 * DAY_MS);
-    await cleanup.deleteExpired();
-    expect(await bucketsLeft()).toEqual([]);
-    expect(remaining(await store.consume(request))).toEqual([4, 4]);
-  });
-});
-
-describe('CounterCleanup, with bans', () => {
-  /** Stores a row whose windows are long over and whose ban ended `endedAgoMs` ago. */
-  async function stored(name: string, step: number, endedAgoMs: number): Promise<string> {
-    const at = clock.now() - 40 * DAY_MS;
-    await database.query(
-      `INSERT INTO rate_limit_counters
-         (bucket_key, minute, minute_used, minute_limit, day, day_used, day_limit, allowed, banned_until, ban_level)
-       VALUES ($1, $2, 1, 5, $3, 1, 100, 1, $4, $5)`,
-      [name, Math.floor(at / MINUTE_MS), Math.floor(at / DAY_MS), new Date(clock.now() - endedAgoMs), step],
-    );
-    return name;
-  }
-
-  it('keeps a row with a ban, or with a ban level that is not back to zero', async () => {
-    const kept = [
-      await stored('quota:banned', 1, -DAY_MS),
-      await stored('quota:on-step-one', 1, DAY_MS - 10 * SECOND_MS),
-      await stored('quota:on-step-four', 4, 4 * DAY_MS - 10 * SECOND_MS),
-    ];
-    await stored('quota:fallen-from-one', 1, DAY_MS);
-    await stored('quota:fallen-from-four', 4, 4 * DAY_MS);
-    await cleanup.deleteExpired();
-    const left = await database.query<{ bucket_key: string }>('SELECT bucket_key FROM rate_limit_counters');
-    expect(left.map(({ bucket_key }) => bucket_key).toSorted()).toEqual(kept.toSorted());
-  });
-
-  it('keeps ban levels: a client that returns after days continues at its level', async () => {
-    const request = newBucket(5, 100_000);
-    for (let step = 1; step <= 4; step += 1) {
-      const starter = await startBan(request);
-      clock.travelTo(new Date(Math.ceil(endOf(starter).getTime() / MINUTE_MS) * MINUTE_MS));
-    }
-    clock.travel(3 * DAY_MS);
-    await cleanup.deleteExpired();
-    expect(lengthMs(await startBan(request))).toBe(5 * MINUTE_MS);
-    clock.travel(10 * DAY_MS);
-    await cleanup.deleteExpired();
-    expect(await counterOf(request)).toBeUndefined();
-    expect(lengthMs(await startBan(request))).toBe(MINUTE_MS);
+    await eventually(async () => expect(await home.bucketKeys()).toEqual([]));
   });
 });

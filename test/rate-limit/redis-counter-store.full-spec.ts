@@ -8,7 +8,7 @@ import { RedisCounterStore } from '../../src/rate-limit/stores/redis-counter-sto
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { TestClock } from '../support/counters/clock.js';
-import { newBucket, remaining } from '../support/counters/counter-stores.js';
+import { newBucket, remaining } from '../support/counters/counting.js';
 import { eventually, until } from '../support/eventually.js';
 import getPort from 'get-port';
 import { expectError } from '../support/http/expectations.js';

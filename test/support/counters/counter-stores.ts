@@ -1,8 +1,4 @@
 import { readEnvironment } from '../../../src/settings/environment.js';
-import type {
-  RateLimitDecision,
-  RateLimitRequest,
-} from '../../../src/rate-limit/rules/rate-limit-decision.js';
 import type { CounterStore } from '../../../src/rate-limit/stores/counter-store.js';
 import { LocalCounterStore } from '../../../src/rate-limit/stores/local-counter-store.js';
 import { PostgresCounterStore } from '../../../src/rate-limit/stores/postgres-counter-store.js';
@@ -13,50 +9,6 @@ import { hasRedis, type RedisServer, startRedis } from './redis.js';
 import { openQueries } from '../database/queries.js';
 
 const BAN_DURATIONS_DEFAULT = '1m,5m,1h,24h';
-
-let buckets = 0;
-
-/** Returns a request for a bucket that has not been counted yet; an address's if it has no limit per day. */
-export function newBucket(perMinute = 60, perDay: number | null = 1000): RateLimitRequest {
-  buckets += 1;
-  return { bucketKey: `${perDay === null ? 'address' : 'quota'}:${buckets}`, perMinute, perDay };
-}
-
-/** Sends `count` concurrent requests, spread over the stores in turn. */
-export function consumeAtOnce(
-  request: RateLimitRequest,
-  count: number,
-  ...stores: [CounterStore, ...CounterStore[]]
-): Promise<RateLimitDecision[]> {
-  return Promise.all(
-    Array.from({ length: count }, (_, index) =>
-      (stores[index % stores.length] ?? stores[0]).consume(request),
-    ),
-  );
-}
-
-/** Returns how many requests remain in each window. */
-export const remaining = ({ windows }: RateLimitDecision) => windows.map((window) => window.remaining);
-
-/** Describes a decision: allowed, denied with the refusals that remain until a ban, or banned. */
-export function describeDecision({ allowed: isAllowed, refusalsUntilBan, ban }: RateLimitDecision): string {
-  if (ban !== null) {
-    return ban.started ? 'starts a ban' : 'banned';
-  }
-  return isAllowed ? 'allowed' : `denied, ${refusalsUntilBan ?? 'no'} until a ban`;
-}
-
-/** Returns the length of a ban at the time of the decision. */
-export const lengthMs = ({ ban, nowMs }: RateLimitDecision) => (ban === null ? null : ban.untilMs - nowMs);
-
-export const endOf = ({ ban }: RateLimitDecision) => new Date(ban?.untilMs ?? 0);
-
-export const times = (count: number, text: string) => Array<string>(count).fill(text);
-
-export const descending = (from: number, to: number) =>
-  Array.from({ length: from - to + 1 }, (_, index) => from - index);
-
-export const allowed = (decisions: RateLimitDecision[]) => decisions.filter((decision) => decision.allowed);
 
 /** The stored counters of a bucket. */
 interface StoredCounter {
@@ -130,7 +82,7 @@ function storedInRedis({ operator }: RedisServer): Stored {
   };
 }
 
-async function postgresHome(): Promise<ServiceHome> {
+export async function postgresHome(): Promise<ServiceHome> {
   const database = await createDatabase();
   const settings = { APP_ENV: 'staging', DATABASE_URL: database.url, COUNTER_STORE: '' } as const;
   let opened: PostgresCounterStore[] = [];

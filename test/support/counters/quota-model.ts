@@ -1,49 +1,18 @@
-const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
-const BAN_DURATIONS_MS = [MINUTE_MS, 5 * MINUTE_MS, HOUR_MS, DAY_MS];
+import type { RateLimitDecision } from '../../../src/rate-limit/rules/rate-limit-decision.js';
 
-export interface Limits {
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const BAN_DURATIONS_MS = [MINUTE_MS, 5 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS];
+
+interface Limits {
   perMinute: number;
   perDay: number;
 }
 
-/** An interval in which something happened. */
-export interface Moment {
-  fromMs: number;
-  toMs: number;
-}
+/** What the model predicts of a decision. */
+type Prediction = Pick<RateLimitDecision, 'allowed' | 'windows' | 'refusalsUntilBan' | 'ban'>;
 
-/** What one response reports about its quota. */
-interface QuotaReport {
-  /** The code of the error, or the status of an allowed request. */
-  code: string;
-  limits: Limits;
-  left: [minute: number, day: number];
-  remaining: number;
-  resetSeconds: number;
-  /** Until a ban; only in a 429. */
-  refusalsLeft: number | null;
-}
-
-/** The expected response to one request. */
-export interface ExpectedResponse {
-  /** The report about its quota, in one line. */
-  report: string;
-  /** When a denied request may be sent again. */
-  dueMs: number | null;
-}
-
-/** The expected rate-limit status. */
-interface RateLimitStatus {
-  windows: { name: string; limit: number; remaining: number; reset: number }[];
-  refusalsUntilBan: number;
-  bannedUntil: string | null;
-}
-
-const startOf = (ms: number, lengthMs: number) => ms - (ms % lengthMs);
-const endOf = (ms: number, lengthMs: number) => startOf(ms, lengthMs) + lengthMs;
+const endOf = (ms: number, lengthMs: number) => ms - (ms % lengthMs) + lengthMs;
 
 /**
  * A quota by the documented rules, one request after another. It shares no code with the service, so that both have the same fault
@@ -56,147 +25,84 @@ export class QuotaModel {
   /** The index of the next ban's duration. */
   private banLevel = 0;
   /** The end of the last ban, also of a past one. */
-  private banEndMs: number | null = null;
+  banEndMs = 0;
 
   constructor(
     public limits: Limits,
     private nowMs: number,
   ) {}
 
-  get lastBanEndMs(): number | null {
-    return this.banEndMs;
+  get isBanned(): boolean {
+    return this.banEndMs > this.nowMs;
+  }
+
+  /** The next instant at which a window or a ban ends, or the ban level falls. */
+  get nextEdgeMs(): number {
+    const daysSinceBan = Math.max(0, Math.floor((this.nowMs - this.banEndMs) / DAY_MS) + 1);
+    return Math.min(endOf(this.nowMs, MINUTE_MS), this.banEndMs + daysSinceBan * DAY_MS);
   }
 
   passTo(ms: number): void {
-    if (startOf(ms, MINUTE_MS) > startOf(this.nowMs, MINUTE_MS)) {
+    if (ms >= endOf(this.nowMs, MINUTE_MS)) {
       this.minuteUsed = 0;
       this.refusals = 0;
     }
-    if (startOf(ms, DAY_MS) > startOf(this.nowMs, DAY_MS)) {
+    if (ms >= endOf(this.nowMs, DAY_MS)) {
       this.dayUsed = 0;
     }
     this.nowMs = ms;
   }
 
-  /** Returns the next instant at which a window or a ban ends, or the ban level falls. */
-  nextEdgeMs(ms: number): number {
-    const minuteEndMs = endOf(ms, MINUTE_MS);
-    if (this.banEndMs === null) {
-      return minuteEndMs;
+  /** @param startMs when the store counted the request that starts a ban, if one does. */
+  consume(startMs: number): Prediction {
+    const before = this.peek();
+    if (before.allowed) {
+      this.minuteUsed += 1;
+      this.dayUsed += 1;
+    } else if (!this.isBanned) {
+      this.refusals += 1;
+      if (this.refusals >= this.limits.perMinute) {
+        this.startBan(startMs);
+        return { ...this.peek(), ban: { untilMs: this.banEndMs, started: true } };
+      }
     }
-    const daysSince = Math.floor((ms - this.banEndMs) / DAY_MS) + 1;
-    return Math.min(minuteEndMs, this.banEndMs + daysSince * DAY_MS);
+    return { ...this.peek(), allowed: before.allowed };
   }
 
-  /**
-   * Returns the expected responses to so many requests.
-   *
-   * @param reportedEndMs the end of the ban that the service reports. It gives the exact millisecond, as only the service has the time
-   *   at which it counted the request that started the ban.
-   */
-  consume(requests: number, moment: Moment, reportedEndMs: number | null): ExpectedResponse[] {
-    this.passTo(moment.fromMs);
-    return Array.from({ length: requests }, () => this.consumeOne(moment, reportedEndMs));
+  peek(): Prediction {
+    const { limits, isBanned } = this;
+    const [minuteLeft, dayLeft] = [limits.perMinute - this.minuteUsed, limits.perDay - this.dayUsed];
+    return {
+      allowed: !isBanned && minuteLeft > 0 && dayLeft > 0,
+      windows: [
+        this.window('minute', limits.perMinute, minuteLeft, MINUTE_MS),
+        this.window('day', limits.perDay, dayLeft, DAY_MS),
+      ],
+      refusalsUntilBan: isBanned ? 0 : Math.max(1, limits.perMinute - this.refusals),
+      ban: isBanned ? { untilMs: this.banEndMs, started: false } : null,
+    };
   }
 
-  liftBan(atMs: number): void {
-    this.passTo(atMs);
-    if (this.isBanned()) {
-      this.banEndMs = atMs;
+  liftBan(): void {
+    if (this.isBanned) {
+      this.banEndMs = this.nowMs;
       this.refusals = 0;
     }
   }
 
-  status(): RateLimitStatus {
-    const { limits, nowMs } = this;
-    const [minuteLeft, dayLeft] = this.left();
-    const reset = (lengthMs: number) => endOf(nowMs, lengthMs) / SECOND_MS;
-    return {
-      windows: [
-        { name: 'minute', limit: limits.perMinute, remaining: minuteLeft, reset: reset(MINUTE_MS) },
-        { name: 'day', limit: limits.perDay, remaining: dayLeft, reset: reset(DAY_MS) },
-      ],
-      refusalsUntilBan: this.isBanned() ? 0 : this.refusalsLeft(),
-      bannedUntil: this.isBanned() ? new Date(this.banEndMs as number).toISOString() : null,
-    };
-  }
-
-  private consumeOne(moment: Moment, reportedEndMs: number | null): ExpectedResponse {
-    if (this.isBanned()) {
-      return this.banned();
-    }
-    if (this.minuteUsed < this.limits.perMinute && this.dayUsed < this.limits.perDay) {
-      this.minuteUsed += 1;
-      this.dayUsed += 1;
-      return { report: this.report('200', null), dueMs: null };
-    }
-    this.refusals += 1;
-    if (this.refusals >= this.limits.perMinute) {
-      this.startBan(moment, reportedEndMs);
-      return this.banned();
-    }
-    const dueMs = endOf(this.nowMs, this.left()[1] === 0 ? DAY_MS : MINUTE_MS);
-    return { report: this.report('rate_limit_exceeded', this.refusalsLeft()), dueMs };
-  }
-
-  private startBan({ fromMs, toMs }: Moment, reportedEndMs: number | null): void {
-    let forgivenMs = (this.banEndMs ?? 0) + DAY_MS;
-    while (this.banLevel > 0 && forgivenMs <= fromMs) {
+  private startBan(startMs: number): void {
+    let fallsMs = this.banEndMs + DAY_MS;
+    while (this.banLevel > 0 && fallsMs <= startMs) {
       this.banLevel -= 1;
-      forgivenMs += DAY_MS;
+      fallsMs += DAY_MS;
     }
-    const lengthMs = BAN_DURATIONS_MS[Math.min(this.banLevel, BAN_DURATIONS_MS.length - 1)] as number;
-    this.banLevel = Math.min(this.banLevel + 1, BAN_DURATIONS_MS.length);
-    const isTrue =
-      reportedEndMs !== null && reportedEndMs >= fromMs + lengthMs && reportedEndMs <= toMs + lengthMs;
-    this.banEndMs = isTrue ? reportedEndMs : fromMs + lengthMs;
+    this.banEndMs = startMs + (BAN_DURATIONS_MS[Math.min(this.banLevel, 3)] as number);
+    this.banLevel = Math.min(this.banLevel + 1, 4);
     this.refusals = 0;
   }
 
-  private isBanned(): boolean {
-    return this.banEndMs !== null && this.banEndMs > this.nowMs;
+  private window(name: 'minute' | 'day', limit: number, left: number, lengthMs: number) {
+    const [lengthSeconds, resetSeconds] = [lengthMs / 1000, endOf(this.nowMs, lengthMs) / 1000];
+    return { name, lengthSeconds, limit, remaining: Math.max(0, left), resetSeconds };
   }
-
-  private left(): [minute: number, day: number] {
-    const { perMinute, perDay } = this.limits;
-    return [Math.max(0, perMinute - this.minuteUsed), Math.max(0, perDay - this.dayUsed)];
-  }
-
-  private refusalsLeft(): number {
-    return Math.max(1, this.limits.perMinute - this.refusals);
-  }
-
-  private banned(): ExpectedResponse {
-    const dueMs = this.banEndMs as number;
-    const resetSeconds = Math.ceil(dueMs / SECOND_MS);
-    const report = inWords({
-      code: 'api_key_banned',
-      limits: this.limits,
-      left: [0, 0],
-      remaining: 0,
-      resetSeconds,
-      refusalsLeft: null,
-    });
-    return { report, dueMs };
-  }
-
-  private report(code: string, refusalsLeft: number | null): string {
-    const left = this.left();
-    const resetSeconds = endOf(this.nowMs, left[0] < left[1] ? MINUTE_MS : DAY_MS) / SECOND_MS;
-    return inWords({
-      code,
-      limits: this.limits,
-      left,
-      remaining: Math.min(...left),
-      resetSeconds,
-      refusalsLeft,
-    });
-  }
-}
-
-/** Returns a report as one line, which can be compared and sorted. */
-export function inWords({ code, limits, left, remaining, resetSeconds, refusalsLeft }: QuotaReport): string {
-  const windows = `${left[0]} of ${limits.perMinute} this minute, ${left[1]} of ${limits.perDay} today`;
-  const refusals = refusalsLeft === null ? '' : `, ${refusalsLeft} refusals left`;
-  return `${code}: ${windows}, ${remaining} remaining, reset ${resetSeconds}${refusals}`;
 }
