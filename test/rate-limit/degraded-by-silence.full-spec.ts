@@ -1,6 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import pg from 'pg';
-import { CounterStore } from '../../src/rate-limit/stores/counter-store.js';
+import { descending } from '../support/counters/counting.js';
 import { eventually } from '../support/eventually.js';
 import { hold } from '../support/load/holding.js';
 import {
@@ -12,7 +10,6 @@ import {
   isDegraded,
   remaining,
   served,
-  descending,
   timed,
   stored,
   recovered,
@@ -26,14 +23,6 @@ import { expectLocksWaitedFor } from '../support/database/locks.js';
 
 /** The longest wait of a request when the store hangs: the deadline, and a margin for a busy machine. */
 const WAIT_MS = 750 + 400;
-
-/** Blocks the event loop of this process. */
-function block(milliseconds: number): void {
-  const end = performance.now() + milliseconds;
-  while (performance.now() < end) {
-    // Busy-waits.
-  }
-}
 
 const lockRow = ({ quotaId } = key) =>
   `SELECT 1 FROM rate_limit_counters WHERE bucket_key = 'quota:${quotaId}' FOR UPDATE`;
@@ -79,23 +68,6 @@ describe('a replica whose counter store hangs', () => {
     expect([next.status, isDegraded(next)]).toEqual([200, false]);
     expect(replica.lines).not.toHaveBeenCalled();
   });
-
-  it('decides by itself for as long as the table is locked, and logs one line at each end', async () => {
-    await callTimes(2);
-    const lock = await hold(database.url, 'LOCK TABLE rate_limit_counters');
-    try {
-      expect((await callTimes(3)).map(({ status }) => status)).toEqual([503, 503, 200]);
-      const start = performance.now();
-      while (performance.now() - start < 1000) {
-        expect(isDegraded(await call(replica, await replica.app.issue()))).toBe(true);
-      }
-      expect(replica.lines).toHaveBeenCalledTimes(1);
-    } finally {
-      await lock.letGo();
-    }
-    await recovered();
-    expect(replica.lines).toHaveBeenCalledTimes(2);
-  });
 });
 
 describe('a replica whose connection to the counter store is cut', () => {
@@ -110,34 +82,5 @@ describe('a replica whose connection to the counter store is cut', () => {
     await lock.letGo();
     await replica.proxy.comeBack();
     await recovered();
-  });
-});
-
-describe('a paused replica', () => {
-  it.each([300, 1000])(
-    'uses the reply that arrived during a pause of %i ms with a query in flight',
-    async (pauseMs) => {
-      await call();
-      const holder = new pg.Client({ connectionString: database.url });
-      await holder.connect();
-      await holder.query('BEGIN');
-      await holder.query(lockRow());
-      const letGo = holder.query('SELECT pg_sleep(0.2); COMMIT');
-      const response = call();
-      await eventually(() => expectLocksWaitedFor(database, 1));
-      block(pauseMs);
-      const { status, headers } = await response;
-      expect([status, headers.get('x-ratelimit-degraded')]).toEqual([200, null]);
-      await letGo;
-      await holder.end();
-    },
-  );
-
-  it.each([300, 1000])('completes a connection attempt after a pause of %i ms', async (pauseMs) => {
-    const store = replica.app.app.get(CounterStore);
-    const decision = store.consume({ bucketKey: 'quota:x', perMinute: 60, perDay: 1000 });
-    await nextTurn();
-    block(pauseMs);
-    expect((await decision).degraded).toBe(false);
   });
 });

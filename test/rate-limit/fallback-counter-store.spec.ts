@@ -8,10 +8,20 @@ import {
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { LocalCounterStore } from '../../src/rate-limit/stores/local-counter-store.js';
 import { TestClock } from '../support/counters/clock.js';
-import { allowed, newBucket, remaining } from '../support/counters/counting.js';
+import {
+  allowed,
+  consume,
+  endOf,
+  MINUTE_MS,
+  newBucket,
+  provokeBan,
+  remaining,
+  summarize,
+} from '../support/counters/counting.js';
 
 const PING_INTERVAL_MS = 500;
-const environment = { BAN_DURATIONS: [] };
+/** By how much a clock is ahead. */
+const AHEAD_MS = 5 * MINUTE_MS;
 
 describe('FallbackCounterStore', () => {
   let clock: TestClock;
@@ -27,7 +37,7 @@ describe('FallbackCounterStore', () => {
     clock = new TestClock();
     clock.travelToMinuteStart();
     failure = null;
-    const counters = new LocalCounterStore(() => clock.now(), []);
+    const counters = new LocalCounterStore(() => clock.now(), [MINUTE_MS]);
     const reply = async <T>(query: () => T) => {
       if (failure !== null) {
         throw failure;
@@ -52,8 +62,8 @@ describe('FallbackCounterStore', () => {
   });
 
   /** Opens the counter store of one more replica. */
-  function open(): FallbackCounterStore {
-    const replica = new FallbackCounterStore(shared, environment, clock);
+  function open(its = clock, BAN_DURATIONS: number[] = []): FallbackCounterStore {
+    const replica = new FallbackCounterStore(shared, { BAN_DURATIONS }, its);
     opened.push(replica);
     return replica;
   }
@@ -66,7 +76,7 @@ describe('FallbackCounterStore', () => {
     await jest.advanceTimersByTimeAsync(PING_INTERVAL_MS);
   };
   const consumeTimes = (count: number, request = newBucket(), replica = store) =>
-    Promise.all(Array.from({ length: count }, () => replica.consume(request)));
+    consume(request, count, replica);
   const isDegraded = ({ degraded }: RateLimitDecision) => degraded;
 
   it('counts locally as soon as the shared store refuses a connection', async () => {
@@ -77,6 +87,72 @@ describe('FallbackCounterStore', () => {
     expect(decisions.every(isDegraded)).toBe(true);
     expect(allowed(decisions)).toHaveLength(50);
     expect(store.decidedLocally).toBe(53);
+  });
+
+  it('limits anonymous clients too', async () => {
+    const anonymous = newBucket(5, null);
+    await consumeTimes(2, anonymous);
+    fail('refused');
+    const decisions = await consumeTimes(4, anonymous);
+    expect(decisions.map((decision) => [decision.allowed, ...remaining(decision)])).toEqual([
+      [true, 2],
+      [true, 1],
+      [true, 0],
+      [false, 0],
+    ]);
+  });
+
+  it('enforces a known ban until its end', async () => {
+    const [request, replica] = [newBucket(2), open(clock, [MINUTE_MS])];
+    const end = endOf(await provokeBan(request, replica));
+    fail('refused');
+    const banned = await replica.consume(request);
+    expect([summarize([banned]), endOf(banned)]).toEqual(['1 banned', end]);
+    clock.travelTo(end);
+    expect(await replica.consume(request)).toMatchObject({ allowed: true, degraded: true });
+  });
+
+  it('starts a new minute by the last time of the store, and continues the day', async () => {
+    const request = newBucket(3, 5);
+    await consumeTimes(3, request);
+    fail('refused');
+    expect((await store.consume(request)).allowed).toBe(false);
+    clock.travel(MINUTE_MS);
+    expect((await consumeTimes(3, request)).map(remaining)).toEqual([
+      [2, 1],
+      [1, 0],
+      [1, 0],
+    ]);
+  });
+
+  it('does not take a window that is ahead for the time of the store, even when its own clock is ahead', async () => {
+    class ClockAhead extends TestClock {
+      override now = () => clock.now() + AHEAD_MS;
+    }
+    const request = newBucket();
+    clock.travel(AHEAD_MS);
+    await shared.consume(request);
+    clock.travel(-AHEAD_MS);
+    const ahead = open(new ClockAhead());
+    const secondsToReset = ({ windows }: RateLimitDecision) =>
+      (windows[0]?.resetSeconds ?? 0) - clock.now() / 1000;
+    expect(secondsToReset(await ahead.consume(request))).toBeGreaterThan(240);
+    fail('refused');
+    const other = await ahead.consume(newBucket());
+    expect(other.degraded).toBe(true);
+    expect(secondsToReset(other)).toBeLessThanOrEqual(60);
+  });
+
+  it('gives a full window to a quota it has never seen, and holds what it allowed against it in the next outage', async () => {
+    const [unseen, other] = [newBucket(), open()];
+    fail('refused');
+    expect(allowed(await consumeTimes(65, unseen))).toHaveLength(60);
+    expect(allowed(await consumeTimes(40, unseen, other))).toHaveLength(40);
+    await comeBack();
+    expect(allowed(await consumeTimes(10, unseen, other))).toHaveLength(10);
+    fail('refused');
+    expect(allowed(await consumeTimes(5, unseen))).toEqual([]);
+    expect(allowed(await consumeTimes(15, unseen, other))).toHaveLength(10);
   });
 
   it('rejects requests of queries without a reply, until the third in a row shows that the store is away', async () => {
@@ -115,12 +191,11 @@ describe('FallbackCounterStore', () => {
   it('queries the shared store no more while it is away, pings it twice a second, and logs both ends of the outage', async () => {
     fail('refused');
     await consumeTimes(3);
-    const consume = jest.spyOn(shared, 'consume');
-    const ping = jest.spyOn(shared, 'ping');
+    const [counts, pings] = [jest.spyOn(shared, 'consume'), jest.spyOn(shared, 'ping')];
     await consumeTimes(3);
     await expect(store.bans()).rejects.toBe(failure);
     await jest.advanceTimersByTimeAsync(4 * PING_INTERVAL_MS);
-    expect([consume.mock.calls.length, ping.mock.calls.length]).toEqual([0, 4]);
+    expect([counts.mock.calls.length, pings.mock.calls.length]).toEqual([0, 4]);
     expect(lines.mock.calls).toEqual([
       ['The counter store is away, so this replica counts by itself: refused'],
     ]);
@@ -153,7 +228,7 @@ describe('FallbackCounterStore', () => {
       expect(Math.max(...counts)).toBeLessThanOrEqual(60);
       expect(Math.min(...counts)).toBeGreaterThan(0);
     }
-    clock.travel(60_000);
+    clock.travel(MINUTE_MS);
     fail('refused');
     expect(remaining(await store.consume(minute))[0]).toBe(59);
     expect((await store.consume(day)).allowed).toBe(false);
@@ -162,10 +237,10 @@ describe('FallbackCounterStore', () => {
   it('holds what it allowed by a clock that was ahead against the window that is open at the store', async () => {
     const request = newBucket(60, 1000);
     fail('refused');
-    clock.travel(300_000);
+    clock.travel(AHEAD_MS);
     const ahead = open();
     expect(allowed(await consumeTimes(70, request, ahead))).toHaveLength(60);
-    clock.travel(-300_000);
+    clock.travel(-AHEAD_MS);
     await comeBack();
     await consumeTimes(1, request, ahead);
     fail('refused');

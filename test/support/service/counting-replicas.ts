@@ -84,8 +84,6 @@ export async function callTimes(
 export const isDegraded = ({ headers }: HttpResponse) => headers.get('x-ratelimit-degraded') === 'true';
 export const remaining = ({ headers }: HttpResponse) => Number(headers.get('x-ratelimit-remaining'));
 export const served = (responses: HttpResponse[]) => responses.filter(({ status }) => status === 200).length;
-export const descending = (from: number, to: number) =>
-  Array.from({ length: from - to + 1 }, (_, index) => from - index);
 
 export async function timed<T>(work: () => Promise<T>): Promise<{ ms: number; result: T }> {
   const start = performance.now();
