@@ -14,78 +14,25 @@ describe('a request whose key cannot be looked up', () => {
   let proxy: DatabaseProxy;
   let store: TestApplication;
   let known: IssuedKey;
-  const fetchPets = (its?: string) =>
-    send(`${store.url}/v1/pets`, { ...(its !== undefined && { key: its }) });
+  let unseen: IssuedKey;
+  const fetchPets = (its?: string) => send(`${store.url}/v1/pets`, { key: its });
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await createDatabase();
     proxy = await startDatabaseProxy(database.url);
     store = await startApplication({ database, environment: { DATABASE_URL: proxy.url } });
     known = await store.issue({ plan: 'business' });
+    unseen = await store.issue();
     expect(remaining(await fetchPets(known.key))).toBe(999);
   });
-  afterEach(async () => {
-    jest.restoreAllMocks();
+  afterEach(() => jest.restoreAllMocks());
+  afterAll(async () => {
     await store.close();
     proxy.close();
     await database.drop();
   });
 
-  /** Requests are authorized and counted until the cached keys are too old. */
-  async function untilKeysAreAway(): Promise<void> {
-    let before = await fetchPets(known.key);
-    await until(async () => {
-      const now = await fetchPets(known.key);
-      const isUncounted = remaining(now) === remaining(before);
-      before = now;
-      return isUncounted;
-    });
-  }
-
-  it('returns 503 before it is counted, with the limits last known of its quota', async () => {
-    proxy.goAway();
-    await untilKeysAreAway();
-    const [one, other] = [await fetchPets(known.key), await fetchPets(known.key)];
-    for (const response of [one, other]) {
-      expectError(response, 503, 'service_unavailable');
-      expectRateLimitHeaders(response);
-      expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-      expect(isDegraded(response)).toBe(true);
-      expect(response.headers.get('ratelimit-policy')).toBe('"minute";q=1000;w=60, "day";q=100000;w=86400');
-    }
-    expect(remaining(one)).toBe(remaining(other));
-  });
-
-  it('returns 503 with the limits of its quota, even when the key was cached too long ago to be accepted', async () => {
-    proxy.goAway();
-    await untilKeysAreAway();
-    const now = performance.now.bind(performance);
-    jest.spyOn(performance, 'now').mockImplementation(() => now() + 20_000);
-    const response = await fetchPets(known.key);
-    expectError(response, 503, 'service_unavailable');
-    expect(response.headers.get('x-ratelimit-limit')).toBe('1000');
-  });
-
-  it('returns 503 with the limits of its address when the key is not cached', async () => {
-    const unseen = await store.issue();
-    proxy.goAway();
-    await untilKeysAreAway();
-    const response = await fetchPets(unseen.key);
-    expectError(response, 503, 'service_unavailable');
-    expectRateLimitHeaders(response);
-    expect([response.headers.get('x-ratelimit-limit'), remaining(response)]).toEqual(['300', 300]);
-    expect(isDegraded(response)).toBe(true);
-  });
-
-  it('returns 401 without any key, since there is nothing to look up', async () => {
-    proxy.goAway();
-    const response = await fetchPets();
-    expectError(response, 401, 'missing_api_key');
-    expect([remaining(response), isDegraded(response)]).toEqual([299, true]);
-  });
-
   it('returns 500 with rate-limit headers when the look-up has a defect', async () => {
-    const unseen = await store.issue();
     await database.query('ALTER TABLE api_keys RENAME TO api_keys_away');
     for (const path of ['/v1/pets', '/v1/nothing', '/admin/keys']) {
       const response = await send(`${store.url}${path}`, { key: unseen.key });
@@ -93,11 +40,58 @@ describe('a request whose key cannot be looked up', () => {
       expectRateLimitHeaders(response);
       expect(isDegraded(response)).toBe(true);
     }
+    await database.query('ALTER TABLE api_keys_away RENAME TO api_keys');
+  });
+
+  describe('while the database is away', () => {
+    /** Until then, requests are authorized by cached keys and counted. */
+    beforeAll(async () => {
+      proxy.goAway();
+      let before = await fetchPets(known.key);
+      await until(async () => {
+        const now = await fetchPets(known.key);
+        const isUncounted = remaining(now) === remaining(before);
+        before = now;
+        return isUncounted;
+      });
+    });
+
+    it('returns 503 before it is counted, with the limits last known of its quota', async () => {
+      const [one, other] = [await fetchPets(known.key), await fetchPets(known.key)];
+      for (const response of [one, other]) {
+        expectError(response, 503, 'service_unavailable');
+        expectRateLimitHeaders(response);
+        expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+        expect(isDegraded(response)).toBe(true);
+        expect(response.headers.get('ratelimit-policy')).toBe('"minute";q=1000;w=60, "day";q=100000;w=86400');
+      }
+      expect(remaining(one)).toBe(remaining(other));
+    });
+
+    it('returns 503 with the limits of its quota, even when the key was cached too long ago to be accepted', async () => {
+      const now = performance.now.bind(performance);
+      jest.spyOn(performance, 'now').mockImplementation(() => now() + 20_000);
+      const response = await fetchPets(known.key);
+      expectError(response, 503, 'service_unavailable');
+      expect(response.headers.get('x-ratelimit-limit')).toBe('1000');
+    });
+
+    it('returns 503 with the limits of its address when the key is not cached', async () => {
+      const response = await fetchPets(unseen.key);
+      expectError(response, 503, 'service_unavailable');
+      expectRateLimitHeaders(response);
+      expect([response.headers.get('x-ratelimit-limit'), remaining(response)]).toEqual(['300', 300]);
+      expect(isDegraded(response)).toBe(true);
+    });
+
+    it('returns 401 without any key, since there is nothing to look up', async () => {
+      const response = await fetchPets();
+      expectError(response, 401, 'missing_api_key');
+      expect([remaining(response), isDegraded(response)]).toEqual([299, true]);
+    });
   });
 
   it('is served and counted again once the database is back', async () => {
-    proxy.goAway();
-    await untilKeysAreAway();
     await proxy.comeBack();
     await until(async () => (await fetchPets(known.key)).status === 200, RECOVERY_MS);
     await until(async () => !isDegraded(await fetchPets(known.key)), RECOVERY_MS);

@@ -4,35 +4,31 @@ import { createDatabase, type TestDatabase } from '../support/database/database.
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database/database-proxy.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';
-import { ServiceProcess } from '../support/service/service-process.js';
+import type { ServiceProcess } from '../support/service/service-process.js';
+import { ServiceProcesses } from '../support/service/service-processes.js';
 import { staleness } from '../support/faults/staleness.js';
 import { until } from '../support/eventually.js';
 
 const PROMISE_MS = 1000;
-const ROUNDS = 5;
+const ROUNDS = 3;
 const UNLIMITED = { plan: 'enterprise', perMinute: 1_000_000, perDay: 1_000_000 } as const;
 
 describe('two replicas with separate connections for changes of keys', () => {
   let database: TestDatabase;
   let proxy: DatabaseProxy;
-  let replicas: ServiceProcess[] = [];
+  const services = new ServiceProcesses();
+  let replicas: ServiceProcess[];
   let urls: string[];
 
   beforeAll(async () => {
     database = await createDatabase();
     proxy = await startDatabaseProxy(database.url, 'animal-store key changes');
-    const settings = {
-      DATABASE_URL: database.url,
-      DIRECT_DATABASE_URL: proxy.url,
-      APP_ENV: 'staging',
-      HOST: '127.0.0.1',
-      LOG_LEVEL: 'warn',
-    };
-    replicas = [1, 2].map(() => new ServiceProcess('main.js', settings));
+    const settings = { DATABASE_URL: database.url, DIRECT_DATABASE_URL: proxy.url, LOG_LEVEL: 'warn' };
+    replicas = [services.start(settings), services.start(settings)];
     urls = await Promise.all(replicas.map((replica) => replica.listening()));
   });
   afterAll(async () => {
-    await Promise.all(replicas.map((replica) => replica.kill('SIGTERM')));
+    await services.end('SIGTERM');
     proxy.close();
     await database.drop();
   });

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { untilMinuteLasts } from '../support/counters/clock.js';
 import { Crowd } from '../support/load/crowd.js';
 import { DebianPostgres, describeOnDebianPostgres } from '../support/database/debian-postgres.js';
 import { eventually } from '../support/eventually.js';
@@ -10,8 +10,7 @@ import { issueKey } from '../support/keys/keys.js';
 import { OperatedService } from '../support/service/operated-service.js';
 import { query } from '../support/database/database.js';
 
-const MINUTE_MS = 60_000;
-/** More than it takes to ban a key: with this much of a minute left, that happens within the minute. */
+/** More than it takes to ban a key. */
 const BURST_MS = 5_000;
 const MAX_CONNECTIONS = 40;
 /** Of these, the connections that PostgreSQL reserves for superusers. */
@@ -42,9 +41,7 @@ describeOnDebianPostgres('a service under load', () => {
   it('counts exactly and bans on a PostgreSQL older than the embedded one', async () => {
     const limits = { perMinute: 20, perDay: 1000 };
     const { key } = await issueKey({ url: service.databaseUrl }, { plan: 'enterprise', ...limits });
-    // This process uses the real clock, so enough of this minute must be left.
-    const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS);
-    await pause(leftMs < BURST_MS ? leftMs : 0);
+    await untilMinuteLasts(BURST_MS);
     const responses = await Promise.all(
       Array.from({ length: 60 }, () => send(`${url}/v1/pets?limit=1`, { key })),
     );
@@ -52,44 +49,25 @@ describeOnDebianPostgres('a service under load', () => {
     expect([undefined, 'rate_limit_exceeded', 'api_key_banned'].map(countOf)).toEqual([20, 19, 21]);
   });
 
-  it('recovers when PostgreSQL is stopped and restarted', async () => {
-    const course = await runFault(
-      { happen: () => server.stop(), lastsMs: 1000, end: () => server.start() },
-      'not ready',
-    );
-    expect(course.failedResponses).not.toEqual([]);
-  });
-
-  it('recovers when all processes of PostgreSQL are killed (kill -9)', async () => {
-    const course = await runFault(
-      { happen: () => server.kill(), lastsMs: 1000, end: () => server.start() },
-      'not ready',
-    );
+  const restart = () => server.start();
+  it.each<[string, happen: () => Promise<unknown>, lastsMs: number, end: () => Promise<unknown>]>([
+    ['PostgreSQL is stopped and restarted', () => server.stop(), 1000, restart],
+    ['all processes of PostgreSQL are killed (kill -9)', () => server.kill(), 1000, restart],
+    ['PostgreSQL hangs (SIGSTOP) and continues', () => server.freeze(), 3000, async () => server.goOn()],
+  ])('recovers when %s', async (_what, happen, lastsMs, end) => {
+    const course = await runFault({ happen, lastsMs, end }, 'not ready');
     expect(course.failedResponses).not.toEqual([]);
   });
 
   it('recovers when the kernel kills one process of PostgreSQL, as when memory is short', async () => {
-    await runFault(
-      {
-        happen: async () => {
-          const [backend] = await service.query<{ pid: number }>(
-            "SELECT pid FROM pg_stat_activity WHERE application_name = 'animal-store' LIMIT 1",
-          );
-          process.kill((backend as { pid: number }).pid, 'SIGKILL');
-        },
-        lastsMs: 0,
-        end: () => eventually(() => service.query('SELECT 1')),
-      },
-      'either',
-    );
-  });
-
-  it('recovers when PostgreSQL hangs (SIGSTOP) and continues', async () => {
-    const course = await runFault(
-      { happen: () => server.freeze(), lastsMs: 3000, end: async () => server.goOn() },
-      'not ready',
-    );
-    expect(course.failedResponses).not.toEqual([]);
+    const killOne = async () => {
+      const [backend] = await service.query<{ pid: number }>(
+        "SELECT pid FROM pg_stat_activity WHERE application_name = 'animal-store' LIMIT 1",
+      );
+      process.kill((backend as { pid: number }).pid, 'SIGKILL');
+    };
+    const end = () => eventually(() => service.query('SELECT 1'));
+    await runFault({ happen: killOne, lastsMs: 0, end }, 'either');
   });
 
   it('fails no request when PostgreSQL hangs (SIGSTOP) for less than the deadline of a count', async () => {

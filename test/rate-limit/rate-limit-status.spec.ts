@@ -8,10 +8,11 @@ const MINUTE_MS = 60_000;
 describe('GET /v1/rate-limit', () => {
   let store: TestApplication;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     store = await startApplication();
   });
-  afterEach(() => store.close());
+  beforeEach(() => store.clock.travelToMinuteStart());
+  afterAll(() => store.close());
 
   const small = () => store.issue({ plan: 'enterprise', perMinute: 3, perDay: 100 });
   const fetchStatus = ({ key }: Pick<IssuedKey, 'key'>, method = 'GET') =>
@@ -32,13 +33,16 @@ describe('GET /v1/rate-limit', () => {
   const limitHeaders = ({ headers }: HttpResponse) =>
     ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`)));
 
+  /** Uses the windows of a key: one request for each of these statuses. */
+  async function use(key: IssuedKey, ...statuses: number[]): Promise<void> {
+    for (const status of statuses) {
+      expect((await list(key)).status).toBe(status);
+    }
+  }
+
   it('returns full windows for a new key', async () => {
-    const key = await small();
-    const response = await fetchStatus(key);
-    expect({ status: response.status, body: response.json }).toEqual({
-      status: 200,
-      body: rateLimitStatus(3, 100, 3),
-    });
+    const response = await fetchStatus(await small());
+    expect(response).toMatchObject({ status: 200, json: rateLimitStatus(3, 100, 3) });
     expectRateLimitHeaders(response);
     expect(limitHeaders(response)).toEqual([3, 3, minuteEnd()]);
     expect(response.headers.get('ratelimit-policy')).toBe('"minute";q=3;w=60, "day";q=100;w=86400');
@@ -59,23 +63,16 @@ describe('GET /v1/rate-limit', () => {
 
   it('returns 200 when no window has room, with the refusals that remain until a ban', async () => {
     const key = await small();
-    for (const status of [200, 200, 200, 429]) {
-      expect((await list(key)).status).toBe(status);
-    }
+    await use(key, 200, 200, 200, 429);
     const response = await fetchStatus(key);
-    expect({ status: response.status, body: response.json }).toEqual({
-      status: 200,
-      body: rateLimitStatus(0, 97, 2),
-    });
+    expect(response).toMatchObject({ status: 200, json: rateLimitStatus(0, 97, 2) });
     expect(limitHeaders(response)).toEqual([3, 0, minuteEnd()]);
     expect(response.headers.has('retry-after')).toBe(false);
   });
 
   it('returns 200 while the key is banned, with the end of the ban', async () => {
     const key = await small();
-    for (const status of [200, 200, 200, 429, 429, 429]) {
-      expect((await list(key)).status).toBe(status);
-    }
+    await use(key, 200, 200, 200, 429, 429, 429);
     const denied = await list(key);
     expectError(denied, 429, 'api_key_banned');
     const response = await fetchStatus(key);
@@ -90,8 +87,7 @@ describe('GET /v1/rate-limit', () => {
 
   it('returns the current windows, once those that were used are over', async () => {
     const key = await small();
-    await list(key);
-    await list(key);
+    await use(key, 200, 200);
     store.clock.travel(MINUTE_MS);
     expect((await fetchStatus(key)).json).toEqual(rateLimitStatus(3, 98, 3));
     store.clock.travel(86_400_000);
@@ -101,29 +97,20 @@ describe('GET /v1/rate-limit', () => {
   it('returns the same for a key and its successor, which share a quota', async () => {
     const admin = await store.issue({ role: 'admin', plan: 'business' });
     const key = await small();
-    const rotated = await send(`${store.url}/admin/keys/${key.id}/rotate`, {
-      method: 'POST',
-      key: admin.key,
-    });
+    const rotation = `${store.url}/admin/keys/${key.id}/rotate`;
+    const rotated = await send(rotation, { method: 'POST', key: admin.key });
     await list(key);
     expect((await fetchStatus(rotated.json)).json).toEqual(rateLimitStatus(2, 99, 3));
   });
 
   it('has a limit of 60 requests a minute for each quota, and never starts a ban', async () => {
     const key = await small();
-    for (let sent = 0; sent < 60; sent += 1) {
-      expect((await fetchStatus(key)).status).toBe(200);
-    }
-    for (let refusals = 0; refusals < 130; refusals += 1) {
-      const denied = await fetchStatus(key);
-      expectError(
-        denied,
-        429,
-        'rate_limit_exceeded',
-        expect.stringMatching(
-          /^Over the limit of 60 requests per minute of this operation\. Wait \d+ seconds? /,
-        ),
-      );
+    const message = /^Over the limit of 60 requests per minute of this operation\. Wait \d+ seconds? /;
+    const responses = await Promise.all(Array.from({ length: 190 }, () => fetchStatus(key)));
+    const denials = responses.filter(({ status }) => status !== 200);
+    expect(denials).toHaveLength(130);
+    for (const denied of denials) {
+      expectError(denied, 429, 'rate_limit_exceeded', expect.stringMatching(message));
       expect(limitHeaders(denied)).toEqual([60, 0, minuteEnd()]);
       expect(Number(denied.headers.get('retry-after'))).toBeGreaterThan(0);
     }
@@ -149,10 +136,7 @@ describe('GET /v1/rate-limit', () => {
 it('GET /v1/rate-limit returns null for refusalsUntilBan and bannedUntil if bans are off', async () => {
   const store = await startApplication({ environment: { BAN_DURATIONS: [] } });
   const { key } = await store.issue();
-  const { status, json } = await send(`${store.url}/v1/rate-limit`, { key });
-  expect({ status, ban: [json.refusalsUntilBan, json.bannedUntil] }).toEqual({
-    status: 200,
-    ban: [null, null],
-  });
+  const response = await send(`${store.url}/v1/rate-limit`, { key });
+  expect(response).toMatchObject({ status: 200, json: { refusalsUntilBan: null, bannedUntil: null } });
   await store.close();
 });

@@ -4,8 +4,8 @@ import { readEnvironment } from '../../src/settings/environment.js';
 import type { RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { RedisCounterStore } from '../../src/rate-limit/stores/redis-counter-store.js';
-import { TestClock } from '../support/counters/clock.js';
-import { consume, MINUTE_MS } from '../support/counters/counting.js';
+import { TestClock, untilMinuteLasts } from '../support/counters/clock.js';
+import { consume } from '../support/counters/counting.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { eventually, until } from '../support/eventually.js';
 import getPort from 'get-port';
@@ -14,7 +14,7 @@ import { issueKey } from '../support/keys/keys.js';
 import { hasRedis, type RedisServer, startRedis, startRedisCluster } from '../support/counters/redis.js';
 import { run, ServiceProcess } from '../support/service/service-process.js';
 
-/** More than it takes to ban a key: with this much of a minute left, that happens within the minute. */
+/** More than it takes to ban a key. */
 const BURST_MS = 5_000;
 
 const describeWithRedis = hasRedis() ? describe : describe.skip;
@@ -167,11 +167,7 @@ describeWithRedis('a service that counts in Redis', () => {
           until(async () => (await send(`${url}/v1/pets`)).headers.get('x-ratelimit-degraded') === null),
         ),
       );
-      // These processes use the real clock, so enough of this minute must be left.
-      const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS);
-      if (leftMs < BURST_MS) {
-        await pause(leftMs);
-      }
+      await untilMinuteLasts(BURST_MS);
       const responses = await Promise.all(
         Array.from({ length: 200 }, (_, index) => send(`${urls[index % 2]}/v1/pets`, { key: issued.key })),
       );

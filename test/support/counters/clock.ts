@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Clock } from '../../../src/settings/clock.js';
 
 /** A clock that a test sets, together with the store's clock. */
@@ -35,4 +36,10 @@ export class TestClock extends Clock {
   travel(milliseconds: number): void {
     this.storeOffsetMs += milliseconds;
   }
+}
+
+/** Waits for the next minute if less than `ms` of this one are left, for services that use the real clock. */
+export async function untilMinuteLasts(ms: number): Promise<void> {
+  const leftMs = 60_000 - (Date.now() % 60_000);
+  await pause(leftMs < ms ? leftMs : 0);
 }

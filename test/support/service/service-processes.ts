@@ -17,6 +17,11 @@ export class ServiceProcesses {
     return service;
   }
 
+  /** What those that still run have logged. */
+  get stdout(): string {
+    return this.started.map(({ stdout }) => stdout).join('');
+  }
+
   /** Ends all processes that still run, and waits for them. */
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     await Promise.all(this.started.splice(0).map((service) => service.kill(signal)));
