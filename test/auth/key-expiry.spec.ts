@@ -1,10 +1,10 @@
 import { PetRepository } from '../../src/pets/pet.repository.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { type HttpResponse, send } from '../support/http/http.js';
+import { REQUESTS } from '../support/http/requests.js';
 
 const EXPIRES_AT = new Date('2099-12-31T23:59:58.987Z');
 const TEXT = 'Thu, 31 Dec 2099 23:59:58 GMT';
-const PET = { name: 'Rex', categoryId: 7 };
 
 type Init = NonNullable<Parameters<typeof send>[1]>;
 
@@ -29,26 +29,7 @@ describe('X-Api-Key-Expires', () => {
     expect(summarize(await send(`${store.url}${path}`, { key: lasting, ...init }))).toEqual([status, null]);
   }
 
-  it.each<[string, number, string, Init]>([
-    ['a list', 200, '/v1/pets', {}],
-    ['HEAD', 200, '/v1/pets', { method: 'HEAD' }],
-    ['a new animal', 201, '/v1/pets', { method: 'POST', body: PET }],
-    ['an invalid query', 400, '/v1/pets?limit=0', {}],
-    ['an invalid body', 400, '/v1/pets', { method: 'POST', body: {} }],
-    ['a body that is not JSON', 400, '/v1/pets', { method: 'POST', body: '{' }],
-    ['a path of administration', 403, '/admin/keys', {}],
-    ['an unknown animal', 404, '/v1/pets/999999', {}],
-    ['an unknown path', 404, '/v1/nothing', {}],
-    ['a malformed escape', 404, '/v1/%zz', {}],
-    ['another method', 405, '/v1/pets', { method: 'DELETE' }],
-    ['a body that is too large', 413, '/v1/pets', { method: 'POST', body: `"${'x'.repeat(70_000)}"` }],
-    [
-      'another content type',
-      415,
-      '/v1/pets',
-      { method: 'POST', body: 'x', headers: { 'Content-Type': 'text/plain' } },
-    ],
-  ])(
+  it.each(REQUESTS)(
     'is on the response to %s (%d) when the key expires, and only then',
     async (_what, status, path, init) => {
       await expectExpiry(status, path, init);

@@ -1,11 +1,11 @@
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
-import { isDegraded, remaining } from '../support/service/counting-replicas.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database/database-proxy.js';
 import { until } from '../support/eventually.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { send } from '../support/http/http.js';
+import { isDegraded, remaining } from '../support/http/rate-limit-headers.js';
 
 const RECOVERY_MS = 2000;
 

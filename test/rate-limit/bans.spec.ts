@@ -1,5 +1,5 @@
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
-import { startApplication, type TestApplication } from '../support/service/application.js';
+import { listPetsTimes, startApplication, type TestApplication } from '../support/service/application.js';
 import { bannedUntil } from '../support/counters/bans.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';
@@ -22,25 +22,19 @@ beforeAll(async () => {
 beforeEach(() => store.clock.travelTo(HALF_PAST));
 afterAll(() => store.close());
 
-/** Issues a key whose quota has its own limits. */
-const issue = (perMinute: number, perDay = 100_000) => store.issue({ plan: 'enterprise', perMinute, perDay });
-
-const listPets = ({ key }: IssuedKey, from = store) => send(`${from.url}/v1/pets`, { key });
-
-/** Sends `count` requests one after another at one instant, so that a slow machine does not reach the next second. */
-async function listPetsTimes(issued: IssuedKey, count: number, from = store): Promise<HttpResponse[]> {
-  const instant = new Date(from.clock.now());
-  const responses: HttpResponse[] = [];
-  for (let sent = 0; sent < count; sent += 1) {
-    from.clock.travelTo(instant);
-    responses.push(await listPets(issued, from));
-  }
-  return responses;
+/** Issues a key whose quota has its own limits, and takes no time for it. */
+async function issue(perMinute: number, perDay = 100_000): Promise<IssuedKey> {
+  const instant = new Date(store.clock.now());
+  const issued = await store.issue({ plan: 'enterprise', perMinute, perDay });
+  store.clock.travelTo(instant);
+  return issued;
 }
+
+const listPets = ({ key }: IssuedKey) => send(`${store.url}/v1/pets`, { key });
 
 /** Sends requests until the key is banned, and returns the response that started the ban. */
 async function provokeBan(issued: IssuedKey): Promise<HttpResponse> {
-  const responses = await listPetsTimes(issued, (issued.perMinute ?? 0) * 2);
+  const responses = await listPetsTimes(store, issued.key, (issued.perMinute ?? 0) * 2);
   expect(responses.map(codeOf)).toEqual([
     ...times(issued.perMinute ?? 0, '200'),
     ...times((issued.perMinute ?? 0) - 1, 'rate_limit_exceeded'),
@@ -52,7 +46,7 @@ async function provokeBan(issued: IssuedKey): Promise<HttpResponse> {
 describe('before a ban', () => {
   it('reports in each 429 how many refusals remain until a ban; waiting for Retry-After prevents it', async () => {
     const issued = await issue(3);
-    const denied = (await listPetsTimes(issued, 5)).slice(3);
+    const denied = (await listPetsTimes(store, issued.key, 5)).slice(3);
     expect(denied.map(codeOf)).toEqual(times(2, 'rate_limit_exceeded'));
     expect(denied.map(({ json }) => json.message)).toEqual([
       'Over the limit of 3 requests per minute of plan enterprise. Wait 30 seconds before the next request. ' +
@@ -61,7 +55,7 @@ describe('before a ban', () => {
         '1 refusal remains within this minute until the API key is banned.',
     ]);
     store.clock.travelTo(new Date(HALF_PAST.getTime() + retryAfter(denied[1] as HttpResponse) * SECOND_MS));
-    expect((await listPetsTimes(issued, 5)).map(codeOf)).toEqual([
+    expect((await listPetsTimes(store, issued.key, 5)).map(codeOf)).toEqual([
       ...times(3, '200'),
       ...times(2, 'rate_limit_exceeded'),
     ]);
@@ -144,15 +138,17 @@ describe('a ban', () => {
   });
 });
 
-it('a service without ban durations bans nobody, and its responses do not mention bans', async () => {
+it('a service without ban durations bans nobody, and neither its responses nor the rate-limit status mention bans', async () => {
   const lenient = await startApplication({ environment: { BAN_DURATIONS: [] } });
   try {
     const issued = await lenient.issue({ plan: 'enterprise', perMinute: 2, perDay: 100 });
-    const responses = await listPetsTimes(issued, 12, lenient);
+    const responses = await listPetsTimes(lenient, issued.key, 12);
     expect(responses.map(codeOf)).toEqual([...times(2, '200'), ...times(10, 'rate_limit_exceeded')]);
     expect(responses.at(-1)?.json.message).toMatch(
       /^Over the limit of 2 requests per minute of plan enterprise\. Wait \d+ seconds before the next request\.$/,
     );
+    const status = await send(`${lenient.url}/v1/rate-limit`, { key: issued.key });
+    expect(status).toMatchObject({ status: 200, json: { refusalsUntilBan: null, bannedUntil: null } });
   } finally {
     await lenient.close();
   }

@@ -52,6 +52,6 @@ describe.each(sharedStores)('replicas with wrong clocks, counting in %s', (_name
     expect(headersOf(200).toSorted(([, a = 0], [, b = 0]) => b - a)).toEqual(
       descending(59, 0).map((left) => [60, left, dayEnd]),
     );
-    expect(headersOf(429)).toEqual(Array(150).fill([60, 0, dayEnd]));
+    expect(headersOf(429)).toEqual(Array.from({ length: 150 }, () => [60, 0, dayEnd]));
   });
 });

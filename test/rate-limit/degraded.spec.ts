@@ -1,25 +1,87 @@
-import { ban } from '../support/counters/bans.js';
+import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import {
-  startForEach,
-  AT_ONCE_MS,
-  call,
-  callTimes,
-  isDegraded,
-  remaining,
-  served,
-  timed,
-  stored,
-  refuse,
-  recovered,
-  database,
-  replica,
-  key,
-} from '../support/service/counting-replicas.js';
+  FallbackCounterStore,
+  SHARED_COUNTER_STORE,
+} from '../../src/rate-limit/stores/fallback-counter-store.js';
+import type { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
+import { ban } from '../support/counters/bans.js';
 import { descending } from '../support/counters/counting.js';
+import { type DatabaseProxy, startDatabaseProxy } from '../support/database/database-proxy.js';
+import { expectLocksWaitedFor } from '../support/database/locks.js';
+import { eventually, until } from '../support/eventually.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';
+import { isDegraded, remaining } from '../support/http/rate-limit-headers.js';
+import { hold } from '../support/load/holding.js';
+import { listPetsTimes, startApplication, type TestApplication } from '../support/service/application.js';
 
-startForEach();
+/** Much less than any deadline. */
+const AT_ONCE_MS = 300;
+/** The longest wait of a request when the store hangs: the deadline, and a margin for a busy machine. */
+const WAIT_MS = 750 + 400;
+const RECOVERY_MS = 2000;
+
+let replica: TestApplication;
+let store: PostgresCounterStore;
+/** Only the connections to the counters can be cut. */
+let proxy: DatabaseProxy;
+let key: IssuedKey;
+/** The warnings of the counter store. */
+let lines: jest.SpyInstance;
+
+beforeEach(async () => {
+  replica = await startApplication();
+  store = replica.app.get<PostgresCounterStore>(SHARED_COUNTER_STORE);
+  proxy = await startDatabaseProxy(replica.database.url);
+  jest.replaceProperty(
+    store['connection'] as unknown as { environment: object },
+    'environment',
+    Object.assign({}, store['environment'], { DATABASE_URL: proxy.url }),
+  );
+  lines = jest.spyOn(replica.app.get(FallbackCounterStore)['logger'], 'warn').mockImplementation();
+  key = await replica.issue();
+});
+afterEach(async () => {
+  proxy.close();
+  await replica.close();
+});
+
+const call = () => send(`${replica.url}/v1/pets`, { key: key.key });
+const callTimes = (count: number) => listPetsTimes(replica, key.key, count);
+const served = (responses: HttpResponse[]) => responses.filter(({ status }) => status === 200).length;
+
+async function timed<T>(work: () => Promise<T>): Promise<{ ms: number; result: T }> {
+  const start = performance.now();
+  const result = await work();
+  return { ms: performance.now() - start, result };
+}
+
+/** Returns the stored counters of the quota. */
+const stored = () =>
+  replica.database.query(
+    'SELECT minute_used AS minute, day_used AS day FROM rate_limit_counters WHERE bucket_key = $1',
+    [`quota:${key.quotaId}`],
+  );
+
+/** Makes the store refuse connections, and waits until the replica has lost its own. */
+async function refuse(): Promise<void> {
+  proxy.goAway();
+  await until(() => store['connection'].current === null);
+}
+
+/** Waits until the store responds again. Uses another key, so that the counters of the test's key do not change. */
+async function recovered(): Promise<void> {
+  const other = await replica.issue({ plan: 'business' });
+  const isCounted = async () => !isDegraded(await send(`${replica.url}/v1/pets`, { key: other.key }));
+  await until(isCounted, RECOVERY_MS);
+}
+
+/** Locks the row of the quota. */
+const holdRow = () =>
+  hold(
+    replica.database.url,
+    `SELECT 1 FROM rate_limit_counters WHERE bucket_key = 'quota:${key.quotaId}' FOR UPDATE`,
+  );
 
 describe('a replica whose counter store refuses connections', () => {
   it('allows a quota what was last known to remain, marks responses degraded, delays none, and counts in the store again when it is back', async () => {
@@ -36,21 +98,21 @@ describe('a replica whose counter store refuses connections', () => {
     }
     const message = expect.stringContaining('57 refusals');
     expectError(responses.at(-1) as HttpResponse, 429, 'rate_limit_exceeded', message);
-    expect(replica.lines.mock.calls).toEqual([
+    expect(lines.mock.calls).toEqual([
       [expect.stringMatching(/^The counter store is away, so this replica counts by itself: .*ECONNREFUSED/)],
     ]);
-    await replica.proxy.comeBack();
+    await proxy.comeBack();
     await recovered();
     const after = await call();
     expect([after.status, isDegraded(after), remaining(after)]).toEqual([200, false, 49]);
-    expect(await stored()).toEqual({ minute: 11, day: 11 });
-    expect(replica.lines.mock.calls.slice(1)).toEqual([['The counter store is back']]);
+    expect(await stored()).toEqual([{ minute: 11, day: 11 }]);
+    expect(lines.mock.calls.slice(1)).toEqual([['The counter store is back']]);
   });
 
   it('enforces a ban that it last knew, and lets administrators revoke and change the key, which shows it', async () => {
-    const admin = await replica.app.issue({ role: 'admin', plan: 'business' });
-    const until = new Date(replica.app.clock.now() + 60_000);
-    await ban(database, key, until);
+    const admin = await replica.issue({ role: 'admin', plan: 'business' });
+    const until = new Date(replica.clock.now() + 60_000);
+    await ban(replica.database, key, until);
     const before = await call();
     expectError(before, 429, 'api_key_banned');
     await refuse();
@@ -59,7 +121,7 @@ describe('a replica whose counter store refuses connections', () => {
     expect(isDegraded(after)).toBe(true);
     expect(after.headers.get('x-ratelimit-reset')).toBe(before.headers.get('x-ratelimit-reset'));
     const administer = (method: string, path: string, body?: object) =>
-      send(`${replica.app.url}/admin/keys${path}`, { method, key: admin.key, body });
+      send(`${replica.url}/admin/keys${path}`, { method, key: admin.key, body });
     for (const [method, path, body] of [
       ['GET', `/${key.id}`],
       ['PATCH', `/${key.id}`, { plan: 'pro' }],
@@ -73,8 +135,8 @@ describe('a replica whose counter store refuses connections', () => {
   });
 
   it('returns 503 at once, naming the counters, to lift a ban and to list keys with theirs', async () => {
-    const admin = await replica.app.issue({ role: 'admin', plan: 'business' });
-    await ban(database, key, new Date(replica.app.clock.now() + 60_000));
+    const admin = await replica.issue({ role: 'admin', plan: 'business' });
+    await ban(replica.database, key, new Date(replica.clock.now() + 60_000));
     await refuse();
     await call();
     for (const [method, path] of [
@@ -82,7 +144,7 @@ describe('a replica whose counter store refuses connections', () => {
       ['POST', `/${key.id}/unban`],
     ] as const) {
       const { ms, result: response } = await timed(() =>
-        send(`${replica.app.url}/admin/keys${path}`, { method, key: admin.key }),
+        send(`${replica.url}/admin/keys${path}`, { method, key: admin.key }),
       );
       expect(ms).toBeLessThan(AT_ONCE_MS);
       expectRateLimitHeaders(response);
@@ -94,6 +156,64 @@ describe('a replica whose counter store refuses connections', () => {
       );
       expect(response.headers.get('retry-after')).toBe('1');
     }
-    expect(await database.query("SELECT 1 FROM audit_events WHERE action = 'key.unbanned'")).toEqual([]);
+    expect(await replica.database.query("SELECT 1 FROM audit_events WHERE action = 'key.unbanned'")).toEqual(
+      [],
+    );
+  });
+});
+
+describe('a replica whose counter store hangs', () => {
+  it('returns 503 with Retry-After until three queries in a row had no reply, then decides without delay', async () => {
+    await callTimes(10);
+    proxy.hang();
+    for (let query = 1; query <= 2; query += 1) {
+      const { ms, result } = await timed(() => call());
+      expectError(result, 503, 'service_unavailable');
+      expect(result.headers.get('retry-after')).toBe('1');
+      expectRateLimitHeaders(result);
+      expect(ms).toBeLessThan(WAIT_MS);
+    }
+    expect(lines).not.toHaveBeenCalled();
+    const third = await timed(() => call());
+    expect([third.result.status, isDegraded(third.result), remaining(third.result)]).toEqual([200, true, 49]);
+    expect(third.ms).toBeLessThan(WAIT_MS);
+    const { ms, result } = await timed(() => callTimes(5));
+    expect(result.map(remaining)).toEqual(descending(48, 44));
+    expect(ms).toBeLessThan(AT_ONCE_MS);
+    const status = await send(`${replica.url}/v1/rate-limit`, { key: key.key });
+    expect([status.status, isDegraded(status)]).toEqual([200, true]);
+    expect(status.json.windows).toMatchObject([{ remaining: 44 }, { remaining: 984 }]);
+    expect(lines.mock.calls).toEqual([[expect.stringMatching(/is away.*no response within 750 ms/)]]);
+    await proxy.comeBack();
+    await recovered();
+    expect(await stored()).toEqual([{ minute: 10, day: 10 }]);
+    expect(lines).toHaveBeenCalledTimes(2);
+  });
+
+  it('returns 503 to all requests of a query without a reply, and counts the next as ever', async () => {
+    await call();
+    const lock = await holdRow();
+    const { ms, result } = await timed(() => Promise.all(Array.from({ length: 9 }, call)));
+    expect(served(result)).toBe(0);
+    expect(ms).toBeLessThan(2 * WAIT_MS);
+    await lock.letGo();
+    const next = await call();
+    expect([next.status, isDegraded(next)]).toEqual([200, false]);
+    expect(lines).not.toHaveBeenCalled();
+  });
+});
+
+describe('a replica whose connection to the counter store is cut', () => {
+  it('returns 503 to the request in flight, and decides the next by itself as the store refuses it', async () => {
+    await call();
+    const lock = await holdRow();
+    const cut = call();
+    await eventually(() => expectLocksWaitedFor(replica.database, 1));
+    proxy.goAway();
+    expectError(await cut, 503, 'service_unavailable');
+    expect((await callTimes(3)).map(isDegraded)).toEqual([true, true, true]);
+    await lock.letGo();
+    await proxy.comeBack();
+    await recovered();
   });
 });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import net from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import pg from 'pg';
@@ -332,6 +333,20 @@ describe('the connection of PostgresCounterStore', () => {
     });
     await expect(away.consume(newBucket())).rejects.toMatchObject({ kind: 'failed' });
     connect.mockRestore();
+  });
+
+  it('fails as failed, so that no limit is loosened, while PostgreSQL has no connection left for its role', async () => {
+    const direct = new URL(database.url);
+    [direct.username, direct.password] = [`counting_${randomBytes(6).toString('hex')}`, 'secret'];
+    await database.query(`CREATE ROLE ${direct.username} LOGIN PASSWORD 'secret' CONNECTION LIMIT 0`);
+    await database.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${direct.username}`);
+    const environment = readEnvironment({ APP_ENV: 'staging', DATABASE_URL: direct.href });
+    const limited = new PostgresCounterStore(environment, clock, openQueries(environment));
+    await expect(limited.consume(newBucket())).rejects.toMatchObject({ kind: 'failed' });
+    await database.query(`ALTER ROLE ${direct.username} CONNECTION LIMIT -1`);
+    expect((await limited.consume(newBucket())).allowed).toBe(true);
+    await limited.onApplicationShutdown();
+    await database.query(`DROP OWNED BY ${direct.username}; DROP ROLE ${direct.username}`);
   });
 
   it('is closed within a second when it hangs, so that only its successor is left', async () => {

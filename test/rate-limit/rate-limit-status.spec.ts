@@ -132,11 +132,3 @@ describe('GET /v1/rate-limit', () => {
     expect(limitHeaders(response)).toEqual([3, 2, minuteEnd()]);
   });
 });
-
-it('GET /v1/rate-limit returns null for refusalsUntilBan and bannedUntil if bans are off', async () => {
-  const store = await startApplication({ environment: { BAN_DURATIONS: [] } });
-  const { key } = await store.issue();
-  const response = await send(`${store.url}/v1/rate-limit`, { key });
-  expect(response).toMatchObject({ status: 200, json: { refusalsUntilBan: null, bannedUntil: null } });
-  await store.close();
-});

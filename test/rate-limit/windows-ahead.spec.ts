@@ -5,12 +5,11 @@ import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { readEnvironment } from '../../src/settings/environment.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { type ServiceHome, sharedStores } from '../support/counters/counter-stores.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../support/counters/counting.js';
 import { documented } from '../support/documented-commands.js';
 import { type HttpResponse, send } from '../support/http/http.js';
+import { remaining, resetSeconds } from '../support/http/rate-limit-headers.js';
 
-const SECOND_MS = 1000;
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 const TWO_DAYS_MS = 2 * DAY_MS;
 
 /** The commands of docs/operating.md, one for each store. The embedded PostgreSQL has no psql, so its file is run as it is. */
@@ -45,9 +44,7 @@ describe.each(sharedStores)('a window that %s opened while its clock was ahead',
   const call = () => send(`${service.url}/v1/pets`, { key: key.key });
   const repair = () => repairs[name]?.(home);
   const stored = () => home.counterOf(`quota:${key.quotaId}`);
-  const secondsToReset = ({ headers }: HttpResponse) =>
-    Number(headers.get('x-ratelimit-reset')) - service.clock.now() / SECOND_MS;
-  const remaining = ({ headers }: HttpResponse) => Number(headers.get('x-ratelimit-remaining'));
+  const secondsToReset = (response: HttpResponse) => resetSeconds(response) - service.clock.now() / SECOND_MS;
 
   async function callWhileAhead(byMs: number, count = 1): Promise<HttpResponse[]> {
     service.clock.travel(byMs);
@@ -57,7 +54,7 @@ describe.each(sharedStores)('a window that %s opened while its clock was ahead',
   }
 
   it.each([
-    ['two hours', 2 * 60 * MINUTE_MS],
+    ['two hours', 2 * HOUR_MS],
     ['two days', TWO_DAYS_MS],
   ])(
     'becomes the current one after the documented repair, and keeps its counts: ahead by %s',

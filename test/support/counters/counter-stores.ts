@@ -85,7 +85,7 @@ function storedInRedis({ operator }: RedisServer): Stored {
 export async function postgresHome(): Promise<ServiceHome> {
   const database = await createDatabase();
   const settings = { APP_ENV: 'staging', DATABASE_URL: database.url, COUNTER_STORE: '' } as const;
-  let opened: PostgresCounterStore[] = [];
+  const opened: PostgresCounterStore[] = [];
   return {
     ...storedInPostgres(database),
     database,
@@ -97,8 +97,7 @@ export async function postgresHome(): Promise<ServiceHome> {
       return store;
     },
     clear: async () => {
-      await Promise.all(opened.map((store) => store.onApplicationShutdown()));
-      opened = [];
+      await Promise.all(opened.splice(0).map((store) => store.onApplicationShutdown()));
       await database.query('DELETE FROM rate_limit_counters');
     },
     stop: () => database.drop(),
@@ -108,7 +107,7 @@ export async function postgresHome(): Promise<ServiceHome> {
 async function redisHome(): Promise<ServiceHome> {
   const [database, server] = await Promise.all([createDatabase(), startRedis()]);
   const settings = { APP_ENV: 'staging', DATABASE_URL: database.url, COUNTER_STORE: server.url } as const;
-  let opened: RedisCounterStore[] = [];
+  const opened: RedisCounterStore[] = [];
   return {
     ...storedInRedis(server),
     database,
@@ -120,8 +119,7 @@ async function redisHome(): Promise<ServiceHome> {
       return store;
     },
     clear: async () => {
-      opened.forEach((store) => store.onApplicationShutdown());
-      opened = [];
+      opened.splice(0).forEach((store) => store.onApplicationShutdown());
       await server.operator.flushall();
     },
     stop: async () => {
@@ -132,47 +130,37 @@ async function redisHome(): Promise<ServiceHome> {
 
 /** A memory that all replicas of the test share; outside of tests, each replica has its own. */
 async function localHome(): Promise<CounterHome> {
-  const empty = () => new LocalCounterStore(() => 0, []);
-  let home = empty();
+  const empty = () => new LocalCounterStore(() => 0, [])['counters'];
+  let counters = empty();
   return {
     open: async (clock, BAN_DURATIONS = BAN_DURATIONS_DEFAULT) => {
       const banDurations = readEnvironment({ BAN_DURATIONS }).BAN_DURATIONS;
       const now = timeOfTurn(clock);
-      const counters = home['counters'];
       const store = new LocalCounterStore(now, banDurations);
       Object.assign(store, { counters });
       return {
         consume: async (request) => store.consume(request),
         peek: async (request) => store.peek(request),
         ping: async () => {},
-        bans: async () => bansIn(counters, banDurations.length > 0 ? now() : Number.POSITIVE_INFINITY),
+        bans: async () => {
+          const bans = new Map<string, Date>();
+          for (const [bucketKey, { bannedUntil }] of counters.quotas.entries()) {
+            if (banDurations.length > 0 && bannedUntil !== null && bannedUntil.getTime() > now()) {
+              bans.set(bucketKey, bannedUntil);
+            }
+          }
+          return bans;
+        },
         liftBan: async (bucketKey) => store.liftBan(bucketKey),
       };
     },
-    counterOf: async (bucketKey) => {
-      const counters = home['counters'];
-      return counters.quotas.get(bucketKey) ?? counters.addresses.get(bucketKey);
-    },
-    bucketKeys: async () => [...home['counters'].quotas.keys()],
+    counterOf: async (bucketKey) => counters.quotas.get(bucketKey) ?? counters.addresses.get(bucketKey),
+    bucketKeys: async () => [...counters.quotas.keys()],
     clear: async () => {
-      home = empty();
+      counters = empty();
     },
     stop: async () => {},
   };
-}
-
-/** Returns the ends of the bans in force at `nowMs`, by bucket key. */
-function bansIn(
-  { quotas }: { quotas: { entries(): Iterable<[string, StoredCounter]> } },
-  nowMs: number,
-): Map<string, Date> {
-  const bans = new Map<string, Date>();
-  for (const [bucketKey, { bannedUntil }] of quotas.entries()) {
-    if (bannedUntil !== null && bannedUntil.getTime() > nowMs) {
-      bans.set(bucketKey, bannedUntil);
-    }
-  }
-  return bans;
 }
 
 /**

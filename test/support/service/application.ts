@@ -89,3 +89,18 @@ export function shareApplication(options: Options = {}): SharedApplication {
   });
   return shared;
 }
+
+/** Lists animals `count` times, one after another at one instant, so that a slow machine does not reach the next second. */
+export async function listPetsTimes(
+  { url, clock }: TestApplication,
+  key: string,
+  count: number,
+): Promise<HttpResponse[]> {
+  const instant = new Date(clock.now());
+  const responses: HttpResponse[] = [];
+  for (let sent = 0; sent < count; sent += 1) {
+    clock.travelTo(instant);
+    responses.push(await send(`${url}/v1/pets`, { key }));
+  }
+  return responses;
+}
