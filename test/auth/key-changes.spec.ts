@@ -34,22 +34,22 @@ class Service {
     return send(`${this.store.url}/v1/pets`, { key });
   }
 
-  /** Sends requests until one needs no look-up. */
-  async untilCached(key: string): Promise<void> {
-    await until(async () => {
-      const before = this.lookUps;
-      await this.listPets(key);
-      return this.lookUps === before;
-    });
+  /** Sends requests until none needs a look-up. */
+  untilCached(key: string): Promise<void> {
+    return this.untilLookUps(0, key);
   }
 
   /** Sends requests until each needs a look-up. */
-  async untilUncached(key: string): Promise<void> {
-    await until(async () => {
+  untilUncached(key: string): Promise<void> {
+    return this.untilLookUps(2, key);
+  }
+
+  private untilLookUps(ofTwoRequests: number, key: string): Promise<void> {
+    return until(async () => {
       const before = this.lookUps;
       await this.listPets(key);
       await this.listPets(key);
-      return this.lookUps === before + 2;
+      return this.lookUps === before + ofTwoRequests;
     });
   }
 }

@@ -111,8 +111,8 @@ describe('a replica whose counter store refuses connections', () => {
 
   it('enforces a ban that it last knew, and lets administrators revoke and change the key, which shows it', async () => {
     const admin = await replica.issue({ role: 'admin', plan: 'business' });
-    const until = new Date(replica.clock.now() + 60_000);
-    await ban(replica.database, key, until);
+    const end = new Date(replica.clock.now() + 60_000);
+    await ban(replica.database, key, end);
     const before = await call();
     expectError(before, 429, 'api_key_banned');
     await refuse();
@@ -128,7 +128,7 @@ describe('a replica whose counter store refuses connections', () => {
       ['POST', `/${key.id}/revoke`],
     ] as const) {
       const { status, json, headers } = await administer(method, path, body);
-      expect([status, json.bannedUntil]).toEqual([200, until.toISOString()]);
+      expect([status, json.bannedUntil]).toEqual([200, end.toISOString()]);
       expect(headers.get('x-ratelimit-degraded')).toBe('true');
     }
     expectError(await call(), 401, 'invalid_api_key');

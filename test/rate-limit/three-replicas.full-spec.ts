@@ -5,6 +5,7 @@ import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { untilMinuteLasts } from '../support/counters/clock.js';
 import { type ServiceHome, sharedStores } from '../support/counters/counter-stores.js';
 import { DAY_MS, descending, MINUTE_MS } from '../support/counters/counting.js';
+import { send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';
 import { ServiceProcesses } from '../support/service/service-processes.js';
 
@@ -149,6 +150,14 @@ describe.each(
       // Requests that are shed get 503, and report what is last known.
       expect(served(responses).some(({ headers }) => 'x-ratelimit-degraded' in headers)).toBe(false);
     }
-    expect(replicas.stdout).not.toMatch(/store is away/);
+    expect(replicas.output.stdout).not.toMatch(/store is away/);
+  });
+
+  it('make the database driver warn of nothing, also by concurrent requests for the rate-limit status', async () => {
+    const { key } = await issueKey(home.database, { plan: 'business' });
+    const requests = Array.from({ length: 20 }, () => send(`${urls[0]}/v1/rate-limit`, { key }));
+    const statuses = (await Promise.all(requests)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(replicas.output.stderr).toBe('');
   });
 });

@@ -5,6 +5,7 @@ import {
   groupByBucket,
   previewDecision,
   type RateLimitDecision,
+  type RateLimitRequest,
   toBanStatus,
 } from './rate-limit-decision.js';
 import { dayOf, minuteOf } from './windows.js';
@@ -108,55 +109,37 @@ describe('decisionsFor', () => {
 });
 
 describe('previewDecision', () => {
+  const preview = (
+    facts: Partial<CountedBucket>,
+    request: RateLimitRequest = QUOTA,
+    durations = BAN_DURATIONS,
+  ) => previewDecision(counted(facts), request, durations);
+
   it.each([
     [true, 59, 999],
     [false, 60, 999],
     [false, 59, 1000],
   ])('returns allowed %s when %i of 60 and %i of 1000 requests are used', (allowed, minuteUsed, dayUsed) => {
-    expect(summarize(previewDecision(counted({ minuteUsed, dayUsed }), QUOTA, BAN_DURATIONS))).toEqual([
-      allowed,
-      { minute: 60 - minuteUsed, day: 1000 - dayUsed },
-      60,
-    ]);
+    const windows = { minute: 60 - minuteUsed, day: 1000 - dayUsed };
+    expect(summarize(preview({ minuteUsed, dayUsed }))).toEqual([allowed, windows, 60]);
   });
 
   it("returns the store's times, and degraded false", () => {
-    expect(previewDecision(counted({}), QUOTA, BAN_DURATIONS)).toMatchObject({
-      nowMs,
-      clockMs: nowMs - 700,
-      degraded: false,
-    });
+    expect(preview({})).toMatchObject({ nowMs, clockMs: nowMs - 700, degraded: false });
   });
 
-  it('returns the refusals that remain until a ban', () => {
-    expect(summarize(previewDecision(counted({ refusals: 20 }), QUOTA, BAN_DURATIONS))).toEqual([
-      true,
-      { minute: 60, day: 1000 },
-      40,
-    ]);
-  });
-
-  it('returns a ban until its last millisecond, with the windows as they are', () => {
-    const last = counted({ bannedUntil: new Date(nowMs + 1) });
-    expect(previewDecision(last, QUOTA, BAN_DURATIONS).ban).toEqual({ untilMs: nowMs + 1, started: false });
-    expect(summarize(previewDecision(last, QUOTA, BAN_DURATIONS))).toEqual([
-      false,
-      { minute: 60, day: 1000 },
-      0,
-    ]);
-    const over = counted({ bannedUntil: new Date(nowMs) });
-    expect(previewDecision(over, QUOTA, BAN_DURATIONS).ban).toBeNull();
-    expect(summarize(previewDecision(over, QUOTA, BAN_DURATIONS))).toEqual([
-      true,
-      { minute: 60, day: 1000 },
-      60,
-    ]);
-  });
-
-  it('returns no ban if bans are off, nor for an anonymous client', () => {
-    const bucket = counted({ bannedUntil: end });
-    expect(summarize(previewDecision(bucket, QUOTA, []))).toEqual([true, { minute: 60, day: 1000 }, null]);
-    expect(summarize(previewDecision(bucket, ADDRESS, BAN_DURATIONS))).toEqual([true, { minute: 300 }, null]);
+  const full = { minute: 60, day: 1000 };
+  const lastMs = { bannedUntil: new Date(nowMs + 1) };
+  it.each<[string, Parameters<typeof preview>, ReturnType<typeof summarize>, number | null]>([
+    ['the refusals that remain until a ban', [{ refusals: 20 }], [true, full, 40], null],
+    ['a ban until its last millisecond', [lastMs], [false, full, 0], nowMs + 1],
+    ['no ban from its end on', [{ bannedUntil: new Date(nowMs) }], [true, full, 60], null],
+    ['no ban if bans are off', [{ bannedUntil: end }, QUOTA, []], [true, full, null], null],
+    ['no ban of an anonymous client', [{ bannedUntil: end }, ADDRESS], [true, { minute: 300 }, null], null],
+  ])('returns %s, with the windows as they are', (_what, given, expected, untilMs) => {
+    const decision = preview(...given);
+    expect(summarize(decision)).toEqual(expected);
+    expect(decision.ban).toEqual(untilMs === null ? null : { untilMs, started: false });
   });
 });
 

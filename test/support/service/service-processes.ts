@@ -17,9 +17,10 @@ export class ServiceProcesses {
     return service;
   }
 
-  /** What those that still run have logged. */
-  get stdout(): string {
-    return this.started.map(({ stdout }) => stdout).join('');
+  /** What those that still run have logged, and written as errors. */
+  get output(): { stdout: string; stderr: string } {
+    const join = (name: 'stdout' | 'stderr') => this.started.map((service) => service[name]).join('');
+    return { stdout: join('stdout'), stderr: join('stderr') };
   }
 
   /** Ends all processes that still run, and waits for them. */
