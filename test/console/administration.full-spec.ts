@@ -1,17 +1,14 @@
-import type { Page } from 'playwright-core';
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
-import { accessibilityFaults } from '../support/browser/console.js';
 import {
   admin,
-  APPEARANCES,
   expectSound,
+  HOSTILE_NAME,
   open,
+  revoke,
   store,
   useConsole,
 } from '../support/browser/console-service.js';
 import { send } from '../support/http/http.js';
-
-const HOSTILE_NAME = '<script>document.title = "owned"</script> \u05E9\u05DC';
 
 let shop: IssuedKey;
 
@@ -26,26 +23,18 @@ beforeAll(async () => {
 });
 
 describe('the page of traffic of the console', () => {
-  it.each(APPEARANCES)('is accessible and fits the screen (%s, %s)', async (scheme, width) => {
-    const opened = await open('/admin', { scheme, width });
-    await opened.page.getByRole('figure').waitFor();
-    await opened.page.getByRole('table', { name: 'Callers of deprecated operations' }).waitFor();
-    await expectSound(opened);
-  });
-
   it('lists the keys with the most requests, the operations, and who calls a deprecated one', async () => {
-    const { page } = await open('/admin');
+    const page = await open('/admin');
     await page.getByRole('list', { name: 'Top keys' }).getByText(HOSTILE_NAME).waitFor();
     await page.getByRole('list', { name: 'Operations' }).getByText('listPets').waitFor();
     await page
       .getByRole('row', { name: /getPet/ })
       .getByText(HOSTILE_NAME)
       .waitFor();
-    expect(await page.title()).toBe('Traffic · Animal Store');
   });
 
   it('shows the part of the chart that is dragged over, and zooms out again', async () => {
-    const { page } = await open('/admin');
+    const page = await open('/admin');
     const chart = page.getByRole('figure');
     await chart.waitFor();
     const { x, y, width, height } = (await chart.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
@@ -60,7 +49,7 @@ describe('the page of traffic of the console', () => {
   });
 
   it('shows the range between two times, which a reader without a mouse enters', async () => {
-    const { page } = await open('/admin');
+    const page = await open('/admin');
     await page.getByLabel('From').fill('2027-01-02T10:00');
     await page.getByLabel('Until').fill('2027-01-01T10:00');
     await page.getByRole('button', { name: 'Show', exact: true }).click();
@@ -71,16 +60,6 @@ describe('the page of traffic of the console', () => {
     const { searchParams } = new URL(page.url());
     expect(Number(searchParams.get('until')) - Number(searchParams.get('from'))).toBe(86_400_000);
   });
-
-  it('lists banned keys with the time until the end of their ban', async () => {
-    store.clock.travelToMinuteStart();
-    const banned = await store.issue({ plan: 'free', name: 'Hammering shop' });
-    for (let sent = 0; sent < 120; sent += 1) {
-      await send(`${store.url}/v1/pets`, { key: banned.key });
-    }
-    const { page } = await open('/admin');
-    await page.getByRole('region', { name: 'Banned now' }).getByText('Hammering shop').waitFor();
-  });
 });
 
 describe('a page of the console whose address has invalid values', () => {
@@ -88,35 +67,22 @@ describe('a page of the console whose address has invalid values', () => {
     'drops them before it loads anything (%s)',
     async (path) => {
       const sent: string[] = [];
-      const { page, complaints } = await open(path, {
-        prepare: async (each: Page) => each.on('request', (request) => sent.push(request.url())),
+      const page = await open(path, {
+        prepare: (each) => each.on('request', (request) => sent.push(request.url())),
       });
-      await page
-        .getByRole('figure')
-        .or(page.getByRole('cell', { name: HOSTILE_NAME }))
-        .first()
-        .waitFor();
+      const shown = page.getByRole('figure').or(page.getByRole('cell', { name: HOSTILE_NAME }));
+      await shown.first().waitFor();
       expect(page.url()).toBe(`${store.url}/console${path.replace(/\?.*/, '')}`);
       expect(sent.filter((url) => /=(x|constructor)\b/.test(url) && !url.includes('/console/'))).toEqual([]);
-      expect(complaints).toEqual([]);
     },
   );
 });
 
 describe('the page of plans of the console', () => {
-  it.each(APPEARANCES)('is accessible and fits the screen (%s, %s)', async (scheme, width) => {
-    const opened = await open('/admin/plans', { scheme, width });
-    await opened.page.getByRole('link', { name: 'pro', exact: true }).waitFor();
-    await expectSound(opened);
-    await opened.page.getByRole('link', { name: 'pro', exact: true }).click();
-    await opened.page.getByRole('dialog').getByText(HOSTILE_NAME).waitFor();
-    await expectSound(opened);
-  });
-
   it('changes the limits of a plan after saying what that does', async () => {
     const body = { perMinute: 100, perDay: 1000 };
     await send(`${store.url}/admin/plans/starter`, { method: 'PUT', key: admin.key, body });
-    const { page } = await open('/admin/plans', { scheme: 'dark' });
+    const page = await open('/admin/plans', { scheme: 'dark' });
     const saveButton = page.locator('button:focus', { hasText: 'Save…' });
     const dialog = page.getByRole('dialog', { name: 'Change the limits of starter?' });
     await page.getByRole('link', { name: 'starter', exact: true }).click();
@@ -131,7 +97,7 @@ describe('the page of plans of the console', () => {
     await page.locator('input:focus').fill('200');
     await page.keyboard.press('Enter');
     await dialog.getByText('200 per minute').waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await expectSound(page);
     await page.keyboard.press('Escape');
     await saveButton.click();
     await dialog.getByRole('button', { name: 'Change limits' }).click();
@@ -146,14 +112,14 @@ describe('the page of plans of the console', () => {
   });
 
   it('creates a plan, and says beside the field what is wrong, in the words of the service too', async () => {
-    const { page } = await open('/admin/plans', { width: 'phone' });
+    const page = await open('/admin/plans', { width: 'phone' });
     await page.getByRole('button', { name: 'New plan' }).click();
     await page.getByLabel('Name').fill('Not A Name');
     await page.getByLabel('Requests per minute').fill('10');
     await page.getByLabel('Requests per day').fill('100');
     await page.getByRole('button', { name: 'Create plan' }).click();
     await page.getByText(/must have 1 to 63 lower-case letters/).waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await expectSound(page);
     await page.locator('input:focus').fill('pro');
     await page.getByRole('button', { name: 'Create plan' }).click();
     await page.getByText('This plan exists already').waitFor();
@@ -170,45 +136,61 @@ describe('the page of plans of the console', () => {
   });
 });
 
-describe('the page of the audit of the console', () => {
-  it.each(APPEARANCES)('is accessible and fits the screen (%s, %s)', async (scheme, width) => {
-    const opened = await open('/admin/audit', { scheme, width });
-    await opened.page.getByText(HOSTILE_NAME).first().waitFor();
-    await expectSound(opened);
+describe('the drawer of a plan of the console', () => {
+  it('confirms no change of another plan after the reader goes back', async () => {
+    const page = await open('/admin/plans');
+    await page.getByRole('link', { name: 'pro', exact: true }).click();
+    await page.getByRole('button', { name: 'Save…' }).click();
+    await page.getByRole('dialog', { name: 'Change the limits of pro?' }).waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: 'free', exact: true }).click();
+    await page.getByRole('dialog', { name: 'Plan free' }).getByLabel('Requests per minute').waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(1);
   });
 
+  it('tells the keys on a plan apart, and leads to one and to all of them', async () => {
+    const van = await store.issue({ plan: 'business', name: 'Old van' });
+    await revoke(van);
+    for (let number = 10; number < 30; number += 1) {
+      await store.issue({ plan: 'business', name: `Van ${number}` });
+    }
+    const page = await open('/admin/plans?plan=business');
+    const drawer = page.getByRole('dialog', { name: 'Plan business' });
+    const keys = drawer.getByRole('listitem');
+    await keys.filter({ hasText: `Old van …${van.lastFour}, revoked` }).waitFor();
+    expect(await keys.count()).toBe(20);
+    await drawer.getByRole('link', { name: 'All keys on this plan' }).click();
+    await page.getByRole('link', { name: 'Van 29' }).waitFor();
+    expect(new URL(page.url()).searchParams.get('plan')).toBe('business');
+    await page.goBack();
+    await drawer.getByRole('link', { name: 'Old van' }).click();
+    await page.getByRole('heading', { name: 'Old van' }).waitFor();
+  });
+});
+
+describe('the page of the audit of the console', () => {
   it('shows a name that looks like a time, but is none, as it is', async () => {
     const name = '2026-99-99T99:99:99Z';
     const { id } = await store.issue({ name });
-    const { page } = await open(`/admin/audit?key=${id}`);
+    const page = await open(`/admin/audit?key=${id}`);
     await page.getByText(name).waitFor();
   });
 
   it('keeps the focus and every character while filters are typed', async () => {
-    const { page } = await open('/admin/audit');
-    await page.getByLabel('Actor').pressSequentially('terminal:ann miller', { delay: 60 });
+    const page = await open('/admin/audit');
+    await page.getByLabel('Actor').pressSequentially('terminal:ann miller', { delay: 30 });
     await page.getByText('No action matches these filters.').waitFor();
     expect(await page.getByLabel('Actor').inputValue()).toBe('terminal:ann miller');
     expect(new URL(page.url()).searchParams.get('actor')).toBe('terminal:ann miller');
   });
 
-  it('filters by action and key, in the address too', async () => {
-    const { page } = await open('/admin/audit');
-    await page.getByText(HOSTILE_NAME).first().waitFor();
-    await page.getByLabel('Action').selectOption({ label: 'Revoked a key' });
-    await page.getByText('No action matches these filters.').waitFor();
-    await page.goto(`${store.url}/console/admin/audit?key=${shop.id}`);
-    await page.getByText(HOSTILE_NAME).waitFor();
-    expect(await page.getByRole('row').count()).toBe(2);
-  });
-
-  it('filters by actor, action, key and time together', async () => {
+  it('filters by actor, action, key and time together, by key in the address too', async () => {
     const { id } = await store.issue({ name: 'Audited' });
     const labelUrl = `${store.url}/admin/keys/${id}/label`;
     const { key } = await store.issue({ role: 'admin', plan: 'business' });
     await send(labelUrl, { method: 'PUT', key: admin.key, body: { name: 'Renamed by Ann' } });
     await send(labelUrl, { method: 'PUT', key, body: { name: 'Renamed by another' } });
-    const { page } = await open(`/admin/audit?key=${id}`);
+    const page = await open(`/admin/audit?key=${id}`);
     const rows = page.getByRole('row');
     await page.getByText('Issued a key').last().waitFor();
     expect(await rows.count()).toBe(4);
@@ -233,39 +215,5 @@ describe('the page of the audit of the console', () => {
     await page.getByRole('button', { name: 'Clear' }).click();
     expect(await page.locator('select:focus').count()).toBe(1);
     await page.getByText('Renamed by another').waitFor();
-  });
-});
-
-describe('the drawer of a plan of the console', () => {
-  it('confirms no change of another plan after the reader goes back', async () => {
-    const { page } = await open('/admin/plans');
-    await page.getByRole('link', { name: 'pro', exact: true }).click();
-    await page.getByRole('button', { name: 'Save…' }).click();
-    await page.getByRole('dialog', { name: 'Change the limits of pro?' }).waitFor();
-    await page.goBack();
-    await page.getByRole('link', { name: 'free', exact: true }).click();
-    await page.getByRole('dialog', { name: 'Plan free' }).getByLabel('Requests per minute').waitFor();
-    expect(await page.getByRole('dialog').count()).toBe(1);
-  });
-
-  it('tells the keys on a plan apart, and leads to one and to all of them', async () => {
-    const { id, lastFour } = await store.issue({ plan: 'business', name: 'Old van' });
-    await send(`${store.url}/admin/keys/${id}/revoke`, { method: 'POST', key: admin.key });
-    for (let number = 10; number < 30; number += 1) {
-      await store.issue({ plan: 'business', name: `Van ${number}` });
-    }
-    const { page } = await open('/admin/plans?plan=business');
-    const drawer = page.getByRole('dialog', { name: 'Plan business' });
-    await drawer
-      .getByRole('listitem')
-      .filter({ hasText: `Old van …${lastFour}, revoked` })
-      .waitFor();
-    expect(await drawer.getByRole('listitem').count()).toBe(20);
-    await drawer.getByRole('link', { name: 'All keys on this plan' }).click();
-    await page.getByRole('link', { name: 'Van 29' }).waitFor();
-    expect(new URL(page.url()).searchParams.get('plan')).toBe('business');
-    await page.goBack();
-    await drawer.getByRole('link', { name: 'Old van' }).click();
-    await page.getByRole('heading', { name: 'Old van' }).waitFor();
   });
 });

@@ -1,7 +1,15 @@
 import type { Page } from 'playwright-core';
 import { ban } from '../support/counters/bans.js';
-import { accessibilityFaults } from '../support/browser/console.js';
-import { browser, open, store, useConsole } from '../support/browser/console-service.js';
+import {
+  expectSound,
+  open,
+  OWN_CLOCK,
+  respond,
+  signIn,
+  SIGNED_OUT,
+  store,
+  useConsole,
+} from '../support/browser/console-service.js';
 import { send } from '../support/http/http.js';
 
 const MINUTE_MS = 60_000;
@@ -12,37 +20,23 @@ const ABOUT_AN_HOUR = /^(59 min( \d+ s)?|1 h( \d min)?)$/;
 useConsole();
 beforeEach(() => store.clock.travelToMinuteStart());
 
-const withOwnClock = (page: Page) => page.clock.install();
-const limitOf = (perMinute: number) => ({ plan: 'enterprise', perMinute, perDay: 1000 }) as const;
-
-async function sendMany(count: number, key: string): Promise<void> {
-  for (let sent = 0; sent < count; sent += 1) {
-    await send(`${store.url}/v1/pets`, { key });
-  }
-}
-
 async function issueBanned(name: string) {
   const banned = await store.issue({ name });
   await ban(store.database, banned, new Date(store.clock.now() + HOUR_MS));
   return banned;
 }
 
-/** Puts a response in the place of those at an address until the returned function is called. */
-async function respond(page: Page, url: string, status: number, headers: Record<string, string> = {}) {
-  const body = JSON.stringify({ code: 'rate_limit_exceeded', message: 'Not now.', status });
-  await page.route(url, (route) => route.fulfill({ status, headers, contentType: 'application/json', body }));
-  return () => page.unroute(url);
-}
-
 describe('a page of the console over the limit', () => {
   it('counts down to the end of the window, loads by itself then, and causes no ban', async () => {
-    const { key } = await store.issue(limitOf(4));
-    await sendMany(4, key);
-    const { page, complaints } = await browser.open('', { apiKey: key, prepare: withOwnClock });
+    const { key } = await store.issue({ plan: 'enterprise', perMinute: 4, perDay: 1000 });
+    for (let sent = 0; sent < 4; sent += 1) {
+      await send(`${store.url}/v1/pets`, { key });
+    }
+    const page = await open('', { apiKey: key, ...OWN_CLOCK });
     const notices = page.getByText('The next request is allowed in');
     await notices.first().waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await expectSound(page);
     expect((await send(`${store.url}/v1/rate-limit`, { key })).json).toMatchObject({
       refusalsUntilBan: 3,
       bannedUntil: null,
@@ -52,29 +46,29 @@ describe('a page of the console over the limit', () => {
     await page.getByRole('figure').waitFor();
     await page.getByText('4 per minute, 1,000 per day').waitFor();
     expect(await notices.count()).toBe(0);
-    expect(complaints).toEqual([]);
   });
 
-  it('says of every request that a ban keeps back that the key is banned', async () => {
+  it('shows a banned key that signs in the end of its ban, and says of every request why it is kept back', async () => {
     const { key } = await issueBanned('Banned');
-    const { page } = await browser.open('', { apiKey: key });
+    const page = await open('', SIGNED_OUT);
+    await signIn(page, key);
     await page.getByRole('heading', { name: 'Banned' }).waitFor();
+    await page.getByText('Requests meanwhile do not lengthen the ban').waitFor();
     // The requests of the key, its usage and its deprecated calls; only the first of them was sent.
     await page.getByText('This key is banned').nth(2).waitFor();
     expect(await page.getByText('The rate limit is reached').count()).toBe(0);
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await expectSound(page);
     for (const timer of await page.getByText('The ban ends in').getByRole('timer').allTextContents()) {
       expect(timer).toMatch(ABOUT_AN_HOUR);
     }
   });
 
   it('says so in place of the documents, which have a limit of their own', async () => {
-    const { key } = await store.issue();
     let end = () => Promise.resolve();
-    const { page } = await browser.open('/try', {
-      apiKey: key,
+    const page = await open('/try', {
+      isAlone: true,
       prepare: async (each) => {
-        await withOwnClock(each);
+        await each.clock.install();
         end = await respond(each, '**/openapi.json', 429, { 'retry-after': '30' });
       },
     });
@@ -87,9 +81,8 @@ describe('a page of the console over the limit', () => {
 
 describe('a list of the console that cannot be loaded again', () => {
   it('stays, says so, and is up to date again by itself or on demand', async () => {
-    const { key } = await store.issue({ plan: 'business' });
-    await send(`${store.url}/v1/pets`, { method: 'POST', key, body: { name: 'Biscuit', categoryId: 1 } });
-    const { page } = await browser.open('/animals', { apiKey: key, prepare: withOwnClock });
+    await store.database.query("INSERT INTO pets (name, category_id) VALUES ('Biscuit', 1)");
+    const page = await open('/animals', OWN_CLOCK);
     await page.getByText('Biscuit').waitFor();
     const endLimit = await respond(page, '**/v1/pets?*', 429, { 'retry-after': '30' });
     await page.getByRole('button', { name: 'Add an animal' }).click();
@@ -99,7 +92,7 @@ describe('a list of the console that cannot be loaded again', () => {
     await page.getByText('Not up to date: the rate limit is reached.').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('cell', { name: 'Biscuit' }).waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await expectSound(page);
     await endLimit();
     const endFault = await respond(page, '**/v1/pets?*', 503);
     await page.clock.fastForward(MINUTE_MS);
@@ -118,8 +111,11 @@ describe('the countdown of a ban, on a machine whose clock is wrong', () => {
   ])('goes by the clock of the service (5 hours %s)', async (_direction, offsetMs) => {
     const name = `Banned, ${offsetMs}`;
     const { id, key } = await issueBanned(name);
-    const prepare = (page: Page) => page.clock.install({ time: Date.now() + offsetMs });
-    const { page } = await open('/admin', { prepare });
+    const wrongClock = {
+      isAlone: true,
+      prepare: (each: Page) => each.clock.install({ time: Date.now() + offsetMs }),
+    };
+    const page = await open('/admin', wrongClock);
     const bans = page.getByRole('region', { name: 'Banned now' });
     const row = bans.locator('div').filter({ hasText: name }).last();
     expect(await row.getByRole('timer').textContent()).toMatch(ABOUT_AN_HOUR);
@@ -131,16 +127,15 @@ describe('the countdown of a ban, on a machine whose clock is wrong', () => {
     await page.locator('[tabindex="0"]', { hasText: /^Banned$/ }).focus();
     expect(await page.getByRole('tooltip').getByRole('timer').textContent()).toMatch(ABOUT_AN_HOUR);
     expect(page.url()).toContain(id);
-    const own = await browser.open('', { apiKey: key, prepare });
-    const ownPanel = own.page.getByRole('region', { name: 'Banned', exact: true });
+    const own = await open('', { apiKey: key, ...wrongClock });
+    const ownPanel = own.getByRole('region', { name: 'Banned', exact: true });
     expect(await ownPanel.getByRole('timer').textContent()).toMatch(ABOUT_AN_HOUR);
   });
 });
 
 describe('a browser that takes itself for offline', () => {
   it('loads from a service on the same machine all the same', async () => {
-    const { key } = await store.issue({ plan: 'pro' });
-    const { page } = await browser.open('', { apiKey: key });
+    const page = await open('');
     await page.evaluate("window.dispatchEvent(new Event('offline'))");
     await page.getByRole('link', { name: 'Animals' }).click();
     await page.getByText('No animals yet').or(page.getByRole('row').nth(1)).first().waitFor();
@@ -158,7 +153,7 @@ describe('a hidden tab of the console', () => {
     );
 
   it.each(['', '/admin'])('sends no request until it is shown again (/console%s)', async (path) => {
-    const { page } = await open(path, { prepare: withOwnClock });
+    const page = await open(path, OWN_CLOCK);
     await page.getByRole('figure').waitFor();
     await page.waitForLoadState('networkidle');
     await show(page, false);
@@ -180,7 +175,7 @@ describe('a hidden tab of the console', () => {
 describe('a time in the console', () => {
   it('is shown in UTC on hover and on the focus of the keyboard, until Escape', async () => {
     const { key } = await store.issue({ plan: 'pro', expiresAt: new Date('2031-05-06T22:30:00Z') });
-    const { page } = await browser.open('', { apiKey: key });
+    const page = await open('', { apiKey: key });
     await page.getByRole('figure').waitFor();
     await page.getByText('No request of the last 400 days').waitFor();
     const time = page.getByText('7 May 2031, 00:30');

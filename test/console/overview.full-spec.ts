@@ -2,11 +2,9 @@ import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { UsageRecorder } from '../../src/usage/usage.recorder.js';
 import {
   admin,
-  APPEARANCES,
-  browser,
   expectSound,
   open,
-  signIn,
+  OWN_CLOCK,
   store,
   useConsole,
 } from '../support/browser/console-service.js';
@@ -45,23 +43,10 @@ async function sendMany(count: number, path: string, key: string): Promise<void>
 }
 
 describe('the overview of the console', () => {
-  it.each(APPEARANCES)(
-    'is accessible, fits the screen and sends requests to no other origin (%s, %s)',
-    async (scheme, width) => {
-      const { key } = await store.issue({ plan: 'pro' });
-      await sendMany(3, '/v1/pets/1', key);
-      const opened = await browser.open('', { apiKey: key, scheme, width });
-      const { page } = opened;
-      await page.getByRole('figure').waitFor();
-      await page.getByText('GET /v1/pets/{petId}').waitFor();
-      await expectSound(opened);
-    },
-  );
-
   it('shows the plan, what is left of both windows, and the requests by outcome', async () => {
     const { key } = await store.issue({ plan: 'pro', name: 'Corner shop' });
     await sendMany(4, '/v1/pets', key);
-    const { page } = await browser.open('', { apiKey: key });
+    const page = await open('', { apiKey: key });
     await page.getByText('of 300 left').waitFor();
     await page.getByText('of 10,000 left').waitFor();
     await page.getByText('300 per minute, 10,000 per day').waitFor();
@@ -72,16 +57,6 @@ describe('the overview of the console', () => {
     await page.getByText('No request of the last 400 days used an operation').waitFor();
   });
 
-  it('shows a banned key the end of its ban, also when it signs in', async () => {
-    const { key } = await store.issue({ plan: 'free' });
-    await sendMany(120, '/v1/pets', key);
-    const { page } = await browser.open('');
-    await signIn(page, key);
-    await page.getByRole('heading', { name: 'Banned' }).waitFor();
-    await page.getByText('Requests meanwhile do not lengthen the ban').waitFor();
-    await page.getByText('This key is banned').first().waitFor();
-  });
-
   it('says of a rotated key what replaces it and until when it works', async () => {
     const { key, id } = await store.issue({ plan: 'pro' });
     const successor = await send(`${store.url}/admin/keys/${id}/rotate`, {
@@ -89,14 +64,14 @@ describe('the overview of the console', () => {
       key: admin.key,
       body: { overlapSeconds: 3600 },
     });
-    const { page } = await browser.open('', { apiKey: key });
+    const page = await open('', { apiKey: key });
     await page.getByText('This key has been replaced').waitFor();
     await page.getByText(`${successor.json.prefix}…${successor.json.lastFour}`).waitFor();
   });
 
   it('counts nothing against the key while it only shows what is left', async () => {
     const { key } = await store.issue({ plan: 'free' });
-    const { page } = await browser.open('', { apiKey: key, prepare: (each) => each.clock.install() });
+    const page = await open('', { apiKey: key, ...OWN_CLOCK });
     await page.getByRole('figure').waitFor();
     const before = (await get('/v1/rate-limit', key)).json.windows[1].remaining;
     for (let poll = 0; poll < 2; poll += 1) {
@@ -105,13 +80,6 @@ describe('the overview of the console', () => {
       await polled;
     }
     expect((await get('/v1/rate-limit', key)).json.windows[1].remaining).toBe(before);
-  });
-
-  it('shows a client key no page of administration', async () => {
-    const { key } = await store.issue({ plan: 'pro' });
-    const { page } = await browser.open('', { apiKey: key });
-    await page.getByText('of 300 left').waitFor();
-    expect(await page.getByRole('navigation', { name: 'Administration' }).count()).toBe(0);
   });
 });
 
@@ -123,8 +91,7 @@ describe('a chart of requests in the console', () => {
   ] as const)(
     'is also a table, by the keyboard and in the same space (%s, %s, %s, %s)',
     async (_name, path, scheme, width) => {
-      const opened = await open(path.replace('ID', shop.id), { scheme, width });
-      const { page } = opened;
+      const page = await open(path.replace('ID', shop.id), { scheme, width });
       const panel = page.getByRole('region', { name: 'Requests', exact: true });
       await panel.getByRole('figure').locator('svg').first().waitFor();
       const before = await panel.boundingBox();
@@ -134,12 +101,12 @@ describe('a chart of requests in the console', () => {
       await table.waitFor();
       expect(await table.getByRole('columnheader').allTextContents()).toEqual(HEADERS);
       expect((await panel.boundingBox())?.height).toBe(before?.height);
-      await expectSound(opened);
+      await expectSound(page);
     },
   );
 
   it('has the same numbers in the table, without the periods that have none', async () => {
-    const { page } = await open(`/admin/keys/${shop.id}`);
+    const page = await open(`/admin/keys/${shop.id}`);
     await page.getByText('3 requests in the last 24 hours, 0 refusals').waitFor();
     await page.getByText('Table', { exact: true }).click();
     const rows = page.getByRole('table', { name: 'Requests by outcome' }).getByRole('row');
@@ -159,7 +126,7 @@ describe('a chart of requests in the console', () => {
     const { key } = await store.issue({ plan: 'enterprise', perMinute: 100, perDay });
     await sendMany(30, '/v1/pets', key);
     await store.app.get(UsageRecorder).flush();
-    const { page } = await browser.open('', { apiKey: key });
+    const page = await open('', { apiKey: key });
     await page.getByText('30 days').click();
     const chart = page.getByRole('figure');
     await chart.getByText(label, { exact: true }).waitFor();

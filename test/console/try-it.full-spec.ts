@@ -1,15 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { accessibilityFaults, scrollsSideways } from '../support/browser/console.js';
-import {
-  APPEARANCES,
-  browser,
-  expectSound,
-  open,
-  store,
-  useConsole,
-} from '../support/browser/console-service.js';
+import { scrollsSideways } from '../support/browser/console.js';
+import { expectSound, open, store, useConsole } from '../support/browser/console-service.js';
 
 let apiKey: string;
 
@@ -27,18 +20,8 @@ const meaning = (page: Page, header: string) =>
   page.getByRole('row').filter({ has: page.getByText(header, { exact: true }) });
 
 describe('the page of the console that tries operations', () => {
-  it.each(APPEARANCES)('is accessible and fits the screen (%s, %s)', async (scheme, width) => {
-    const opened = await browser.open('/try', { scheme, width, apiKey });
-    const { page } = opened;
-    await page.getByRole('heading', { name: 'List animals' }).waitFor();
-    await page.getByLabel('limit').fill('0');
-    await send(page);
-    await body(page).waitFor();
-    await expectSound(opened);
-  });
-
   it('sends the request that the curl command shows, and explains the response', async () => {
-    const { page } = await browser.open('/try?operation=listPets', { apiKey });
+    const page = await open('/try?operation=listPets', { apiKey });
     await page.getByLabel('limit').fill('5');
     await page.getByRole('combobox', { name: 'status' }).click();
     await page.getByRole('option', { name: 'pending' }).click();
@@ -62,7 +45,7 @@ describe('the page of the console that tries operations', () => {
   });
 
   it('sends a hostile body unchanged, shows it harmlessly, and keeps every digit', async () => {
-    const { page, complaints } = await browser.open('/try?operation=createPet', { apiKey, width: 'phone' });
+    const page = await open('/try?operation=createPet', { apiKey, width: 'phone' });
     const text = JSON.stringify({ name: HOSTILE, categoryId: 0 }).replace(':0', ':9007199254740993');
     await page.getByLabel('Request body').fill(text);
     const [request] = await Promise.all([page.waitForRequest(/\/v1\/pets/), send(page)]);
@@ -72,11 +55,10 @@ describe('the page of the console that tries operations', () => {
     expect(shown).toContain('"categoryId": 9007199254740993');
     expect(JSON.parse(shown)).toMatchObject({ name: HOSTILE });
     expect(await scrollsSideways(page)).toBe(false);
-    expect(complaints).toEqual([]);
   });
 
   it('copies a command that a shell runs as it is, and puts the key into it only on demand', async () => {
-    const { page } = await browser.open('/try?operation=createPet', { apiKey });
+    const page = await open('/try?operation=createPet', { apiKey });
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByLabel('Request body').fill(JSON.stringify({ name: HOSTILE, categoryId: 7 }));
     const copy = async () => {
@@ -101,7 +83,7 @@ describe('the page of the console that tries operations', () => {
   });
 
   it('lets a faulty body be sent, and remarks on it', async () => {
-    const { page } = await browser.open('/try?operation=createPet', { apiKey });
+    const page = await open('/try?operation=createPet', { apiKey });
     await page.getByLabel('Request body').fill('{"name":"Rex"}');
     await page.getByRole('button', { name: 'Format' }).click();
     expect(await page.getByLabel('Request body').inputValue()).toBe('{\n  "name": "Rex"\n}');
@@ -114,11 +96,11 @@ describe('the page of the console that tries operations', () => {
   });
 
   it('asks for the parts of the path, and explains the headers of a deprecated operation', async () => {
-    const { page } = await browser.open('/try?operation=getPet', { apiKey });
+    const page = await open('/try?operation=getPet', { apiKey });
     await page.getByText('This operation is deprecated').waitFor();
     await send(page);
     await page.getByText('Enter petId, which is part of the path').waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await expectSound(page);
     await page.getByLabel('petId').fill('9223372036854775807');
     await page.getByLabel('petId').press('Enter');
     await page.getByText('404 Not Found').waitFor();
@@ -130,7 +112,7 @@ describe('the page of the console that tries operations', () => {
   });
 
   it('fills in what the next request needs: the key of a creation, and what the last response gave', async () => {
-    const { page } = await browser.open('/try?operation=createPet', { apiKey });
+    const page = await open('/try?operation=createPet', { apiKey });
     await page.getByRole('button', { name: 'Fill in a new key' }).click();
     await send(page);
     await page.getByText('201 Created').waitFor();
@@ -146,7 +128,7 @@ describe('the page of the console that tries operations', () => {
   });
 
   it('searches the operations, and keeps the chosen one in the address', async () => {
-    const { page } = await browser.open('/try', { apiKey });
+    const page = await open('/try', { apiKey });
     const operations = page.getByRole('navigation', { name: 'Operations' });
     await operations.getByRole('searchbox').fill('get limit');
     expect(await operations.getByRole('link').count()).toBe(1);
@@ -162,7 +144,7 @@ describe('the page of the console that tries operations', () => {
   });
 
   it('says that there is no such operation, and shows those of the administration to no client', async () => {
-    const { page } = await browser.open('/try?operation=revokeKey', { apiKey });
+    const page = await open('/try?operation=revokeKey', { apiKey });
     await page.getByText('There is no such operation').waitFor();
     expect(await page.getByText('/admin/').count()).toBe(0);
   });
@@ -171,29 +153,25 @@ describe('the page of the console that tries operations', () => {
 describe('the page of the console that tries operations, with the key of an administrator', () => {
   it('confirms what changes a key before it is sent', async () => {
     const { id } = await store.issue();
-    const { page, complaints } = await open('/try?operation=revokeKey');
-    const stateOf = async () => {
-      const [key] = await store.database.query(`SELECT revoked_at FROM api_keys WHERE id = '${id}'`);
-      return key?.['revoked_at'] ?? null;
-    };
+    const page = await open('/try?operation=revokeKey');
+    const revoked = () => store.database.query('SELECT id FROM api_keys WHERE revoked_at IS NOT NULL');
     await page.getByLabel('id').fill(id);
     await send(page);
     const dialog = page.getByRole('dialog', { name: 'Revoke a key?' });
     await dialog.getByText('Revokes the key immediately and permanently.').waitFor();
     await dialog.getByText(`POST /admin/keys/${id}/revoke`).waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
+    await expectSound(page);
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await dialog.waitFor({ state: 'hidden' });
-    expect(await stateOf()).toBeNull();
+    expect(await revoked()).toEqual([]);
     await send(page);
     await dialog.getByRole('button', { name: 'Revoke a key' }).click();
     await page.getByText('200 OK').waitFor();
-    expect(await stateOf()).not.toBeNull();
-    expect(complaints).toEqual([]);
+    expect(await revoked()).toEqual([{ id }]);
   });
 
   it('shows a new key once, with a note', async () => {
-    const { page } = await open('/try?operation=issueKey');
+    const page = await open('/try?operation=issueKey');
     await send(page);
     await page.getByText('This response contains a new API key').waitFor();
     const { key } = JSON.parse((await body(page).textContent()) ?? '') as { key: string };

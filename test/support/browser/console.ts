@@ -1,41 +1,45 @@
 import { source as axeSource } from 'axe-core';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { findProgram } from '../programs/programs.js';
 
 const WIDTHS = { desktop: 1280, phone: 360 };
 const HEIGHT = 900;
+const READER = { locale: 'en-GB', timezoneId: 'Europe/Berlin' };
 /** The rules that WCAG 2.2 AA consists of, and axe's own. */
 const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** A page of the console in a real browser. */
-export interface ConsolePage {
+/** A page of the service in a real browser. */
+interface OpenedPage {
   page: Page;
-  /** Errors and warnings of the page, such as violations of its content security policy. */
+  /** Its errors and warnings, such as violations of its content security policy, and its requests to other origins. */
   complaints: string[];
-  /** The origins that the page sent requests to. */
-  origins: Set<string>;
 }
 
-interface Options {
+export interface OpenOptions {
   scheme?: 'light' | 'dark';
   width?: keyof typeof WIDTHS;
   /** The key that is signed in; without one, the sign-in page is shown. */
-  apiKey?: string;
+  apiKey?: string | undefined;
   /** Of another service than the browser's. */
   url?: string;
   /** Of the pages. Default: the console. */
   folder?: '/console' | '/docs';
+  /** Shares no cache, no stored data and no clock with the other pages. */
+  isAlone?: boolean;
   /** Prepares the browser's page before it loads anything, such as its clock. */
-  prepare?: (page: Page) => Promise<unknown>;
+  prepare?: (page: Page) => unknown;
 }
 
 /** Returns the browser of this machine. Without one, its tests are skipped with a message; in CI they fail. */
 export const findBrowser = () => findProgram('chromium', 'chromium', 'chromium-browser', 'google-chrome');
 
-/** Opens the pages of one service. */
+/** Opens the pages of one service, which share a cache as the tabs of a reader do. */
 export class ConsoleBrowser {
+  private opened: OpenedPage[] = [];
+
   private constructor(
     private readonly browser: Browser,
+    private readonly session: BrowserContext,
     private readonly url: string,
   ) {}
 
@@ -50,42 +54,32 @@ export class ConsoleBrowser {
       executablePath,
       args: ['--no-sandbox', '--disable-dev-shm-usage'],
     });
-    return new ConsoleBrowser(browser, url);
+    return new ConsoleBrowser(browser, await browser.newContext(READER), url);
   }
 
-  /** Opens a page, such as `/animals`, in a new session of the browser. */
-  async open(
-    path: string,
-    {
-      scheme = 'light',
-      width = 'desktop',
-      apiKey,
-      url = this.url,
-      folder = '/console',
-      prepare,
-    }: Options = {},
-  ): Promise<ConsolePage> {
-    const page = await this.browser.newPage({
-      viewport: { width: WIDTHS[width], height: HEIGHT },
-      colorScheme: scheme,
-      reducedMotion: 'reduce',
-      locale: 'en-GB',
-      timezoneId: 'Europe/Berlin',
-    });
+  /** Opens a page, such as `/animals`, in a new tab. */
+  async open(path: string, options: OpenOptions = {}): Promise<OpenedPage> {
+    const { scheme = 'light', width = 'desktop', apiKey, url = this.url, folder = '/console' } = options;
+    const session = options.isAlone === true ? await this.browser.newContext(READER) : this.session;
+    const page = await session.newPage();
     const complaints: string[] = [];
-    const origins = new Set<string>();
+    this.opened.push({ page, complaints });
+    await page.setViewportSize({ width: WIDTHS[width], height: HEIGHT });
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
     page.on('console', (message) => {
-      // The browser also reports each response with an error status, which pages show in words.
-      if (
-        ['error', 'warning'].includes(message.type()) &&
-        !message.text().startsWith('Failed to load resource')
-      ) {
+      // The browser also reports what it failed to load, which pages show in words.
+      if (['error', 'warning'].includes(message.type()) && !/Failed to (load|fetch)/.test(message.text())) {
         complaints.push(message.text());
       }
     });
     page.on('pageerror', (error) => complaints.push(error.message));
-    page.on('request', (request) => origins.add(new URL(request.url()).origin));
-    await prepare?.(page);
+    page.on('request', (request) => {
+      // Data in an address has no origin.
+      if (![url, 'null'].includes(new URL(request.url()).origin)) {
+        complaints.push(`A request to ${request.url()}`);
+      }
+    });
+    await options.prepare?.(page);
     if (apiKey !== undefined) {
       await page.addInitScript(signedInOnce(apiKey));
     }
@@ -97,11 +91,16 @@ export class ConsoleBrowser {
         .first()
         .waitFor();
     }
-    return { page, complaints, origins };
+    return { page, complaints };
   }
 
-  async closePages(): Promise<void> {
-    await Promise.all(this.browser.contexts().map((context) => context.close()));
+  /** Closes all pages, and returns their complaints. */
+  async closePages(): Promise<string[]> {
+    const opened = this.opened.splice(0);
+    await Promise.all(opened.map(({ page }) => page.close()));
+    const [, ...others] = this.browser.contexts();
+    await Promise.all(others.map((context) => context.close()));
+    return opened.flatMap(({ complaints }) => complaints);
   }
 
   close(): Promise<void> {
@@ -125,7 +124,7 @@ interface Violation {
 /** Returns the accessibility faults that axe finds on a page as it is shown, one line each. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   // By the DevTools protocol, as the content security policy forbids injected scripts.
-  await page.evaluate(axeSource);
+  await page.evaluate(`if (!('axe' in window)) { ${axeSource} }`);
   const options = JSON.stringify({ runOnly: AXE_TAGS });
   const violations: Violation[] = await page.evaluate(
     `axe.run(document, ${options}).then(({ violations }) => violations)`,

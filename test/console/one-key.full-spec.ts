@@ -1,0 +1,241 @@
+import type { Page } from 'playwright-core';
+import type { CreateKeyInput } from '../../src/admin/keys/key.schemas.js';
+import {
+  expectSound,
+  open,
+  reconnect,
+  signIn,
+  store,
+  useConsole,
+} from '../support/browser/console-service.js';
+import { until } from '../support/eventually.js';
+import { send } from '../support/http/http.js';
+
+const DAY_MS = 86_400_000;
+const PLANS_URL = /\/admin\/plans\?/;
+const OWN = { name: 'Own', plan: 'business', role: 'admin' } as const;
+
+useConsole();
+
+/** Issues a key and opens its page. */
+async function openKey(input: Partial<CreateKeyInput> = {}) {
+  const issued = await store.issue(input);
+  return { ...issued, page: await open(`/admin/keys/${issued.id}`) };
+}
+
+/** Issues a key of an administrator and opens its page with the key itself. */
+async function openOwnKey() {
+  const issued = await store.issue(OWN);
+  return { ...issued, page: await open(`/admin/keys/${issued.id}`, { apiKey: issued.key }) };
+}
+
+async function statusOf(key: string): Promise<number> {
+  return (await send(`${store.url}/v1/rate-limit`, { key })).status;
+}
+
+/** Issues a key that is banned by its second request. */
+async function issueBanned(name: string) {
+  const issued = await store.issue({ name, plan: 'enterprise', perMinute: 1, perDay: 100 });
+  for (let request = 0; request < 2; request += 1) {
+    await send(`${store.url}/v1/pets`, { key: issued.key });
+  }
+  return issued;
+}
+
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+const confirm = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name }).click();
+const nameField = (page: Page) => page.getByRole('textbox', { name: 'Name', exact: true });
+/** The text of a new key, which a dialog shows once. */
+const newKey = async (page: Page) => (await page.locator('.new-key').textContent()) ?? '';
+
+describe("a key's page of the console", () => {
+  it('lifts a ban, which the list and the traffic show until then', async () => {
+    await issueBanned('Banned shop');
+    const page = await open('/admin/keys?banned=yes');
+    const row = page.getByRole('row', { name: /Banned shop/ });
+    await row.getByText('Banned', { exact: true }).waitFor();
+    expect(await page.getByRole('row').count()).toBe(2);
+    await page.getByRole('link', { name: 'Traffic' }).click();
+    await page.getByRole('region', { name: 'Banned now' }).getByRole('link', { name: 'Banned shop' }).click();
+    await page.getByRole('heading', { name: 'Banned', exact: true }).waitFor();
+    await press(page, 'Lift ban');
+    await confirm(page, 'Lift ban');
+    await page.getByRole('heading', { name: 'Refusals before a ban' }).waitFor();
+    await page.locator('h1:focus', { hasText: 'Banned shop' }).waitFor();
+    await page.getByText('Lifted a ban').waitFor();
+    await page.getByRole('link', { name: 'Traffic' }).click();
+    await page.getByText('No key is banned').waitFor();
+    await page.goto(`${store.url}/console/admin/keys?banned=yes`);
+    await page.getByText('No key matches').waitFor();
+  });
+
+  it('says that there is no such key', async () => {
+    const page = await open('/admin/keys/00000000-0000-4000-8000-000000000000');
+    await page.getByRole('heading', { name: 'There is no such key' }).waitFor();
+  });
+
+  it('says once that its use could not be loaded, and leaves no skeleton', async () => {
+    const { id } = await store.issue();
+    const page = await open(`/admin/keys/${id}`, {
+      prepare: (each) => each.route(/\/admin\/usage/, (route) => route.abort()),
+    });
+    await page.getByText('They are loaded together with the requests above.').waitFor();
+    expect(await page.getByText('This could not be loaded').count()).toBe(1);
+  });
+});
+
+describe('the dialogs that change a key', () => {
+  it('are accessible in both schemes and on a phone, and return the focus to their buttons', async () => {
+    const { id } = await issueBanned('Banned');
+    const page = await open(`/admin/keys/${id}`);
+    for (const [name, text, colorScheme, width] of [
+      ['Rename', 'Requests with the key work as before.', 'light', 1280],
+      ['Change plan', 'What was counted in this minute and today is kept.', 'dark', 1280],
+      ['Lift ban', 'Without it, the ban ends on', 'light', 1280],
+      ['Rotate', 'A successor with the same name', 'dark', 360],
+      ['Revoke', 'This cannot be undone.', 'light', 360],
+    ] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 900 });
+      await press(page, name);
+      await page.getByRole('dialog').getByText(text).waitFor();
+      await expectSound(page);
+      await page.keyboard.press('Escape');
+      await page.locator('button:focus', { hasText: name }).waitFor();
+    }
+  });
+});
+
+describe('the dialog that renames a key', () => {
+  it('begins with the last name and note each time, and returns the focus to its button', async () => {
+    const { page } = await openKey({ name: 'First', note: 'Kept' });
+    await press(page, 'Rename');
+    await nameField(page).fill('Forgotten, as it is cancelled');
+    await press(page, 'Cancel');
+    await page.locator('button:focus', { hasText: 'Rename' }).waitFor();
+    for (const [before, after] of [
+      ['First', 'Second'],
+      ['Second', 'Third'],
+    ] as const) {
+      await press(page, 'Rename');
+      await page.getByText('Requests with the key work as before.').waitFor();
+      expect(await nameField(page).inputValue()).toBe(before);
+      expect(await page.getByRole('textbox', { name: 'Note' }).inputValue()).toBe('Kept');
+      await nameField(page).fill(after);
+      await press(page, 'Save');
+      await page.getByRole('heading', { name: after }).waitFor();
+      await page.locator('button:focus', { hasText: 'Rename' }).waitFor();
+    }
+  });
+
+  it('shows the change there and on the page of the audit', async () => {
+    const { page } = await openKey({ name: 'Recorded' });
+    const audit = page.getByRole('link', { name: 'Show in the audit' });
+    await audit.click();
+    await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor();
+    await page.goBack();
+    await press(page, 'Rename');
+    await nameField(page).fill('Recorded again');
+    await press(page, 'Save');
+    await page.getByRole('heading', { name: 'Recorded again' }).waitFor();
+    await page.getByText('Renamed a key').waitFor();
+    await audit.click();
+    await page.getByRole('table').getByText('Renamed a key').waitFor();
+  });
+});
+
+describe('the dialog that changes the plan of a key', () => {
+  it('moves the focus to the first field that is wrong, and changes the limits', async () => {
+    const { page } = await openKey();
+    const dialog = page.getByRole('dialog');
+    await press(page, 'Change plan');
+    await dialog.getByLabel('Own limit per minute').fill('7');
+    await confirm(page, 'Change plan');
+    await dialog.getByText('Give both limits or neither').waitFor();
+    await page.locator('input:focus').fill('70');
+    expect(await dialog.getByLabel('Own limit per day').inputValue()).toBe('70');
+    await dialog.getByText('7 per minute, 70 per day').waitFor();
+    await confirm(page, 'Change plan');
+    await page.getByText('of 70 left').waitFor();
+    await page.locator('button:focus', { hasText: 'Change plan' }).waitFor();
+  });
+
+  it('begins with the plan of the key on a page opened by its address, even after 100 other plans', async () => {
+    await store.database.query(
+      "INSERT INTO plans SELECT 'plan-' || number, 1, 1 FROM generate_series(1, 100) AS number",
+    );
+    const { page } = await openKey({ plan: 'pro' });
+    await press(page, 'Change plan');
+    expect(await page.getByRole('dialog').getByLabel('Plan').inputValue()).toBe('pro');
+    await store.database.query("DELETE FROM plans WHERE name LIKE 'plan-%'");
+  });
+
+  it('shows no form while the plans cannot be loaded', async () => {
+    const { page } = await openKey({ plan: 'pro' });
+    await page.route(PLANS_URL, (route) => route.abort());
+    await press(page, 'Change plan');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('This could not be loaded').waitFor();
+    expect(await dialog.getByLabel('Plan').count()).toBe(0);
+    await page.unroute(PLANS_URL);
+    await dialog.getByRole('button', { name: 'Try again' }).click();
+    expect(await dialog.getByLabel('Plan').inputValue()).toBe('pro');
+  });
+});
+
+describe('the dialog that rotates a key', () => {
+  it('rotates the key with an overlap, never past its expiry, and links both keys', async () => {
+    const expiresAt = new Date(Date.now() + 2 * DAY_MS);
+    const { page, key } = await openKey({ name: 'Rotated', expiresAt });
+    await press(page, 'Rotate');
+    await page.getByText('7 days').click();
+    await page.getByText('when this key expires anyway').waitFor();
+    await page.getByText('1 hour', { exact: true }).last().click();
+    await page.getByText('Then this key gets 401').waitFor();
+    await press(page, 'Rotate key');
+    expect([await statusOf(await newKey(page)), await statusOf(key)]).toEqual([200, 200]);
+    await press(page, 'I have copied it');
+    await page.getByRole('button', { name: 'Rotate' }).waitFor({ state: 'detached' });
+    await page.locator('h1:focus', { hasText: 'Rotated' }).waitFor();
+    await page.getByRole('link', { name: 'Its successor' }).click();
+    await page.getByRole('link', { name: 'The key before it' }).waitFor();
+  });
+
+  it('keeps the successor of the signed-in key on the screen when that key is rejected', async () => {
+    const { page, key } = await openOwnKey();
+    await press(page, 'Rotate');
+    await page.getByText('Now', { exact: true }).click();
+    await page.getByText('Requests with this key get 401 within a second.').waitFor();
+    await press(page, 'Rotate key');
+    const successor = await newKey(page);
+    await until(async () => (await statusOf(key)) === 401);
+    const rejection = page.waitForResponse((response) => response.status() === 401);
+    await reconnect(page);
+    await rejection;
+    expect(await newKey(page)).toBe(successor);
+    await press(page, 'I have copied it');
+    await page.getByText(/is no longer valid/).waitFor();
+    await signIn(page, successor);
+    await page.getByRole('heading', { name: 'Own', level: 1 }).waitFor();
+  });
+});
+
+describe('the dialog that revokes a key', () => {
+  it('revokes the key', async () => {
+    const { page, key } = await openKey({ name: 'Revoked' });
+    await press(page, 'Revoke');
+    await page.getByText('Requests with this key get 401 within a second. This cannot be undone.').waitFor();
+    await press(page, 'Revoke key');
+    await page.getByText('Revoked a key').waitFor();
+    await page.locator('h1:focus', { hasText: 'Revoked' }).waitFor();
+    expect(await statusOf(key)).toBe(401);
+  });
+
+  it('warns that revoking the signed-in key signs out, and signs out', async () => {
+    const { page } = await openOwnKey();
+    await press(page, 'Revoke');
+    await page.getByText('Revoking it signs you out at once.').waitFor();
+    await press(page, 'Revoke key');
+    await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
+  });
+});

@@ -1,0 +1,141 @@
+import type { Page } from 'playwright-core';
+import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
+import { layoutShift } from '../support/browser/console.js';
+import {
+  admin,
+  APPEARANCES,
+  expectSound,
+  HOSTILE_NAME,
+  LONGEST_NAME,
+  open,
+  SIGNED_OUT,
+  store,
+  useConsole,
+} from '../support/browser/console-service.js';
+import { send } from '../support/http/http.js';
+
+/** A font that replaces the system's, and panels whose last line depends on their data, move a few pixels. */
+const UNNOTICED = 0.01;
+
+let shop: IssuedKey;
+
+useConsole();
+beforeAll(async () => {
+  // Pages show the requests until now by the `Date` of responses, which is never ahead.
+  store.clock.travelTo(new Date());
+  shop = await store.issue({ name: HOSTILE_NAME, note: 'Calls at night', plan: 'pro' });
+  await store.issue({ name: LONGEST_NAME, note: HOSTILE_NAME });
+  for (const path of ['/v1/pets', '/v1/pets/1', '/v1/pets/999999']) {
+    await send(`${store.url}${path}`, { key: shop.key });
+  }
+  await store.database.query(
+    "INSERT INTO pets (name, category_id, status) SELECT unnest($1::text[]), 1, 'sold'",
+    [[HOSTILE_NAME, '\u202Egnp.exe', LONGEST_NAME, 'Fern']],
+  );
+  await store.database.query(
+    'INSERT INTO orders (quota_id, pet_id, quantity) SELECT quota_id, 1, 1000 FROM api_keys',
+  );
+});
+
+type Step = (page: Page) => Promise<unknown>;
+
+const see =
+  (text: string): Step =>
+  (page) =>
+    page.getByText(text).first().waitFor();
+
+/** The pages by their titles, with what leads to each state in which a page must be sound, and shows that it is there. */
+const PAGES: [title: string, path: string, loaded: Step, ...further: Step[]][] = [
+  ['Overview', '', see('GET /v1/pets/{petId}')],
+  [
+    'Animals',
+    '/animals',
+    see(HOSTILE_NAME),
+    async (page) => {
+      await page.getByRole('link', { name: 'Open animal 3' }).click();
+      await page.getByRole('dialog').getByText(LONGEST_NAME).waitFor();
+    },
+    async (page) => {
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Add an animal' }).click();
+      await page.getByRole('button', { name: 'Add', exact: true }).click();
+      await page.getByText('Must not be blank').waitFor();
+    },
+  ],
+  [
+    'Orders',
+    '/orders',
+    async (page) => {
+      await page.getByText('Beta', { exact: true }).last().waitFor();
+      await page.getByRole('cell', { name: '1,000' }).waitFor();
+    },
+    async (page) => {
+      await page.getByRole('button', { name: 'Place an order' }).click();
+      await page.getByText('Experimental', { exact: true }).waitFor();
+      await page.getByLabel('Animal id').fill('7');
+      await page.getByRole('button', { name: 'Place order' }).click();
+      await page.getByText(/there is none with 7/).waitFor();
+    },
+  ],
+  [
+    'Try it',
+    '/try',
+    (page) => page.getByRole('heading', { name: 'List animals' }).waitFor(),
+    async (page) => {
+      await page.getByLabel('limit').fill('0');
+      await page.getByRole('button', { name: 'Send request' }).click();
+      await page.getByRole('region', { name: 'Response body' }).waitFor();
+    },
+  ],
+  [
+    'Traffic',
+    '/admin',
+    async (page) => {
+      await page.getByRole('figure').waitFor();
+      await page.getByRole('table', { name: 'Callers of deprecated operations' }).waitFor();
+    },
+  ],
+  ['Keys', '/admin/keys', see('Calls at night')],
+  [HOSTILE_NAME, '/admin/keys/ID', see('Issued a key')],
+  [
+    'Plans',
+    '/admin/plans',
+    (page) => page.getByRole('link', { name: 'pro', exact: true }).waitFor(),
+    async (page) => {
+      await page.getByRole('link', { name: 'pro', exact: true }).click();
+      await page.getByRole('dialog').getByText(HOSTILE_NAME).waitFor();
+    },
+  ],
+  ['Audit', '/admin/audit', see(HOSTILE_NAME)],
+  ['There is no such page', '/no-such-page', see('Go to the overview')],
+];
+
+describe.each(APPEARANCES)('a page of the console (%s, %s)', (scheme, width) => {
+  it.each(PAGES)(
+    'is accessible, fits the screen, and moves less than a reader notices while it loads (%s)',
+    async (title, path, loaded, ...further) => {
+      const { key: apiKey } = path === '' ? shop : admin;
+      // The tab has the font, so that only what moves by the page itself counts.
+      const page = await open('/no-such-page', { apiKey, scheme, width });
+      await page.goto(`${store.url}/console${path.replace('ID', shop.id)}`);
+      await loaded(page);
+      await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
+      expect(await layoutShift(page)).toBeLessThan(UNNOTICED);
+      expect(await page.title()).toBe(`${title} · Animal Store`);
+      await expectSound(page);
+      for (const step of further) {
+        await step(page);
+        await expectSound(page);
+      }
+    },
+  );
+
+  it('is accessible, fits the screen, and moves less than a reader notices while it loads (sign-in)', async () => {
+    const page = await open('', { ...SIGNED_OUT, scheme, width, isAlone: true });
+    await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(await layoutShift(page)).toBeLessThan(UNNOTICED);
+    await expectSound(page);
+  });
+});
