@@ -6,7 +6,6 @@ import { SECURITY_HEADERS } from '../../../src/server/security-headers.js';
 
 /** The part of JSON Schema that the documents use. */
 export interface Schema {
-  $ref?: string;
   type?: string | string[];
   enum?: unknown[];
   format?: string;
@@ -29,13 +28,8 @@ export interface Parameter {
   schema: Schema;
 }
 
-interface Header {
-  required: boolean;
-  schema: Schema;
-}
-
 interface Response {
-  headers?: Record<string, Header | { $ref: string }>;
+  headers?: Record<string, { required: boolean; schema: Schema }>;
   content?: Record<string, { schema: Schema }>;
 }
 
@@ -52,17 +46,15 @@ export interface Operation {
   sunset: Date | null;
 }
 
-interface Document {
-  paths: Record<string, Record<string, unknown>>;
-  components: {
-    schemas: Record<string, Schema>;
-    headers: Record<string, Header>;
-    responses: Record<string, Response>;
-  };
+/** An operation as a document has it, its references replaced. */
+interface DocumentedOperation extends Pick<Operation, 'operationId' | 'responses'> {
+  parameters?: Parameter[];
+  requestBody?: { content: Record<string, { schema: Schema }> };
+  'x-stability': string;
+  'x-sunset'?: string;
 }
 
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
-const NAME = 'openapi';
+const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete']);
 const FILES = ['openapi.json', 'admin-openapi.json'];
 /** Headers of HTTP itself, which the document does not list. */
 const OF_HTTP = new Set([
@@ -80,58 +72,15 @@ const OF_EVERY_RESPONSE = new Map(
   Object.entries(SECURITY_HEADERS).map(([name, value]) => [name.toLowerCase(), value]),
 );
 
-/** The committed OpenAPI documents as one, and the check of responses against them. */
+/** The operations of the committed OpenAPI documents, and the check of responses against them. */
 export class ApiDocument {
-  private readonly document: Document;
+  readonly operations: Operation[];
   private readonly ajv = new Ajv2020.default({ strict: false, allErrors: true, coerceTypes: false });
 
   /** @param files the documents. */
   constructor(files = FILES) {
-    this.document = joined(files.map((file) => JSON.parse(readFileSync(file, 'utf8')) as Document));
     addFormats.default(this.ajv);
-    this.ajv.addSchema(closed(this.document), NAME);
-  }
-
-  get operations(): Operation[] {
-    return Object.entries(this.document.paths).flatMap(([path, item]) =>
-      METHODS.filter((method) => method in item).map((method) => {
-        const operation = item[method] as {
-          operationId: string;
-          parameters?: Parameter[];
-          requestBody?: { content: Record<string, { schema: Schema }> };
-          responses: Record<string, Response & { $ref?: string }>;
-          'x-stability': string;
-          'x-sunset'?: string;
-        };
-        const { 'x-stability': stability, 'x-sunset': sunset } = operation;
-        return {
-          operationId: operation.operationId,
-          method: method.toUpperCase(),
-          path: path.startsWith('/admin') ? path : `/v1${path}`,
-          parameters: operation.parameters ?? [],
-          body: operation.requestBody?.content['application/json']?.schema ?? null,
-          responses: this.resolved(operation.responses),
-          stability,
-          sunset: sunset === undefined ? null : new Date(sunset),
-        };
-      }),
-    );
-  }
-
-  /** The responses, with those that they refer to. */
-  private resolved(responses: Record<string, Response & { $ref?: string }>): Record<string, Response> {
-    return Object.fromEntries(
-      Object.entries(responses).map(([status, response]) => [
-        status,
-        this.document.components.responses[response.$ref?.split('/').at(-1) ?? ''] ?? response,
-      ]),
-    );
-  }
-
-  /** The schema that this one refers to, or itself. */
-  resolve(schema: Schema): Schema {
-    const name = schema.$ref?.split('/').at(-1);
-    return name === undefined ? schema : (this.document.components.schemas[name] ?? {});
+    this.operations = files.flatMap(readOperations);
   }
 
   /** Returns a line for each difference between a response and the document. */
@@ -160,16 +109,12 @@ export class ApiDocument {
       (name) => !names.has(name) && !OF_HTTP.has(name) && !OF_EVERY_RESPONSE.has(name),
     );
     const unsafe = [...OF_EVERY_RESPONSE].filter(([name, value]) => headers.get(name) !== value);
-    const wrong = Object.entries(listed).flatMap(([name, described]) => {
-      const header =
-        '$ref' in described
-          ? this.document.components.headers[described.$ref.split('/').at(-1) ?? '']
-          : described;
+    const wrong = Object.entries(listed).flatMap(([name, { required, schema }]) => {
       const value = headers.get(name);
-      if (header === undefined || value === null) {
-        return header?.required === false ? [] : [`the header ${name} is missing`];
+      if (value === null) {
+        return required ? [`the header ${name} is missing`] : [];
       }
-      return this.faults(header.schema, header.schema.type === 'integer' ? Number(value) : value, name);
+      return this.faults(schema, schema.type === 'integer' ? Number(value) : value, name);
     });
     return [
       ...unlisted.map((name) => `the header ${name} is not listed`),
@@ -179,37 +124,47 @@ export class ApiDocument {
   }
 
   private faults(schema: Schema, value: unknown, what: string): string[] {
-    const absolute = JSON.parse(JSON.stringify(closed(schema)).replaceAll('"#/', `"${NAME}#/`)) as Schema;
-    const isValid = this.ajv.validate(absolute, value);
+    const isValid = this.ajv.validate(schema, value);
     return isValid
       ? []
       : (this.ajv.errors ?? []).map(({ instancePath, message }) => `${what}${instancePath} ${message}`);
   }
 }
 
-/** Joins the documents. Components with the same name are the same. */
-function joined(documents: Document[]): Document {
-  const join = <Value>(of: (document: Document) => Record<string, Value>) =>
-    Object.fromEntries(documents.flatMap((document) => Object.entries(of(document))));
-  return {
-    paths: join(({ paths }) => paths),
-    components: {
-      schemas: join(({ components }) => components.schemas),
-      headers: join(({ components }) => components.headers),
-      responses: join(({ components }) => components.responses),
-    },
-  };
+function readOperations(file: string): Operation[] {
+  const document = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+  const paths = closed(document['paths'], document) as Record<string, Record<string, DocumentedOperation>>;
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item)
+      .filter(([method]) => METHODS.has(method))
+      .map(([method, operation]) => ({
+        ...operation,
+        method: method.toUpperCase(),
+        path: path.startsWith('/admin') ? path : `/v1${path}`,
+        parameters: operation.parameters ?? [],
+        body: operation.requestBody?.content['application/json']?.schema ?? null,
+        stability: operation['x-stability'],
+        sunset: operation['x-sunset'] === undefined ? null : new Date(operation['x-sunset']),
+      })),
+  );
 }
 
-/** Returns the schema without additional properties: fields may be added later, but none may be sent by mistake. */
-function closed<Value>(schema: Value): Value {
-  return JSON.parse(JSON.stringify(schema), (_name, value: unknown) =>
-    isObjectSchema(value) ? { additionalProperties: false, ...value } : value,
-  ) as Value;
-}
-
-function isObjectSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && 'type' in value && value.type === 'object';
+/**
+ * Returns a part of a document with its references replaced. Its schemas allow no additional properties: fields may be added later,
+ * but none may be sent by mistake.
+ */
+function closed(part: unknown, document: unknown): unknown {
+  return JSON.parse(JSON.stringify(part), (_name, value: unknown) => {
+    if (typeof value !== 'object' || value === null) {
+      return value;
+    }
+    if ('$ref' in value) {
+      const keys = String(value.$ref).split('/').slice(1);
+      const target = keys.reduce((parent, key) => (parent as Record<string, unknown>)[key], document);
+      return closed(target, document);
+    }
+    return 'type' in value && value.type === 'object' ? { additionalProperties: false, ...value } : value;
+  });
 }
 
 /** Returns the numbers that are no int64. Reads their digits, as a parsed number may have lost some. */

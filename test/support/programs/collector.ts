@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -26,15 +27,7 @@ interface Posting {
 }
 
 /** A collector of spans, by OTLP over HTTP. */
-export interface Collector {
-  url: string;
-  postings: Posting[];
-  /** The spans received as JSON. */
-  spans(): ReceivedSpan[];
-  /** Waits for a span. */
-  span(matches: (span: ReceivedSpan) => boolean): Promise<ReceivedSpan>;
-  close(): Promise<void>;
-}
+export type Collector = Awaited<ReturnType<typeof startCollector>>;
 
 interface Attribute {
   key: string;
@@ -72,7 +65,7 @@ function spansOf({ body, type }: Posting): ReceivedSpan[] {
 }
 
 /** @param statusOf returns the status of the next response; null for no response. */
-export async function startCollector(statusOf: () => number | null = () => 200): Promise<Collector> {
+export async function startCollector(statusOf: () => number | null = () => 200) {
   const postings: Posting[] = [];
   const server = createServer((request, response) => {
     void buffer(request).then((body) => {
@@ -83,21 +76,22 @@ export async function startCollector(statusOf: () => number | null = () => 200):
         response.writeHead(status, { 'Content-Type': 'application/json' }).end('{}');
       }
     });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  /** Returns the spans received as JSON. */
   const spans = () => postings.flatMap(spansOf);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     postings,
     spans,
-    span: async (matches) => {
+    /** Waits for a span. */
+    span: async (matches: (span: ReceivedSpan) => boolean) => {
       await until(() => spans().some(matches));
       return spans().find(matches) as ReceivedSpan;
     },
     close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
+      new Promise<unknown>((resolve) => {
+        server.close(resolve).closeAllConnections();
       }),
   };
 }
