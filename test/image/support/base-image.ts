@@ -81,14 +81,7 @@ async function installDebian(root: string, suite: string): Promise<void> {
 async function unpackNode(folder: string, version: string): Promise<void> {
   const name = `node-linux-${process.arch}`;
   await command('npm', 'pack', '--silent', `${name}@${version}`, '--pack-destination', folder);
-  await command(
-    'tar',
-    '--extract',
-    '--directory',
-    folder,
-    '--file',
-    path.join(folder, `${name}-${version}.tgz`),
-  );
+  await command('tar', '--extract', `--directory=${folder}`, `--file=${folder}/${name}-${version}.tgz`);
 }
 
 /** @param unpacked the package `node`, whose folders are those of Node's own archive. */

@@ -20,9 +20,13 @@ export interface ComposeFile {
 
 /** Reads a Compose file as Compose would with these variables in `.env`. */
 export async function readComposeFile(file: string, variables: Variables = {}): Promise<ComposeFile> {
-  const content = parse(await readFile(file, 'utf8'), { merge: true });
-  const { services, ...rest } = interpolate(content, variables) as ComposeFile;
-  return { ...rest, services: resolveEnvironments(services, variables) };
+  const interpolated = (_name: unknown, value: unknown) =>
+    typeof value === 'string' ? interpolate(value, variables) : value;
+  const content: ComposeFile = parse(await readFile(file, 'utf8'), interpolated, { merge: true });
+  for (const service of Object.values(content.services)) {
+    service.environment = resolve(service.environment ?? {}, variables);
+  }
+  return content;
 }
 
 /** Lays a file over another one, as Compose does with those of several `-f`: what it says of a service is added to it. */
@@ -35,25 +39,10 @@ export function overlay(base: ComposeFile, over: ComposeFile): ComposeFile {
   return { ...base, ...over, services };
 }
 
-function interpolate(value: unknown, variables: Variables): unknown {
-  if (typeof value === 'string') {
-    return interpolateText(value, variables);
-  }
-  if (Array.isArray(value)) {
-    return value.map((each) => interpolate(each, variables));
-  }
-  if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(
-      Object.entries(value).map(([name, each]) => [name, interpolate(each, variables)]),
-    );
-  }
-  return value;
-}
-
 /** The forms of the Compose specification that stand in for a variable that is missing, or (with a colon) empty. */
 const VARIABLE = /\$\{(\w+)(?:(:?)([-+])([^}]*))?\}/g;
 
-function interpolateText(text: string, variables: Variables): string {
+function interpolate(text: string, variables: Variables): string {
   return text.replace(VARIABLE, (_all, name: string, colon = '', sign = '', word = '') => {
     const value = variables[name];
     const isThere = value !== undefined && (colon === '' || value !== '');
@@ -62,17 +51,11 @@ function interpolateText(text: string, variables: Variables): string {
 }
 
 /** A variable without a value is that of `.env`, or none. */
-function resolveEnvironments(
-  services: Record<string, Service>,
-  variables: Variables,
-): Record<string, Service> {
+function resolve(environment: NonNullable<Service['environment']>, variables: Variables) {
   return Object.fromEntries(
-    Object.entries(services).map(([service, { environment = {}, ...rest }]) => {
-      const resolved = Object.entries(environment).flatMap(([name, value]) => {
-        const found = value ?? variables[name];
-        return found === undefined ? [] : [[name, String(found)]];
-      });
-      return [service, { ...rest, environment: Object.fromEntries(resolved) }];
+    Object.entries(environment).flatMap(([name, value]) => {
+      const found = value ?? variables[name];
+      return found === undefined ? [] : [[name, String(found)]];
     }),
   );
 }

@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { type Ended, KeptOutput } from '../../support/programs/kept-output.js';
 import type { Image } from './image.js';
 
 const NODE_USER = '1000';
@@ -14,23 +14,11 @@ interface ContainerOptions {
   secrets?: Record<string, string>;
 }
 
-/** How a process ended, and what it wrote. */
-interface Ended {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
-
 /**
  * Runs a command of the image as `docker run --read-only --cap-drop ALL --network host` does: with its own files and processes, as
  * process 1. (`buildah run` can neither make the files read-only nor pass signals on.)
  */
-export class Container {
-  private readonly child: ChildProcess;
-  private stdout = '';
-  private stderr = '';
-  readonly ended: Promise<Ended>;
-
+export class Container extends KeptOutput {
   constructor(image: Image, { command, env = {}, secrets = {} }: ContainerOptions = {}) {
     const { root, config } = image;
     const mounts = Object.entries(secrets).flatMap(([name, file]) => [
@@ -38,55 +26,45 @@ export class Container {
       file,
       `/run/secrets/${name}`,
     ]);
-    const variables = Object.entries({ ...config.env, ...env });
-    this.child = spawn(
-      'bwrap',
-      [
-        ...'--unshare-pid --unshare-ipc --unshare-uts --as-pid-1 --die-with-parent'.split(' '),
-        ...`--ro-bind ${root} / --proc /proc --dev /dev --chdir ${config.workingDir}`.split(' '),
-        ...'--tmpfs /run --perms 0755 --dir /run/secrets'.split(' '),
-        ...mounts,
-        '--clearenv',
-        ...variables.flatMap(([name, value]) => ['--setenv', name, value]),
-        '--',
-        // The program replaces this one, as process 1.
-        ...`setpriv --reuid=${NODE_USER} --regid=${NODE_USER} --clear-groups`.split(' '),
-        ...'--bounding-set=-all --inh-caps=-all --no-new-privs --'.split(' '),
-        ...config.entrypoint,
-        ...(command ?? config.command),
-      ],
-      { stdio: ['ignore', 'pipe', 'pipe'] },
+    const variables = [...config.Env, ...Object.entries(env).map((entry) => entry.join('='))];
+    super(
+      spawn(
+        'bwrap',
+        [
+          ...'--unshare-pid --unshare-ipc --unshare-uts --as-pid-1 --die-with-parent'.split(' '),
+          ...`--ro-bind ${root} / --proc /proc --dev /dev --chdir ${config.WorkingDir}`.split(' '),
+          ...'--tmpfs /run --perms 0755 --dir /run/secrets'.split(' '),
+          ...mounts,
+          '--clearenv',
+          ...variables.flatMap((variable) => ['--setenv', ...variable.split(/=(.*)/s, 2)]),
+          '--',
+          // The program replaces this one, as process 1.
+          ...`setpriv --reuid=${NODE_USER} --regid=${NODE_USER} --clear-groups`.split(' '),
+          ...'--bounding-set=-all --inh-caps=-all --no-new-privs --'.split(' '),
+          ...config.Entrypoint,
+          ...(command ?? config.Cmd),
+        ],
+        { stdio: ['ignore', 'pipe', 'pipe'] },
+      ),
     );
-    this.child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
-    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
-    this.ended = once(this.child, 'close').then(([code]) => ({
-      code,
-      stdout: this.stdout,
-      stderr: this.stderr,
-    }));
-  }
-
-  /** What it has written so far. */
-  get output(): string {
-    return this.stdout + this.stderr;
   }
 
   /** Sends a signal to process 1 if it still runs, and waits for its end. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended> {
     if (this.child.exitCode === null) {
-      process.kill(await this.pid(), signal);
+      process.kill(await this.firstProcess(), signal);
     }
     return this.ended;
   }
 
   /** Returns the environment of process 1. */
   async environment(): Promise<string> {
-    return readFile(`/proc/${await this.pid()}/environ`, 'utf8');
+    return readFile(`/proc/${await this.firstProcess()}/environ`, 'utf8');
   }
 
   /** Returns the id of process 1 on this machine. @throws Error if it has not started. */
-  private async pid(): Promise<number> {
-    const { pid } = this.child;
+  private async firstProcess(): Promise<number> {
+    const { pid } = this;
     const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
     if (children === '') {
       throw new Error('Process 1 has not started');

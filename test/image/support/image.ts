@@ -6,15 +6,13 @@ import { command } from './command.js';
 
 const IMAGE = 'animal-store';
 
-/** The configuration of the image. */
+/** What we read of the configuration of the image, which has Docker's names. */
 interface ImageConfig {
-  user: string;
-  workingDir: string;
-  env: Record<string, string>;
-  entrypoint: string[];
-  command: string[];
-  healthCheck: string[];
-  exposedPorts: string[];
+  WorkingDir: string;
+  Env: string[];
+  Entrypoint: string[];
+  Cmd: string[];
+  Healthcheck: { Test: string[] };
 }
 
 /** An image that was built, with its files in reach. */
@@ -52,37 +50,20 @@ export class ImageStore {
     const archive = await baseImageArchive(base);
     const empty = await this.buildah('from', 'scratch');
     await this.buildah('add', '--quiet', empty, archive, '/');
-    await this.buildah(
-      'config',
-      '--env',
-      `NODE_VERSION=${base.nodeVersion}`,
-      '--entrypoint',
-      '["docker-entrypoint.sh"]',
-      '--cmd',
-      'node',
-      '--env',
-      'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-      empty,
-    );
+    const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+    const environment = [`--env=NODE_VERSION=${base.nodeVersion}`, `--env=PATH=${PATH}`];
+    const program = ['--entrypoint=["docker-entrypoint.sh"]', '--cmd=node'];
+    await this.buildah('config', ...environment, ...program, empty);
     await this.buildah('commit', '--quiet', '--rm', empty, `docker.io/library/${base.name}`);
     const startedAt = performance.now();
-    await this.buildah(
-      'bud',
-      '--pull-never',
-      '--network',
-      'host',
-      '--format',
-      'docker',
-      '--tag',
-      IMAGE,
-      folder,
-    );
+    await this.buildah('bud', '--pull-never', '--network=host', '--format=docker', `--tag=${IMAGE}`, folder);
     const buildSeconds = (performance.now() - startedAt) / 1000;
     const container = await this.buildah('from', '--pull-never', IMAGE);
     const root = await this.buildah('mount', container);
+    const { Docker } = JSON.parse(await this.buildah('inspect', '--type=image', IMAGE));
     return {
       root,
-      config: await this.config(),
+      config: Docker.config,
       sizeBytes: await this.size(IMAGE),
       baseSizeBytes: await this.size(base.name),
       buildSeconds,
@@ -92,20 +73,6 @@ export class ImageStore {
   async remove(): Promise<void> {
     await this.buildah('umount', '--all');
     await rm(this.folder, { recursive: true });
-  }
-
-  private async config(): Promise<ImageConfig> {
-    const { Docker } = JSON.parse(await this.buildah('inspect', '--type', 'image', IMAGE));
-    const { User, WorkingDir, Env, Entrypoint, Cmd, Healthcheck, ExposedPorts } = Docker.config;
-    return {
-      user: User,
-      workingDir: WorkingDir,
-      env: Object.fromEntries((Env as string[]).map((line) => line.split(/=(.*)/s, 2))),
-      entrypoint: Entrypoint,
-      command: Cmd,
-      healthCheck: Healthcheck.Test,
-      exposedPorts: Object.keys(ExposedPorts),
-    };
   }
 
   /** Of its layers, as they are in an archive of the image that compresses nothing. */
@@ -120,18 +87,8 @@ export class ImageStore {
 
   private buildah(...args: string[]): Promise<string> {
     const { folder, driver } = this;
-    return command(
-      'env',
-      'BUILDAH_ISOLATION=chroot',
-      `TMPDIR=${folder}`,
-      'buildah',
-      '--storage-driver',
-      driver,
-      '--root',
-      path.join(folder, driver),
-      '--runroot',
-      path.join(folder, 'run'),
-      ...args,
-    );
+    const environment = ['BUILDAH_ISOLATION=chroot', `TMPDIR=${folder}`];
+    const place = [`--storage-driver=${driver}`, `--root=${folder}/${driver}`, `--runroot=${folder}/run`];
+    return command('env', ...environment, 'buildah', ...place, ...args);
   }
 }

@@ -1,19 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { until } from '../eventually.js';
 import { send } from '../http/http.js';
+import { type Ended, KeptOutput } from '../programs/kept-output.js';
+
+export type { Ended };
 
 const ROOT = path.join(__dirname, '..', '..', '..');
 const PSEUDO_TERMINAL = path.join(__dirname, 'pseudo-terminal.py');
 const PATIENCE_MS = 30_000;
-
-/** The output of a process, and how it ended. */
-export interface Ended {
-  code: number | null;
-  signal: NodeJS.Signals | null;
-  stdout: string;
-  stderr: string;
-}
 
 /** Settings of this machine that the service must not inherit. */
 export const CLEAN = {
@@ -37,12 +32,7 @@ interface TerminalOptions {
 }
 
 /** The built service, or one of its commands, as a process. */
-export class ServiceProcess {
-  private readonly child: ChildProcess;
-  stdout = '';
-  stderr = '';
-  readonly ended: Promise<Ended>;
-
+export class ServiceProcess extends KeptOutput {
   /**
    * @param script below `dist`.
    * @param terminal to run it on one, whose whole output is then on standard output.
@@ -55,26 +45,14 @@ export class ServiceProcess {
   ) {
     const node = [process.execPath, '--max-old-space-size=512', path.join(ROOT, 'dist', script), ...args];
     const [command = '', ...rest] = [...(terminal === null ? [] : onTerminal(terminal)), ...node];
-    this.child = spawn(command, rest, {
-      env: { ...process.env, ...CLEAN, ...env },
-      // A group of its own, as a terminal gives it: Ctrl-C reaches the whole group.
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    this.child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
-    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
-    this.ended = new Promise((resolve) => {
-      this.child.once('close', (code, signal) =>
-        resolve({ code, signal, stdout: this.stdout, stderr: this.stderr }),
-      );
-    });
-  }
-
-  get pid(): number {
-    if (this.child.pid === undefined) {
-      throw new Error('The process did not start');
-    }
-    return this.child.pid;
+    super(
+      spawn(command, rest, {
+        env: { ...process.env, ...CLEAN, ...env },
+        // A group of its own, as a terminal gives it: Ctrl-C reaches the whole group.
+        detached: true,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    );
   }
 
   /** Returns the address on which it listens. */
