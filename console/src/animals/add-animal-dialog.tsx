@@ -1,6 +1,6 @@
-import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { Modal, NativeSelect, TextInput } from '@mantine/core';
 import type { NewPet, Pet, PetStatus } from 'animal-store-client';
-import { FormError } from '../feedback/form-error';
+import { DialogForm } from '../form/dialog-form';
 import { toInteger } from '../form/integer';
 import { useSubmission } from '../form/use-submission';
 import { useStore } from '../session/session';
@@ -31,42 +31,38 @@ export function AddAnimalDialog({ opened, onClose, onAdded }: AddAnimalDialogPro
   });
   return (
     <Modal opened={opened} onClose={onClose} onExitTransitionEnd={clearErrors} title="Add an animal">
-      <form onSubmit={submit} noValidate>
-        <Stack>
-          {error !== null && <FormError error={error} title="The animal was not added" />}
-          <TextInput
-            key={form.key('name')}
-            {...form.getInputProps('name')}
-            label="Name"
-            withAsterisk
-            autoComplete="off"
-            data-autofocus
-          />
-          <TextInput
-            key={form.key('categoryId')}
-            {...form.getInputProps('categoryId')}
-            label="Category id"
-            description="A whole number; the store gives it no meaning of its own"
-            withAsterisk
-            autoComplete="off"
-            inputMode="numeric"
-          />
-          <NativeSelect
-            key={form.key('status')}
-            {...form.getInputProps('status')}
-            label="Status"
-            data={STATUSES}
-          />
-          <Group justify="flex-end" gap="sm" mt="xs">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={isPending}>
-              Add
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <DialogForm
+        action="Add"
+        isPending={isPending}
+        error={error}
+        failure="The animal was not added"
+        onSubmit={submit}
+        onClose={onClose}
+      >
+        <TextInput
+          key={form.key('name')}
+          {...form.getInputProps('name')}
+          label="Name"
+          withAsterisk
+          autoComplete="off"
+          data-autofocus
+        />
+        <TextInput
+          key={form.key('categoryId')}
+          {...form.getInputProps('categoryId')}
+          label="Category id"
+          description="A whole number; the store gives it no meaning of its own"
+          withAsterisk
+          autoComplete="off"
+          inputMode="numeric"
+        />
+        <NativeSelect
+          key={form.key('status')}
+          {...form.getInputProps('status')}
+          label="Status"
+          data={STATUSES}
+        />
+      </DialogForm>
     </Modal>
   );
 }

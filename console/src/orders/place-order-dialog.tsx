@@ -1,7 +1,7 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Group, Modal, TextInput } from '@mantine/core';
 import { type NewOrder, NotFoundError, type Order } from 'animal-store-client';
 import { useRef } from 'react';
-import { FormError } from '../feedback/form-error';
+import { DialogForm } from '../form/dialog-form';
 import { toInteger } from '../form/integer';
 import { useSubmission } from '../form/use-submission';
 import { useStore } from '../session/session';
@@ -46,42 +46,34 @@ export function PlaceOrderDialog({ opened, onClose, onPlaced }: PlaceOrderDialog
       {error instanceof NotFoundError ? (
         <NotOffered onClose={onClose} />
       ) : (
-        <form onSubmit={submit} noValidate>
-          <Stack>
-            {error !== null && <FormError error={error} title="The order was not placed" />}
-            <TextInput
-              key={form.key('petId')}
-              {...form.getInputProps('petId')}
-              label="Animal id"
-              description="As the list of animals shows it"
-              withAsterisk
-              autoComplete="off"
-              inputMode="numeric"
-              data-autofocus
-            />
-            <TextInput
-              key={form.key('quantity')}
-              {...form.getInputProps('quantity')}
-              label="Quantity"
-              withAsterisk
-              autoComplete="off"
-              inputMode="numeric"
-            />
-            <ShipDateInput
-              key={form.key('shipDate')}
-              {...form.getInputProps('shipDate')}
-              ref={shipDateInput}
-            />
-            <Group justify="flex-end" gap="sm" mt="xs">
-              <Button variant="default" onClick={onClose}>
-                Cancel
-              </Button>
-              <Button type="submit" loading={isPending}>
-                Place order
-              </Button>
-            </Group>
-          </Stack>
-        </form>
+        <DialogForm
+          action="Place order"
+          isPending={isPending}
+          error={error}
+          failure="The order was not placed"
+          onSubmit={submit}
+          onClose={onClose}
+        >
+          <TextInput
+            key={form.key('petId')}
+            {...form.getInputProps('petId')}
+            label="Animal id"
+            description="As the list of animals shows it"
+            withAsterisk
+            autoComplete="off"
+            inputMode="numeric"
+            data-autofocus
+          />
+          <TextInput
+            key={form.key('quantity')}
+            {...form.getInputProps('quantity')}
+            label="Quantity"
+            withAsterisk
+            autoComplete="off"
+            inputMode="numeric"
+          />
+          <ShipDateInput key={form.key('shipDate')} {...form.getInputProps('shipDate')} ref={shipDateInput} />
+        </DialogForm>
       )}
     </Modal>
   );

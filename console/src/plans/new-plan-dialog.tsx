@@ -1,6 +1,6 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Modal, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { FormError } from '../feedback/form-error';
+import { DialogForm } from '../form/dialog-form';
 import { useSubmission } from '../form/use-submission';
 import { useStore } from '../session/session';
 import { LimitFields } from './limit-fields';
@@ -31,31 +31,26 @@ export function NewPlanDialog({ opened, onClose }: NewPlanDialogProps) {
   });
   return (
     <Modal opened={opened} onClose={onClose} onExitTransitionEnd={clearErrors} title="New plan">
-      <form onSubmit={submit} noValidate>
-        <Stack>
-          {error !== null && (
-            <FormError error={error} title="The plan was not created" noResponse={NO_RESPONSE} />
-          )}
-          <TextInput
-            key={form.key('name')}
-            {...form.getInputProps('name')}
-            label="Name"
-            description="Lower-case letters, digits and hyphens"
-            autoComplete="off"
-            withAsterisk
-            data-autofocus
-          />
-          <LimitFields form={form} />
-          <Group justify="flex-end" gap="sm" mt="xs">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={isPending}>
-              Create plan
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <DialogForm
+        action="Create plan"
+        isPending={isPending}
+        error={error}
+        failure="The plan was not created"
+        noResponse={NO_RESPONSE}
+        onSubmit={submit}
+        onClose={onClose}
+      >
+        <TextInput
+          key={form.key('name')}
+          {...form.getInputProps('name')}
+          label="Name"
+          description="Lower-case letters, digits and hyphens"
+          autoComplete="off"
+          withAsterisk
+          data-autofocus
+        />
+        <LimitFields form={form} />
+      </DialogForm>
     </Modal>
   );
 }

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { expiryError, ExpiryFields, toExpiry } from '../../form/expiry-fields';
 import { useSubmission } from '../../form/use-submission';
 import { useStore } from '../../session/session';
-import { DialogForm } from './dialog-form';
+import { DialogForm } from '../../form/dialog-form';
 import { LabelFields, toLabel } from './label-fields';
 import { PlanFields } from './plan-fields';
 import { quotaErrors, quotaFields } from './quota-values';

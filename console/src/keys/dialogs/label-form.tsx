@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import { useSubmission } from '../../form/use-submission';
 import { useStore } from '../../session/session';
-import { DialogForm } from './dialog-form';
+import { DialogForm } from '../../form/dialog-form';
 import type { KeyFormProps } from './key-form';
 import { LabelFields, toLabel } from './label-fields';
 

@@ -7,7 +7,7 @@ import { limitsText } from '../../format/limits';
 import { UntrustedText } from '../../format/untrusted-text';
 import { Fact } from '../../layout/fact';
 import { useStore } from '../../session/session';
-import { DialogForm } from './dialog-form';
+import { DialogForm } from '../../form/dialog-form';
 import type { KeyFormProps } from './key-form';
 import { quotaKeysQuery } from '../key-query';
 import { PlanFields } from './plan-fields';

@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useStore } from '../../session/session';
-import { DialogForm } from './dialog-form';
+import { DialogForm } from '../../form/dialog-form';
 import type { KeyFormProps } from './key-form';
 import { OwnKeyWarning } from './own-key-warning';
 

@@ -6,7 +6,7 @@ import { useSubmission } from '../../form/use-submission';
 import { Instant } from '../../format/instant';
 import { serviceNowMs } from '../../session/service-clock';
 import { useSessionHold, useStore } from '../../session/session';
-import { DialogForm } from './dialog-form';
+import { DialogForm } from '../../form/dialog-form';
 import type { KeyFormProps } from './key-form';
 import { OwnKeyWarning } from './own-key-warning';
 

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { Instant } from '../../format/instant';
 import { useStore } from '../../session/session';
-import { DialogForm } from './dialog-form';
+import { DialogForm } from '../../form/dialog-form';
 import type { KeyFormProps } from './key-form';
 
 /** Lifts the ban of a key's quota. */

@@ -1,6 +1,6 @@
 import { Button, Group, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { FormError } from '../../feedback/form-error';
+import { FormError } from '../feedback/form-error';
 
 interface DialogFormProps {
   /** The button that sends it. */
