@@ -1,5 +1,4 @@
 import { untilMinuteLasts } from '../support/counters/clock.js';
-import { Crowd } from '../support/load/crowd.js';
 import { DebianPostgres, describeOnDebianPostgres } from '../support/database/debian-postgres.js';
 import { eventually } from '../support/eventually.js';
 import { expectPromisesKept, type Readiness } from '../support/faults/fault-promises.js';
@@ -7,14 +6,11 @@ import { type Course, type Fault, suffer } from '../support/faults/faults.js';
 import { hold } from '../support/load/holding.js';
 import { send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';
-import { OperatedService } from '../support/service/operated-service.js';
+import { OPERATED_ROLE, OperatedService } from '../support/service/operated-service.js';
 import { query } from '../support/database/database.js';
 
 /** More than it takes to ban a key. */
 const BURST_MS = 5_000;
-const MAX_CONNECTIONS = 40;
-/** Of these, the connections that PostgreSQL reserves for superusers. */
-const RESERVED = 3;
 
 describeOnDebianPostgres('a service under load', () => {
   let server: DebianPostgres;
@@ -22,7 +18,7 @@ describeOnDebianPostgres('a service under load', () => {
   let url: string;
 
   beforeAll(async () => {
-    server = await DebianPostgres.create('fsync = on', `max_connections = ${MAX_CONNECTIONS}`);
+    server = await DebianPostgres.create('fsync = on');
     await server.start();
     service = await OperatedService.on(server);
     url = await service.startReady();
@@ -78,30 +74,30 @@ describeOnDebianPostgres('a service under load', () => {
     expect(course.failedResponses).toEqual([]);
   });
 
+  /** Lets the service have at most so many connections (-1: any number), as when other clients have the rest. */
+  const allowConnections = (count: number) =>
+    query(server.url(), `ALTER ROLE ${OPERATED_ROLE} CONNECTION LIMIT ${count}`);
+
   it('continues with its connections when no others are left', async () => {
-    const crowd = new Crowd(service.databaseUrl);
     const course = await runFault(
-      { happen: () => crowd.fill(), lastsMs: 1000, end: () => crowd.leave() },
+      { happen: () => allowConnections(0), lastsMs: 1000, end: () => allowConnections(-1) },
       'ready',
     );
     expect(course.failedResponses).toEqual([]);
   });
 
   it('recovers when other clients take all connections', async () => {
-    const crowd = new Crowd(service.databaseUrl);
     const course = await runFault(
       {
         happen: async () => {
-          while (crowd.size < MAX_CONNECTIONS - RESERVED) {
-            await query(
-              server.url(),
-              `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'animal-store%'`,
-            );
-            await crowd.fill();
-          }
+          await allowConnections(0);
+          await query(
+            server.url(),
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'animal-store%'`,
+          );
         },
         lastsMs: 1500,
-        end: () => crowd.leave(),
+        end: () => allowConnections(-1),
       },
       'not ready',
     );

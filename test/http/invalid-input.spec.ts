@@ -89,7 +89,7 @@ function wrongParameters(path: string, name: string, schema: Schema): Wrong[] {
 }
 
 function validParameter({ name, schema }: Parameter): string {
-  const { type, format, enum: choices } = api.resolve(schema);
+  const { type, format, enum: choices } = schema;
   if (choices !== undefined) {
     return String(choices[0]);
   }
@@ -151,7 +151,7 @@ describe.each(withNames(lists))('%s', (name, { path, parameters }) => {
   it.each(query.map((parameter) => [parameter.name, parameter.schema] as const))(
     'returns 400 that names its fault, and no Link, for an invalid or repeated %s',
     async (parameter, schema) => {
-      const wrong = wrongParameters(path, parameter, api.resolve(schema));
+      const wrong = wrongParameters(path, parameter, schema);
       const cases = wrong.flatMap(([fault, values]) =>
         values.map((value) => [`${parameter}=${value}`, fault]),
       );
@@ -192,7 +192,7 @@ describe.each(withNames(lists))('%s', (name, { path, parameters }) => {
 });
 
 describe.each(withNames(api.operations.filter(({ body }) => body !== null)))('%s', (name, { body }) => {
-  const { properties = {}, required = [], examples = [] } = api.resolve(body ?? {});
+  const { properties = {}, required = [], examples = [] } = body ?? {};
   const unchanged = (work: () => Promise<void>) => changingNothing(admin.store.database, work);
   const attempt = (json: string) => admin.send(requestOf(name), json);
   /** The example in the document, with another value of a field. */
@@ -205,7 +205,7 @@ describe.each(withNames(api.operations.filter(({ body }) => body !== null)))('%s
     'returns 400 that names its fault, and changes nothing, for an invalid %s',
     (field, schema) =>
       unchanged(async () => {
-        const [fault, values] = wrongFields(api.resolve(schema));
+        const [fault, values] = wrongFields(schema);
         for (const json of values) {
           const response = await attempt(withField(field, json));
           expectInvalid(response, new RegExp(`^${field} ${fault}(; per\\w+ is required with per\\w+)?$`));

@@ -37,7 +37,7 @@ export function expectResponsesInFormAndInTime(course: Course): void {
 
 /** Expects the process to be live throughout, and its readiness to be correct and reported in time. */
 export function expectTruthfulHealth(course: Course, readiness: Readiness): void {
-  const { livez, readyz } = course.health;
+  const { livez, readyz } = course;
   expect(new Set(livez.map(({ status }) => status))).toEqual(new Set([200]));
   expect(longest(livez)).toBeLessThan(LIVE_MS);
   expect(longest(readyz)).toBeLessThan(READINESS_MS + SLACK_MS);
@@ -59,7 +59,7 @@ export async function expectNothingLost(
 ): Promise<void> {
   const rows = await database.query<{ id: string; name: string }>('SELECT id, name FROM pets');
   const kept = new Map(rows.map(({ id, name }) => [Number(id), name]));
-  const { acknowledged } = course.load;
+  const { acknowledged } = course;
   expect(acknowledged.size).toBeGreaterThan(0);
   expect([...acknowledged].filter(([id, name]) => kept.get(id) !== name)).toEqual([]);
   const once = rows.map(({ name }) => name).filter((name) => name.startsWith('add-once'));

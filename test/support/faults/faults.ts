@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { HealthWatch } from '../service/health-watch.js';
-import type { HttpResponse } from '../http/http.js';
 import { isServed, type Kind, Load, type Seen } from '../load/load.js';
 
 /** How long the load runs before the fault. */
@@ -25,96 +24,54 @@ interface Times {
 }
 
 /** What clients and a load balancer saw of a service during a fault. */
-export class Course {
-  constructor(
-    private readonly times: Times,
-    readonly load: Load,
-    readonly health: HealthWatch,
-  ) {}
+export type Course = ReturnType<typeof describeCourse>;
 
-  /** The number of requests that failed before the fault. */
-  get failedBefore(): number {
-    return this.load.seen.filter((seen) => seen.endedMs < this.times.beganMs && !isServed(seen)).length;
-  }
-
-  /** The number of requests that were in flight when the fault began, or sent later, and succeeded. */
-  get served(): number {
-    return this.concerned.filter(isServed).length;
-  }
-
-  /** The number of these that the replica counted locally. */
-  get countedLocally(): number {
-    return this.concerned.filter((seen) => isServed(seen) && isDegraded(seen)).length;
-  }
-
-  /** The responses that report a failure. */
-  get failedResponses(): HttpResponse[] {
-    return this.concerned.flatMap(({ response }) =>
+function describeCourse(times: Times, load: Load, { livez, readyz }: HealthWatch) {
+  const { beganMs, happenedMs, endingMs, returnedMs } = times;
+  /** The requests that were in flight when the fault began, or sent later. */
+  const concerned = load.seen.filter(({ endedMs }) => endedMs >= beganMs);
+  const served = concerned.filter(isServed);
+  const unready = readyz.filter(({ status }) => status !== 200);
+  const duringFault = readyz.filter(({ endedMs }) => endedMs < endingMs);
+  const sinceReturn = (events: { endedMs: number }[]) =>
+    Math.max(0, ...events.map(({ endedMs }) => endedMs - returnedMs));
+  return {
+    acknowledged: load.acknowledged,
+    livez,
+    readyz,
+    failedBefore: load.seen.filter((seen) => seen.endedMs < beganMs && !isServed(seen)).length,
+    served: served.length,
+    countedLocally: served.filter(isDegraded).length,
+    /** The responses that report a failure. */
+    failedResponses: concerned.flatMap(({ response }) =>
       response !== null && response.status >= 300 ? [response] : [],
-    );
-  }
+    ),
+    withoutResponse: concerned.filter(({ response }) => response === null).length,
+    /** The longest time that a client waited for a response. */
+    longestMs: Math.max(...concerned.map(({ sentMs, endedMs }) => endedMs - sentMs)),
+    /** How long after the fault the last failure of the service arrived, and the last locally counted response. */
+    servedAgainMs: sinceReturn(load.seen.filter((seen) => !isServed(seen))),
+    countedAgainMs: sinceReturn(load.seen.filter(isDegraded)),
+    /** How long `/readyz` took to report the fault; null if it never did. */
+    unreadyMs: unready[0] === undefined ? null : Math.max(0, unready[0].endedMs - happenedMs),
+    /** Whether `/readyz` reported recovery during the fault. */
+    readyMeanwhile: duringFault.some(
+      ({ status }, index) => status !== 200 && duringFault[index + 1]?.status === 200,
+    ),
+    /** How long after the fault `/readyz` last reported that the service is not ready. */
+    readyAgainMs: sinceReturn(unready),
+    /** Returns the requests of one kind that were not served. */
+    failuresOf: (kind: Kind) => concerned.filter((seen) => seen.kind === kind && !isServed(seen)),
+  };
+}
 
-  /** The number of requests without a response. */
-  get withoutResponse(): number {
-    return this.concerned.filter(({ response }) => response === null).length;
-  }
-
-  /** The longest time that a client waited for a response. */
-  get longestMs(): number {
-    return Math.max(...this.concerned.map(({ sentMs, endedMs }) => endedMs - sentMs));
-  }
-
-  /** How long after the fault the last failure of the service arrived. */
-  get servedAgainMs(): number {
-    return this.sinceReturn(this.load.seen.filter((seen) => !isServed(seen)));
-  }
-
-  /** How long after the fault the last locally counted response arrived. */
-  get countedAgainMs(): number {
-    return this.sinceReturn(this.load.seen.filter(isDegraded));
-  }
-
-  /** How long `/readyz` took to report the fault; null if it never did. */
-  get unreadyMs(): number | null {
-    const first = this.health.readyz.find(({ status }) => status !== 200);
-    return first === undefined ? null : Math.max(0, first.endedMs - this.times.happenedMs);
-  }
-
-  /** Whether `/readyz` reported recovery during the fault. */
-  get readyMeanwhile(): boolean {
-    const during = this.health.readyz.filter(({ endedMs }) => endedMs < this.times.endingMs);
-    const first = during.findIndex(({ status }) => status !== 200);
-    return first !== -1 && during.slice(first).some(({ status }) => status === 200);
-  }
-
-  /** How long after the fault `/readyz` last reported that the service is not ready. */
-  get readyAgainMs(): number {
-    return this.sinceReturn(this.health.readyz.filter(({ status }) => status !== 200));
-  }
-
-  /** The requests of one kind that were not served. */
-  failuresOf(kind: Kind): Seen[] {
-    return this.concerned.filter((seen) => seen.kind === kind && !isServed(seen));
-  }
-
-  /** What docs/reliability.md reports. */
-  get figures(): string {
-    const { served, countedLocally, failedResponses, withoutResponse, longestMs } = this;
-    const { unreadyMs, readyAgainMs, servedAgainMs, countedAgainMs, load } = this;
-    const counts = { served, countedLocally, failed: failedResponses.length, withoutResponse };
-    const times = { longestMs, unreadyMs, readyAgainMs, servedAgainMs, countedAgainMs };
-    return JSON.stringify({ ...counts, ...times, acknowledged: load.acknowledged.size }, (_name, value) =>
-      typeof value === 'number' ? Math.round(value) : value,
-    );
-  }
-
-  private get concerned(): Seen[] {
-    return this.load.seen.filter(({ endedMs }) => endedMs >= this.times.beganMs);
-  }
-
-  private sinceReturn(events: { endedMs: number }[]): number {
-    return Math.max(0, ...events.map(({ endedMs }) => endedMs - this.times.returnedMs));
-  }
+/** Returns what docs/reliability.md reports: counts, and times in milliseconds. */
+function figures(course: Course): string {
+  const { acknowledged, failedResponses, livez: _livez, readyz: _readyz, ...numbers } = course;
+  const sizes = { failedResponses: failedResponses.length, acknowledged: acknowledged.size };
+  return JSON.stringify({ ...numbers, ...sizes }, (_name, value) =>
+    typeof value === 'number' ? Math.round(value) : value,
+  );
 }
 
 const isDegraded = ({ response }: Seen) => response?.headers.get('x-ratelimit-degraded') === 'true';
@@ -140,7 +97,7 @@ export async function suffer(url: string, key: string, fault: Fault): Promise<Co
   } finally {
     await Promise.all([load.stop(), health.stop()]);
   }
-  const course = new Course(times, load, health);
-  process.stdout.write(`${expect.getState().currentTestName ?? ''} ${course.figures}\n`);
+  const course = describeCourse(times, load, health);
+  process.stdout.write(`${expect.getState().currentTestName ?? ''} ${figures(course)}\n`);
   return course;
 }

@@ -6,7 +6,8 @@ import { query } from '../database/database.js';
 import { run, type ServiceProcess } from './service-process.js';
 import { ServiceProcesses } from './service-processes.js';
 
-const ROLE = 'animal_store';
+/** The role of the service, and the name of its database. */
+export const OPERATED_ROLE = 'animal_store';
 const WIDE = { plan: 'enterprise', perMinute: 10_000_000, perDay: 100_000_000 } as const;
 
 /** The built service on a PostgreSQL of Debian, both run as an operator does. */
@@ -24,9 +25,9 @@ export class OperatedService {
 
   /** Prepares a database on a server that runs. No replica is started yet. */
   static async on(server: DebianPostgres): Promise<OperatedService> {
-    await query(server.url(), `CREATE ROLE ${ROLE} LOGIN`);
-    await query(server.url(), `CREATE DATABASE ${ROLE} OWNER ${ROLE}`);
-    const url = server.url(ROLE, ROLE);
+    await query(server.url(), `CREATE ROLE ${OPERATED_ROLE} LOGIN`);
+    await query(server.url(), `CREATE DATABASE ${OPERATED_ROLE} OWNER ${OPERATED_ROLE}`);
+    const url = server.url(OPERATED_ROLE, OPERATED_ROLE);
     expect(await prisma(url, ['migrate', 'deploy'])).toMatchObject({ code: 0 });
     expect(await run('cli/seed.js', settings(url))).toMatchObject({ code: 0 });
     const { key } = await issueKey({ url }, WIDE);
@@ -35,12 +36,12 @@ export class OperatedService {
 
   /** The database's address, for the service. */
   get databaseUrl(): string {
-    return this.server.url(ROLE, ROLE);
+    return this.server.url(OPERATED_ROLE, OPERATED_ROLE);
   }
 
   /** Runs one statement in the database, as its administrator. */
   query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
-    return query<Row>(this.server.url(ROLE), text);
+    return query<Row>(this.server.url(OPERATED_ROLE), text);
   }
 
   /** Starts a replica, and waits until it listens. */
