@@ -61,6 +61,7 @@ describe('the page of the console that tries operations', () => {
     const page = await open('/try?operation=createPet', { apiKey });
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByLabel('Request body').fill(JSON.stringify({ name: HOSTILE, categoryId: 7 }));
+    await page.getByLabel('Idempotency-Key').fill("it's-one");
     const copy = async () => {
       await page.getByRole('button', { name: /^Cop(y|ied)$/ }).click();
       return page.evaluate<string>('navigator.clipboard.readText()');
@@ -75,6 +76,7 @@ describe('the page of the console that tries operations', () => {
       const env = { ...process.env, ANIMAL_STORE_KEY: apiKey };
       const { stdout } = await promisify(execFile)('sh', ['-c', `${line} -s`], { env });
       expect(stdout).toMatch(/^HTTP\/1\.1 201 /);
+      expect(stdout.includes('idempotent-replayed: true')).toBe(line === withKey);
       expect(JSON.parse(stdout.slice(stdout.indexOf('\r\n\r\n')))).toMatchObject({
         name: HOSTILE,
         categoryId: 7,
