@@ -107,7 +107,7 @@ describe('the dialogs that change a key', () => {
 });
 
 describe('the dialog that renames a key', () => {
-  it('begins with the last name and note each time, and returns the focus to its button', async () => {
+  it('begins with the last name and note each time, forgets what was typed when it is cancelled, and returns the focus', async () => {
     const { page } = await openKey({ name: 'First', note: 'Kept' });
     await press(page, 'Rename');
     await nameField(page).fill('Forgotten, as it is cancelled');

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { until } from '../eventually.js';
+import { KeptOutput } from './kept-output.js';
 
 /** Where Debian has the programs of administrators, which are not on the `PATH` of others. */
 const OF_ADMINISTRATORS = '/usr/sbin';
@@ -75,21 +75,17 @@ export async function startProgram(
     await writeFile(path.join(folder, name), text);
   }
   const child = spawn(command, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
-  const ended = once(child, 'exit');
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
-  }
+  const program = new KeptOutput(child);
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal);
-    await ended;
+    await program.ended;
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    await until(async () => child.exitCode === null && (await isReady(output)), deadlineMs);
+    await until(async () => child.exitCode === null && (await isReady(program.output)), deadlineMs);
   } catch (error) {
     await stop('SIGKILL');
-    throw new Error(`${command} did not start:\n${output}`, { cause: error });
+    throw new Error(`${command} did not start:\n${program.output}`, { cause: error });
   }
   return { process: child, stop };
 }
