@@ -36,6 +36,12 @@ export const SHUTTING_DOWN = new ApiError(
   'This server is shutting down. Try again shortly.',
 );
 
+const NO_PROXY = new ApiError(
+  'method_not_allowed',
+  'This server is no proxy, so it does not allow CONNECT.',
+  { headers: { Allow: 'GET, HEAD, POST, PUT, PATCH' } },
+);
+
 /** The state of a connection. */
 interface Connection {
   /** The responses that are not sent whole, in the order of their requests. */
@@ -60,8 +66,8 @@ export class Connections {
   cutOff = 0;
   /** How many connections were closed by each bound. */
   readonly closedByBound = { connections: 0, unread_bytes: 0, pipelined: 0 };
-  /** How many connections were ended by each status: three of the parser, and one of a shutdown. */
-  readonly errorsByStatus = new Map([400, 408, 431, 503].map((status) => [status, 0]));
+  /** How many connections were ended by each status: three of the parser, one of CONNECT, and one of a shutdown. */
+  readonly errorsByStatus = new Map([400, 405, 408, 431, 503].map((status) => [status, 0]));
   private readonly refusal = new AbortController();
   /** Aborted when requests that have not started get `SHUTTING_DOWN`. */
   readonly refusing = this.refusal.signal;
@@ -102,6 +108,8 @@ export class Connections {
     server.on('connection', (socket) => this.add(socket));
     // An unknown expectation may be ignored (RFC 9110, section 10.1.1); Node would respond 417 without a body.
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+    // Node would close the connection without a response, and without those before.
+    server.on('connect', (_request, socket) => this.refuse(socket as Socket, NO_PROXY, 'CONNECT'));
     // Node would close a connection while its client reads a response.
     server.closeIdleConnections = () => this.closeIdle();
     // Node would close at a client's FIN, before the responses; its types lack this option.
