@@ -174,10 +174,20 @@ describe('FallbackCounterStore', () => {
         await expect(store.consume(newBucket())).rejects.toBe(failure);
       }
       reply();
-      await store.peek(newBucket()).catch(() => {});
+      await store.consume(newBucket()).catch(() => {});
     }
     fail('silent');
-    await expect(store.peek(newBucket())).rejects.toBe(failure);
+    await expect(store.consume(newBucket())).rejects.toBe(failure);
+  });
+
+  it('rejects reads without a reply, however many miss one deadline, and counts in the shared store all the while', async () => {
+    const errors = Array.from({ length: 9 }, () => new CounterStoreError('silent', new Error('silent')));
+    const peek = jest.spyOn(shared, 'peek');
+    errors.forEach((error) => peek.mockRejectedValueOnce(error));
+    const outcomes = await Promise.allSettled(errors.map(() => store.peek(newBucket())));
+    expect(outcomes).toEqual(errors.map((reason) => ({ status: 'rejected', reason })));
+    expect(store.outage).toBeNull();
+    expect((await consumeTimes(9)).some(isDegraded)).toBe(false);
   });
 
   it('rejects requests, and never counts locally, while queries fail otherwise', async () => {

@@ -46,7 +46,7 @@ export function counterStoreError(cause: unknown, isConnected: boolean): Counter
   return new CounterStoreError(isConnected || NOT_REFUSED.test(String(code)) ? 'failed' : 'refused', cause);
 }
 
-/** Where windows are counted. One store serves all replicas. Every method throws CounterStoreError when its query fails. */
+/** Where windows are counted. One store serves all replicas. `consume`, `peek` and `ping` throw CounterStoreError when their query fails. */
 export abstract class CounterStore {
   /** Counts one request in every window of its bucket if all have room, else in none, in one atomic step. */
   abstract consume(request: RateLimitRequest): Promise<RateLimitDecision>;

@@ -72,7 +72,7 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
   }
 
   async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
-    const decision = await this.query(() => this.shared.peek(request));
+    const decision = await this.query(() => this.shared.peek(request), false);
     return decision ?? { ...this.local.peek(request), degraded: true };
   }
 
@@ -105,18 +105,26 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
   /**
    * Returns the decision of the shared store, or null if that is away.
    *
+   * @param isCount false for a read: reads run side by side, so several may miss one deadline, and their silence shows nothing.
    * @throws CounterStoreError if the query fails otherwise.
    */
-  private async query(send: () => Promise<RateLimitDecision>): Promise<RateLimitDecision | null> {
+  private async query(
+    send: () => Promise<RateLimitDecision>,
+    isCount = true,
+  ): Promise<RateLimitDecision | null> {
     if (this.outage !== null) {
       return null;
     }
     try {
       const decision = await send();
-      this.silentQueries = 0;
+      if (isCount) {
+        this.silentQueries = 0;
+      }
       return decision;
     } catch (error) {
-      this.observe(error);
+      if (isCount || (error as Partial<CounterStoreError>).kind === 'refused') {
+        this.observe(error);
+      }
       if (this.breakerState === 'open') {
         return null;
       }

@@ -9,11 +9,11 @@ now AS (
 )
 SELECT
   greatest(stored.minute, now.minute) AS minute,
-  CASE WHEN stored.minute >= now.minute THEN stored.minute_used ELSE 0 END AS "minuteUsed",
-  CASE WHEN stored.minute >= now.minute THEN stored.refusals ELSE 0 END AS refusals,
+  CASE WHEN stored.minute >= now.minute THEN stored.minute_used ELSE 0 END AS minute_used,
   greatest(stored.day, now.day) AS day,
-  CASE WHEN stored.day >= now.day THEN stored.day_used ELSE 0 END AS "dayUsed",
-  stored.banned_until AS "bannedUntil",
-  greatest(now.now_ms, stored.minute * 60000::bigint, stored.day * 86400000::bigint)::float8 AS "nowMs",
-  now.now_ms::float8 AS "clockMs"
+  CASE WHEN stored.day >= now.day THEN stored.day_used ELSE 0 END AS day_used,
+  CASE WHEN stored.minute >= now.minute THEN stored.refusals ELSE 0 END AS refusals,
+  stored.banned_until,
+  greatest(now.now_ms, stored.minute * 60000::bigint, stored.day * 86400000::bigint)::float8 AS now_ms,
+  now.now_ms::float8 AS clock_ms
 FROM now LEFT JOIN rate_limit_counters AS stored ON stored.bucket_key = $2

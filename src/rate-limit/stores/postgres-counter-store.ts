@@ -10,6 +10,7 @@ import type {
 } from '../rules/rate-limit-decision.js';
 import { dayOf, minuteOf } from '../rules/windows.js';
 import { PostgresConnection } from './postgres-connection.js';
+import { counterStoreError } from './counter-store.js';
 import { SharedCounterStore } from './shared-counter-store.js';
 
 const ALLOW = allowing('allow', 'unnest($1::text[], $2::int[], $3::int[], $4::int[])');
@@ -29,13 +30,25 @@ type AllowedRow = Pick<CountedBucket, 'minuteUsed' | 'dayUsed' | 'refusals' | 'n
   bucketKey: string;
 };
 
+/** What peek.sql returns. */
+type PeekRow = [
+  minute: number,
+  minuteUsed: number,
+  day: number,
+  dayUsed: number,
+  refusals: number,
+  bannedUntil: Date | null,
+  nowMs: number,
+  clockMs: number,
+];
+
 /** Counts in PostgreSQL, by statements that have one row for each bucket. */
 export class PostgresCounterStore extends SharedCounterStore implements OnApplicationShutdown {
   private readonly connection: PostgresConnection;
   /** Buckets that lacked room in the last batch: their requests go straight to the statement that can deny. */
   private readonly exhausted = new Set<string>();
 
-  /** @param queries for bans, so that counting does not wait for them. */
+  /** @param queries for whatever only reads, or lifts a ban: counting does not wait for it. */
   constructor(
     environment: Environment,
     clock: Clock,
@@ -60,11 +73,17 @@ export class PostgresCounterStore extends SharedCounterStore implements OnApplic
   }
 
   protected async read({ bucketKey }: RateLimitRequest): Promise<BucketState> {
-    const [bucket] = await this.connection.query<BucketState>(PEEK, [this.clock.storeOffsetMs, bucketKey]);
-    if (bucket === undefined) {
+    const [row] = await this.queries
+      .run<PeekRow>(PEEK, [this.clock.storeOffsetMs, bucketKey])
+      .catch((error: unknown) => {
+        // Whether counting works is unknown: this is another connection.
+        throw counterStoreError(error, true);
+      });
+    if (row === undefined) {
       throw new Error(`The counter store returned no row for ${bucketKey}`);
     }
-    return bucket;
+    const [minute, minuteUsed, day, dayUsed, refusals, bannedUntil, nowMs, clockMs] = row;
+    return { minute, minuteUsed, day, dayUsed, refusals, bannedUntil, nowMs, clockMs };
   }
 
   protected async readBans(): Promise<Map<string, Date>> {

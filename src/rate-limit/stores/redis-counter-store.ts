@@ -1,7 +1,6 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Cluster, type Redis } from 'ioredis';
 import { databaseReason } from '../../database/availability.js';
-import { BatchItemError } from '../../database/batcher.js';
 import { DeadlineError, withinDeadline } from '../../database/deadline.js';
 import type { Clock } from '../../settings/clock.js';
 import { type Environment, InvalidEnvironmentError } from '../../settings/environment.js';
@@ -97,16 +96,14 @@ export class RedisCounterStore extends SharedCounterStore implements OnModuleIni
     return bans;
   }
 
-  protected async count(
-    buckets: Map<string, BucketRequests>,
-  ): Promise<Map<string, CountedBucket | BatchItemError>> {
+  protected async count(buckets: Map<string, BucketRequests>): Promise<Map<string, CountedBucket | Error>> {
     const { client } = this;
     const isConnected = client.status === 'ready';
     const countOne = async (bucket: BucketRequests) => {
       try {
         return parseReply((await client.consumeRequests(...this.consumeCall(bucket))) as Reply);
       } catch (error) {
-        return new BatchItemError(this.failure(error, isConnected));
+        return this.failure(error, isConnected);
       }
     };
     const entries = [...buckets].map(async ([key, bucket]) => [key, await countOne(bucket)] as const);

@@ -1,4 +1,4 @@
-import { Batcher, type BatchItemError } from '../../database/batcher.js';
+import { Batcher } from '../../database/batcher.js';
 import type { Clock } from '../../settings/clock.js';
 import type { Environment } from '../../settings/environment.js';
 import {
@@ -44,9 +44,7 @@ export abstract class SharedCounterStore extends CounterStore {
   }
 
   /** Counts the requests of each bucket in one atomic step. */
-  protected abstract count(
-    buckets: Map<string, BucketRequests>,
-  ): Promise<Map<string, CountedBucket | BatchItemError>>;
+  protected abstract count(buckets: Map<string, BucketRequests>): Promise<Map<string, CountedBucket | Error>>;
 
   protected abstract read(request: RateLimitRequest): Promise<BucketState>;
 
