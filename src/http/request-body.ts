@@ -55,7 +55,7 @@ export class RequestBodies implements RequestHook {
     );
   }
 
-  /** Starts to collect the body of a request that has one, if its route may need it. */
+  /** Notes the body of a request that has one, if its route may need it. */
   onRequest(request: FastifyRequest): null {
     const { requiredRole, method, is404, headers } = request;
     const mayNeedBody = requiredRole !== null && METHODS.has(method) && !is404;
@@ -74,6 +74,7 @@ export class RequestBodies implements RequestHook {
     if (this.connections.refusing.aborted) {
       body.end(SHUTTING_DOWN);
     }
+    body.collect();
     if (body.isPending) {
       this.waiting.add(body);
       if (this.waiting.size > MAX_WAITING) {
@@ -89,7 +90,10 @@ export class RequestBodies implements RequestHook {
   }
 }
 
-/** A body that is collected while the guards run, in one `Buffer`: a list of one-byte chunks would take 400 times the memory. */
+/**
+ * A body that is collected once the guards have allowed its request, in one `Buffer`: a list of one-byte chunks would take 400 times
+ * the memory. Node discards the body of a denied request.
+ */
 export class RequestBody {
   isPending: boolean;
   onEnd = () => {};
@@ -98,9 +102,15 @@ export class RequestBody {
   private error: ApiError | null;
 
   constructor(readonly request: FastifyRequest) {
-    const { headers, raw } = request;
-    this.error = headerError(headers);
+    this.error = headerError(request.headers);
     this.isPending = this.error === null;
+  }
+
+  collect(): void {
+    const { raw } = this.request;
+    if (raw.destroyed) {
+      this.end(INCOMPLETE);
+    }
     if (this.isPending) {
       raw.on('data', (chunk: Buffer) => this.add(chunk));
       raw.once('end', () => this.end(null)).once('close', () => this.end(INCOMPLETE));
@@ -112,6 +122,9 @@ export class RequestBody {
     if (this.isPending) {
       this.isPending = false;
       this.error = error;
+      if (error !== null) {
+        this.bytes = Buffer.alloc(0);
+      }
       this.onEnd();
     }
   }

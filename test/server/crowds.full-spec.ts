@@ -59,6 +59,10 @@ const page = () => request('GET /v1/pets?limit=100');
 const creation = (length: number) =>
   request('POST /v1/pets', 'Content-Type: application/json', `Content-Length: ${length}`);
 
+/** A creation without a key, and nearly all of its body. */
+const denied = () =>
+  head('POST /v1/pets', 'Content-Type: application/json', 'Content-Length: 65536') + ' '.repeat(65_000);
+
 /** Opens connections that send a body of a byte a second. */
 async function trickle(count: number): Promise<void> {
   for (let opened = 0; opened < count; opened += 1) {
@@ -85,6 +89,10 @@ describe('another client is served in time, by the same process within its memor
     ['500 pipelined documents on each of 200', () => silent.open(url, 200, document().repeat(500))],
     ['200 pipelined large pages on each of 200', () => silent.open(url, 200, page().repeat(200))],
     ['700 bodies of a byte a second', () => trickle(700)],
+    [
+      '4,000 connections whose bodies nobody reads, since they have no key',
+      () => silent.open(url, 4000, denied()),
+    ],
     [
       '1,000 pipelined creations on each of 50 connections',
       () => silent.open(url, 50, (creation(PET.length) + PET).repeat(1000)),
