@@ -133,11 +133,24 @@ export class Connections {
 
   private add(socket: Socket): void {
     if (this.connections.size >= this.limits.connections) {
-      const [idle] = [...this.connections].find(([, { pending }]) => pending.length === 0) ?? [socket];
-      this.destroy(idle, 'connections');
+      const idle = this.findIdle();
+      this.destroy(idle ?? socket, 'connections');
+      if (idle === undefined) {
+        return;
+      }
     }
     this.connections.set(socket, { pending: [], unfinished: null, bytesRead: 0, isRefused: false });
     socket.once('close', () => this.remove(socket));
+  }
+
+  /** Returns the oldest connection without a request in flight. */
+  private findIdle(): Socket | undefined {
+    for (const [socket, { pending }] of this.connections) {
+      if (pending.length === 0) {
+        return socket;
+      }
+    }
+    return undefined;
   }
 
   private remove(socket: Socket): void {
