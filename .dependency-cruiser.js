@@ -130,7 +130,10 @@ export default {
       from: {
         path: '^src/.*/rules/|^src/admin/keys/key\\.view\\.ts$|^src/settings/(duration|redis-address|secret-files|clock)\\.ts$',
       },
-      to: { path: 'node_modules/(@nestjs|@prisma|fastify|ioredis|pg)/', dependencyTypesNot: ['type-only'] },
+      to: {
+        path: '^src/database/|node_modules/(@nestjs|@prisma|fastify|ioredis|pg|prom-client)/',
+        dependencyTypesNot: ['type-only'],
+      },
     },
     {
       name: 'source-does-not-import-tests',

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Batcher, BatchItemError } from './batcher.js';
+import { Batcher } from './batcher.js';
 
 /** A batch in flight, which the test resolves. */
 interface Batch {
@@ -100,10 +100,7 @@ describe('Batcher', () => {
 
   it('rejects a single item when only that item failed', async () => {
     const batcher = new Batcher<number, string>(
-      (items) =>
-        Promise.resolve(
-          items.map((item) => (item === 2 ? new BatchItemError(new Error('bad')) : String(item))),
-        ),
+      (items) => Promise.resolve(items.map((item) => (item === 2 ? new Error('bad') : String(item)))),
       { name: 'test' },
     );
     expect(await Promise.allSettled([1, 2, 3].map((item) => batcher.load(item)))).toEqual([

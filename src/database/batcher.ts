@@ -33,11 +33,6 @@ interface Queued<Item, Result> {
   reject: (reason: unknown) => void;
 }
 
-/** Stands in a batch's results for an item that failed by itself. */
-export class BatchItemError {
-  constructor(readonly reason: unknown) {}
-}
-
 interface Options {
   /** The name in metrics and traces. */
   name: string;
@@ -73,7 +68,7 @@ export class Batcher<Item, Result> {
    *   rejected with its reason, and so is every item that was queued for long.
    */
   constructor(
-    private readonly loadAll: (items: Item[]) => Promise<(Result | BatchItemError)[]>,
+    private readonly loadAll: (items: Item[]) => Promise<(Result | Error)[]>,
     { name, maxBatch = 1000, maxInFlight = 1 }: Options,
   ) {
     this.metrics = {
@@ -155,15 +150,15 @@ export class Batcher<Item, Result> {
     this.startSoon();
   }
 
-  private settle(batch: Queued<Item, Result>[], results: (Result | BatchItemError)[]): void {
+  private settle(batch: Queued<Item, Result>[], results: (Result | Error)[]): void {
     if (results.length !== batch.length) {
       throw new Error(`${batch.length} items have ${results.length} results`);
     }
     batch.forEach(({ resolve, reject }, index) => {
-      const result = results[index] as Result | BatchItemError;
-      if (result instanceof BatchItemError) {
+      const result = results[index] as Result | Error;
+      if (result instanceof Error) {
         this.metrics.failures += 1;
-        reject(result.reason);
+        reject(result);
       } else {
         resolve(result);
       }

@@ -1,4 +1,4 @@
-import { Batcher, BatchItemError } from '../database/batcher.js';
+import { Batcher } from '../database/batcher.js';
 import type { Clock } from '../settings/clock.js';
 import { loadSql, namedStatement, type QueryRunner, type Statement } from '../database/query-runner.js';
 import { ApiError } from '../errors/api-error.js';
@@ -47,7 +47,7 @@ interface Creation<Input> {
   idempotent: IdempotentRequest | null;
 }
 
-type Result = CreationResponse | BatchItemError;
+type Result = CreationResponse | Error;
 
 type Row = [body: string | null, location: string | null];
 type OnceRow = [isCreated: boolean, isValid: boolean, isSame: boolean | null, ...Row];
@@ -83,7 +83,7 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
   private async run(creations: Creation<Input>[]): Promise<Result[]> {
     const rows = await this.queries.run<Row>(this.create, this.toColumns(creations));
     return rows.map(([body, location], index) =>
-      body === null ? this.invalid(creations[index]) : { body, location, isReplay: false },
+      body === null ? this.invalid(creations[index]!) : { body, location, isReplay: false },
     );
   }
 
@@ -97,11 +97,11 @@ export class CreationBatcher<Input> extends Batcher<Creation<Input>, CreationRes
       this.clock.storeOffsetMs / 1000,
       ...this.toColumns(creations),
     ]);
-    return rows.map((row, index) => toResult(row) ?? this.invalid(creations[index]));
+    return rows.map((row, index) => toResult(row) ?? this.invalid(creations[index]!));
   }
 
-  private invalid(creation: Creation<Input> | undefined): BatchItemError {
-    return new BatchItemError(creation && this.resource.condition?.error(creation.input));
+  private invalid({ input }: Creation<Input>): Error {
+    return this.resource.condition?.error(input) ?? new Error(`${this.resource.name} returned no record`);
   }
 
   private toColumns(creations: Creation<Input>[]): unknown[][] {
@@ -131,11 +131,11 @@ function statementText<Input>(
 /** Returns null when the request does not meet the condition of its resource. */
 function toResult([isCreated, isValid, isSame, body, location]: OnceRow): Result | null {
   if (body === null) {
-    return isValid ? new BatchItemError(conflict()) : null;
+    return isValid ? conflict() : null;
   }
   return isCreated || isSame === true
     ? { body, location, isReplay: !isCreated }
-    : new BatchItemError(new ApiError('idempotency_key_reused', KEY_REUSED));
+    : new ApiError('idempotency_key_reused', KEY_REUSED);
 }
 
 /** Returns the error of a request with the `Idempotency-Key` of a request in flight. */

@@ -1,4 +1,3 @@
-import { BatchItemError } from '../../database/batcher.js';
 import {
   type CountedBucket,
   decisionsFor,
@@ -32,7 +31,7 @@ const counted = (facts: Partial<CountedBucket>): CountedBucket => ({
 });
 
 /** Whether the request is allowed, what remains of its windows, and how many refusals remain until a ban. */
-function summarize(decision: RateLimitDecision | BatchItemError) {
+function summarize(decision: RateLimitDecision | Error) {
   const { allowed, windows, refusalsUntilBan } = decision as RateLimitDecision;
   return [allowed, Object.fromEntries(windows.map((each) => [each.name, each.remaining])), refusalsUntilBan];
 }
@@ -87,8 +86,8 @@ describe('decisionsFor', () => {
   });
 
   it('returns the error of a bucket for each of its requests', () => {
-    const error = new BatchItemError(new Error('away'));
-    const outcomes = new Map<string, CountedBucket | BatchItemError>([
+    const error = new Error('away');
+    const outcomes = new Map<string, CountedBucket | Error>([
       [QUOTA.bucketKey, error],
       [ADDRESS.bucketKey, ofAddress],
     ]);

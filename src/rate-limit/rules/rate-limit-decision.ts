@@ -1,4 +1,3 @@
-import { BatchItemError } from '../../database/batcher.js';
 import type { Ban } from './ban.js';
 import { type WindowState, windowState } from './windows.js';
 
@@ -88,20 +87,20 @@ export function groupByBucket(requests: readonly RateLimitRequest[]): Batch {
 /**
  * Returns the decision on each request of a batch, in their order.
  *
- * @param outcomes what the store did with each bucket, or why it could not.
+ * @param outcomes what the store did with each bucket, or why it could not: that is returned for each of its requests.
  * @param banDurations milliseconds that the first ban lasts, the next, and so on; empty if bans are off.
  */
 export function decisionsFor(
   { requests }: Batch,
-  outcomes: ReadonlyMap<string, CountedBucket | BatchItemError>,
+  outcomes: ReadonlyMap<string, CountedBucket | Error>,
   banDurations: readonly number[],
-): (RateLimitDecision | BatchItemError)[] {
+): (RateLimitDecision | Error)[] {
   return requests.map(({ bucket, position }) => {
     const outcome = outcomes.get(bucket.bucketKey);
     if (outcome === undefined) {
       throw new Error(`The counter store returned nothing for ${bucket.bucketKey}`);
     }
-    return outcome instanceof BatchItemError ? outcome : decisionFor(outcome, bucket, position, banDurations);
+    return outcome instanceof Error ? outcome : decisionFor(outcome, bucket, position, banDurations);
   });
 }
 
