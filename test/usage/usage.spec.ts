@@ -57,7 +57,9 @@ describe('UsageRecorder', () => {
   /** Returns what a key has used by minute, after all finished requests are written. */
   async function recorded({ id }: IssuedKey) {
     await recordUsage(store);
-    const { entries: usage } = await store.app.get(UsageRepository).page({ ...ALL, period: 'minute', keyId: id });
+    const { entries: usage } = await store.app
+      .get(UsageRepository)
+      .page({ ...ALL, period: 'minute', keyId: id });
     return usage.map(({ operation, deprecated, statuses, refusals }) => ({
       operation,
       deprecated,
@@ -191,7 +193,9 @@ describe('UsageRecorder', () => {
     for (let sent = 1; sent <= 3; sent += 1) {
       await send(`${store.url}/v1/pets`, { key: key.key });
       await eventually(async () => {
-        const { entries: usage } = await store.app.get(UsageRepository).page({ ...ALL, period: 'day', keyId: key.id });
+        const { entries: usage } = await store.app
+          .get(UsageRepository)
+          .page({ ...ALL, period: 'day', keyId: key.id });
         expect(usage).toMatchObject([{ requests: sent }]);
       }, SECOND_MS);
     }
@@ -203,7 +207,9 @@ describe('UsageRecorder', () => {
     await send(`${store.url}/v1/pets`, { key: key.key });
     store.clock.goOn();
     await recordUsage(store);
-    const { entries: usage } = await store.app.get(UsageRepository).page({ ...ALL, period: 'minute', keyId: key.id });
+    const { entries: usage } = await store.app
+      .get(UsageRepository)
+      .page({ ...ALL, period: 'minute', keyId: key.id });
     expect(usage).toMatchObject([{ startsAt: '2027-03-05T12:39:00.000Z', requests: 1 }]);
   });
 });
