@@ -25,7 +25,7 @@ const RETRY_INTERVAL_MS = 1000;
 export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown {
   /** Grows with each change, and with each new connection, since changes before it were missed. */
   generation = 0;
-  /** Until when what was read in this generation holds, by the monotonic clock. A plain field, because every request compares it. */
+  /** The end of the time for which keys read in this generation may be used, by the monotonic clock. A field, because every request compares it. */
   currentUntilMs = -Infinity;
   private readonly logger = new Logger(ApiKeyChangeListener.name);
   private readonly stopping = new AbortController();

@@ -30,7 +30,7 @@ export function loadSql(module: string, name: string): Statement {
 
 /** SQLSTATEs of a prepared statement that is missing, or already exists (PostgreSQL, Appendix A). */
 const PREPARED_ELSEWHERE = /^(26000|42P05)$/;
-/** Of one whose columns a migration has changed. Its connection is not used again. */
+/** The SQLSTATE of a statement whose columns a migration has changed. Its connection is not used again. */
 const PREPARED_BEFORE = /^0A000$/;
 
 const RETRY_CONFLICTS_MS = 1000;

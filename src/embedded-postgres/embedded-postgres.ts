@@ -12,7 +12,7 @@ export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 }
 
-/** A PostgreSQL server that this process owns until it stops it, with its superuser's URL. It also stops when this process ends. */
+/** A PostgreSQL server with its superuser's URL. It stops with this process; one that was left behind is taken over by the next start. */
 interface EmbeddedPostgres {
   readonly url: string;
   stop(): Promise<void>;

@@ -11,7 +11,7 @@ declare module 'fastify' {
 /** The paths that need a key, and are counted. */
 const CLIENT_PATH = /^\/v1(\/|$)/;
 const ADMIN_PATH = /^\/admin(\/|$)/;
-/** The name of every request without an operation, since its path may be anything. */
+/** The name of every request without an operation, because its path may be anything. */
 const NO_OPERATION = 'none';
 
 /** Returns the path of a request target, whose absolute form starts with a host (RFC 9112, section 3.2.2). */

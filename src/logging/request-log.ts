@@ -4,7 +4,7 @@ import { logFields } from '../http/rules/trace-parent.js';
 import type { Principal } from '../http/principal.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
 
-/** Also if its first letter is an escape. */
+/** It matches without the first letter, which may be an escape. */
 const API_KEY = /sk_(live|test)_[0-9A-Za-z]+/g;
 const CONTROLS = /\p{Cc}/gu;
 /** What nearly every text lacks, so that it needs no change. */

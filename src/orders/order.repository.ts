@@ -84,12 +84,15 @@ export class OrderRepository {
     order: NewOrder,
     idempotent: IdempotentRequest | null = null,
   ): Promise<CreationResponse> {
+    const place = () => this.creations.load({ input: { ...order, quotaId }, idempotent });
     try {
-      return await this.creations.load({ input: { ...order, quotaId }, idempotent });
+      return await place();
     } catch (error) {
-      // The animal was deleted by hand after the check.
-      const isUnknownPet = error instanceof pg.DatabaseError && error.constraint === PET_REFERENCE;
-      throw isUnknownPet ? unknownPet(order) : error;
+      if (error instanceof pg.DatabaseError && error.constraint === PET_REFERENCE) {
+        // An animal of the batch was deleted by hand after its check. The next check misses it.
+        return place();
+      }
+      throw error;
     }
   }
 }

@@ -23,7 +23,7 @@ export const ACTIONS = [
 type Action = (typeof ACTIONS)[number];
 
 /** An action, its actor, and the fields it changed. The fields never contain keys or hashes. */
-interface AuditEvent {
+interface NewAuditEvent {
   actor: Actor;
   action: Action;
   /** `key:ID` or `plan:NAME`. */
@@ -37,16 +37,16 @@ export function keyEvent(
   actor: Actor,
   action: Action,
   { id }: { id: string },
-  before: AuditEvent['before'],
-  after: AuditEvent['after'],
-): AuditEvent {
+  before: NewAuditEvent['before'],
+  after: NewAuditEvent['after'],
+): NewAuditEvent {
   return { actor, action, subject: `key:${id}`, before, after };
 }
 
 /** Records an event in the transaction of its change, so that neither is stored without the other. */
 export async function recordAuditEvent(
   transaction: Prisma.TransactionClient,
-  { before, ...event }: AuditEvent,
+  { before, ...event }: NewAuditEvent,
 ): Promise<void> {
   await transaction.auditEvent.create({ data: { ...event, ...(before !== null && { before }) } });
 }

@@ -8,7 +8,7 @@ import { KEY_STATES } from './key.schemas.js';
 
 /** In characters. The `Link` header of a page has them twice, encoded. */
 const SEARCH_MAX_LENGTH = 64;
-/** Of a cursor with the longest name. */
+/** The length of a cursor with the longest name. */
 const CURSOR_MAX_LENGTH = 1536;
 const STATE_FAULT = `must be one of ${KEY_STATES.join(', ')}`;
 const PLAN_FAULT = 'must be the name of a plan';
@@ -26,7 +26,7 @@ export interface KeyPosition {
   value: string | null;
 }
 
-/** In UTC, because PostgreSQL rejects an offset of 16 hours; the empty text is no instant. */
+/** It is in UTC, because PostgreSQL rejects an offset of 16 hours; the empty text is no instant. */
 const sortedInstant = z.literal('').or(instant.transform((value) => value.toISOString()));
 
 /** The values of a cursor's text, which a client may have forged. */

@@ -1,10 +1,10 @@
 import ipaddr from 'ipaddr.js';
 
-/** As some proxies write addresses: IPv4 with a port, or IPv6 in brackets. */
+/** The form in which some proxies write addresses: IPv4 with a port, or IPv6 in brackets. */
 const WITH_PORT = /^(?:\[(?<v6>[^\]]+)\]|(?<v4>[\d.]+))(?::\d+)?$/;
 
 /**
- * Returns a client's network: the IPv4 address, also one mapped into IPv6, or the /64 of an IPv6 address, since a client that has
+ * Returns a client's network: the IPv4 address, also one mapped into IPv6, or the /64 of an IPv6 address, because a client that has
  * one address of a /64 has all of it. Returns `unknown` for anything else, so that a client cannot invent networks.
  */
 export function toNetwork(address = ''): string {

@@ -2,13 +2,13 @@ import type { Ban } from './ban.js';
 import { type WindowState, windowState } from './windows.js';
 
 /** The limits of a quota; or of an anonymous client, which has no day window and is never banned. */
-interface Limits {
+interface WindowLimits {
   perMinute: number;
   perDay: number | null;
 }
 
 /** A request for room in the windows of a bucket. */
-export interface RateLimitRequest extends Limits {
+export interface RateLimitRequest extends WindowLimits {
   /** `quota:ID` or `address:NETWORK`. */
   bucketKey: string;
 }
@@ -107,7 +107,7 @@ export function decisionsFor(
 /** Returns the decision on the request at `position`, from 0, among those of its bucket in the batch. */
 export function decisionFor(
   counted: CountedBucket,
-  limits: Limits,
+  limits: WindowLimits,
   position: number,
   banDurations: readonly number[],
 ): RateLimitDecision {
@@ -121,7 +121,7 @@ export function decisionFor(
 /** Returns the decision that a request would get now from a bucket, which is left as it is. */
 export function previewDecision(
   bucket: BucketState,
-  limits: Limits,
+  limits: WindowLimits,
   banDurations: readonly number[],
 ): RateLimitDecision {
   const { bannedUntil, nowMs } = bucket;
@@ -161,7 +161,7 @@ export function toBanStatus(
 /** Returns the windows as they were before the last `later` of the requests that were counted. */
 function windowStates(
   { minute, minuteUsed, day, dayUsed }: BucketState,
-  { perMinute, perDay }: Limits,
+  { perMinute, perDay }: WindowLimits,
   later: number,
 ): WindowState[] {
   const windows = [windowState('minute', minute, perMinute, minuteUsed - later)];
@@ -172,6 +172,6 @@ function windowStates(
 }
 
 /** Returns how many refusals within a minute start a ban; null if none does. */
-function banThreshold({ perMinute, perDay }: Limits, banDurations: readonly number[]): number | null {
+function banThreshold({ perMinute, perDay }: WindowLimits, banDurations: readonly number[]): number | null {
   return banDurations.length > 0 && perDay !== null ? perMinute : null;
 }

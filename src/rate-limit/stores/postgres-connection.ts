@@ -7,7 +7,7 @@ import { configureSession } from '../../database/session.js';
 import type { Environment } from '../../settings/environment.js';
 import { counterStoreError, DEADLINE_MS } from './counter-store.js';
 
-/** After the deadline: it ends a statement for whose reply nobody waits any more. */
+/** It is longer than the deadline, so it ends only statements for whose reply nobody waits any more. */
 const STATEMENT_TIMEOUT_MS = 1000;
 /** The SQLSTATE of a write to a read-only server or session. */
 const READ_ONLY = '25006';
