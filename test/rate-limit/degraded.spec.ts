@@ -131,7 +131,8 @@ describe('a replica whose counter store refuses connections', () => {
       expect([status, json.bannedUntil]).toEqual([200, end.toISOString()]);
       expect(headers.get('x-ratelimit-degraded')).toBe('true');
     }
-    expectError(await call(), 401, 'invalid_api_key');
+    // A change takes effect within a second.
+    await eventually(async () => expectError(await call(), 401, 'invalid_api_key'));
   });
 
   it('returns 503 at once, naming the counters, to lift a ban and to list keys with theirs', async () => {
