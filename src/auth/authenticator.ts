@@ -5,7 +5,7 @@ import type { AuthenticationResult, Principal } from '../http/principal.js';
 import { Clock } from '../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { ApiError } from '../errors/api-error.js';
-import { hashApiKey, type KeyFault, keyFault } from './rules/api-key.js';
+import { hashApiKey, type KeyProblem, findKeyProblem } from './rules/api-key.js';
 import { ApiKeyCache, type CachedApiKey } from './api-key-cache.js';
 
 const CHALLENGE = 'Bearer realm="animal-store"';
@@ -71,9 +71,9 @@ export class Authenticator {
       );
     }
     const { APP_ENV } = this.environment;
-    const fault = keyFault(key, APP_ENV);
-    if (fault !== null) {
-      return denied(invalid(faultText(fault, APP_ENV)));
+    const problem = findKeyProblem(key, APP_ENV);
+    if (problem !== null) {
+      return denied(invalid(problemText(problem, APP_ENV)));
     }
     const found = this.keys.find(hashApiKey(key));
     return found instanceof Promise ? found.then((row) => this.toResult(row)) : this.toResult(found);
@@ -108,8 +108,8 @@ function invalid(description: string): ApiError {
   return new ApiError('invalid_api_key', `${description}.`, { headers: { 'WWW-Authenticate': challenge } });
 }
 
-function faultText(fault: KeyFault, environment: Environment['APP_ENV']): string {
-  return fault === 'malformed'
+function problemText(problem: KeyProblem, environment: Environment['APP_ENV']): string {
+  return problem === 'malformed'
     ? 'The API key is malformed; check that it was copied whole'
     : `The API key is for another environment; this is ${environment}`;
 }

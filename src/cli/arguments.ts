@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseDuration } from '../settings/duration.js';
 
 const INT32_MAX = 2_147_483_647;
-const DURATION_FAULT = 'must be a duration such as 90s, 30m, 24h or 7d; 0 for none';
+const DURATION_MESSAGE = 'must be a duration such as 90s, 30m, 24h or 7d; 0 for none';
 
 /** Returns a parser of an option, which reports the faults that a schema finds as wrong usage. */
 export const parsedBy =
@@ -18,12 +18,12 @@ export const parsedBy =
 
 /** Returns a parser of whole numbers from 1 to `max`. */
 export function wholeNumber(max: number) {
-  const fault = `must be a whole number from 1 to ${max}`;
+  const message = `must be a whole number from 1 to ${max}`;
   const isInRange = (value: number) => value >= 1 && value <= max;
-  return parsedBy(z.string().regex(/^\d+$/, fault).transform(Number).refine(isInRange, fault));
+  return parsedBy(z.string().regex(/^\d+$/, message).transform(Number).refine(isInRange, message));
 }
 
 export const positiveInteger = wholeNumber(INT32_MAX);
 
 /** Parses a duration to milliseconds. */
-export const duration = parsedBy(z.string().transform(parseDuration).pipe(z.number(DURATION_FAULT)));
+export const duration = parsedBy(z.string().transform(parseDuration).pipe(z.number(DURATION_MESSAGE)));

@@ -76,14 +76,14 @@ export class DatabaseHealth {
   }
 
   private async find(): Promise<DatabaseParts> {
-    const faults = await this.queries.run<[fault: string]>(
+    const problems = await this.queries.run<[problem: string]>(
       CHECK,
       [JSON.stringify(this.needs), SEQUENCES],
       DEADLINE_MS,
     );
-    if (faults.length > 0) {
+    if (problems.length > 0) {
       // The table of migrations may not be readable.
-      return { database: down(faults.join('; ')) };
+      return { database: down(problems.join('; ')) };
     }
     const pending = await pendingMigrations((statement) => this.queries.run(statement, [], DEADLINE_MS));
     if (pending.length === 0) {

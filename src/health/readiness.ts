@@ -85,17 +85,17 @@ export class Readiness implements OnApplicationBootstrap, OnApplicationShutdown 
     if (this.connections.isDraining) {
       return false;
     }
-    const fault = database.message ?? migrations?.message;
-    if (fault === undefined) {
+    const problem = database.message ?? migrations?.message;
+    if (problem === undefined) {
       if (this.logged.size > 0) {
         this.logged.clear();
         this.logger.warn('Ready');
       }
-    } else if (!this.logged.has(fault) || performance.now() - this.loggedMs >= REMINDER_INTERVAL_MS) {
-      this.logged.add(fault);
+    } else if (!this.logged.has(problem) || performance.now() - this.loggedMs >= REMINDER_INTERVAL_MS) {
+      this.logged.add(problem);
       this.loggedMs = performance.now();
-      this.logger.error(`Not ready: ${fault}`);
+      this.logger.error(`Not ready: ${problem}`);
     }
-    return fault === undefined;
+    return problem === undefined;
   }
 }

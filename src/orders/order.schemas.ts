@@ -6,10 +6,10 @@ import { cursorParameter, limitParameter, once } from '../schemas/pagination.js'
 import { dateTime } from '../schemas/text-schemas.js';
 
 const STATUSES = ['placed', 'approved', 'delivered'] as const;
-const STATUS_FAULT = `must be one of ${STATUSES.join(', ')}`;
+const STATUS_MESSAGE = `must be one of ${STATUSES.join(', ')}`;
 
 const OrderStatus = z
-  .enum(STATUSES, { error: STATUS_FAULT })
+  .enum(STATUSES, { error: STATUS_MESSAGE })
   .meta({ id: 'OrderStatus', description: 'Status of the order.' });
 
 const petId = int64.meta({ description: 'Identifier of the ordered animal.' });
@@ -58,7 +58,7 @@ export type Order = z.infer<typeof Order>;
 export const OrderQuery = z.object({
   limit: limitParameter('Maximum number of orders returned.'),
   status: z
-    .string(once(STATUS_FAULT))
+    .string(once(STATUS_MESSAGE))
     .pipe(OrderStatus)
     .optional()
     .meta({ description: 'Returns only orders with this status.' }),

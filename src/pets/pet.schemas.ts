@@ -3,11 +3,11 @@ import { int64, parseInt64 } from '../schemas/int64.js';
 import { cursorParameter, limitParameter, once } from '../schemas/pagination.js';
 
 const STATUSES = ['available', 'pending', 'sold'] as const;
-const STATUS_FAULT = `must be one of ${STATUSES.join(', ')}`;
+const STATUS_MESSAGE = `must be one of ${STATUSES.join(', ')}`;
 const NAME_MAX_LENGTH = 255;
 
 export const PetStatus = z
-  .enum(STATUSES, { error: STATUS_FAULT })
+  .enum(STATUSES, { error: STATUS_MESSAGE })
   .meta({ id: 'PetStatus', description: 'Availability of the animal.' });
 export type PetStatus = z.infer<typeof PetStatus>;
 
@@ -51,7 +51,7 @@ export type Pet = z.infer<typeof Pet>;
 export const PetQuery = z.object({
   limit: limitParameter('Maximum number of animals returned.'),
   status: z
-    .string(once(STATUS_FAULT))
+    .string(once(STATUS_MESSAGE))
     .pipe(PetStatus)
     .optional()
     .meta({ description: 'Returns only animals with this status.' }),

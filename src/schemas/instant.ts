@@ -3,14 +3,14 @@ import { once } from './pagination.js';
 
 /** Longer than one with nanoseconds and an offset. */
 const MAX_LENGTH = 64;
-const FAULT = 'must be a date-time with its offset, such as 2027-01-01T00:00:00Z';
+const MESSAGE = 'must be a date-time with its offset, such as 2027-01-01T00:00:00Z';
 
 /** The schema of a date-time (RFC 3339) in a body. */
-export const instant = instantWith({ error: FAULT });
+export const instant = instantWith({ error: MESSAGE });
 
 /** Returns the schema of a query parameter that is a date-time. */
 export const instantParameter = (description: string) =>
-  instantWith(once(FAULT))
+  instantWith(once(MESSAGE))
     .optional()
     .meta({ description, type: 'string', format: 'date-time', maxLength: MAX_LENGTH });
 
@@ -18,9 +18,9 @@ function instantWith(params: { error: string | ReturnType<typeof once>['error'] 
   return (
     z.iso
       .datetime({ offset: true, ...params })
-      .max(MAX_LENGTH, FAULT)
+      .max(MAX_LENGTH, MESSAGE)
       .transform((value) => new Date(value))
       // PostgreSQL has no year 0, and an offset may lead to the year 10000, which no date-time has.
-      .refine((value) => value.getUTCFullYear() >= 1 && value.getUTCFullYear() <= 9999, FAULT)
+      .refine((value) => value.getUTCFullYear() >= 1 && value.getUTCFullYear() <= 9999, MESSAGE)
   );
 }

@@ -4,10 +4,10 @@ const MAX = 2_147_483_647;
 
 /** Returns the schema of an int32 of a JSON body, positive by default. Integers of a body are bigints. */
 export function int32(description: string, minimum = 1, maximum = MAX) {
-  const fault = `must be an integer from ${minimum} to ${maximum}, written as digits`;
+  const message = `must be an integer from ${minimum} to ${maximum}, written as digits`;
   return z
-    .bigint({ error: ({ input }) => (input === undefined ? 'is required' : fault) })
-    .refine((value) => value >= minimum && value <= maximum, fault)
+    .bigint({ error: ({ input }) => (input === undefined ? 'is required' : message) })
+    .refine((value) => value >= minimum && value <= maximum, message)
     .transform(Number)
     .meta({ description, format: 'int32', minimum, maximum });
 }

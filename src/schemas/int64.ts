@@ -2,12 +2,12 @@ import { z } from 'zod';
 
 export const MIN_INT64 = -(2n ** 63n);
 const MAX = 2n ** 63n - 1n;
-const FAULT = `must be an integer from ${MIN_INT64} to ${MAX}, written as digits`;
+const MESSAGE = `must be an integer from ${MIN_INT64} to ${MAX}, written as digits`;
 
 /** The schema of an int64 of a JSON body, where integers are bigints. */
 export const int64 = z
-  .bigint({ error: ({ input }) => (input === undefined ? 'is required' : FAULT) })
-  .refine((value) => value >= MIN_INT64 && value <= MAX, FAULT);
+  .bigint({ error: ({ input }) => (input === undefined ? 'is required' : MESSAGE) })
+  .refine((value) => value >= MIN_INT64 && value <= MAX, MESSAGE);
 
 /** Returns the int64 of a text, or null when the text is none. */
 export function parseInt64(text: string): bigint | null {

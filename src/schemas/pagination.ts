@@ -5,7 +5,7 @@ const CHECKSUM_BYTES = 4;
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 20;
 const CURSOR_MAX_LENGTH = 256;
-const CURSOR_FAULT = 'is not one that this service gave: follow the Link header of the page before';
+const CURSOR_MESSAGE = 'is not one that this service gave: follow the Link header of the page before';
 
 /** Returns the opaque cursor of the page after this position, with a checksum, so that one copied in part is rejected. */
 export function encodeCursor(position: string): string {
@@ -42,19 +42,19 @@ export function pageLinks(path: string, query: object, lastPosition?: string | n
   return `<${path}?${next.toString()}>; rel="next", ${first}`;
 }
 
-/** Returns the messages of a query parameter: one for a repeated parameter, else `fault`. */
-export const once = (fault: string) => ({
-  error: ({ input }: { input?: unknown }) => (Array.isArray(input) ? 'must be given once' : fault),
+/** Returns the messages of a query parameter: one for a repeated parameter, else `message`. */
+export const once = (message: string) => ({
+  error: ({ input }: { input?: unknown }) => (Array.isArray(input) ? 'must be given once' : message),
 });
 
 /** Returns the schema of a query parameter that is an integer from 1 to `max`. */
 export function countParameter(max: number, byDefault: number, description: string) {
-  const fault = `must be an integer from 1 to ${max}`;
+  const message = `must be an integer from 1 to ${max}`;
   return z
-    .string(once(fault))
-    .regex(/^[1-9]\d{0,8}$/, fault)
+    .string(once(message))
+    .regex(/^[1-9]\d{0,8}$/, message)
     .transform(Number)
-    .pipe(z.int32().min(1).max(max, fault))
+    .pipe(z.int32().min(1).max(max, message))
     .prefault(String(byDefault))
     .meta({ description, default: byDefault });
 }
@@ -88,12 +88,12 @@ export function cursorParameter<Position>(
   maxLength = CURSOR_MAX_LENGTH,
 ) {
   return z
-    .string(once(CURSOR_FAULT))
+    .string(once(CURSOR_MESSAGE))
     .transform((cursor, context) => {
       const text = decodeCursor(cursor);
       const position = text === null ? null : read(text);
       if (position === null) {
-        context.addIssue({ code: 'custom', message: CURSOR_FAULT });
+        context.addIssue({ code: 'custom', message: CURSOR_MESSAGE });
         return z.NEVER;
       }
       return position;

@@ -4,7 +4,7 @@ import { UUID_LENGTH } from './uuid.js';
 
 /** The maximum length of the name of a key, in characters. */
 export const KEY_NAME_MAX_LENGTH = 255;
-export const TEXT_FAULT = 'must be text without control characters';
+export const TEXT_MESSAGE = 'must be text without control characters';
 /** Control characters, and those that change the direction of text, so that a name can be displayed as another. */
 const CONTROL = /[\p{Cc}\p{Bidi_Control}]/u;
 
@@ -25,11 +25,11 @@ export const plainText = (description: string, maxLength: number) =>
 
 /** Returns the schema of a query parameter that is a line of text. */
 export function lineParameter(description: string, maxLength: number) {
-  const fault = `must have 1 to ${maxLength} characters`;
+  const message = `must have 1 to ${maxLength} characters`;
   return z
-    .string(once(fault))
-    .refine((text) => text !== '' && Array.from(text).length <= maxLength, fault)
-    .refine(isPlainText, TEXT_FAULT)
+    .string(once(message))
+    .refine((text) => text !== '' && Array.from(text).length <= maxLength, message)
+    .refine(isPlainText, TEXT_MESSAGE)
     .meta({ description, minLength: 1, maxLength });
 }
 

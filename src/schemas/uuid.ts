@@ -10,9 +10,9 @@ export function isUuid(text: string): boolean {
 }
 
 /** Returns the schema of a query parameter that is a UUID. */
-export const uuidParameter = (description: string, fault = 'must be a UUID') =>
+export const uuidParameter = (description: string, message = 'must be a UUID') =>
   z
-    .string(once(fault))
-    .refine(isUuid, fault)
+    .string(once(message))
+    .refine(isUuid, message)
     .optional()
     .meta({ description, format: 'uuid', maxLength: UUID_LENGTH });

@@ -1,6 +1,6 @@
 import type { Actor } from '../admin/audit/audit.js';
 import type { KeyService } from '../admin/keys/key.service.js';
-import { keyFault } from '../auth/rules/api-key.js';
+import { findKeyProblem } from '../auth/rules/api-key.js';
 import type { Clock } from '../settings/clock.js';
 import type { Database } from '../database/in-transaction.js';
 import { type Environment, InvalidEnvironmentError } from '../settings/environment.js';
@@ -21,10 +21,10 @@ export async function seedAdministrator(
   { ADMIN_API_KEY: given, APP_ENV }: Pick<Environment, 'ADMIN_API_KEY' | 'APP_ENV'>,
   actor: Actor,
 ): Promise<string> {
-  const fault = given === undefined ? null : keyFault(given, APP_ENV);
-  if (fault !== null) {
+  const problem = given === undefined ? null : findKeyProblem(given, APP_ENV);
+  if (problem !== null) {
     throw new InvalidEnvironmentError(
-      fault === 'malformed'
+      problem === 'malformed'
         ? 'ADMIN_API_KEY is malformed; check that it was copied whole'
         : `ADMIN_API_KEY is a key for another environment; APP_ENV is ${APP_ENV}`,
     );

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { TERMINAL } from '../admin/audit/audit.js';
 import type { CreateKeyInput } from '../admin/keys/key.schemas.js';
 import type { KeyService } from '../admin/keys/key.service.js';
-import { generateApiKey, keyFault } from '../auth/rules/api-key.js';
+import { generateApiKey, findKeyProblem } from '../auth/rules/api-key.js';
 import type { PrismaService } from '../database/prisma.service.js';
 import { type Environment, InvalidEnvironmentError } from '../settings/environment.js';
 import { seedPlans } from './plans.js';
@@ -67,7 +67,7 @@ export async function seedDemo(
 /** Returns the keys of the file. If it has none for this environment, generates new ones and writes them before they are issued. */
 async function storedKeys(file: string, environment: Environment['APP_ENV']): Promise<DemoKeys> {
   const stored = await readKeys(file);
-  if (stored !== null && Object.values(stored).every((key) => keyFault(key, environment) === null)) {
+  if (stored !== null && Object.values(stored).every((key) => findKeyProblem(key, environment) === null)) {
     return stored;
   }
   const generated = Object.fromEntries(

@@ -6,12 +6,12 @@ import { parseDuration } from './duration.js';
 import { parseRedisAddresses } from './redis-address.js';
 import { resolveSecretFiles } from './secret-files.js';
 
-/** A setting whose text `parse` converts; null is reported as the fault. */
-const parsedBy = <Value>(parse: (text: string) => Value | null, fault: (text: string) => string) =>
+/** A setting whose text `parse` converts; null is reported by the message. */
+const parsedBy = <Value>(parse: (text: string) => Value | null, message: (text: string) => string) =>
   z.string().transform((text, context) => {
     const value = parse(text);
     if (value === null) {
-      context.addIssue({ code: 'custom', message: fault(text) });
+      context.addIssue({ code: 'custom', message: message(text) });
       return z.NEVER;
     }
     return value;

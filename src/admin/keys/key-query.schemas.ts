@@ -10,12 +10,12 @@ import { KEY_STATES } from './key.schemas.js';
 const SEARCH_MAX_LENGTH = 64;
 /** The length of a cursor with the longest name. */
 const CURSOR_MAX_LENGTH = 1536;
-const STATE_FAULT = `must be one of ${KEY_STATES.join(', ')}`;
-const PLAN_FAULT = 'must be the name of a plan';
+const STATE_MESSAGE = `must be one of ${KEY_STATES.join(', ')}`;
+const PLAN_MESSAGE = 'must be the name of a plan';
 const SORT_DEFAULT = 'created';
 export const KEY_SORTS = [SORT_DEFAULT, '-created', 'name', 'lastUsed', 'expires'] as const;
 export type KeySort = (typeof KEY_SORTS)[number];
-const SORT_FAULT = `must be one of ${KEY_SORTS.join(', ')}`;
+const SORT_MESSAGE = `must be one of ${KEY_SORTS.join(', ')}`;
 const SEPARATOR = '|';
 
 /** The position of a key in an order. */
@@ -65,13 +65,16 @@ export const KeyQuery = z
   .object({
     limit: limitParameter('Maximum number of keys returned.'),
     plan: z
-      .string(once(PLAN_FAULT))
-      .refine(isPlanName, PLAN_FAULT)
+      .string(once(PLAN_MESSAGE))
+      .refine(isPlanName, PLAN_MESSAGE)
       .optional()
       .meta({ description: 'Only keys on this plan.', maxLength: PLAN_NAME_MAX_LENGTH }),
     quota: uuidParameter('Only keys of this quota.'),
     search: keySearch.optional(),
-    state: z.enum(KEY_STATES, once(STATE_FAULT)).optional().meta({ description: 'Only keys in this state.' }),
+    state: z
+      .enum(KEY_STATES, once(STATE_MESSAGE))
+      .optional()
+      .meta({ description: 'Only keys in this state.' }),
     banned: z
       .enum(['true', 'false'], once('must be true or false'))
       .transform((value) => value === 'true')
@@ -83,7 +86,7 @@ export const KeyQuery = z
       'Only valid keys that were issued before this time and have sent no request since. Requests are kept for 400 days.',
     ),
     sort: z
-      .enum(KEY_SORTS, once(SORT_FAULT))
+      .enum(KEY_SORTS, once(SORT_MESSAGE))
       .optional()
       .meta({
         description:

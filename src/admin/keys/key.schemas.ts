@@ -6,7 +6,7 @@ import {
   isPlainText,
   KEY_NAME_MAX_LENGTH,
   plainText,
-  TEXT_FAULT,
+  TEXT_MESSAGE,
   uuid,
 } from '../../schemas/text-schemas.js';
 import { bothOrNone, ownLimits, shownLimit } from '../plans/limits.schema.js';
@@ -21,7 +21,7 @@ export const KEY_STATES = ['active', 'rotating', 'expired', 'revoked'] as const;
 export type KeyState = (typeof KEY_STATES)[number];
 /** One year, the maximum time for which a key and its successor both work. */
 export const OVERLAP_MAX_SECONDS = 31_536_000;
-const BODY_FAULT = { error: 'the body must be a JSON object' };
+const BODY_MESSAGE = { error: 'the body must be a JSON object' };
 
 const givenText = (error = 'must be a string') =>
   z.string({ error: ({ input }) => (input === undefined ? 'is required' : error) });
@@ -30,7 +30,7 @@ const givenLine = (description: string, maxLength: number) =>
   givenText()
     .refine((text) => text.trim() !== '', 'must not be blank')
     .refine((text) => Array.from(text).length <= maxLength, `must have at most ${maxLength} characters`)
-    .refine(isPlainText, TEXT_FAULT)
+    .refine(isPlainText, TEXT_MESSAGE)
     .meta({ description, minLength: 1, maxLength });
 
 export const keyName = givenLine('Name of the key.', KEY_NAME_MAX_LENGTH);
@@ -55,7 +55,7 @@ export const CreateKeyInput = z
       role: KeyRole.optional(),
       expiresAt: expiresAt.optional(),
     },
-    BODY_FAULT,
+    BODY_MESSAGE,
   )
   .check(bothOrNone)
   .meta({
@@ -66,7 +66,7 @@ export const CreateKeyInput = z
 export type CreateKeyInput = z.infer<typeof CreateKeyInput>;
 
 export const ChangePlanInput = z
-  .object({ plan: planName, ...ownLimits }, BODY_FAULT)
+  .object({ plan: planName, ...ownLimits }, BODY_MESSAGE)
   .check(bothOrNone)
   .meta({
     id: 'PlanChange',
@@ -88,7 +88,7 @@ export const RotateKeyInput = z
         .optional()
         .meta({ description: 'When the successor expires. The default is the expiry of the old key.' }),
     },
-    BODY_FAULT,
+    BODY_MESSAGE,
   )
   .meta({
     id: 'Rotation',
@@ -97,7 +97,7 @@ export const RotateKeyInput = z
   });
 export type RotateKeyInput = z.infer<typeof RotateKeyInput>;
 
-export const LabelKeyInput = z.object({ name: keyName, note: keyNote.optional() }, BODY_FAULT).meta({
+export const LabelKeyInput = z.object({ name: keyName, note: keyNote.optional() }, BODY_MESSAGE).meta({
   id: 'KeyLabel',
   description:
     'The name of a key, and the note of administrators on it. Without `note`, the note is removed.',

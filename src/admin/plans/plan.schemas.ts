@@ -4,10 +4,10 @@ import { plainText } from '../../schemas/text-schemas.js';
 import { Limits, shownLimit } from './limits.schema.js';
 import { isPlanName, PLAN_NAME_MAX_LENGTH } from '../../rate-limit/rules/plan-name.js';
 
-const NAME_FAULT = 'must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter';
+const NAME_MESSAGE = 'must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter';
 
 /** A valid name of a plan. */
-export const planName = z.string().refine(isPlanName, NAME_FAULT);
+export const planName = z.string().refine(isPlanName, NAME_MESSAGE);
 
 /** The limits of a plan. */
 export const PlanLimits = z.object(Limits.shape, { error: 'the body must be a JSON object' }).meta({

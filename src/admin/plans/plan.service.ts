@@ -67,8 +67,8 @@ export class PlanService {
 }
 
 function requirePlanName(name: string): void {
-  const fault = planName.safeParse(name).error?.issues[0]?.message;
-  if (fault !== undefined) {
-    throw new ApiError('invalid_request', `The name of the plan ${fault}.`);
+  const message = planName.safeParse(name).error?.issues[0]?.message;
+  if (message !== undefined) {
+    throw new ApiError('invalid_request', `The name of the plan ${message}.`);
   }
 }

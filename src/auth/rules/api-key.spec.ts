@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { generateApiKey, hashApiKey, keyFault, keyHints } from './api-key.js';
+import { generateApiKey, hashApiKey, findKeyProblem, keyHints } from './api-key.js';
 
 const BASE_62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -17,7 +17,7 @@ describe('an API key', () => {
       const keys = Array.from({ length: 200 }, () => generateApiKey(environment));
       for (const key of keys) {
         expect(key).toMatch(new RegExp(`^${prefix}[0-9A-Za-z]{38}$`));
-        expect(keyFault(key, environment)).toBeNull();
+        expect(findKeyProblem(key, environment)).toBeNull();
       }
       expect(new Set(keys).size).toBe(keys.length);
       expect(new Set(keys.map((key) => key.slice(9, 41)).join(''))).toEqual(new Set(BASE_62));
@@ -25,17 +25,17 @@ describe('an API key', () => {
   );
 
   it('has the checksum that another implementation of CRC-32 computes', () => {
-    expect(keyFault(STAGING_KEY, 'staging')).toBeNull();
-    expect(keyFault(PRODUCTION_KEY, 'production')).toBeNull();
+    expect(findKeyProblem(STAGING_KEY, 'staging')).toBeNull();
+    expect(findKeyProblem(PRODUCTION_KEY, 'production')).toBeNull();
   });
 
   it('is invalid in the other environment', () => {
-    expect(keyFault(STAGING_KEY, 'production')).toBe('other_environment');
-    expect(keyFault(PRODUCTION_KEY, 'staging')).toBe('other_environment');
+    expect(findKeyProblem(STAGING_KEY, 'production')).toBe('other_environment');
+    expect(findKeyProblem(PRODUCTION_KEY, 'staging')).toBe('other_environment');
   });
 
   it('has a checksum of its prefix too: with the prefix of the other environment it is malformed', () => {
-    expect(keyFault(STAGING_KEY.replace('ask_test_', 'ask_live_'), 'production')).toBe('malformed');
+    expect(findKeyProblem(STAGING_KEY.replace('ask_test_', 'ask_live_'), 'production')).toBe('malformed');
   });
 
   it('is malformed when any single character is replaced', () => {
@@ -44,7 +44,7 @@ describe('an API key', () => {
     for (let position = 0; position < key.length; position += 1) {
       for (const character of `${BASE_62}_- `) {
         const tampered = key.slice(0, position) + character + key.slice(position + 1);
-        if (tampered !== key && keyFault(tampered, 'staging') !== 'malformed') {
+        if (tampered !== key && findKeyProblem(tampered, 'staging') !== 'malformed') {
           undetected.push(tampered);
         }
       }
@@ -57,7 +57,7 @@ describe('an API key', () => {
     for (let position = 0; position < key.length - 1; position += 1) {
       const swapped =
         key.slice(0, position) + key.charAt(position + 1) + key.charAt(position) + key.slice(position + 2);
-      expect(keyFault(swapped, 'staging')).toBe(swapped === key ? null : 'malformed');
+      expect(findKeyProblem(swapped, 'staging')).toBe(swapped === key ? null : 'malformed');
     }
   });
 
@@ -77,7 +77,7 @@ describe('an API key', () => {
     ['a letter before the prefix', 'xask_test_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz4fQrrs'],
     ['an unknown prefix', 'ask_beta_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz1DcaTn'],
   ])('is malformed, even if its checksum is correct: %s', (_what, text) => {
-    expect(keyFault(text, 'staging')).toBe('malformed');
+    expect(findKeyProblem(text, 'staging')).toBe('malformed');
   });
 });
 

@@ -9,7 +9,7 @@ const SECRET_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 const FORMAT = /^(ask_live_|ask_test_)[0-9A-Za-z]{38}$/;
 
-export type KeyFault = 'malformed' | 'other_environment';
+export type KeyProblem = 'malformed' | 'other_environment';
 
 /** CRC-32 of the text, in base 62, most significant digit first. */
 function checksum(text: string): string {
@@ -32,7 +32,7 @@ export function generateApiKey(environment: KeyEnvironment): string {
 }
 
 /** Returns why the text cannot be a key of this environment, or null when it can. */
-export function keyFault(text: string, environment: KeyEnvironment): KeyFault | null {
+export function findKeyProblem(text: string, environment: KeyEnvironment): KeyProblem | null {
   const isWhole =
     FORMAT.test(text) && checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
   if (!isWhole) {
