@@ -18,10 +18,10 @@ export async function runWithRestarts(settings) {
   const env = { NODE_COMPILE_CACHE, ...process.env, ...settings };
   const start = () => spawn(process.execPath, ['--enable-source-maps', MAIN], { env, stdio: 'inherit' });
   const stopRequested = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
-  let service = start();
   const changed = new Set();
   let settling;
   let work = Promise.resolve();
+  let service;
   const restart = async () => {
     const files = [...changed];
     changed.clear();
@@ -34,6 +34,9 @@ export async function runWithRestarts(settings) {
     ignoreInitial: true,
     ignored: (file) => file.endsWith('.spec.ts') || file.startsWith(GENERATED),
   });
+  // A change before that would be lost.
+  await once(watcher, 'ready');
+  service = start();
   watcher.on('all', (event, file) => {
     if (['add', 'change', 'unlink'].includes(event)) {
       changed.add(file);

@@ -16,8 +16,12 @@ Try it:
 `;
 }
 
-/** Returns the keys of the demonstration, a line each. */
-function keyList(keys: DemoKeys): string {
+/**
+ * Returns the keys of the demonstration, a line each.
+ *
+ * @public `npm run dev` prints them too.
+ */
+export function keyList(keys: DemoKeys): string {
   const lines = Object.entries(keys).map(([name, key]) => `  ${name.padEnd(11)} ${key}`);
   return ['Keys of this demonstration, one for each plan:', ...lines].join('\n');
 }
