@@ -7,6 +7,7 @@ import { NotFoundHandler } from './http/not-found.handler.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
 import { RoleGuard } from './auth/role.guard.js';
+import { DeprecatedOperations } from './deprecation/deprecated-operations.js';
 import { LifecycleGuard } from './deprecation/lifecycle.guard.js';
 import type { Clock } from './settings/clock.js';
 import { DatabaseModule } from './database/database.module.js';
@@ -90,8 +91,8 @@ export class AppModule {
       // Every module may inject what it exports.
       global: true,
       imports: [SettingsModule.register(environment, clock)],
-      providers: [{ provide: Connections, useValue: connections }],
-      exports: [Connections, ConcurrencyLimit],
+      providers: [{ provide: Connections, useValue: connections }, DeprecatedOperations],
+      exports: [Connections, ConcurrencyLimit, DeprecatedOperations],
     };
   }
 }

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
 import { UsageModule } from '../usage/usage.module.js';
 import { AccountController } from './account.controller.js';
 import { OwnKeyRepository } from './own-key.repository.js';
@@ -8,6 +7,6 @@ import { OwnKeyRepository } from './own-key.repository.js';
 @Module({
   imports: [UsageModule],
   controllers: [AccountController],
-  providers: [OwnKeyRepository, DeprecatedOperations],
+  providers: [OwnKeyRepository],
 })
 export class AccountModule {}

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RouteOptions } from 'fastify';
+import { routeTemplate } from '../http/rules/http-labels.js';
 import type { Deprecation } from './rules/lifecycle.js';
 
 /** A deprecated operation as its route declares it. */
@@ -15,6 +16,10 @@ interface DeprecatedOperation extends Deprecation {
 export class DeprecatedOperations {
   private readonly byName = new Map<string, DeprecatedOperation>();
 
+  get all(): DeprecatedOperation[] {
+    return [...this.byName.values()];
+  }
+
   get names(): string[] {
     return [...this.byName.keys()];
   }
@@ -25,8 +30,7 @@ export class DeprecatedOperations {
     // Fastify adds a route for HEAD, with the same operation, to each route for GET.
     const name = [method].flat().find((each) => each !== 'HEAD');
     if (operation !== undefined && deprecation !== undefined && name !== undefined) {
-      const path = url.replaceAll(/:(\w+)/g, '{$1}');
-      this.byName.set(operation, { operation, method: name, path, ...deprecation });
+      this.byName.set(operation, { operation, method: name, path: routeTemplate(url), ...deprecation });
     }
   }
 

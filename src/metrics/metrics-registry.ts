@@ -4,7 +4,7 @@ export const PREFIX = 'animal_store_';
 
 /** A value, and the values of its labels. */
 export type Sample = [value: number, ...labels: string[]];
-type Labels = Record<string, string>;
+export type Labels = Record<string, string>;
 
 /** Metrics whose values are read from elsewhere at each scrape, so that they cost a request nothing. */
 export class MetricsRegistry {
@@ -21,7 +21,7 @@ export class MetricsRegistry {
 
   /** Adds histograms that modules keep, each as one with these labels: a label costs the library more than an observation. */
   histogram(name: string, help: string, read: () => [Histogram, Labels][]): void {
-    const metric = { name: PREFIX + name, help, type: 'histogram', aggregator: 'sum' };
+    const metric = { name, help, type: 'histogram', aggregator: 'sum' };
     const readValues = async ([histogram, labels]: [Histogram, Labels]) =>
       (await histogram.get()).values.map((value) => ({
         ...value,

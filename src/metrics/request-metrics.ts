@@ -3,11 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Histogram } from 'prom-client';
 import type { ResponseInterceptor } from '../http/hooks.js';
 import { operationName } from '../http/request-path.js';
+import { knownMethod, routeTemplate, urlScheme } from '../http/rules/http-labels.js';
 import type { RateLimitDecision } from '../rate-limit/rules/rate-limit-decision.js';
-import { PREFIX } from './metrics-registry.js';
+import { type Labels, PREFIX } from './metrics-registry.js';
 
-/** Upper bounds of the buckets, from the duration of a fast list to the longest wait of a request. */
-const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** Upper bounds of the buckets: those that OpenTelemetry's conventions advise, and two for fast lists. */
+const ADVISED = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+const SECONDS = [0.001, 0.0025, ...ADVISED];
 /** The label of requests without a valid API key; no plan can have this name. */
 const ANONYMOUS_PLAN = '(anonymous)';
 /** Why a request is denied: a full window (the day if both are full), a ban, or the limit of rate-limit status requests. */
@@ -16,14 +18,9 @@ const REASONS = ['minute', 'day', 'ban', 'status'] as const;
 /** Counts responses by operation and status, and rate-limit decisions by plan. */
 @Injectable()
 export class RequestMetrics implements ResponseInterceptor {
-  private readonly seconds = new Histogram<string>({
-    name: `${PREFIX}request_duration_seconds`,
-    help: 'Time until the response of a request is complete.',
-    labelNames: ['operation', 'status'],
-    buckets: SECONDS,
-    registers: [],
-  });
-  private readonly deprecated = counter(
+  /** The durations of requests with the same labels; each has a histogram, because a label costs more than an observation. */
+  readonly durations = new Map<string, [Histogram, Labels]>();
+  readonly deprecated = counter(
     'deprecated_requests_total',
     'Requests to deprecated operations.',
     'operation',
@@ -32,19 +29,41 @@ export class RequestMetrics implements ResponseInterceptor {
   private readonly denied = counter('rate_limit_denied_total', 'Requests denied with 429.', 'plan', 'reason');
   private readonly bans = counter('bans_started_total', 'Bans started.', 'plan');
   private readonly plans = new Set<string>();
-  /** All of these metrics, for a registry. */
-  readonly all = [this.seconds, this.deprecated, this.allowed, this.denied, this.bans];
+  /** The metrics that the library labels, for a registry. */
+  readonly all = [this.deprecated, this.allowed, this.denied, this.bans];
 
   /** Counts a request whose response is complete. */
   intercept(request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
-    const operation = operationName(request);
-    this.seconds.observe({ operation, status: statusCode }, elapsedTime / 1000);
-    if (request.routeOptions.config.deprecation !== undefined) {
-      this.deprecated.inc({ operation });
+    // Read once, because Fastify makes a new object of it each time.
+    const { routeOptions } = request;
+    this.durationsOf(request, routeOptions, statusCode).observe(elapsedTime / 1000);
+    if (routeOptions.config.deprecation !== undefined) {
+      this.deprecated.inc({ operation: operationName({ routeOptions }) });
     }
     if (request.decision !== null) {
       this.addDecision(request, request.decision);
     }
+  }
+
+  private durationsOf(request: FastifyRequest, route: FastifyRequest['routeOptions'], status: number) {
+    const { url = '' } = route;
+    const method = knownMethod(request.method);
+    const scheme = urlScheme(request.protocol);
+    const key = `${method} ${scheme} ${status} ${url}`;
+    let [histogram] = this.durations.get(key) ?? [];
+    if (histogram === undefined) {
+      // The registry gives it its name.
+      histogram = new Histogram({ name: 'seconds', help: 'seconds', buckets: SECONDS, registers: [] });
+      const labels = {
+        http_request_method: method,
+        http_route: routeTemplate(url),
+        http_response_status_code: String(status),
+        url_scheme: scheme,
+        operation: operationName({ routeOptions: route }),
+      };
+      this.durations.set(key, [histogram, labels]);
+    }
+    return histogram;
   }
 
   private addDecision({ authentication, routeOptions }: FastifyRequest, decision: RateLimitDecision): void {

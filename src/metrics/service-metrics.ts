@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 import { ApiKeyCache } from '../auth/api-key-cache.js';
 import { ApiKeyChangeListener } from '../auth/api-key-change-listener.js';
 import { PrismaService } from '../database/prisma.service.js';
+import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { about } from '../openapi/about.js';
 import { OrderRepository } from '../orders/order.repository.js';
@@ -17,7 +18,7 @@ import type { RedisCounterStore } from '../rate-limit/stores/redis-counter-store
 import { ConcurrencyLimit } from '../http/concurrency-limit.js';
 import { Connections } from '../server/connections.js';
 import { UsageRecorder } from '../usage/usage.recorder.js';
-import { MetricsRegistry, type Sample } from './metrics-registry.js';
+import { MetricsRegistry, PREFIX, type Sample } from './metrics-registry.js';
 import { RequestMetrics } from './request-metrics.js';
 
 /** Adds every metric of the service to a registry. Each module keeps its own values, which are read here at each scrape. */
@@ -25,6 +26,7 @@ import { RequestMetrics } from './request-metrics.js';
 export class ServiceMetrics {
   constructor(
     private readonly requests: RequestMetrics,
+    private readonly deprecated: DeprecatedOperations,
     private readonly concurrencyLimit: ConcurrencyLimit,
     private readonly connections: Connections,
     private readonly keys: ApiKeyCache,
@@ -51,8 +53,21 @@ export class ServiceMetrics {
   }
 
   private addRequests(metrics: MetricsRegistry): void {
-    const { requests, concurrencyLimit, idempotency } = this;
+    const { requests, deprecated, concurrencyLimit, idempotency } = this;
+    metrics.histogram(
+      'http_server_request_duration_seconds',
+      'Time until the response of a request is complete.',
+      () => [...requests.durations.values()],
+    );
     requests.all.forEach((metric) => metrics.registry.registerMetric(metric));
+    // Otherwise the first call would be no increase.
+    deprecated.names.forEach((operation) => requests.deprecated.inc({ operation }, 0));
+    metrics.gauge(
+      'deprecated_removal_timestamp_seconds',
+      'Unix time at which an operation is removed.',
+      ['operation'],
+      () => deprecated.all.map(({ operation, removal }) => [removal.getTime() / 1000, operation]),
+    );
     metrics.gauge('requests_in_flight', 'Requests that hold a slot of their operation.', ['operation'], () =>
       concurrencyLimit.all().map(({ operation, slots }) => [slots.length, operation]),
     );
@@ -99,10 +114,10 @@ export class ServiceMetrics {
 
   private addQueries(metrics: MetricsRegistry): void {
     const all = [this.sharedCounters.batches, this.keys.batches, ...this.pets.batches, this.orders.batches];
-    metrics.histogram('query_duration_seconds', 'Duration of a batched query.', () =>
+    metrics.histogram(`${PREFIX}query_duration_seconds`, 'Duration of a batched query.', () =>
       all.map(({ name, seconds }) => [seconds, { query: name }]),
     );
-    metrics.histogram('query_batch_size', 'Requests in a batched query.', () =>
+    metrics.histogram(`${PREFIX}query_batch_size`, 'Requests in a batched query.', () =>
       all.map(({ name, sizes }) => [sizes, { query: name }]),
     );
     metrics.counter('query_failures_total', 'Requests whose batched query failed.', ['query'], () =>

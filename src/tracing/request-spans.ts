@@ -12,6 +12,7 @@ import {
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { loggablePath } from '../logging/request-log.js';
+import { knownMethod, routeTemplate, urlScheme } from '../http/rules/http-labels.js';
 import { logSenderTrace, logTrace } from '../http/rules/trace-parent.js';
 
 /** Creates a span for each request of a protected path, in the client's trace if the request has a valid `traceparent`. */
@@ -52,15 +53,18 @@ export class RequestSpans {
   /** Starts a span with the attributes and names of OpenTelemetry's semantic conventions for HTTP. */
   private start(request: FastifyRequest, sender: Context): Span {
     const { method, routeOptions } = request;
-    const name = routeOptions.config.operation ?? method;
+    const { url, config } = routeOptions;
+    const known = knownMethod(method);
     const attributes = {
-      'http.request.method': method,
+      'http.request.method': known,
+      'http.request.method_original': known === method ? undefined : method,
       'url.path': loggablePath(request),
-      'url.scheme': request.protocol,
+      'url.scheme': urlScheme(request.protocol),
       'client.address': request.ip,
       'http.response.header.x-request-id': [request.id],
-      'http.route': routeOptions.url,
+      'http.route': url && routeTemplate(url),
     };
+    const name = config.operation ?? (known === method ? method : 'HTTP');
     return this.tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, sender);
   }
 }

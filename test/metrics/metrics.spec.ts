@@ -16,19 +16,20 @@ import { head, sendRaw, toHttpResponse } from '../support/http/raw-http.js';
 import { scrape } from '../support/programs/prometheus.js';
 
 const ANY_PORT = { METRICS_PORT: 0 };
+const REQUESTS = 'http_server_request_duration_seconds';
 
 const store = shareApplication({ environment: ANY_PORT });
 
 const metricsUrl = (of: TestApplication = store) => `http://127.0.0.1:${of.app.get(MetricsServer).port}`;
 const metrics = () => scrape(metricsUrl());
 
-/** Returns the counts whose names match, by name and labels: `request_duration_seconds_count getPet 200`. */
+/** Returns the counts whose names match, by name and labels: `rate_limit_denied_total pro minute`. */
 async function counts(names: RegExp): Promise<[string, number][]> {
   const { samples } = await metrics();
   return samples
-    .filter(({ name }) => /^animal_store_.*_(total|count)$/.test(name))
+    .filter(({ name }) => /^(animal_store|http_server)_.*_(total|count)$/.test(name))
     .map(({ name, labels, value }): [string, number] => [
-      [name.replace('animal_store_', ''), ...Object.values(labels)].join(' '),
+      [name.replace(/^(animal_store|http_server)_/, ''), ...Object.values(labels)].join(' '),
       value,
     ])
     .filter(([name]) => names.test(name));
@@ -103,8 +104,8 @@ describe('GET /metrics', () => {
     const page = await readFile('docs/observing.md', 'utf8');
     const namesIn = (pattern: RegExp) => Array.from(page.matchAll(pattern), ([, name]) => String(name));
     const { names } = await metrics();
-    const own = names.filter((name) => name.startsWith('animal_store_'));
-    expect(own.toSorted()).toEqual(namesIn(/^\| `(animal_store_\w+)` /gm).toSorted());
+    const own = names.filter((name) => /^(animal_store|http)_/.test(name));
+    expect(own.toSorted()).toEqual(namesIn(/^\| `((?:animal_store|http)_\w+)` /gm).toSorted());
     expect(own).toEqual(expect.arrayContaining(namesIn(/\b(animal_store_\w+)/g)));
     expect(names).toEqual(
       expect.arrayContaining(['nodejs_eventloop_lag_p99_seconds', 'nodejs_gc_duration_seconds']),
@@ -147,13 +148,13 @@ describe('metrics of connections', () => {
         [408, 'request_timeout'],
         [401, 'missing_api_key'],
       ]);
-      await until(async () => (await counts(/createPet 400$/)).length === 1);
+      await until(async () => (await counts(/400 http createPet$/)).length === 1);
     });
     Object.assign(server, { headersTimeout, requestTimeout });
     expect(grown).toEqual({
       'connection_errors_total 408': 2,
-      'request_duration_seconds_count createPet 400': 1,
-      'request_duration_seconds_count createPet 401': 1,
+      'request_duration_seconds_count POST /v1/pets 400 http createPet': 1,
+      'request_duration_seconds_count POST /v1/pets 401 http createPet': 1,
     });
   });
 
@@ -169,7 +170,7 @@ describe('metrics of connections', () => {
 });
 
 describe('metrics of requests', () => {
-  it('count by operation and status, whatever the outcome, and count unknown paths under one name', async () => {
+  it('count by method, route, status and operation, whatever the outcome, and count unknown paths without a route', async () => {
     const { key } = store;
     const grown = await growth(/^(request_duration|deprecated)/, async () => {
       await call(key, 2);
@@ -178,20 +179,48 @@ describe('metrics of requests', () => {
       for (const path of ['/v1/pets/1', '/v1/pets/999', '/v1/nothing', '/v1/nothing/else', '/v1/%zz']) {
         await call(key, 1, { path });
       }
-      await call(undefined);
+      await call(key, 1, { method: 'HEAD' });
+      await call(key, 1, { method: 'PROPFIND' });
+      await call(undefined, 1, { headers: { 'X-Forwarded-Proto': 'gopher' } });
     });
     expect(grown).toEqual({
       'deprecated_requests_total getPet': 2,
-      'request_duration_seconds_count createPet 201': 1,
-      'request_duration_seconds_count createPet 400': 1,
-      'request_duration_seconds_count getPet 200': 1,
-      'request_duration_seconds_count getPet 404': 1,
-      'request_duration_seconds_count listPets 200': 2,
-      'request_duration_seconds_count listPets 401': 1,
-      'request_duration_seconds_count none 404': 3,
+      'request_duration_seconds_count POST /v1/pets 201 http createPet': 1,
+      'request_duration_seconds_count POST /v1/pets 400 http createPet': 1,
+      'request_duration_seconds_count GET /v1/pets/{petId} 200 http getPet': 1,
+      'request_duration_seconds_count GET /v1/pets/{petId} 404 http getPet': 1,
+      'request_duration_seconds_count GET /v1/pets 200 http listPets': 2,
+      'request_duration_seconds_count GET /v1/pets 401 http listPets': 1,
+      'request_duration_seconds_count HEAD /v1/pets 200 http listPets': 1,
+      'request_duration_seconds_count GET  404 http none': 3,
+      'request_duration_seconds_count _OTHER  405 http none': 1,
     });
-    const texts = (await metrics()).samples.flatMap(({ labels }) => Object.values(labels));
-    expect(texts.filter((label) => label.includes('/') || label.includes('nothing'))).toEqual([]);
+    const read = await metrics();
+    const removal = read.value('animal_store_deprecated_removal_timestamp_seconds', { operation: 'getPet' });
+    expect(removal).toBe(Date.parse('2030-12-05T00:00:00Z') / 1000);
+    const texts = read.samples.flatMap(({ labels }) => Object.values(labels));
+    expect(texts.filter((label) => label.includes('nothing'))).toEqual([]);
+  });
+
+  it('take the scheme that a trusted proxy forwards, and no other word', async () => {
+    const environment = { ...ANY_PORT, TRUST_PROXY: 1 };
+    const proxied = await startApplication({ database: store.database, environment });
+    for (const scheme of ['https', 'gopher']) {
+      await send(`${proxied.url}/v1/pets`, { headers: { 'X-Forwarded-Proto': scheme } });
+    }
+    const { samples } = await scrape(metricsUrl(proxied));
+    const counted = samples.filter(({ name }) => name === `${REQUESTS}_count`);
+    expect(counted.map(({ labels: { url_scheme: scheme } }) => scheme)).toEqual(['https', 'http']);
+    await proxied.close();
+  });
+
+  it('have the buckets that the conventions of OpenTelemetry advise, and two for faster requests', async () => {
+    const { samples } = await metrics();
+    const bounds = samples
+      .filter(({ name, labels }) => name === `${REQUESTS}_bucket` && labels['operation'] === 'none')
+      .map(({ labels: { le } }) => Number(le?.replace('+Inf', 'Infinity')));
+    const advised = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+    expect([...new Set(bounds)]).toEqual([0.001, 0.0025, ...advised, Infinity]);
   });
 });
 
