@@ -37,13 +37,17 @@ const OPEN_TELEMETRY = [
   'OTEL_SDK_DISABLED',
 ];
 
-/** The variables of the service, and of PostgreSQL's image. */
+/** The variables of the service. */
 const SETTINGS = [
   ...Object.keys(settings.shape),
   ...SECRETS.map((name) => `${name}_FILE`),
   ...OPEN_TELEMETRY,
 ];
-const POSTGRES_SETTINGS = ['POSTGRES_DB', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_PASSWORD_FILE'];
+/** The variables of other images. */
+const OTHER_IMAGES: Record<string, string[]> = {
+  postgres: ['POSTGRES_DB', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_PASSWORD_FILE'],
+  grafana: ['GF_SECURITY_ADMIN_PASSWORD'],
+};
 
 /** Variables of other services: the port of the balancer, and what is seeded. */
 const OTHER_SERVICES = ['PORT', 'ADMIN_API_KEY'];
@@ -60,7 +64,7 @@ describe.each(FILES)('%s', (file) => {
   it('sets only variables that are settings', () => {
     const { services } = parse(read(file), { merge: true }) as ComposeFile;
     for (const [name, { environment = {} }] of Object.entries(services)) {
-      const known = name === 'postgres' ? POSTGRES_SETTINGS : SETTINGS;
+      const known = OTHER_IMAGES[name] ?? SETTINGS;
       expect(Object.keys(environment).filter((variable) => !known.includes(variable))).toEqual([]);
     }
   });
