@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import {
   GraphThresholdsStyleMode,
   type DataSourceRef,
@@ -17,6 +18,7 @@ import {
 import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus';
 import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat';
 import { PanelBuilder as TimeseriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
+import { parse } from 'yaml';
 
 /** What a panel shows, and what somebody does about it. */
 interface Panel {
@@ -34,7 +36,26 @@ interface Panel {
 
 const SOURCE: DataSourceRef = { type: 'prometheus', uid: '${datasource}' };
 const CHOSEN = 'namespace=~"$namespace", pod=~"$pod"';
-const OBJECTIVES = { requests: 0.999, pages: 0.99, pageSeconds: 0.1 };
+/** The duration that pages of animals must not exceed, a bucket's boundary; the rules have it too. */
+const PAGE_SECONDS = 0.1;
+
+interface Rule {
+  record?: string;
+  expr: string;
+  labels?: { objective?: string };
+}
+
+const RULES = parse(
+  readFileSync(path.join(import.meta.dirname, '..', 'prometheus', 'rules.yml'), 'utf8'),
+) as { groups: { rules: Rule[] }[] };
+
+/** Returns the share of good requests that the rules state. */
+function objective(name: string): number {
+  const rule = RULES.groups
+    .flatMap(({ rules }) => rules)
+    .find(({ record, labels }) => record === 'animal_store:objective' && labels?.objective === name);
+  return Number(/^vector\((.*)\)$/.exec(rule?.expr ?? '')?.[1]);
+}
 
 /** A metric of the chosen replicas, with further matchers of labels. */
 const metric = (name: string, ...matchers: string[]) => `${name}{${[CHOSEN, ...matchers].join(', ')}}`;
@@ -63,7 +84,7 @@ const CLIENTS: Panel[] = [
     queries: {
       share: `1 - (${overRange(requests('count', FAILED))} or vector(0)) / ${overRange(requests('count'))}`,
     },
-    bad: { below: OBJECTIVES.requests },
+    bad: { below: objective('requests') },
   },
   {
     title: 'Pages of animals within 100 ms',
@@ -72,9 +93,9 @@ const CLIENTS: Panel[] = [
     unit: 'percentunit',
     isNumber: true,
     queries: {
-      share: `${overRange(requests('bucket', ...PAGES, `le="${OBJECTIVES.pageSeconds}"`))} / ${overRange(requests('count', ...PAGES))}`,
+      share: `${overRange(requests('bucket', ...PAGES, `le="${PAGE_SECONDS}"`))} / ${overRange(requests('count', ...PAGES))}`,
     },
-    bad: { below: OBJECTIVES.pages },
+    bad: { below: objective('pages') },
   },
   {
     title: 'Requests by operation',
@@ -89,7 +110,7 @@ const CLIENTS: Panel[] = [
     queries: {
       '{{operation}}': `${sum(rate(requests('count', FAILED)), 'operation')} / ${sum(rate(requests('count')), 'operation')}`,
     },
-    bad: { above: 1 - OBJECTIVES.requests },
+    bad: { above: 1 - objective('requests') },
   },
   {
     title: 'Responses by status',
@@ -104,7 +125,7 @@ const CLIENTS: Panel[] = [
     description: 'Which operation is slow? Compare with the duration of its queries below.',
     unit: 's',
     queries: { '{{operation}}': quantile('0.99', requests('bucket'), 'operation') },
-    bad: { above: OBJECTIVES.pageSeconds },
+    bad: { above: PAGE_SECONDS },
   },
   {
     title: 'Creations sent again',

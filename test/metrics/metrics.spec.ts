@@ -100,13 +100,19 @@ describe('GET /metrics', () => {
     other.close();
   });
 
-  it('exposes exactly the metrics of docs/observing.md, and those of its alerts', async () => {
+  it('exposes exactly the metrics of docs/observing.md, and all that alerts and dashboard query', async () => {
     const page = await readFile('docs/observing.md', 'utf8');
     const namesIn = (pattern: RegExp) => Array.from(page.matchAll(pattern), ([, name]) => String(name));
     const { names } = await metrics();
     const own = names.filter((name) => /^(animal_store|http)_/.test(name));
     expect(own.toSorted()).toEqual(namesIn(/^\| `((?:animal_store|http)_\w+)` /gm).toSorted());
-    expect(own).toEqual(expect.arrayContaining(namesIn(/\b(animal_store_\w+)/g)));
+    for (const file of ['deploy/prometheus/rules.yml', 'deploy/grafana/animal-store.json']) {
+      const queried =
+        (await readFile(file, 'utf8')).match(/\b(?:animal_store|http_server)_\w+(?=\{|\)|\[| )/g) ?? [];
+      const base = queried.map((name) => name.replace(/_(?:bucket|count|sum)$/, ''));
+      expect(base).not.toEqual([]);
+      expect(own).toEqual(expect.arrayContaining(base));
+    }
     expect(names).toEqual(
       expect.arrayContaining(['nodejs_eventloop_lag_p99_seconds', 'nodejs_gc_duration_seconds']),
     );
