@@ -1,10 +1,15 @@
 import quick from './jest.config.js';
 
-/** The image, and the services of the Compose file in it. Builds the Dockerfile, so it needs root on Debian and what `.ci/run` installs there. */
+/**
+ * The image, with the services of the Compose file and the pods of Kubernetes in it. Builds the Dockerfile, so it needs root on Debian
+ * and what `.ci/run` installs there.
+ */
 export default {
   ...quick,
-  testMatch: ['<rootDir>/test/image/**/*.image-spec.ts'],
-  globalSetup: undefined,
-  globalTeardown: undefined,
+  testMatch: ['<rootDir>/test/**/*.image-spec.ts'],
+  globalSetup: './test/support/image-setup.mjs',
+  globalTeardown: './test/support/image-teardown.mjs',
+  // They watch how long things take.
+  maxWorkers: 1,
   testTimeout: 120_000,
 };

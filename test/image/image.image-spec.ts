@@ -13,37 +13,20 @@ import getPort from 'get-port';
 import { send } from '../support/http/http.js';
 import { startRedis } from '../support/counters/redis.js';
 import { query } from '../support/database/database.js';
-import { readBaseImage } from './support/base-image.js';
 import { command } from './support/command.js';
 import { type ComposeFile, overlay, readComposeFile } from './support/compose-file.js';
 import { Container } from './support/container.js';
-import { type Image, ImageStore } from './support/image.js';
+import { builtImage } from './support/image.js';
 
 const PROJECT = path.join(__dirname, '..', '..');
 const COMPOSE_FILE = path.join(PROJECT, 'docker-compose.yml');
-const BUILD_TIMEOUT_MS = 900_000;
 const MAX_SIZE_BYTES = 350e6;
 const NODE_USER = 1000;
 /** How often a client sends a request whose outcome is unknown. */
 const ATTEMPTS = 5;
 const MADE_KEY = /shown this once: (ask_live_\w{38})/;
 
-let store: ImageStore;
-let image: Image;
-
-beforeAll(async () => {
-  store = await ImageStore.open();
-  const base = await readBaseImage(path.join(PROJECT, 'Dockerfile'));
-  image = await store.build(PROJECT, base);
-  const { sizeBytes, baseSizeBytes, buildSeconds } = image;
-  process.stdout.write(
-    `The image on a stand-in for ${base.name}: ${megabytes(sizeBytes)} MB, ${megabytes(baseSizeBytes)} MB of them its base; ` +
-      `built in ${buildSeconds.toFixed(0)} s.\n`,
-  );
-}, BUILD_TIMEOUT_MS);
-afterAll(() => store.remove());
-
-const megabytes = (bytes: number) => (bytes / 1e6).toFixed(0);
+const image = builtImage();
 
 /** The names of all files of the image below a folder. */
 const filesBelow = async (folder: string) =>

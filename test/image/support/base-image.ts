@@ -18,7 +18,7 @@ import { command } from './command.js';
 const CACHE = path.join(process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache'), 'animal-store');
 
 /** The image that the Dockerfile builds upon. */
-export interface BaseImage {
+interface BaseImage {
   /** As the Dockerfile names it. */
   name: string;
   nodeVersion: string;

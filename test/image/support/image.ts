@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type BaseImage, baseImageArchive } from './base-image.js';
+import { baseImageArchive, readBaseImage } from './base-image.js';
 import { command } from './command.js';
 
 const IMAGE = 'animal-store';
@@ -20,12 +20,17 @@ export interface Image {
   /** Where its files are on this machine. */
   root: string;
   config: ImageConfig;
+  /** The image that the Dockerfile builds upon. */
+  baseName: string;
   /** All layers, unpacked: the size that the Docker engine reports. */
   sizeBytes: number;
   /** Of these, what the base image brings. */
   baseSizeBytes: number;
   buildSeconds: number;
 }
+
+/** Returns the image that was built for all tests. */
+export const builtImage = (): Image => JSON.parse(process.env['BUILT_IMAGE'] ?? '') as Image;
 
 /** Builds images as Debian's buildah does without a Docker engine, in a store of its own, which is removed afterwards. */
 export class ImageStore {
@@ -46,7 +51,8 @@ export class ImageStore {
   }
 
   /** @param folder the project. */
-  async build(folder: string, base: BaseImage): Promise<Image> {
+  async build(folder: string): Promise<Image> {
+    const base = await readBaseImage(path.join(folder, 'Dockerfile'));
     const archive = await baseImageArchive(base);
     const empty = await this.buildah('from', 'scratch');
     await this.buildah('add', '--quiet', empty, archive, '/');
@@ -64,6 +70,7 @@ export class ImageStore {
     return {
       root,
       config: Docker.config,
+      baseName: base.name,
       sizeBytes: await this.size(IMAGE),
       baseSizeBytes: await this.size(base.name),
       buildSeconds,
