@@ -1,0 +1,297 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'yaml';
+import { parseDuration } from '../../src/settings/duration.js';
+import { readEnvironment, settings } from '../../src/settings/environment.js';
+import { SECRETS } from '../../src/settings/secret-files.js';
+import {
+  type ContainerSpec,
+  DEPLOY,
+  findKubectls,
+  type Labels,
+  Manifests,
+  type PodSpec,
+} from './support/manifests.js';
+
+const NAMESPACE = 'animal-store';
+/** CloudNativePG gives it to the pods of a Cluster. */
+const DATABASE_LABELS = { 'app.kubernetes.io/name': 'postgresql' };
+/** Connections of a replica beside its pools: one that counts, and one for key changes. */
+const MORE_CONNECTIONS = 2;
+/** Replicas that still stop while a rollout goes on. */
+const STOPPING = 2;
+
+const [kubectl, ...otherKubectls] = findKubectls();
+const page = readFileSync(path.join(DEPLOY, '../docs/kubernetes.md'), 'utf8');
+
+const containersOf = ({ initContainers, containers }: PodSpec) => [
+  ...((initContainers as ContainerSpec[] | undefined) ?? []),
+  ...containers,
+];
+const environmentOf = ({ env }: ContainerSpec) =>
+  Object.fromEntries(env.map(({ name, value }) => [name, value]));
+const selects = (selector: { matchLabels?: Labels } | undefined, labels: Labels) =>
+  Object.entries(selector?.matchLabels ?? {}).every(([name, value]) => labels[name] === value);
+
+/** Returns the faults of objects by the schemas of their kinds; null without a schema. */
+function validate(...objects: object[]): (string[] | null)[] {
+  const program = path.join(__dirname, 'support/schemas.mjs');
+  return JSON.parse(execFileSync('node', [program], { input: JSON.stringify(objects), encoding: 'utf8' }));
+}
+
+/** A rule of a network policy: `from` of ingress, `to` of egress. */
+type Rule = Partial<Record<'from' | 'to', { namespaceSelector?: object; podSelector?: object }[]>> & {
+  ports: { port: string | number }[];
+};
+
+/** Whether rules let traffic from or to pods with these labels pass. */
+function letPass(rules: Rule[], namespace: string, labels: Labels, port: string | number): boolean {
+  return rules.some(
+    ({ from, to, ports }) =>
+      ports.some((each) => each.port === port) &&
+      (from ?? to ?? [{ namespaceSelector: {} }]).some(
+        ({ namespaceSelector, podSelector }) =>
+          selects(podSelector, labels) &&
+          (namespaceSelector
+            ? selects(namespaceSelector, { 'kubernetes.io/metadata.name': namespace })
+            : namespace === NAMESPACE),
+      ),
+  );
+}
+
+/** What of these names is not among those that exist. */
+const missing = (names: unknown[], existing: unknown[]) => names.filter((name) => !existing.includes(name));
+
+function testOverlay(manifests: Manifests, overlay: string): void {
+  const { spec: deployment } = manifests.get('Deployment');
+  const pod = deployment.template.spec;
+  const container = pod.containers[0] as ContainerSpec;
+  const environment = environmentOf(container);
+  const others = manifests.all('StatefulSet').map(({ spec }) => spec.template);
+  const pods = [pod, ...others.map(({ spec }) => spec)];
+  const containers = pods.flatMap(containersOf);
+  const service = manifests.get('Service', 'animal-store');
+  const { spec: policy } = manifests.get('NetworkPolicy');
+
+  it('is rendered the same by every kubectl on this machine', () => {
+    for (const other of otherKubectls) {
+      expect(Manifests.render(other, overlay)).toEqual(manifests);
+    }
+  });
+
+  it('has only objects that the schemas of their kinds allow, without unknown fields', () => {
+    const faults = validate(...manifests.objects);
+    const faulty = manifests.objects.flatMap(({ kind }, index) =>
+      faults[index]?.length === 0 ? [] : [[kind, faults[index]]],
+    );
+    // No package has the schema of CloudNativePG.
+    expect(faulty).toEqual(overlay === 'production' ? [['Cluster', null]] : []);
+    expect(
+      missing(
+        manifests.objects.map(({ metadata }) => metadata.namespace),
+        [NAMESPACE],
+      ),
+    ).toEqual([]);
+  });
+
+  it('runs every container read-only, without root and without privileges', () => {
+    const [profile, user] = [{ type: 'RuntimeDefault' }, expect.any(Number)];
+    for (const { securityContext } of pods) {
+      expect(securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: user, seccompProfile: profile });
+    }
+    for (const { securityContext } of containers) {
+      expect(securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+    }
+    expect(pod.securityContext).toMatchObject({ runAsUser: 1000, runAsGroup: 1000 });
+  });
+
+  it('gives no pod a token for the API server', () => {
+    const account = manifests.get('ServiceAccount');
+    expect(pod.serviceAccountName).toBe(account.metadata.name);
+    for (const { automountServiceAccountToken } of [account, ...pods]) {
+      expect(automountServiceAccountToken).toBe(false);
+    }
+  });
+
+  it('requests CPU and memory for every container, limits its memory, and has no image without a version', () => {
+    const some = expect.any(String);
+    for (const { resources, image } of containers) {
+      expect(resources).toMatchObject({ requests: { cpu: some, memory: some }, limits: { memory: some } });
+      expect(image).toMatch(/:(?!latest$)[\w.-]+$/);
+    }
+  });
+
+  it('selects exactly the pods of the service', () => {
+    const selectors = [
+      deployment.selector,
+      { matchLabels: service.spec.selector },
+      policy.podSelector,
+      ...pod.topologySpreadConstraints.map(({ labelSelector }) => labelSelector),
+      ...manifests.all('PodDisruptionBudget').map(({ spec }) => spec.selector),
+    ];
+    expect(selectors).toEqual(selectors.map(() => ({ matchLabels: deployment.template.metadata.labels })));
+    expect(others.filter(({ metadata }) => selects(deployment.selector, metadata.labels))).toEqual([]);
+    for (const { spec } of manifests.all('ServiceMonitor')) {
+      expect(selects(spec.selector, service.metadata.labels)).toBe(true);
+    }
+  });
+
+  it('uses only names of ports that exist', () => {
+    const { startupProbe, livenessProbe, readinessProbe } = container;
+    const used = [
+      ...manifests.all('Service').flatMap(({ spec }) => spec.ports.map(({ targetPort }) => targetPort)),
+      ...[startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet.port),
+      ...policy.ingress.flatMap(({ ports }) => ports.map(({ port }) => port)),
+    ];
+    const ports = containers.flatMap((each) => (each.ports ?? []).map(({ name }) => name));
+    expect(missing(used, ports)).toEqual([]);
+    const monitored = manifests.all('ServiceMonitor').flatMap(({ spec }) => spec.endpoints);
+    const ofService = service.spec.ports.map(({ name }) => name);
+    expect(
+      missing(
+        monitored.map(({ port }) => port),
+        ofService,
+      ),
+    ).toEqual([]);
+    expect(container.ports).toEqual([
+      { name: 'http', containerPort: settings.shape.PORT.parse(undefined) },
+      { name: 'metrics', containerPort: Number(environment['METRICS_PORT']) },
+    ]);
+  });
+
+  it('sets only variables that are settings, to valid values', () => {
+    const names = [...Object.keys(settings.shape), ...SECRETS.map((name) => `${name}_FILE`)];
+    for (const variables of containersOf(pod).map(environmentOf)) {
+      expect(missing(Object.keys(variables), names)).toEqual([]);
+      const database = { DATABASE_URL_FILE: '', DATABASE_URL: 'postgres://database' };
+      const { APP_ENV } = readEnvironment({ ...variables, ...database, NODE_ENV: 'production' });
+      expect(APP_ENV).toBe(environment['APP_ENV']);
+    }
+  });
+
+  it('has no secret in it, and mounts secrets where the settings expect them', () => {
+    expect(manifests.all('Secret')).toEqual([]);
+    for (const { volumes, ...spec } of pods) {
+      for (const { env, volumeMounts } of containersOf({ volumes, ...spec })) {
+        const mounted = volumeMounts.flatMap(({ name, mountPath }) =>
+          (volumes.find((volume) => volume.name === name)?.secret?.items ?? []).map(
+            (item) => `${mountPath}/${item.path}`,
+          ),
+        );
+        expect(env.flatMap(({ name, value }) => (name.endsWith('_FILE') ? [value] : []))).toEqual(mounted);
+        expect(env.filter(({ value }) => /:[^/]*@/.test(value))).toEqual([]);
+      }
+    }
+  });
+
+  it('refers only to secrets that docs/kubernetes.md explains', () => {
+    const mounted = pods.flatMap(({ volumes }) => volumes.flatMap(({ secret }) => secret ?? []));
+    const names = [
+      ...mounted.flatMap(({ secretName, items }) => [secretName, ...items.map(({ key }) => key)]),
+      ...manifests.all('Ingress').flatMap(({ spec }) => spec.tls.map(({ secretName }) => secretName)),
+    ];
+    expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  it('restarts a pod that hangs, but none whose database is away', () => {
+    const { startupProbe, livenessProbe, readinessProbe } = container;
+    const paths = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet.path);
+    expect(paths).toEqual(['/livez', '/livez', '/readyz']);
+  });
+
+  it('adds a pod before it stops another, and waits longer than the shutdown takes', () => {
+    expect(deployment.strategy.rollingUpdate).toEqual({ maxSurge: 1, maxUnavailable: 0 });
+    const { SHUTDOWN_DELAY = '', SHUTDOWN_GRACE = '' } = environment;
+    const shutdownMs = Number(parseDuration(SHUTDOWN_DELAY)) + Number(parseDuration(SHUTDOWN_GRACE));
+    expect(pod.terminationGracePeriodSeconds * 1000).toBeGreaterThan(shutdownMs);
+  });
+
+  it('lets only the Ingress controller reach the service, and only monitoring its metrics', () => {
+    expect(policy.policyTypes).toEqual(['Ingress', 'Egress']);
+    const reach = (namespace: string) =>
+      ['http', 'metrics'].filter((port) => letPass(policy.ingress, namespace, {}, port));
+    expect([reach('traefik'), reach('monitoring')]).toEqual([['http'], ['metrics']]);
+    expect([reach(NAMESPACE), reach('default')]).toEqual([[], []]);
+  });
+
+  it('lets pods reach DNS everywhere, their database, and nothing else outside their namespace', () => {
+    const everywhere = policy.egress.filter(({ to }) => to === undefined).flatMap(({ ports }) => ports);
+    expect(everywhere).toEqual(['UDP', 'TCP'].map((protocol) => ({ port: 53, protocol })));
+    const labels = others[0]?.metadata.labels ?? DATABASE_LABELS;
+    expect(letPass(policy.egress, NAMESPACE, labels, 5432)).toBe(true);
+    expect(letPass(policy.egress, 'default', labels, 5432)).toBe(false);
+  });
+
+  it('leaves the number of replicas to an autoscaler if there is one, and has a budget only then', () => {
+    const isScaled = overlay === 'production';
+    expect(deployment).not.toHaveProperty('replicas');
+    expect(manifests.all('HorizontalPodAutoscaler').map(({ spec }) => spec)).toMatchObject(
+      isScaled ? [{ scaleTargetRef: { kind: 'Deployment', name: 'animal-store' }, minReplicas: 2 }] : [],
+    );
+    expect(manifests.all('PodDisruptionBudget').map(({ spec }) => spec)).toMatchObject(
+      isScaled ? [{ maxUnavailable: 1 }] : [],
+    );
+  });
+}
+
+function testProduction(manifests: Manifests): void {
+  const { spec: deployment } = manifests.get('Deployment');
+  const environment = environmentOf(deployment.template.spec.containers[0] as ContainerSpec);
+  const cluster = manifests.get('Cluster');
+
+  it('opens no more connections than the database allows, even at the most replicas', () => {
+    const { maxReplicas } = manifests.get('HorizontalPodAutoscaler').spec;
+    const replicas = maxReplicas + Number(deployment.strategy.rollingUpdate.maxSurge) + STOPPING;
+    const pooled = settings.shape.DATABASE_POOL_SIZE.parse(environment['DATABASE_POOL_SIZE']);
+    const allowed = Number(cluster.spec.postgresql.parameters['max_connections']);
+    expect(replicas * (pooled + MORE_CONNECTIONS)).toBeLessThanOrEqual(allowed);
+  });
+
+  it('reads the address of its database from the secret that CloudNativePG makes', () => {
+    expect(deployment.template.spec.volumes.map(({ secret }) => secret)).toMatchObject([
+      { secretName: `${cluster.metadata.name}-app`, items: [{ key: 'uri', path: 'url' }] },
+    ]);
+  });
+
+  it('is reached at the address in its documents, through one proxy', () => {
+    const { rules, tls } = manifests.get('Ingress').spec;
+    const { host } = new URL(environment['PRODUCTION_URL'] ?? '');
+    const backend = { service: { name: 'animal-store', port: { name: 'http' } } };
+    expect(rules).toEqual([{ host, http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } }]);
+    expect(tls.map(({ hosts }) => hosts)).toEqual([[host]]);
+    expect(environment['TRUST_PROXY']).toBe('1');
+  });
+
+  it('has the alerts of deploy/prometheus/rules.yml', () => {
+    const rules = parse(readFileSync(path.join(DEPLOY, 'prometheus/rules.yml'), 'utf8'));
+    expect(manifests.get('PrometheusRule').spec).toEqual(rules);
+  });
+}
+
+if (kubectl !== undefined) {
+  for (const overlay of ['small', 'production']) {
+    describe(`the overlay ${overlay} for Kubernetes`, () => {
+      const manifests = Manifests.render(kubectl, overlay);
+      testOverlay(manifests, overlay);
+      if (overlay === 'production') {
+        testProduction(manifests);
+      }
+    });
+  }
+}
+
+describe('the schemas of Kubernetes', () => {
+  it('refuse a value of a wrong type, and a field that does not exist', () => {
+    const budgets = [{ maxUnavailable: true }, { maxUnavailable: 1, minAvailabel: 1 }];
+    const objects = budgets.map((spec) => ({ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', spec }));
+    expect(validate(...objects)).toEqual([
+      [expect.stringContaining('/spec/maxUnavailable must be')],
+      ['.spec.minAvailabel is unknown'],
+    ]);
+  });
+});
