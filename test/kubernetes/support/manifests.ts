@@ -42,7 +42,7 @@ type KubernetesObject = Complete<
 type Kind = KubernetesObject['kind'];
 type ObjectOf<K extends Kind> = Extract<KubernetesObject, { kind: K }>;
 
-type Deployment = ObjectOf<'Deployment'>;
+export type Deployment = ObjectOf<'Deployment'>;
 export type PodSpec = Deployment['spec']['template']['spec'];
 export type ContainerSpec = PodSpec['containers'][number];
 export type Labels = Record<string, string>;

@@ -33,12 +33,17 @@ export interface Haproxy extends LoadBalancer {
 
 export const haproxy = () => findProgram('haproxy', 'haproxy');
 
-/** Starts a load balancer that checks the readiness of these ports five times a second, and retries nothing. */
-export async function startHaproxy(ports: readonly number[]): Promise<Haproxy> {
+/**
+ * Starts a load balancer that checks the readiness of these ports five times a second, and retries nothing.
+ *
+ * @param checkTimeoutMs how long a check may take.
+ */
+export async function startHaproxy(ports: readonly number[], checkTimeoutMs = 200): Promise<Haproxy> {
   const [port, statisticsPort] = [await getPort({ host: '127.0.0.1' }), await getPort({ host: '127.0.0.1' })];
   const settings = `defaults
   mode http
   timeout connect 2s
+  timeout check ${checkTimeoutMs}ms
   timeout client 30s
   timeout server 30s
   timeout http-keep-alive 30s
