@@ -62,7 +62,9 @@ export class ImageStore {
     await this.buildah('config', ...environment, ...program, empty);
     await this.buildah('commit', '--quiet', '--rm', empty, `docker.io/library/${base.name}`);
     const startedAt = performance.now();
-    await this.buildah('bud', '--pull-never', '--network=host', '--format=docker', `--tag=${IMAGE}`, folder);
+    // By default, buildah allows 1,024 open files, of which npm needs more on a busy machine.
+    const build = ['bud', '--pull-never', '--network=host', '--ulimit=nofile=16384:16384', '--format=docker'];
+    await this.buildah(...build, `--tag=${IMAGE}`, folder);
     const buildSeconds = (performance.now() - startedAt) / 1000;
     const container = await this.buildah('from', '--pull-never', IMAGE);
     const root = await this.buildah('mount', container);
