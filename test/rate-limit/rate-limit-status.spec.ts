@@ -106,9 +106,9 @@ describe('GET /v1/rate-limit', () => {
   it('has a limit of 60 requests a minute for each quota, and never starts a ban', async () => {
     const key = await small();
     const message = /^Over the limit of 60 requests per minute of this operation\. Wait \d+ seconds? /;
-    const responses = await Promise.all(Array.from({ length: 190 }, () => fetchStatus(key)));
+    const responses = await Promise.all(Array.from({ length: 125 }, () => fetchStatus(key)));
     const denials = responses.filter(({ status }) => status !== 200);
-    expect(denials).toHaveLength(130);
+    expect(denials).toHaveLength(65);
     for (const denied of denials) {
       expectError(denied, 429, 'rate_limit_exceeded', expect.stringMatching(message));
       expect(limitHeaders(denied)).toEqual([60, 0, minuteEnd()]);
