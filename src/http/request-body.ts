@@ -106,6 +106,7 @@ export class RequestBody {
     this.isPending = this.error === null;
   }
 
+  /** Starts to take in the body; one whose client has gone is incomplete at once. */
   collect(): void {
     const { raw } = this.request;
     if (raw.destroyed) {

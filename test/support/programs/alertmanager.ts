@@ -12,7 +12,7 @@ const ALERTMANAGER = findProgram('prometheus-alertmanager', 'prometheus-alertman
 /** Whether this machine has an Alertmanager. Without one, its tests are skipped with a message; in CI they fail. */
 export const hasAlertmanager = ALERTMANAGER !== undefined;
 
-/** An alert as it arrives at whoever is notified. */
+/** An alert as its receiver gets it. */
 interface Notice {
   status: 'firing' | 'resolved';
   labels: Record<string, string>;
