@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { Registry } from 'prom-client';
 import { ApiKeyCache } from '../auth/api-key-cache.js';
 import { ApiKeyChangeListener } from '../auth/api-key-change-listener.js';
@@ -8,13 +8,8 @@ import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { about } from '../openapi/about.js';
 import { OrderRepository } from '../orders/order.repository.js';
 import { PetRepository } from '../pets/pet.repository.js';
-import {
-  BREAKER_STATES,
-  FallbackCounterStore,
-  SHARED_COUNTER_STORE,
-} from '../rate-limit/stores/fallback-counter-store.js';
-import type { PostgresCounterStore } from '../rate-limit/stores/postgres-counter-store.js';
-import type { RedisCounterStore } from '../rate-limit/stores/redis-counter-store.js';
+import { CounterStore } from '../rate-limit/stores/counter-store.js';
+import { BREAKER_STATES, FallbackCounterStore } from '../rate-limit/stores/fallback-counter-store.js';
 import { ConcurrencyLimit } from '../http/concurrency-limit.js';
 import { Connections } from '../server/connections.js';
 import { UsageRecorder } from '../usage/usage.recorder.js';
@@ -32,7 +27,7 @@ export class ServiceMetrics {
     private readonly keys: ApiKeyCache,
     private readonly listener: ApiKeyChangeListener,
     private readonly counters: FallbackCounterStore,
-    @Inject(SHARED_COUNTER_STORE) private readonly sharedCounters: PostgresCounterStore | RedisCounterStore,
+    private readonly sharedCounters: CounterStore,
     private readonly pets: PetRepository,
     private readonly orders: OrderRepository,
     private readonly idempotency: IdempotencyService,

@@ -5,15 +5,15 @@ import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { QueryRunner } from '../database/query-runner.js';
 import { CounterCleanup } from './stores/counter-cleanup.js';
 import { CounterStore } from './stores/counter-store.js';
-import { FallbackCounterStore, SHARED_COUNTER_STORE } from './stores/fallback-counter-store.js';
+import { FallbackCounterStore } from './stores/fallback-counter-store.js';
 import { DocumentRateLimit } from './document-rate-limit.js';
 import { PostgresCounterStore } from './stores/postgres-counter-store.js';
 import { RateLimitController } from './rate-limit.controller.js';
 import { RateLimiter } from './rate-limiter.js';
 
 /** The store of `COUNTER_STORE`, else PostgreSQL. Without Redis its driver is not loaded. */
-const sharedCounterStore = {
-  provide: SHARED_COUNTER_STORE,
+const counterStore = {
+  provide: CounterStore,
   inject: [ENVIRONMENT, Clock, QueryRunner],
   useFactory: async (environment: Environment, clock: Clock, queries: QueryRunner): Promise<CounterStore> => {
     if (environment.COUNTER_STORE === undefined) {
@@ -28,14 +28,7 @@ const sharedCounterStore = {
   // No throttlers: the windows and their limits are those of each request's quota.
   imports: [ThrottlerModule.forRoot([])],
   controllers: [RateLimitController],
-  providers: [
-    sharedCounterStore,
-    FallbackCounterStore,
-    { provide: CounterStore, useExisting: FallbackCounterStore },
-    CounterCleanup,
-    RateLimiter,
-    DocumentRateLimit,
-  ],
-  exports: [RateLimiter, CounterStore, FallbackCounterStore, SHARED_COUNTER_STORE],
+  providers: [counterStore, FallbackCounterStore, CounterCleanup, RateLimiter, DocumentRateLimit],
+  exports: [RateLimiter, CounterStore, FallbackCounterStore],
 })
 export class RateLimitModule {}

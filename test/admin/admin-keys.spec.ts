@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { TERMINAL } from '../../src/admin/audit/audit.js';
 import type { IssuedKey, Key } from '../../src/admin/keys/key.schemas.js';
 import { KeyService } from '../../src/admin/keys/key.service.js';
-import { CounterStore, CounterStoreError } from '../../src/rate-limit/stores/counter-store.js';
+import { CounterStoreError } from '../../src/rate-limit/stores/counter-store.js';
+import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { useAdministration } from '../support/keys/administration.js';
 import { ban, bannedUntil } from '../support/counters/bans.js';
 import { eventually } from '../support/eventually.js';
@@ -529,7 +530,7 @@ describe('GET /admin/keys/{id}/rate-limit', () => {
 
   it('returns 503 while the counter store is away, as it would be the count of this replica alone', async () => {
     const key = await issue();
-    const counters = admin.store.app.get(CounterStore);
+    const counters = admin.store.app.get(FallbackCounterStore);
     const known = await counters.peek({ bucketKey: 'quota:x', perMinute: 1, perDay: 1 });
     const peek = jest.spyOn(counters, 'peek').mockResolvedValue({ ...known, degraded: true });
     expectError(await rateLimit(key), 503, 'service_unavailable');
@@ -647,7 +648,7 @@ describe('a change after which the counter store is away', () => {
     const [revoked, moved, freed] = [await issue(), await issue(), await issue()];
     await ban(admin.store.database, freed, inFuture(HOUR_MS));
     const plan = { plan: 'pro' };
-    const counters = admin.store.app.get(CounterStore);
+    const counters = admin.store.app.get(FallbackCounterStore);
     const away = new CounterStoreError('refused', new Error('away'));
     for (const [action, key, expected] of [
       [() => revoke(revoked), revoked, { state: 'revoked' }],

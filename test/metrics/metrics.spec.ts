@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { InvalidEnvironmentError } from '../../src/settings/environment.js';
 import { MetricsServer } from '../../src/metrics/metrics.server.js';
-import { SHARED_COUNTER_STORE } from '../../src/rate-limit/stores/fallback-counter-store.js';
+import { CounterStore } from '../../src/rate-limit/stores/counter-store.js';
 import type { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
 import { shareApplication, startApplication, type TestApplication } from '../support/service/application.js';
 import { startDatabaseProxy } from '../support/database/database-proxy.js';
@@ -315,7 +315,7 @@ describe('metrics of the stores', () => {
 describe('metrics during an outage of the counter store', () => {
   it('show the outage, the requests counted locally, and the recovery', async () => {
     const proxy = await startDatabaseProxy(store.database.url);
-    const shared = store.app.get<PostgresCounterStore>(SHARED_COUNTER_STORE);
+    const shared = store.app.get<CounterStore, PostgresCounterStore>(CounterStore);
     jest.replaceProperty(
       shared['connection'] as unknown as { environment: object },
       'environment',

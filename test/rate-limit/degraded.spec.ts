@@ -1,8 +1,6 @@
 import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
-import {
-  FallbackCounterStore,
-  SHARED_COUNTER_STORE,
-} from '../../src/rate-limit/stores/fallback-counter-store.js';
+import { CounterStore } from '../../src/rate-limit/stores/counter-store.js';
+import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import type { PostgresCounterStore } from '../../src/rate-limit/stores/postgres-counter-store.js';
 import { ban } from '../support/counters/bans.js';
 import { descending } from '../support/counters/counting.js';
@@ -31,7 +29,7 @@ let lines: jest.SpyInstance;
 
 beforeEach(async () => {
   replica = await startApplication();
-  store = replica.app.get<PostgresCounterStore>(SHARED_COUNTER_STORE);
+  store = replica.app.get<CounterStore, PostgresCounterStore>(CounterStore);
   proxy = await startDatabaseProxy(replica.database.url);
   jest.replaceProperty(
     store['connection'] as unknown as { environment: object },

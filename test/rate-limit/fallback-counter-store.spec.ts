@@ -8,6 +8,7 @@ import {
 import { FallbackCounterStore } from '../../src/rate-limit/stores/fallback-counter-store.js';
 import { LocalCounterStore } from '../../src/rate-limit/stores/local-counter-store.js';
 import { TestClock } from '../support/counters/clock.js';
+import type { AnyCounterStore } from '../support/counters/counter-stores.js';
 import {
   allowed,
   consume,
@@ -27,7 +28,7 @@ describe('FallbackCounterStore', () => {
   let clock: TestClock;
   /** Why queries to the shared store fail; null while it replies. */
   let failure: CounterStoreError | null;
-  let shared: CounterStore;
+  let shared: AnyCounterStore;
   let store: FallbackCounterStore;
   let lines: jest.SpyInstance;
   let opened: FallbackCounterStore[];
@@ -63,7 +64,7 @@ describe('FallbackCounterStore', () => {
 
   /** Opens the counter store of one more replica. */
   function open(its = clock, BAN_DURATIONS: number[] = []): FallbackCounterStore {
-    const replica = new FallbackCounterStore(shared, { BAN_DURATIONS }, its);
+    const replica = new FallbackCounterStore(shared as CounterStore, { BAN_DURATIONS }, its);
     opened.push(replica);
     return replica;
   }

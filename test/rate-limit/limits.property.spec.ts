@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { RateLimitDecision, RateLimitRequest } from '../../src/rate-limit/rules/rate-limit-decision.js';
-import type { CounterStore } from '../../src/rate-limit/stores/counter-store.js';
-import { counterStores } from '../support/counters/counter-stores.js';
+import { type AnyCounterStore, counterStores } from '../support/counters/counter-stores.js';
 import {
   clock,
   consume,
@@ -61,7 +60,7 @@ const summarize = ({ allowed, windows, refusalsUntilBan, ban }: ReturnType<Quota
 describe.each(counterStores)('two replicas over one %s', (_name, start) => {
   openForEach(start);
 
-  let other: CounterStore;
+  let other: AnyCounterStore;
   let model: QuotaModel;
   let bucketKey: string;
 

@@ -3,7 +3,7 @@ import { PrismaService } from '../../database/prisma.service.js';
 import { ApiError } from '../../errors/api-error.js';
 import { type RateLimitStatus, rateLimitStatus } from '../../rate-limit/rate-limit-status.schema.js';
 import { parseQuotaId, quotaBucketKey } from '../../rate-limit/rules/bucket-key.js';
-import { CounterStore } from '../../rate-limit/stores/counter-store.js';
+import { FallbackCounterStore } from '../../rate-limit/stores/fallback-counter-store.js';
 import { Clock } from '../../settings/clock.js';
 import { UsageJournal } from '../../usage/usage.journal.js';
 import { findKeyPage, usageOfKeys } from './key-page.repository.js';
@@ -21,7 +21,7 @@ export class KeyReader {
   constructor(
     private readonly database: PrismaService,
     private readonly clock: Clock,
-    private readonly counters: CounterStore,
+    private readonly counters: FallbackCounterStore,
     private readonly journal: UsageJournal,
   ) {}
 

@@ -3,7 +3,7 @@ import type { Prisma } from '../../database/generated/client.js';
 import type { Database } from '../../database/in-transaction.js';
 import { ApiError } from '../../errors/api-error.js';
 import { quotaBucketKey } from '../../rate-limit/rules/bucket-key.js';
-import type { CounterStore } from '../../rate-limit/stores/counter-store.js';
+import type { FallbackCounterStore } from '../../rate-limit/stores/fallback-counter-store.js';
 import { isUuid } from '../../schemas/uuid.js';
 import { KEY, type KeyRecord } from './key.view.js';
 
@@ -38,7 +38,7 @@ export async function lockKey(transaction: Prisma.TransactionClient, id: string)
  * Returns when the ban of a quota ends, or null if there is none. While the counter store is away, it is the ban that this replica last
  * knew.
  */
-export async function findBanEnd(counters: CounterStore, quotaId: string): Promise<Date | null> {
+export async function findBanEnd(counters: FallbackCounterStore, quotaId: string): Promise<Date | null> {
   // A ban does not depend on the limits.
   const { ban } = await counters.peek({ bucketKey: quotaBucketKey(quotaId), perMinute: 1, perDay: 1 });
   return ban === null ? null : new Date(ban.untilMs);

@@ -6,7 +6,7 @@ import type { Prisma } from '../../database/generated/client.js';
 import { PrismaService } from '../../database/prisma.service.js';
 import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
 import { ApiError } from '../../errors/api-error.js';
-import { CounterStore } from '../../rate-limit/stores/counter-store.js';
+import { FallbackCounterStore } from '../../rate-limit/stores/fallback-counter-store.js';
 import { quotaBucketKey } from '../../rate-limit/rules/bucket-key.js';
 import { type Actor, keyEvent, recordAuditEvent } from '../audit/audit.js';
 import { findBanEnd, findKey, lockKey, storedFields } from './key.repository.js';
@@ -39,7 +39,7 @@ export class KeyService {
     @Inject(PrismaService) private readonly database: Database,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'APP_ENV'>,
     private readonly clock: Clock,
-    private readonly counters: CounterStore,
+    private readonly counters: FallbackCounterStore,
   ) {}
 
   /** Returns the service in the caller's transaction. */

@@ -1,7 +1,19 @@
 import { databaseReason } from '../../database/availability.js';
+import { Batcher } from '../../database/batcher.js';
 import { DeadlineError } from '../../database/deadline.js';
 import { UnavailableError } from '../../errors/unavailable-error.js';
-import type { RateLimitDecision, RateLimitRequest } from '../rules/rate-limit-decision.js';
+import type { Clock } from '../../settings/clock.js';
+import type { Environment } from '../../settings/environment.js';
+import {
+  type BucketRequests,
+  type BucketState,
+  type CountedBucket,
+  decisionsFor,
+  groupByBucket,
+  previewDecision,
+  type RateLimitDecision,
+  type RateLimitRequest,
+} from '../rules/rate-limit-decision.js';
 
 /** For the reply to a query, and for the connection if there is none yet. */
 export const DEADLINE_MS = 750;
@@ -46,19 +58,39 @@ export function counterStoreError(cause: unknown, isConnected: boolean): Counter
   return new CounterStoreError(isConnected || NOT_REFUSED.test(String(code)) ? 'failed' : 'refused', cause);
 }
 
-/** Where windows are counted. One store serves all replicas. `consume`, `peek` and `ping` throw CounterStoreError when their query fails. */
+/**
+ * Where windows are counted, exactly across replicas. Requests that arrive while a batch is in flight go in the next one, in which those of
+ * a bucket are counted together. `consume`, `peek` and `ping` throw CounterStoreError if their query fails.
+ */
 export abstract class CounterStore {
+  private readonly batcher = new Batcher((requests: RateLimitRequest[]) => this.decide(requests), {
+    name: 'count',
+  });
+  /** The metrics of `consume`. */
+  readonly batches = this.batcher.metrics;
+
+  constructor(
+    protected readonly environment: Environment,
+    protected readonly clock: Clock,
+  ) {}
+
   /** Counts one request in every window of its bucket if all have room, else in none, in one atomic step. */
-  abstract consume(request: RateLimitRequest): Promise<RateLimitDecision>;
+  consume(request: RateLimitRequest): Promise<RateLimitDecision> {
+    return this.batcher.load(request);
+  }
 
   /** Returns the bucket's windows, refusals and ban, and whether a request would be allowed now. Counts nothing. */
-  abstract peek(request: RateLimitRequest): Promise<RateLimitDecision>;
+  async peek(request: RateLimitRequest): Promise<RateLimitDecision> {
+    return previewDecision(await this.read(request), request, this.environment.BAN_DURATIONS);
+  }
+
+  /** Returns the ends of all bans in force, by bucket key. */
+  async bans(): Promise<Map<string, Date>> {
+    return this.environment.BAN_DURATIONS.length === 0 ? new Map() : this.readBans();
+  }
 
   /** Resolves if the store can count. */
   abstract ping(): Promise<void>;
-
-  /** Returns the ends of all bans in force, by bucket key. */
-  abstract bans(): Promise<Map<string, Date>>;
 
   /**
    * Ends the ban of a bucket, from the next request on, wherever that arrives.
@@ -66,4 +98,16 @@ export abstract class CounterStore {
    * @returns when the ban would have ended, or null if there was none.
    */
   abstract liftBan(bucketKey: string): Promise<Date | null>;
+
+  /** Counts the requests of each bucket in one atomic step. */
+  protected abstract count(buckets: Map<string, BucketRequests>): Promise<Map<string, CountedBucket | Error>>;
+
+  protected abstract read(request: RateLimitRequest): Promise<BucketState>;
+
+  protected abstract readBans(): Promise<Map<string, Date>>;
+
+  private async decide(requests: RateLimitRequest[]): Promise<(RateLimitDecision | Error)[]> {
+    const batch = groupByBucket(requests);
+    return decisionsFor(batch, await this.count(batch.buckets), this.environment.BAN_DURATIONS);
+  }
 }

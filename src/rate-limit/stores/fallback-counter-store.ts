@@ -6,9 +6,6 @@ import type { RateLimitDecision, RateLimitRequest } from '../rules/rate-limit-de
 import { CounterStore, CounterStoreError } from './counter-store.js';
 import { LocalCounterStore } from './local-counter-store.js';
 
-/** Dependency-injection token of the `CounterStore` that all replicas share. */
-export const SHARED_COUNTER_STORE = Symbol('shared counter store');
-
 /** Queries without a reply, in a row, after which the shared store is away. */
 const MAX_SILENT_QUERIES = 3;
 const PING_INTERVAL_MS = 500;
@@ -31,7 +28,7 @@ interface Outage {
  * outage.
  */
 @Injectable()
-export class FallbackCounterStore extends CounterStore implements OnApplicationShutdown {
+export class FallbackCounterStore implements OnApplicationShutdown {
   private readonly logger = new Logger(FallbackCounterStore.name);
   private readonly serverClock: ServerClock;
   private readonly local: LocalCounterStore;
@@ -44,11 +41,10 @@ export class FallbackCounterStore extends CounterStore implements OnApplicationS
   private pinger: PeriodicTask | null = null;
 
   constructor(
-    @Inject(SHARED_COUNTER_STORE) private readonly shared: CounterStore,
+    private readonly shared: CounterStore,
     @Inject(ENVIRONMENT) environment: Pick<Environment, 'BAN_DURATIONS'>,
     private readonly clock: Clock,
   ) {
-    super();
     this.serverClock = new ServerClock(clock);
     this.local = new LocalCounterStore(() => this.serverClock.now(), environment.BAN_DURATIONS);
   }

@@ -10,8 +10,7 @@ import type {
 } from '../rules/rate-limit-decision.js';
 import { dayOf, minuteOf } from '../rules/windows.js';
 import { PostgresConnection } from './postgres-connection.js';
-import { counterStoreError } from './counter-store.js';
-import { SharedCounterStore } from './shared-counter-store.js';
+import { CounterStore, counterStoreError } from './counter-store.js';
 
 const ALLOW = allowing('allow', 'unnest($1::text[], $2::int[], $3::int[], $4::int[])');
 /** The same for one bucket, from plain parameters: reading arrays costs PostgreSQL a fifth of the statement. */
@@ -43,7 +42,7 @@ type PeekRow = [
 ];
 
 /** Counts in PostgreSQL, by statements that have one row for each bucket. */
-export class PostgresCounterStore extends SharedCounterStore implements OnApplicationShutdown {
+export class PostgresCounterStore extends CounterStore implements OnApplicationShutdown {
   private readonly connection: PostgresConnection;
   /** Buckets that lacked room in the last batch: their requests go straight to the statement that can deny. */
   private readonly exhausted = new Set<string>();

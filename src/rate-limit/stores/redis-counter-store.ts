@@ -6,9 +6,8 @@ import type { Clock } from '../../settings/clock.js';
 import { type Environment, InvalidEnvironmentError } from '../../settings/environment.js';
 import { quotaBucketKey } from '../rules/bucket-key.js';
 import type { BucketRequests, CountedBucket, RateLimitRequest } from '../rules/rate-limit-decision.js';
-import { type CounterStoreError, counterStoreError, DEADLINE_MS } from './counter-store.js';
+import { CounterStore, type CounterStoreError, counterStoreError, DEADLINE_MS } from './counter-store.js';
 import { type Call, connect, createClient, findMasters, type RedisClient } from './redis-client.js';
-import { SharedCounterStore } from './shared-counter-store.js';
 
 /** For all that the start needs of all servers. */
 const CONNECT_DEADLINE_MS = 3000;
@@ -32,7 +31,7 @@ type Reply = [
 ];
 
 /** Counts in Redis or Valkey, by one call of consume.lua for each bucket of a batch. */
-export class RedisCounterStore extends SharedCounterStore implements OnModuleInit, OnApplicationShutdown {
+export class RedisCounterStore extends CounterStore implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(RedisCounterStore.name);
   private client: RedisClient;
   /** The last error of the connection, which explains why calls were not sent. */

@@ -21,6 +21,9 @@ interface StoredCounter {
   banLevel: number;
 }
 
+/** What every counter store does. */
+export type AnyCounterStore = Pick<CounterStore, 'consume' | 'peek' | 'ping' | 'bans' | 'liftBan'>;
+
 /** Reads what is stored, with the store's own tools. */
 interface Stored {
   /** Returns the stored counters of a bucket, if any. */
@@ -32,7 +35,7 @@ interface Stored {
 /** One store of counters, for as many replicas as a test opens. */
 export interface CounterHome extends Stored {
   /** Opens the counter store of one more replica. */
-  open(clock: TestClock, banDurations?: string): Promise<CounterStore>;
+  open(clock: TestClock, banDurations?: string): Promise<AnyCounterStore>;
   /** Closes all open stores and deletes their counters. */
   clear(): Promise<void>;
   stop(): Promise<void>;

@@ -3,9 +3,8 @@ import type {
   RateLimitDecision,
   RateLimitRequest,
 } from '../../../src/rate-limit/rules/rate-limit-decision.js';
-import type { CounterStore } from '../../../src/rate-limit/stores/counter-store.js';
 import { TestClock } from './clock.js';
-import type { CounterHome } from './counter-stores.js';
+import type { AnyCounterStore, CounterHome } from './counter-stores.js';
 
 export const SECOND_MS = 1000;
 export const MINUTE_MS = 60 * SECOND_MS;
@@ -16,7 +15,7 @@ export const NOON = Date.UTC(2027, 2, 5, 12);
 // Those of the running test:
 export let home: CounterHome;
 export let clock: TestClock;
-export let store: CounterStore;
+export let store: AnyCounterStore;
 
 /** Starts a home for the tests of a block, and opens an empty store at noon for each of them. */
 export function openForEach(start: () => Promise<CounterHome>): void {
@@ -45,7 +44,7 @@ export function newBucket(perMinute = 60, perDay: number | null = 1000): RateLim
 export function consume(
   request: RateLimitRequest,
   count: number,
-  ...stores: CounterStore[]
+  ...stores: AnyCounterStore[]
 ): Promise<RateLimitDecision[]> {
   return Promise.all(
     Array.from({ length: count }, (_, index) => (stores[index % stores.length] ?? store).consume(request)),
