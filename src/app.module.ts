@@ -39,6 +39,7 @@ export const REQUEST_HOOKS = [StandardHeadersHook, ConcurrencyLimit, RequestBodi
 /** The steps of every response, errors included, in this order. */
 export const RESPONSE_INTERCEPTORS = [
   ConcurrencyLimit,
+  RequestBodies,
   DecisionCheckInterceptor,
   RevalidationInterceptor,
   RateLimitHeadersInterceptor,

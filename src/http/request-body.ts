@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.js';
 import { ConcurrencyLimit, OVERLOADED } from './concurrency-limit.js';
 import { Connections, SHUTTING_DOWN } from '../server/connections.js';
-import type { RequestHook } from './hooks.js';
+import type { RequestHook, ResponseInterceptor } from './hooks.js';
 import { parseJsonBody } from './json-body.js';
 
 declare module 'fastify' {
@@ -42,7 +42,7 @@ export function leaveBodiesUnread(fastify: FastifyInstance): void {
 
 /** Reads bodies. A request that waits for its body holds no slot; beyond a maximum, the one that waits longest gets 503. */
 @Injectable()
-export class RequestBodies implements RequestHook {
+export class RequestBodies implements RequestHook, ResponseInterceptor {
   /** The oldest first. */
   private readonly waiting = new Set<RequestBody>();
 
@@ -55,12 +55,14 @@ export class RequestBodies implements RequestHook {
     );
   }
 
-  /** Notes the body of a request that has one, if its route may need it. */
+  /** Starts to collect the body of a request that has one, if its route may need it: while the guards run, it arrives. */
   onRequest(request: FastifyRequest): null {
     const { requiredRole, method, is404, headers } = request;
     const mayNeedBody = requiredRole !== null && METHODS.has(method) && !is404;
     if (mayNeedBody && (hasBody(headers) || headers['content-type'] !== undefined)) {
-      request.body = new RequestBody(request);
+      const body = new RequestBody(request);
+      body.collect();
+      request.body = body;
     }
     return null;
   }
@@ -74,7 +76,6 @@ export class RequestBodies implements RequestHook {
     if (this.connections.refusing.aborted) {
       body.end(SHUTTING_DOWN);
     }
-    body.collect();
     if (body.isPending) {
       this.waiting.add(body);
       if (this.waiting.size > MAX_WAITING) {
@@ -88,12 +89,16 @@ export class RequestBodies implements RequestHook {
     }
     return body.json();
   }
+
+  /** Forgets a body that has not arrived when the response is made: of a denied request it may never arrive. */
+  intercept({ body }: FastifyRequest): void {
+    if (body instanceof RequestBody) {
+      body.end(INCOMPLETE);
+    }
+  }
 }
 
-/**
- * A body that is collected once the guards have allowed its request, in one `Buffer`: a list of one-byte chunks would take 400 times
- * the memory. Node discards the body of a denied request.
- */
+/** A body that is collected in one `Buffer`: a list of one-byte chunks would take 400 times the memory. */
 export class RequestBody {
   isPending: boolean;
   onEnd = () => {};

@@ -89,10 +89,7 @@ describe('another client is served in time, by the same process within its memor
     ['500 pipelined documents on each of 200', () => silent.open(url, 200, document().repeat(500))],
     ['200 pipelined large pages on each of 200', () => silent.open(url, 200, page().repeat(200))],
     ['700 bodies of a byte a second', () => trickle(700)],
-    [
-      '4,000 connections whose bodies nobody reads, since they have no key',
-      () => silent.open(url, 4000, denied()),
-    ],
+    ['4,000 connections without a key, whose bodies never arrive', () => silent.open(url, 4000, denied())],
     [
       '1,000 pipelined creations on each of 50 connections',
       () => silent.open(url, 50, (creation(PET.length) + PET).repeat(1000)),
