@@ -41,13 +41,17 @@ function decodable(segment: string): string {
   }
 }
 
-/** Returns the role that a path requires, by the route's path, or by the decoded path of a request without a route. */
-export function findRequiredRole({ routeOptions, url }: FastifyRequest): KeyRole | null {
-  const path = routeOptions.url ?? decodeURI(targetPath(url));
+/** Returns the role that a path requires of a key; null for a public path. */
+export function roleForPath(path: string): KeyRole | null {
   if (CLIENT_PATH.test(path)) {
     return 'client';
   }
   return ADMIN_PATH.test(path) ? 'admin' : null;
+}
+
+/** Returns the role that a request requires, by the path of its route, or by its own decoded path without a route. */
+export function findRequiredRole({ routeOptions, url }: FastifyRequest): KeyRole | null {
+  return roleForPath(routeOptions.url ?? decodeURI(targetPath(url)));
 }
 
 /** Returns the name that the OpenAPI document has for the operation of a request, or `none`. */

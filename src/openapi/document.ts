@@ -2,14 +2,16 @@ import type { INestApplication } from '@nestjs/common';
 import { type OpenAPIObject, type OperationObject, SwaggerModule } from '@nestjs/swagger';
 import { z } from 'zod';
 import type { Environment } from '../settings/environment.js';
+import { roleForPath } from '../http/request-path.js';
+import type { KeyRole } from '../http/principal.js';
 import { jsonSchema, namedJsonSchemas } from '../schemas/json-schema.js';
 import { about, type About, aboutAdministration, securitySchemes } from './about.js';
 import { referencedComponents } from './components.js';
 import { headers } from './headers.js';
 import { completeOperation, errorComponents } from './operation.js';
 
+/** The URLs of the public document's servers end in it. */
 const PREFIX = '/v1';
-const ADMINISTRATION_PREFIX = '/admin';
 
 type Paths = OpenAPIObject['paths'];
 type Servers = NonNullable<OpenAPIObject['servers']>;
@@ -52,8 +54,8 @@ export function createDocuments(
   ];
   const roots = servers.map(({ url, ...server }) => ({ url: url.slice(0, -PREFIX.length), ...server }));
   return {
-    store: buildDocument(about, servers, pathsUnder(PREFIX, paths, PREFIX.length)),
-    administration: buildDocument(aboutAdministration, roots, pathsUnder(ADMINISTRATION_PREFIX, paths)),
+    store: buildDocument(about, servers, pathsFor('client', paths, PREFIX.length)),
+    administration: buildDocument(aboutAdministration, roots, pathsFor('admin', paths)),
   };
 }
 
@@ -76,9 +78,9 @@ function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): object {
   return own;
 }
 
-/** Returns the operations under a prefix, by their paths without the first `cut` characters, which the URLs of servers may include. */
-function pathsUnder(prefix: string, paths: Paths, cut = 0): Paths {
-  const selected = Object.entries(paths).filter(([path]) => path.startsWith(`${prefix}/`));
+/** Returns the operations for a role, by their paths without the first `cut` characters, which the URLs of servers may include. */
+function pathsFor(role: KeyRole, paths: Paths, cut = 0): Paths {
+  const selected = Object.entries(paths).filter(([path]) => roleForPath(path) === role);
   return Object.fromEntries(
     selected.map(([path, item]) => {
       const operations = Object.entries(item as Record<string, OperationObject>).map(

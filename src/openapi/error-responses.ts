@@ -1,5 +1,6 @@
 import type { OperationObject, ResponseObject } from '@nestjs/swagger';
 import { type ErrorCode, statusOfCode } from '../errors/catalogue.js';
+import { roleForPath } from '../http/request-path.js';
 import { errorReference } from './error.schema.js';
 import { type HeaderKey, referToHeaders } from './headers.js';
 
@@ -57,7 +58,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     name: 'Forbidden',
     description: 'The API key is valid, but its role is not `admin`.',
     messages: { forbidden: 'This needs an API key whose role is admin.' },
-    isOf: (_operation, _method, path) => path.startsWith('/admin/'),
+    isOf: (_operation, _method, path) => roleForPath(path) === 'admin',
   },
   {
     name: 'NotFound',
