@@ -23,7 +23,7 @@ const RETRY_INTERVAL_MS = 1000;
  */
 @Injectable()
 export class ApiKeyChangeListener implements OnModuleInit, OnApplicationShutdown {
-  /** Grows with each change, and with each new connection, since changes before it were missed. */
+  /** Grows with each change, and with each new connection, because changes before it were missed. */
   generation = 0;
   /** The end of the time for which keys read in this generation may be used, by the monotonic clock. A field, because every request compares it. */
   currentUntilMs = -Infinity;

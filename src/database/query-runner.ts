@@ -14,7 +14,7 @@ export interface Statement {
 }
 
 /**
- * Returns a statement of this text. Its prepared name has a hash of the text, since two releases may share a pooler's sessions.
+ * Returns a statement of this text. Its prepared name has a hash of the text, because two releases may share a pooler's sessions.
  *
  * @param name at most 50 bytes, because PostgreSQL keeps 63 with the hash.
  */

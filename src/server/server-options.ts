@@ -27,7 +27,7 @@ export function serverOptions(
   };
 }
 
-/** Without an API key sent by mistake, since the id is logged. */
+/** It has no API key sent by mistake, because the id is logged. */
 const SANE = /^(?!.*sk_(live|test)_)[\w.:+/=@-]{1,128}$/;
 
 /** Returns the client's own `X-Request-Id` if it is sane, else a new one. */

@@ -7,7 +7,7 @@ import {
   type RateLimitRequest,
   toBanStatus,
 } from './rate-limit-decision.js';
-import { dayOf, minuteOf } from './windows.js';
+import { toDay, toMinute } from './windows.js';
 
 const nowMs = Date.UTC(2027, 2, 5, 12, 34, 29, 500);
 const end = new Date(Date.UTC(2027, 2, 5, 12, 35, 30, 1));
@@ -17,9 +17,9 @@ const ADDRESS = { bucketKey: 'address:203.0.113.9', perMinute: 300, perDay: null
 
 /** What a store did with a bucket. Its clock is behind the time of the decision. */
 const counted = (facts: Partial<CountedBucket>): CountedBucket => ({
-  minute: minuteOf(nowMs),
+  minute: toMinute(nowMs),
   minuteUsed: 0,
-  day: dayOf(nowMs),
+  day: toDay(nowMs),
   dayUsed: 0,
   refusals: 0,
   bannedUntil: null,

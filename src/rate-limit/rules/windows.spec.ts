@@ -1,6 +1,6 @@
 import {
-  dayOf,
-  minuteOf,
+  toDay,
+  toMinute,
   retryAfterSeconds,
   secondsToReset,
   tightestWindow,
@@ -15,13 +15,13 @@ const dayNumber = Date.UTC(2027, 2, 5) / 86_400_000;
 const minute = (limit: number, used: number): WindowState => windowState('minute', minuteNumber, limit, used);
 const day = (limit: number, used: number): WindowState => windowState('day', dayNumber, limit, used);
 
-describe('minuteOf and dayOf', () => {
+describe('toMinute and toDay', () => {
   it('return the number of the UTC minute and day from its first to its last millisecond', () => {
     const midnight = Date.UTC(2027, 2, 5);
-    expect([noon - 1, noon, noon + 59_999, noon + 60_000].map(minuteOf)).toEqual(
+    expect([noon - 1, noon, noon + 59_999, noon + 60_000].map(toMinute)).toEqual(
       [-1, 0, 0, 1].map((minutes) => minuteNumber + minutes),
     );
-    expect([midnight - 1, midnight, midnight + 86_399_999, midnight + 86_400_000].map(dayOf)).toEqual(
+    expect([midnight - 1, midnight, midnight + 86_399_999, midnight + 86_400_000].map(toDay)).toEqual(
       [-1, 0, 0, 1].map((days) => dayNumber + days),
     );
   });

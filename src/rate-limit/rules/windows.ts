@@ -5,9 +5,9 @@ export const MINUTE_MS = MINUTE_SECONDS * 1000;
 export const DAY_MS = DAY_SECONDS * 1000;
 
 /** Returns the number of the minute that a time is in. */
-export const minuteOf = (nowMs: number) => Math.floor(nowMs / MINUTE_MS);
+export const toMinute = (nowMs: number) => Math.floor(nowMs / MINUTE_MS);
 /** Returns the number of the UTC day that a time is in. */
-export const dayOf = (nowMs: number) => Math.floor(nowMs / DAY_MS);
+export const toDay = (nowMs: number) => Math.floor(nowMs / DAY_MS);
 
 /** How much of one window is used, as of one decision. */
 export interface WindowState {

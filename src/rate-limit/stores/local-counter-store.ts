@@ -6,7 +6,7 @@ import {
   type RateLimitDecision,
   type RateLimitRequest,
 } from '../rules/rate-limit-decision.js';
-import { DAY_MS, dayOf, MINUTE_MS, minuteOf, type WindowState } from '../rules/windows.js';
+import { DAY_MS, toDay, MINUTE_MS, toMinute, type WindowState } from '../rules/windows.js';
 
 /** Quotas, and as many addresses: about 20 MB if all are used. */
 const MAX_BUCKETS = 50_000;
@@ -75,7 +75,7 @@ export class LocalCounterStore {
    */
   learn(request: RateLimitRequest, { windows, ban, nowMs, refusalsUntilBan }: RateLimitDecision): void {
     const [minuteWindow, dayWindow] = windows;
-    const [minute, day] = [minuteOf(nowMs), dayOf(nowMs)];
+    const [minute, day] = [toMinute(nowMs), toDay(nowMs)];
     const before = this.countersLike(request).get(request.bucketKey);
     // A window that begins later here, by a clock that was ahead, is the one that is open there.
     const minuteLocal = before !== undefined && before.minute >= minute ? before.minuteLocal : 0;
@@ -114,7 +114,7 @@ export class LocalCounterStore {
   private read(request: RateLimitRequest): { counter: Counter; nowMs: number; clockMs: number } {
     const clockMs = Math.floor(this.now());
     const before = this.countersLike(request).get(request.bucketKey) ?? newCounter(clockMs);
-    const counter = rollOver(before, minuteOf(clockMs), dayOf(clockMs));
+    const counter = rollOver(before, toMinute(clockMs), toDay(clockMs));
     const nowMs = Math.max(clockMs, counter.minute * MINUTE_MS, counter.day * DAY_MS);
     return { counter, nowMs, clockMs };
   }
@@ -143,10 +143,10 @@ function usedIn(window: WindowState | undefined): number {
 
 function newCounter(nowMs: number): Counter {
   return {
-    minute: minuteOf(nowMs),
+    minute: toMinute(nowMs),
     minuteUsed: 0,
     minuteLocal: 0,
-    day: dayOf(nowMs),
+    day: toDay(nowMs),
     dayUsed: 0,
     dayLocal: 0,
     refusals: 0,

@@ -8,7 +8,7 @@ import type {
   CountedBucket,
   RateLimitRequest,
 } from '../rules/rate-limit-decision.js';
-import { dayOf, minuteOf } from '../rules/windows.js';
+import { toDay, toMinute } from '../rules/windows.js';
 import { PostgresConnection } from './postgres-connection.js';
 import { CounterStore, counterStoreError } from './counter-store.js';
 
@@ -141,6 +141,6 @@ function toColumns(buckets: BucketRequests[]): [string[], number[], number[], (n
 }
 
 function allowedBucket({ nowMs, ...used }: AllowedRow, allowed: number): CountedBucket {
-  const windows = { minute: minuteOf(nowMs), day: dayOf(nowMs) };
+  const windows = { minute: toMinute(nowMs), day: toDay(nowMs) };
   return { ...used, ...windows, nowMs, clockMs: nowMs, allowed, denied: 0, bannedUntil: null };
 }
