@@ -6,6 +6,7 @@ import { findProgram, startProgram } from '../programs/programs.js';
 export interface RedisServer {
   url: string;
   port: number;
+  pid: number;
   /** A connection for the test's own commands, as an operator would have. */
   operator: Redis;
   /** Stops the process with SIGSTOP, so that it hangs. */
@@ -40,6 +41,7 @@ export async function startRedis(
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
+    pid: server.process.pid ?? NaN,
     operator,
     pause: () => server.process.kill('SIGSTOP'),
     goOn: () => server.process.kill('SIGCONT'),
@@ -50,14 +52,20 @@ export async function startRedis(
   };
 }
 
-/** Starts three masters without replicas, each with a third of the slots. */
-export async function startRedisCluster(): Promise<{ masters: RedisServer[]; stop(): Promise<void> }> {
+/**
+ * Starts three masters without replicas, each with a third of the slots.
+ *
+ * @param settingsOf returns further settings of a master, by its port and the port of its bus.
+ */
+export async function startRedisCluster(
+  settingsOf: (port: number, busPort: number) => Promise<Record<string, string>> = async () => ({}),
+): Promise<{ masters: RedisServer[]; stop(): Promise<void> }> {
   const masters: RedisServer[] = [];
   const stop = async () => {
     await Promise.all(masters.map((master) => master.stop()));
   };
   try {
-    await formCluster(masters);
+    await formCluster(masters, settingsOf);
   } catch (error) {
     await stop();
     throw error;
@@ -66,14 +74,18 @@ export async function startRedisCluster(): Promise<{ masters: RedisServer[]; sto
 }
 
 /** Starts the masters, and adds each to `masters`. */
-async function formCluster(masters: RedisServer[]): Promise<void> {
+async function formCluster(
+  masters: RedisServer[],
+  settingsOf: (port: number, busPort: number) => Promise<Record<string, string>>,
+): Promise<void> {
   const SLOTS = 16_384;
   const busPorts: number[] = [];
   for (let index = 0; index < 3; index += 1) {
-    const busPort = await getPort({ host: '127.0.0.1' });
+    const [port, busPort] = [await getPort({ host: '127.0.0.1' }), await getPort({ host: '127.0.0.1' })];
     busPorts.push(busPort);
     // The bus has by default a port 10,000 above, which a free port of this machine may not have.
-    masters.push(await startRedis({ 'cluster-enabled': 'yes', 'cluster-port': String(busPort) }));
+    const settings = { 'cluster-enabled': 'yes', 'cluster-port': String(busPort) };
+    masters.push(await startRedis({ ...settings, ...(await settingsOf(port, busPort)) }, port));
   }
   const [first, ...others] = masters as [RedisServer, ...RedisServer[]];
   for (const [index, { operator }] of masters.entries()) {

@@ -7,6 +7,10 @@ export interface DatabaseProxy {
   goAway(): void;
   /** Keeps every connection, accepts new ones, and forwards nothing, like a hanging server. */
   hang(): void;
+  /** Holds each chunk of data for so long before it is forwarded, in both directions. */
+  slowDown(delayMs: number): void;
+  /** Drops all replies on the connections that are open, for ever, like a path that has lost one direction. New ones are whole. */
+  loseReplies(): void;
   comeBack(): Promise<void>;
   /** Forwards new connections to another port, as a DNS name can be changed. Open connections stay where they are. */
   leadTo(port: number): void;
@@ -25,21 +29,36 @@ export async function startDatabaseProxy(
   const target = new URL(databaseUrl);
   let targetPort = Number(target.port);
   const sockets = new Set<net.Socket>();
+  const servers = new Set<net.Socket>();
+  /** Those of them whose replies are dropped. */
+  const unheard = new WeakSet<net.Socket>();
   let hanging = false;
+  let delayMs = 0;
   const server = net.createServer((near) => {
     const far = net.connect(targetPort, target.hostname);
     let isHeld = heldApplication === undefined;
     // Of the startup message, which comes first (PostgreSQL, "Message Formats").
     near.once('data', (startup) => (isHeld ||= startup.includes(`application_name\0${heldApplication}\0`)));
+    servers.add(far);
+    far.on('close', () => servers.delete(far));
     for (const [from, to] of [
       [near, far],
       [far, near],
     ] as const) {
       sockets.add(from);
       from.on('data', (chunk) => {
-        if (!(hanging && isHeld)) {
-          to.write(chunk);
+        if ((hanging && isHeld) || unheard.has(from)) {
+          return;
         }
+        if (delayMs === 0) {
+          to.write(chunk);
+          return;
+        }
+        from.pause();
+        setTimeout(() => {
+          to.write(chunk);
+          from.resume();
+        }, delayMs);
       });
       from.on('error', () => from.destroy());
       from.on('close', () => {
@@ -65,8 +84,13 @@ export async function startDatabaseProxy(
     hang: () => {
       hanging = true;
     },
+    slowDown: (ms) => {
+      delayMs = ms;
+    },
+    loseReplies: () => servers.forEach((socket) => unheard.add(socket)),
     comeBack: async () => {
       hanging = false;
+      delayMs = 0;
       if (!server.listening) {
         server.listen(port, '127.0.0.1');
         await once(server, 'listening');

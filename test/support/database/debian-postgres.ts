@@ -15,6 +15,8 @@ const [PROGRAMS] = (existsSync(DEBIAN) ? readdirSync(DEBIAN) : [])
   .toSorted()
   .map((major) => path.join(DEBIAN, major, 'bin'));
 
+export const hasDebianPostgres = PROGRAMS !== undefined;
+
 /** Tests on the PostgreSQL of Debian, which has all its programs. Skipped if there is none, but not in CI. */
 export function describeOnDebianPostgres(name: string, tests: () => void): void {
   if (PROGRAMS === undefined) {
@@ -88,7 +90,7 @@ export class DebianPostgres {
   }
 
   /** The process that starts all others. */
-  private async postmaster(): Promise<number> {
+  async postmaster(): Promise<number> {
     const [pid] = (await readFile(path.join(this.data, 'postmaster.pid'), 'utf8')).split('\n');
     return Number(pid);
   }

@@ -1,0 +1,158 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Ledger, type RequestLine } from '../ledger.js';
+import { Random } from '../random.js';
+import { exchange, type PlannedRequest, requestLine } from './exchange.js';
+import { KeyRing } from './key-ring.js';
+import { type Counts, receive, type ReplicaAddress, report, type Setup } from './messages.js';
+import { Workload } from './workload.js';
+
+/** Requests that the client has in flight, apart from bursts. */
+const LOOPS = 12;
+/** A replica that hangs holds up no more of them than this. */
+const LOOPS_AT_ONE_REPLICA = 5;
+/** How long a replica that refused a connection gets no request. */
+const REFUSED_PAUSE_MS = 200;
+/** The rest after a request that was not served, so that failures are not most of what is sent. */
+const REST_MS = 20;
+const REPORT_INTERVAL_MS = 1000;
+const MINUTE_MS = 60_000;
+/** A burst begins this long before the minute ends, and goes on as long in the next. */
+const BURST_MS = 150;
+const BURST_REQUESTS = 40;
+const TWIN_INTERVAL_MS = 250;
+
+const none: Counts = { decisions: 0, served: 0, denied: 0, degraded: 0, unavailable: 0, withoutResponse: 0 };
+
+/** A process that sends requests until it is told to stop, and writes each into its ledger. */
+class Client {
+  private readonly ledger: Ledger<RequestLine>;
+  private readonly random: Random;
+  readonly keys: KeyRing;
+  private readonly workload: Workload;
+  private readonly inFlight = new Map<string, number>();
+  private readonly refusedUntilMs = new Map<string, number>();
+  private counts = { ...none };
+  private sent = 0;
+  private isOver = false;
+
+  constructor(private readonly setup: Setup) {
+    const { name, seed } = setup;
+    this.ledger = new Ledger(name);
+    this.random = new Random(seed, name);
+    this.keys = new KeyRing(this.random);
+    this.workload = new Workload(name, this.random, this.keys);
+  }
+
+  async run(): Promise<void> {
+    const reporting = setInterval(() => {
+      void report({ type: 'counts', counts: this.counts });
+      this.counts = { ...none };
+    }, REPORT_INTERVAL_MS);
+    const loops = Array.from({ length: LOOPS }, () => this.loop());
+    await Promise.all([...loops, this.sendBursts(), this.sendTwins()]);
+    clearInterval(reporting);
+    await this.ledger.close();
+    await report({ type: 'counts', counts: this.counts });
+  }
+
+  stop(): void {
+    this.isOver = true;
+  }
+
+  private async loop(): Promise<void> {
+    while (!this.isOver) {
+      const replica = this.keys.isEmpty ? undefined : this.chooseReplica();
+      const status = replica === undefined ? null : await this.send(replica, this.workload.next());
+      await pause(status === null || status === 503 ? REST_MS : 0);
+    }
+  }
+
+  /** Sends many requests of narrow quotas around the end of each minute, without waiting for responses. */
+  private async sendBursts(): Promise<void> {
+    while (!this.isOver) {
+      const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS) - BURST_MS;
+      await pause(Math.min(leftMs > 0 ? leftMs : MINUTE_MS + leftMs, 500));
+      if (MINUTE_MS - (Date.now() % MINUTE_MS) > BURST_MS || this.keys.isEmpty) {
+        continue;
+      }
+      const sending: Promise<unknown>[] = [];
+      for (let index = 0; index < BURST_REQUESTS; index += 1) {
+        sending.push(this.send(this.random.pick(this.setup.replicas), this.workload.nextOfBurst()));
+        await pause((2 * BURST_MS) / BURST_REQUESTS);
+      }
+      await Promise.all(sending);
+    }
+  }
+
+  /** Sends one creation again and again at instants that all clients share. */
+  private async sendTwins(): Promise<void> {
+    while (!this.isOver) {
+      await pause(TWIN_INTERVAL_MS - (Date.now() % TWIN_INTERVAL_MS));
+      const replica = this.keys.isEmpty ? undefined : this.chooseReplica();
+      if (replica !== undefined) {
+        await this.send(replica, this.workload.twin(`twin-${Math.floor(Date.now() / TWIN_INTERVAL_MS)}`));
+      }
+    }
+  }
+
+  /** Returns a replica that neither hangs nor refuses connections, as far as the client can see; undefined if there is none. */
+  private chooseReplica(): ReplicaAddress | undefined {
+    const free = this.setup.replicas.filter(
+      ({ name }) =>
+        (this.inFlight.get(name) ?? 0) < LOOPS_AT_ONE_REPLICA &&
+        (this.refusedUntilMs.get(name) ?? 0) < performance.now(),
+    );
+    return free.length === 0 ? undefined : this.random.pick(free);
+  }
+
+  private async send(replica: ReplicaAddress, planned: PlannedRequest): Promise<number | null> {
+    const { name } = replica;
+    this.inFlight.set(name, (this.inFlight.get(name) ?? 0) + 1);
+    const outcome = await exchange(replica, planned);
+    this.inFlight.set(name, (this.inFlight.get(name) ?? 1) - 1);
+    if (outcome === null) {
+      this.refusedUntilMs.set(name, performance.now() + REFUSED_PAUSE_MS);
+      return null;
+    }
+    this.sent += 1;
+    const { name: client } = this.setup;
+    const line = requestLine({ id: `${client}-${this.sent}`, client, replica: name }, planned, outcome);
+    this.ledger.write(line);
+    this.workload.observe(planned, outcome, line.recordId);
+    this.count(line);
+    return line.status;
+  }
+
+  private count({ status, receivedMs, headers }: RequestLine): void {
+    if (receivedMs === null) {
+      this.counts.withoutResponse += 1;
+    } else if (status === 503) {
+      this.counts.unavailable += 1;
+    } else {
+      this.counts.decisions += 1;
+      this.counts.denied += status === 429 ? 1 : 0;
+      this.counts.served += status === 429 ? 0 : 1;
+      this.counts.degraded += headers.degraded ? 1 : 0;
+    }
+  }
+}
+
+let client: Client;
+
+receive((message) => {
+  switch (message.type) {
+    case 'setup':
+      client = new Client(message.setup);
+      void client.run().then(() => process.exit());
+      break;
+    case 'key':
+      client.keys.add(message.key);
+      break;
+    case 'ended':
+      client.keys.end(message.key);
+      break;
+    case 'stop':
+      client.stop();
+      break;
+  }
+});

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { type LimitHeaders, monotonicMs, type RequestLine } from '../ledger.js';
+import type { ClientKey, ReplicaAddress } from './messages.js';
+
+/** A request that a client has decided to send. */
+export interface PlannedRequest {
+  method: string;
+  path: string;
+  /** Null: no credential. */
+  key: (Pick<ClientKey, 'name' | 'secret'> & { quota: string | null }) | null;
+  idempotencyKey: string | null;
+  /** The body as text, so that integers keep all their digits. */
+  body: string | null;
+  /** What the body says, for the ledger. */
+  record: Record<string, unknown> | null;
+  /** When the client closes the connection, whatever came until then; null: never. */
+  abandonAfterMs: number | null;
+}
+
+/** What came back; all but the times is null if no complete response came. */
+export interface Outcome {
+  sentMs: number;
+  receivedMs: number | null;
+  /** Also known if the body of the response was lost. */
+  status: number | null;
+  headers: LimitHeaders;
+  body: string | null;
+}
+
+/** Longer than any response may take. */
+const PATIENCE_MS = 10_000;
+
+const agent = new Agent({ keepAlive: true });
+
+/** Sends a request. Returns null if it was not sent, because the replica does not listen. */
+export function exchange(replica: ReplicaAddress, planned: PlannedRequest): Promise<Outcome | null> {
+  const { method, path, key, idempotencyKey, body, abandonAfterMs } = planned;
+  const headers = {
+    ...(key !== null && { authorization: `Bearer ${key.secret}` }),
+    ...(idempotencyKey !== null && { 'idempotency-key': idempotencyKey }),
+    ...(body !== null && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+  };
+  const sentMs = monotonicMs();
+  const lost: Outcome = { sentMs, receivedMs: null, status: null, headers: {}, body: null };
+  return new Promise((resolve) => {
+    const outgoing = request({ agent, host: '127.0.0.1', port: replica.port, method, path, headers });
+    const timer = setTimeout(() => outgoing.destroy(), abandonAfterMs ?? PATIENCE_MS);
+    outgoing.on('response', (response) => {
+      const known = { ...lost, status: response.statusCode ?? null, headers: readHeaders(response) };
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('close', () => {
+        clearTimeout(timer);
+        const whole = { ...known, receivedMs: monotonicMs(), body: Buffer.concat(chunks).toString() };
+        resolve(response.complete ? whole : known);
+      });
+      response.on('error', () => {}); // 'close' follows.
+    });
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      clearTimeout(timer);
+      resolve(error.code === 'ECONNREFUSED' ? null : lost);
+    });
+    outgoing.end(body ?? undefined);
+  });
+}
+
+/** Returns the line of the ledger for a request and its outcome. */
+export function requestLine(
+  { id, client, replica }: Pick<RequestLine, 'id' | 'client' | 'replica'>,
+  { key, method, path, idempotencyKey, body: sent, record }: PlannedRequest,
+  { sentMs, receivedMs, status, headers, body }: Outcome,
+): RequestLine {
+  return {
+    kind: 'request',
+    id,
+    client,
+    sentMs,
+    receivedMs,
+    replica,
+    key: key?.name ?? null,
+    quota: key?.quota ?? null,
+    method,
+    path,
+    idempotencyKey,
+    requestDigest: sent === null ? null : sha256(sent),
+    request: record,
+    status,
+    code:
+      body !== null && status !== null && status >= 400 ? (/"code":"(\w+)"/.exec(body)?.[1] ?? null) : null,
+    headers,
+    digest: body === null ? null : sha256(body),
+    recordId: body !== null && status === 201 ? (/"id":(\d+)/.exec(body)?.[1] ?? null) : null,
+  };
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+function readHeaders({ headers }: IncomingMessage): LimitHeaders {
+  const read: LimitHeaders = {};
+  for (const [name, header] of [
+    ['limit', 'x-ratelimit-limit'],
+    ['remaining', 'x-ratelimit-remaining'],
+    ['reset', 'x-ratelimit-reset'],
+    ['retryAfter', 'retry-after'],
+  ] as const) {
+    if (headers[header] !== undefined) {
+      read[name] = Number(headers[header]);
+    }
+  }
+  // The IETF form: `"minute";q=60;w=60, "day";q=1000;w=86400` and `"minute";r=59;t=31, "day";r=959;t=52310`.
+  for (const header of ['ratelimit-policy', 'ratelimit']) {
+    for (const [, name, parameters = ''] of String(headers[header] ?? '').matchAll(
+      /"(\w+)"((?:;\w=\d+)+)/g,
+    )) {
+      for (const [, parameter, value] of parameters.matchAll(/;([qrt])=(\d+)/g)) {
+        const window = (read[name as 'minute' | 'day'] ??= {});
+        window[parameter as 'q' | 'r' | 't'] = Number(value);
+      }
+    }
+  }
+  if (headers['x-ratelimit-degraded'] === 'true') {
+    read.degraded = true;
+  }
+  if (headers['idempotent-replayed'] === 'true') {
+    read.replayed = true;
+  }
+  if (headers.location !== undefined) {
+    read.location = headers.location;
+  }
+  return read;
+}

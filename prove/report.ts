@@ -1,0 +1,73 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { type FaultLine, OUT } from './ledger.js';
+import type { Options } from './options.js';
+import { drawThroughput } from './picture.js';
+import type { Progress } from './progress.js';
+
+/** What a report says of a run. */
+export interface Run {
+  options: Options;
+  startedAt: string;
+  endedMs: number;
+  progress: Progress;
+  faults: FaultLine[];
+  /** Why it ended early, if it did. */
+  failure: string | null;
+  /** What the verifier printed. */
+  verdict: string;
+}
+
+/** Writes `REPORT.md` and its picture. Returns the path of the report. */
+export function writeReport({
+  options,
+  startedAt,
+  endedMs,
+  progress,
+  faults,
+  failure,
+  verdict,
+}: Run): string {
+  const { seed, store, replicas, minutes } = options;
+  const { startMs, total } = progress;
+  const lasted = ((endedMs - startMs) / 60_000).toFixed(1);
+  writeFileSync(path.join(OUT, 'throughput.svg'), drawThroughput(progress.seconds, faults, startMs));
+  const lines = [
+    '# A run of `npm run prove`',
+    '',
+    `It started at ${startedAt} and lasted ${lasted} of ${minutes} minutes. To repeat its schedule:`,
+    `\`npm run prove -- --minutes ${minutes} --replicas ${replicas} --store ${store} --seed ${seed}\``,
+    ...(failure === null ? [] : ['', `**It ended early: ${failure}**`]),
+    '',
+    '## Claims',
+    '',
+    '```',
+    verdict.trimEnd(),
+    '```',
+    '',
+    '## Requests',
+    '',
+    '| decisions | of them allowed | denied | counted locally | 503 | without response |',
+    '| --- | --- | --- | --- | --- | --- |',
+    `| ${[total.decisions, total.served, total.denied, total.degraded, total.unavailable, total.withoutResponse].join(' | ')} |`,
+    '',
+    '![Decisions a second, with the faults](throughput.svg)',
+    '',
+    '## Faults',
+    '',
+    '| number | second | fault | of | lasted |',
+    '| --- | --- | --- | --- | --- |',
+    ...faults.map((fault, index) => describeFault(fault, index, startMs)),
+    '',
+  ];
+  const file = path.join(OUT, 'REPORT.md');
+  writeFileSync(file, lines.join('\n'));
+  return file;
+}
+
+function describeFault(line: FaultLine, index: number, startMs: number): string {
+  const lasted =
+    line.endMs === null ? 'until the end' : `${((line.endMs - line.startMs) / 1000).toFixed(1)} s`;
+  const second = ((line.startMs - startMs) / 1000).toFixed(1);
+  return `| ${index + 1} | ${second} | ${line.fault} | ${line.target} | ${lasted} |`;
+}

@@ -1,0 +1,124 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { FromProcess, ToProcess } from './clients/messages.js';
+import { Faults } from './faults/faults.js';
+import { planFaults } from './faults/schedule.js';
+import { monotonicMs, OUT } from './ledger.js';
+import type { Options } from './options.js';
+import { JITI, LoadProcess } from './processes.js';
+import { Progress } from './progress.js';
+import { writeReport } from './report.js';
+import { BAN_DURATIONS_S, Stage } from './stage/stage.js';
+import { dumpTables } from './tables.js';
+
+const CLIENTS = ['client-1', 'client-2', 'client-3'];
+const VERIFIER = path.join(import.meta.dirname, 'verify.ts');
+
+/**
+ * Drives the service through a run, and has the verifier judge it.
+ *
+ * @param interruption ends the run early, with the report so far.
+ * @returns whether every claim held, and the run was whole.
+ */
+export async function runProof(options: Options, interruption: AbortSignal): Promise<boolean> {
+  rmSync(OUT, { recursive: true, force: true });
+  mkdirSync(OUT, { recursive: true });
+  const stage = new Stage();
+  const broken = new AbortController();
+  const over = AbortSignal.any([interruption, broken.signal]);
+  const processes: LoadProcess[] = [];
+  try {
+    log(`Starting ${options.replicas} replicas; counters: ${options.store}, seed ${options.seed}`);
+    const adminKey = await stage.start(options);
+    interruption.throwIfAborted();
+    const faults = new Faults(stage);
+    const progress = new Progress(faults.seen);
+    const startedAt = new Date().toISOString();
+    startLoad();
+    let failure: string | null = null;
+    try {
+      for (const planned of planFaults(options.seed, options.minutes, faults.targets)) {
+        await pause(progress.startMs + planned.atMs - monotonicMs());
+        if (over.aborted) {
+          break;
+        }
+        await faults.run(planned, pause);
+      }
+      await pause(progress.startMs + options.minutes * 60_000 - monotonicMs());
+      failure = over.aborted ? String((over.reason as Error).message) : null;
+    } catch (error) {
+      failure = (error as Error).message;
+    }
+    log('Waiting for the last responses');
+    await Promise.all(processes.map((each) => each.stop()));
+    progress.stop();
+    await faults.close();
+    const endedMs = monotonicMs();
+    writeRun({ startedMs: progress.startMs, startedAt, endedMs });
+    await dumpTables(stage.databaseUrl);
+    const { isProven, verdict } = await verify();
+    const report = { options, startedAt, endedMs, progress, faults: faults.seen, failure, verdict };
+    log(`${verdict}\nThe report is in ${path.relative(process.cwd(), writeReport(report))}`);
+    if (failure !== null) {
+      log(`The run ended early: ${failure}`);
+    }
+    return isProven && failure === null;
+
+    function startLoad(): void {
+      const relay = (message: FromProcess) => {
+        if (message.type === 'counts') {
+          progress.add(message.counts);
+        } else if (message.type !== 'ready') {
+          clients.forEach((client) => client.send(message));
+        }
+      };
+      const fail = (error: Error) => broken.abort(error);
+      const clients = CLIENTS.map(() => new LoadProcess('clients/client.ts', relay, fail));
+      const administrator = new LoadProcess('clients/administrator.ts', relay, fail);
+      processes.push(administrator, ...clients);
+      const { seed } = options;
+      const replicas = stage.replicas.map(({ name, port }) => ({ name, port }));
+      const setup = (name: string): ToProcess => ({
+        type: 'setup',
+        setup: { name, seed, replicas, adminKey },
+      });
+      clients.forEach((client, index) => client.send(setup(CLIENTS[index] ?? '')));
+      administrator.send(setup('administrator'));
+    }
+  } finally {
+    processes.forEach((each) => each.kill());
+    await stage.close();
+  }
+
+  /** Waits, but no longer than the run. */
+  function pause(ms: number): Promise<void> {
+    return sleep(Math.max(0, ms), undefined, { signal: over }).catch(() => {});
+  }
+
+  function writeRun(times: { startedMs: number; startedAt: string; endedMs: number }): void {
+    const clock = { nowMs: Date.now(), monotonicMs: monotonicMs() };
+    const run = { ...options, ...times, banDurations: BAN_DURATIONS_S, clock };
+    writeFileSync(path.join(OUT, 'run.json'), `${JSON.stringify(run, null, 2)}\n`);
+  }
+}
+
+async function verify(): Promise<{ isProven: boolean; verdict: string }> {
+  if (!existsSync(VERIFIER)) {
+    return { isProven: true, verdict: 'There is no verifier yet.' };
+  }
+  const args = ['--max-old-space-size=6144', JITI, VERIFIER, OUT];
+  return promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 26 }).then(
+    ({ stdout }) => ({ isProven: true, verdict: stdout }),
+    (error: Error & { stdout?: string; stderr?: string }) => ({
+      isProven: false,
+      verdict: `${error.stdout ?? ''}${error.stderr ?? error.message}`,
+    }),
+  );
+}
+
+function log(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

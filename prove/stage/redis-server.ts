@@ -1,0 +1,46 @@
+import { until } from '../../test/support/eventually.js';
+import { type RedisServer as RunningRedis, startRedis } from '../../test/support/counters/redis.js';
+import type { Guard } from './guard.js';
+import type { Server } from './server.js';
+
+const PATIENCE_MS = 60_000;
+
+/** A Redis whose counts survive a crash of its process, as operators need it. */
+export class RedisServer implements Server {
+  constructor(
+    readonly name: string,
+    private running: RunningRedis,
+    /** The settings of each start. */
+    private readonly settings: Record<string, string>,
+    private readonly guard: Guard,
+  ) {
+    guard.watch(name, running.pid);
+  }
+
+  /** The settings with which a server keeps its counts in a folder. */
+  static settings(folder: string): Record<string, string> {
+    return { dir: folder, appendonly: 'yes', appendfsync: 'everysec' };
+  }
+
+  async start(): Promise<void> {
+    this.running = await startRedis(this.settings, this.running.port, PATIENCE_MS);
+    this.guard.watch(this.name, this.running.pid);
+    if (this.settings['cluster-enabled'] === 'yes') {
+      const info = () => this.running.operator.call('CLUSTER', 'INFO');
+      await until(async () => String(await info()).includes('cluster_state:ok'), PATIENCE_MS);
+    }
+  }
+
+  async kill(): Promise<void> {
+    this.guard.forget(this.name);
+    await this.running.stop();
+  }
+
+  async freeze(): Promise<void> {
+    this.running.pause();
+  }
+
+  async goOn(): Promise<void> {
+    this.running.goOn();
+  }
+}

@@ -1,0 +1,68 @@
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { until } from '../../test/support/eventually.js';
+import { send } from '../../test/support/http/http.js';
+import { ServiceProcess } from '../../test/support/service/service-process.js';
+import type { Guard } from './guard.js';
+
+const PATIENCE_MS = 60_000;
+const LIBRARIES = '/usr/lib';
+
+/** Debian's faketime as a library, which its program would load into a child process, out of reach of our signals. */
+export const FAKETIME = readdirSync(LIBRARIES)
+  .map((folder) => path.join(LIBRARIES, folder, 'faketime', 'libfaketime.so.1'))
+  .find((file) => existsSync(file));
+
+/** A replica of the built service, which keeps its port through all restarts. */
+export class Replica {
+  private process: ServiceProcess | null = null;
+
+  constructor(
+    readonly name: string,
+    readonly port: number,
+    private readonly settings: Record<string, string>,
+    private readonly guard: Guard,
+  ) {}
+
+  /**
+   * Starts it, and returns once it is ready.
+   *
+   * @param clockAheadMs how far its clock is ahead of the others, or behind if negative.
+   */
+  async start(clockAheadMs = 0): Promise<void> {
+    const clock = {
+      LD_PRELOAD: FAKETIME ?? '',
+      FAKETIME: `${clockAheadMs < 0 ? '' : '+'}${clockAheadMs / 1000}s`,
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    };
+    const settings = { ...this.settings, PORT: String(this.port), ...(clockAheadMs !== 0 && clock) };
+    const service = new ServiceProcess('main.js', settings);
+    this.process = service;
+    this.guard.watch(this.name, service.pid);
+    const isReady = async () =>
+      (await send(`http://127.0.0.1:${this.port}/readyz`, { patienceMs: 5000 })).status === 200;
+    await service.listening();
+    await until(isReady, PATIENCE_MS);
+  }
+
+  /** Ends it by SIGKILL, or by SIGTERM in good order. */
+  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    await this.process?.kill(signal);
+    this.process = null;
+    this.guard.forget(this.name);
+  }
+
+  freeze(): void {
+    this.signal('SIGSTOP');
+  }
+
+  goOn(): void {
+    this.signal('SIGCONT');
+  }
+
+  private signal(signal: NodeJS.Signals): void {
+    if (this.process !== null) {
+      process.kill(this.process.pid, signal);
+    }
+  }
+}

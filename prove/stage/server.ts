@@ -1,0 +1,11 @@
+/** A server that stores data or counters. It keeps its port and its data through all faults. */
+export interface Server {
+  name: string;
+  /** Starts it again after `kill`, and returns once it responds. */
+  start(): Promise<void>;
+  /** Ends all its processes at once. */
+  kill(): Promise<void>;
+  /** Stops all its processes, so that it hangs. */
+  freeze(): Promise<void>;
+  goOn(): Promise<void>;
+}

@@ -1,0 +1,71 @@
+import getPort from 'get-port';
+import { startDatabaseProxy } from '../../test/support/database/database-proxy.js';
+import type { Options } from '../options.js';
+import { COUNTER_STORES, type Link } from './counter-stores.js';
+import { Guard } from './guard.js';
+import { PostgresServer } from './postgres-server.js';
+import { Replica } from './replica.js';
+import type { Server } from './server.js';
+
+/** Short, so that a run sees many bans and their ends. */
+export const BAN_DURATIONS_S = [5, 10, 20];
+
+/** The service as an operator runs it, with bans that are short enough to see many. */
+const SETTINGS = {
+  NODE_ENV: 'production',
+  APP_ENV: 'staging',
+  HOST: '127.0.0.1',
+  SHUTDOWN_DELAY: '0',
+  LOG_LEVEL: 'error',
+  BAN_DURATIONS: BAN_DURATIONS_S.map((seconds) => `${seconds}s`).join(','),
+};
+
+/** All that a run starts beside its clients. */
+export class Stage {
+  private readonly guard = new Guard();
+  private postgres: PostgresServer | null = null;
+  replicas: Replica[] = [];
+  servers: Server[] = [];
+  links: Link[] = [];
+
+  /** Starts all of it. @returns the administrator's key. */
+  async start({ replicas: count, store }: Options): Promise<string> {
+    const names = Array.from({ length: count }, (_, index) => `replica-${index + 1}`);
+    const postgres = await PostgresServer.create(this.guard);
+    this.postgres = postgres;
+    const adminKey = await postgres.seed(SETTINGS);
+    const counters = await COUNTER_STORES[store](names, this.guard);
+    this.servers = [postgres, ...counters.servers];
+    this.links = [...counters.links];
+    for (const [index, name] of names.entries()) {
+      const proxy = await startDatabaseProxy(postgres.url);
+      this.links.push({ name: `${name}:postgres`, proxy });
+      const settings = {
+        ...SETTINGS,
+        DATABASE_URL: proxy.url,
+        COUNTER_STORE: counters.addresses[index] ?? '',
+      };
+      const port = await getPort({ host: '127.0.0.1' });
+      this.replicas.push(new Replica(name, port, settings, this.guard));
+    }
+    await Promise.all(this.replicas.map((replica) => replica.start()));
+    return adminKey;
+  }
+
+  /** The address of the database, past all links. */
+  get databaseUrl(): string {
+    if (this.postgres === null) {
+      throw new Error('There is no database yet');
+    }
+    return this.postgres.url;
+  }
+
+  /** Ends and removes all of it, in whichever state a fault left it. */
+  async close(): Promise<void> {
+    await Promise.all(this.replicas.map((replica) => replica.end('SIGKILL')));
+    this.links.forEach(({ proxy }) => proxy.close());
+    await Promise.all(this.servers.map((server) => server.goOn()));
+    await Promise.all(this.servers.map((server) => server.kill()));
+    this.guard.close();
+  }
+}
