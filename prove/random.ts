@@ -4,10 +4,7 @@ export class Random {
 
   /** @param name keeps sequences of one seed apart, such as those of two clients. */
   constructor(seed: number, name: string) {
-    this.state = [...name].reduce(
-      (hash, letter) => Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193),
-      seed,
-    );
+    this.state = Buffer.from(name).reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), seed);
   }
 
   /** Returns a number from 0 up to 1, without 1. */

@@ -6,7 +6,7 @@ import { drawThroughput } from './picture.js';
 import type { Progress } from './progress.js';
 
 /** What a report says of a run. */
-export interface Run {
+interface Run {
   options: Options;
   startedAt: string;
   endedMs: number;

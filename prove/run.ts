@@ -48,7 +48,7 @@ export async function runProof(options: Options, interruption: AbortSignal): Pro
         await faults.run(planned, pause);
       }
       await pause(progress.startMs + options.minutes * 60_000 - monotonicMs());
-      failure = over.aborted ? String((over.reason as Error).message) : null;
+      failure = over.aborted ? (over.reason as Error).message : null;
     } catch (error) {
       failure = (error as Error).message;
     }

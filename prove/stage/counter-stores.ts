@@ -14,7 +14,7 @@ export interface Link {
 }
 
 /** What counts requests beside the service's database. */
-export interface CounterStoreOnStage {
+interface CounterStoreOnStage {
   servers: RedisServer[];
   links: Link[];
   /** The value of `COUNTER_STORE` for each replica. */

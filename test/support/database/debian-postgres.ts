@@ -15,14 +15,15 @@ const [PROGRAMS] = (existsSync(DEBIAN) ? readdirSync(DEBIAN) : [])
   .toSorted()
   .map((major) => path.join(DEBIAN, major, 'bin'));
 
+/** Whether this machine has it. */
 export const hasDebianPostgres = PROGRAMS !== undefined;
 
 /** Tests on the PostgreSQL of Debian, which has all its programs. Skipped if there is none, but not in CI. */
 export function describeOnDebianPostgres(name: string, tests: () => void): void {
-  if (PROGRAMS === undefined) {
+  if (!hasDebianPostgres) {
     reportMissing('the package postgresql');
   }
-  (PROGRAMS === undefined ? describe.skip : describe)(name, tests);
+  (hasDebianPostgres ? describe : describe.skip)(name, tests);
 }
 
 /** A server of Debian's PostgreSQL, as an operator runs it: on its own, with a folder of data and a superuser. */
