@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Batcher } from '../database/batcher.js';
 import type { Principal, KeyRole } from '../http/principal.js';
+import { Clock, ServerClock } from '../settings/clock.js';
 import { loadSql, QueryRunner } from '../database/query-runner.js';
 import { quotaBucketKey } from '../rate-limit/rules/bucket-key.js';
 import { ApiKeyChangeListener } from './api-key-change-listener.js';
@@ -31,6 +32,7 @@ type Row = [
   plan: string,
   perMinute: number | null,
   perDay: number | null,
+  clockMs: number,
 ];
 
 const FIND = loadSql(import.meta.url, 'find-keys');
@@ -58,11 +60,16 @@ export class ApiKeyCache {
   hits = 0;
   /** Requests whose key was looked up. */
   misses = 0;
+  /** The database's clock, because keys expire by one clock for all replicas. Each key that is looked up corrects it. */
+  readonly serverClock: ServerClock;
 
   constructor(
     private readonly queryRunner: QueryRunner,
     private readonly listener: ApiKeyChangeListener,
-  ) {}
+    private readonly clock: Clock,
+  ) {
+    this.serverClock = new ServerClock(clock);
+  }
 
   /**
    * Returns the key of this SHA-256, or null when there is none; without a promise when it is cached.
@@ -104,6 +111,10 @@ export class ApiKeyCache {
 
   private async findAll(hashes: Buffer[]): Promise<(Row | null)[]> {
     const rows = await this.queryRunner.run<Row>(FIND, [hashes]);
+    const [first] = rows;
+    if (first !== undefined) {
+      this.serverClock.observe(first[9] + this.clock.storeOffsetMs);
+    }
     const byHash = new Map(rows.map((row) => [row[0].toString('latin1'), row]));
     return hashes.map((hash) => byHash.get(hash.toString('latin1')) ?? null);
   }

@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Strategy } from 'passport-http-bearer';
 import type { AuthenticationResult, Principal } from '../http/principal.js';
-import { Clock } from '../settings/clock.js';
 import { ENVIRONMENT, type Environment } from '../settings/environment.js';
 import { ApiError } from '../errors/api-error.js';
 import { hashApiKey, type KeyProblem, findKeyProblem } from './rules/api-key.js';
@@ -46,7 +45,6 @@ export class Authenticator {
 
   constructor(
     private readonly keys: ApiKeyCache,
-    private readonly clock: Clock,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'APP_ENV'>,
   ) {}
 
@@ -87,7 +85,7 @@ export class Authenticator {
       return denied(invalid('The API key was revoked'));
     }
     const { principal } = key;
-    if (principal.expiresAt !== null && principal.expiresAt.getTime() <= this.clock.now()) {
+    if (principal.expiresAt !== null && principal.expiresAt.getTime() <= this.keys.serverClock.now()) {
       return denied(invalid('The API key has expired'));
     }
     return { principal, denial: null };

@@ -9,7 +9,7 @@ export class Clock {
   }
 }
 
-/** The counter store's time, from its last response and this process's monotonic clock; this process's time before the first response. */
+/** The time of a database or a counter store, from its last response and this process's monotonic clock; this process's time before the first response. */
 export class ServerClock {
   private aheadOfMonotonicMs: number;
   private lastClockMs = Number.NaN;

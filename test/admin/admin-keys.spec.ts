@@ -342,9 +342,11 @@ describe('POST /admin/keys/{id}/rotate', () => {
     admin.store.clock.stopAt(now);
     const old = await issue();
     const { key } = (await rotate(old, body)).json;
-    admin.store.clock.stopAt(new Date(now.getTime() + overlapMs - 1));
+    const endsAtMs = now.getTime() + overlapMs;
+    expect((await find(old)).expiresAt).toBe(new Date(endsAtMs).toISOString());
+    admin.store.clock.travelTo(new Date(endsAtMs - SECOND_MS));
     expect([(await use(old.key)).status, (await use(key)).status]).toEqual([200, 200]);
-    admin.store.clock.stopAt(new Date(now.getTime() + overlapMs));
+    admin.store.clock.travelTo(new Date(endsAtMs + SECOND_MS));
     expectError(await use(old.key), 401, 'invalid_api_key', 'The API key has expired.');
     expect((await use(key)).status).toBe(200);
   });
@@ -363,7 +365,7 @@ describe('POST /admin/keys/{id}/rotate', () => {
     const successor = (await rotate(old)).json;
     expect(successor.expiresAt).toBe(expiresAt);
     expect((await find(old)).expiresAt).toBe(expiresAt);
-    admin.store.clock.stopAt(new Date(expiresAt));
+    admin.store.clock.travelTo(new Date(Date.parse(expiresAt) + SECOND_MS));
     expect([(await use(old.key)).status, (await use(successor.key)).status]).toEqual([401, 401]);
   });
 

@@ -1,10 +1,15 @@
 import { PetRepository } from '../../src/pets/pet.repository.js';
+import { WrongClock } from '../support/counters/clock.js';
+import { HOUR_MS } from '../support/counters/counting.js';
+import { eventually } from '../support/eventually.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 import { REQUESTS } from '../support/http/requests.js';
 
 const EXPIRES_AT = new Date('2099-12-31T23:59:58.987Z');
 const TEXT = 'Thu, 31 Dec 2099 23:59:58 GMT';
+/** More requests than the test sends. */
+const MANY = 100_000;
 
 type Init = NonNullable<Parameters<typeof send>[1]>;
 
@@ -92,5 +97,39 @@ describe('X-Api-Key-Expires', () => {
   it('is on 410 after the removal of an operation', async () => {
     store.clock.travelTo(new Date('2031-01-01T00:00:30Z'));
     await expectExpiry(410, '/v1/pets/1');
+  });
+});
+
+describe.each([
+  ['ahead', HOUR_MS],
+  ['behind', -HOUR_MS],
+])('an expiring key at a replica whose clock is an hour %s', (_direction, aheadMs) => {
+  let replica: TestApplication;
+  let key: string;
+  let id: string;
+
+  beforeAll(async () => {
+    const clock = new WrongClock(aheadMs);
+    replica = await startApplication({ clock, environment: { ANONYMOUS_LIMIT: MANY } });
+    clock.storeOffsetMs = 0;
+    ({ key, id } = await replica.issue({ plan: 'enterprise', perMinute: MANY, perDay: MANY }));
+  });
+  afterAll(() => replica.close());
+
+  const expireIn = (seconds: number) =>
+    replica.database.query(`UPDATE api_keys SET expires_at = now() + interval '${seconds} s' WHERE id = $1`, [
+      id,
+    ]);
+  const expectStatus = (expected: number) =>
+    eventually(async () => expect((await send(`${replica.url}/v1/pets`, { key })).status).toBe(expected));
+
+  it('is valid until its expiry by the clock of the database, and not longer', async () => {
+    await expireIn(600);
+    await expectStatus(200);
+    await expireIn(-600);
+    await expectStatus(401);
+    await expireIn(1);
+    await expectStatus(200);
+    await expectStatus(401);
   });
 });

@@ -1,20 +1,9 @@
 import { readEnvironment } from '../../src/settings/environment.js';
-import { TestClock } from '../support/counters/clock.js';
+import { WrongClock } from '../support/counters/clock.js';
 import { type ServiceHome, sharedStores } from '../support/counters/counter-stores.js';
 import { DAY_MS, descending, MINUTE_MS } from '../support/counters/counting.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 import { startApplication, type TestApplication } from '../support/service/application.js';
-
-/** The clock of a replica that is ahead or behind; the clock of its store is right. */
-class WrongClock extends TestClock {
-  constructor(private readonly aheadMs: number) {
-    super();
-  }
-
-  override now(): number {
-    return super.now() + this.aheadMs;
-  }
-}
 
 const limitHeaders = ({ headers }: HttpResponse) =>
   ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`)));

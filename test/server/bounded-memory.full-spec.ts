@@ -69,7 +69,7 @@ describe('the heap', () => {
     const listener = new ApiKeyChangeListener({ DATABASE_URL: database.url });
     listener.onModuleInit();
     await until(() => listener.isCurrent);
-    const apiKeyCache = new ApiKeyCache(new QueryRunner(prisma), listener);
+    const apiKeyCache = new ApiKeyCache(new QueryRunner(prisma), listener, new TestClock());
     await expectBounded(full, async (index) => {
       const hash = Buffer.from(index.toString(16).padStart(64, '0'), 'hex');
       expect(await apiKeyCache.find(hash)).not.toBeNull();

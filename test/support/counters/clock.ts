@@ -38,6 +38,17 @@ export class TestClock extends Clock {
   }
 }
 
+/** The clock of a replica that is ahead or behind; the clock of its store is right. */
+export class WrongClock extends TestClock {
+  constructor(private readonly aheadMs: number) {
+    super();
+  }
+
+  override now(): number {
+    return super.now() + this.aheadMs;
+  }
+}
+
 /** Waits for the next minute if less than `ms` of this one are left, for services that use the real clock. */
 export async function untilMinuteLasts(ms: number): Promise<void> {
   const leftMs = 60_000 - (Date.now() % 60_000);
