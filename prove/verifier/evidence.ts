@@ -1,0 +1,172 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** One window of a response's `RateLimit` headers: its limit, the requests remaining, the seconds until it ends. */
+interface ReportedWindow {
+  q: number;
+  r: number;
+  t: number;
+}
+
+/** A request, and its response if one came whole. See ledger.md. */
+export interface Request {
+  kind: 'request';
+  id: string;
+  sentMs: number;
+  receivedMs: number | null;
+  replica: string;
+  key: string | null;
+  quota: string | null;
+  method: string;
+  path: string;
+  idempotencyKey: string | null;
+  request: Record<string, string | number> | null;
+  status: number | null;
+  code: string | null;
+  headers: {
+    reset?: number;
+    minute?: ReportedWindow;
+    day?: ReportedWindow;
+    degraded?: true;
+    replayed?: true;
+  };
+  digest: string | null;
+  recordId: string | null;
+}
+
+/** What an administrator did to a key. */
+export interface Change {
+  kind: 'change';
+  sentMs: number;
+  receivedMs: number | null;
+  change: 'issue' | 'rotate' | 'revoke' | 'plan' | 'liftBan';
+  key: string;
+  quota: string;
+  perMinute: number;
+  perDay: number;
+  endsAt: string | null;
+  status: number | null;
+}
+
+export interface Fault {
+  kind: 'fault';
+  startMs: number;
+  endMs: number | null;
+  fault: string;
+  target: string;
+}
+
+type Row = Record<string, string | number | boolean | null>;
+
+/** All that a run left behind. */
+export interface Evidence {
+  run: {
+    store: string;
+    /** In seconds. */
+    banDurations: number[];
+    /** One reading of both clocks. */
+    clock: { nowMs: number; monotonicMs: number };
+  };
+  requests: Request[];
+  changes: Change[];
+  faults: Fault[];
+  pets: Row[];
+  orders: Row[];
+}
+
+/** The evidence cannot be read. Its message names the file and the line. */
+export class EvidenceError extends Error {}
+
+/** The fields that a line must have, and their types; `?` may be null. */
+const FIELDS: Record<string, Record<string, string>> = {
+  request: {
+    id: 'string',
+    sentMs: 'number',
+    receivedMs: 'number?',
+    replica: 'string',
+    key: 'string?',
+    quota: 'string?',
+    method: 'string',
+    path: 'string',
+    idempotencyKey: 'string?',
+    status: 'number?',
+    code: 'string?',
+    headers: 'object',
+    digest: 'string?',
+    recordId: 'string?',
+  },
+  change: {
+    sentMs: 'number',
+    receivedMs: 'number?',
+    change: 'string',
+    key: 'string',
+    quota: 'string',
+    perMinute: 'number',
+    perDay: 'number',
+    status: 'number?',
+  },
+  fault: { startMs: 'number', endMs: 'number?', fault: 'string', target: 'string' },
+};
+
+/**
+ * Reads the folder of a run.
+ *
+ * @throws EvidenceError if a file or a line of it is not as ledger.md describes.
+ */
+export function readEvidence(folder: string): Evidence {
+  const lines = readdirSync(path.join(folder, 'ledger'))
+    .filter((name) => name.endsWith('.jsonl'))
+    .flatMap((name) => readLines(path.join(folder, 'ledger', name), checkLine));
+  const ofKind = <Kind>(kind: string) => lines.filter((line) => line['kind'] === kind) as Kind[];
+  const table = (name: string) => readLines(path.join(folder, 'tables', `${name}.jsonl`)) as Row[];
+  return {
+    run: JSON.parse(readFileSync(path.join(folder, 'run.json'), 'utf8')) as Evidence['run'],
+    requests: ofKind<Request>('request'),
+    changes: ofKind<Change>('change'),
+    faults: ofKind<Fault>('fault'),
+    pets: table('pets'),
+    orders: table('orders'),
+  };
+}
+
+type Line = Record<string, unknown>;
+
+function readLines(file: string, check = (_line: Line): string | null => null): Line[] {
+  const texts = readFileSync(file, 'utf8').split('\n');
+  const lines: Line[] = [];
+  texts.forEach((text, index) => {
+    // A process that was killed may leave half a line at the end, of a request that it never finished.
+    if (text === '' || (index === texts.length - 1 && !text.endsWith('}'))) {
+      return;
+    }
+    const line = parse(text);
+    const problem = line === null ? 'is not a JSON object' : check(line);
+    if (problem !== null) {
+      throw new EvidenceError(`${file}:${index + 1} ${problem}`);
+    }
+    lines.push(line as Line);
+  });
+  return lines;
+}
+
+function parse(text: string): Line | null {
+  try {
+    const line: unknown = JSON.parse(text);
+    return typeof line === 'object' && line !== null && !Array.isArray(line) ? (line as Line) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns what is wrong with a line of the ledger, or null. */
+function checkLine(line: Line): string | null {
+  const fields = FIELDS[String(line['kind'])];
+  if (fields === undefined) {
+    return 'has no known kind';
+  }
+  const wrong = Object.entries(fields).find(([name, type]) => {
+    const value = line[name];
+    return value === null ? !type.endsWith('?') : typeof value !== type.replace('?', '');
+  });
+  return wrong === undefined ? null : `has no valid ${wrong[0]}`;
+}

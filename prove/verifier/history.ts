@@ -1,0 +1,161 @@
+import { groupBy } from './group.js';
+import type { Change, Evidence, Fault, Request } from './evidence.js';
+
+export const MINUTE_MS = 60_000;
+export const DAY_MS = 86_400_000;
+/** The time within which a change takes effect on every replica. */
+export const EFFECT_MS = 1000;
+/** The time after which a change without a response has happened, or never will. */
+const UNKNOWN_MS = 10_000;
+/** The difference that the two clocks may gain in a run. */
+const DRIFT_MS = 50;
+/** The counts that a crash of the counter store may lose: those of its last second; Redis may sync a second later. */
+const LOSS_MS = { postgres: 1000, redis: 2000 };
+
+/** A response that was counted against its quota. */
+export interface Counted extends Request {
+  receivedMs: number;
+  quota: string;
+  headers: Request['headers'] & Required<Pick<Request['headers'], 'minute' | 'day'>>;
+}
+
+/** The limits that may have been in force, all of them. */
+interface Limits {
+  perMinute: number[];
+  perDay: number[];
+}
+
+/** What is known of a run: when something was, and what was in force. Times are milliseconds of the monotonic clock. */
+export class History {
+  /** When counts of the shared store may have been lost. */
+  readonly crashes: Fault[];
+  private readonly offsetMs: number;
+  private readonly storeName: string;
+  private readonly byQuota: Map<string, Change[]>;
+
+  constructor(private readonly evidence: Evidence) {
+    const { clock, store } = evidence.run;
+    this.offsetMs = clock.nowMs - clock.monotonicMs;
+    this.storeName = store === 'postgres' ? 'postgres' : 'redis';
+    this.crashes = evidence.faults.filter(
+      ({ fault, target }) =>
+        (fault === 'store-kill' || fault === 'store-failover') && target.startsWith(this.storeName),
+    );
+    this.byQuota = groupBy(
+      evidence.changes.toSorted((one, other) => one.sentMs - other.sentMs),
+      ({ quota }) => quota,
+    );
+  }
+
+  /** Returns the wall-clock time of a monotonic time, in milliseconds since the Unix epoch. */
+  toWallMs(monotonicMs: number): number {
+    return monotonicMs + this.offsetMs;
+  }
+
+  /** Returns the monotonic time of an instant. */
+  toMonotonicMs(instant: string): number {
+    return Date.parse(instant) - this.offsetMs;
+  }
+
+  /** Returns the number of the window in which a request was decided; null if it may be either of two. */
+  findWindow({ sentMs, receivedMs }: Counted, lengthMs: number, t: number | null): number | null {
+    const [fromMs, toMs] = [this.toWallMs(sentMs) - DRIFT_MS, this.toWallMs(receivedMs) + DRIFT_MS];
+    const [first, last] = [Math.floor(fromMs / lengthMs), Math.floor(toMs / lengthMs)];
+    if (first === last || t === null) {
+      return first === last ? first : null;
+    }
+    // The window ended meanwhile: the seconds to its end show which it was.
+    const candidates = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+    const fitting = candidates.filter((number) => {
+      const endMs = (number + 1) * lengthMs;
+      return t * 1000 >= endMs - toMs && (t - 1) * 1000 <= endMs - fromMs;
+    });
+    return fitting.length === 1 ? (fitting[0] ?? null) : null;
+  }
+
+  /** Returns the limits of a quota that may have been in force at some instant of this time. */
+  limitsDuring(quota: string, fromMs: number, toMs: number): Limits {
+    const changes = (this.byQuota.get(quota) ?? []).filter(({ change }) => change !== 'revoke');
+    const possible = changes.filter(({ sentMs }, index) => {
+      const next = changes.slice(index + 1).find(isAcknowledged);
+      return sentMs <= toMs && (next === undefined || (next.receivedMs ?? 0) + EFFECT_MS >= fromMs);
+    });
+    return {
+      perMinute: possible.map(({ perMinute }) => perMinute),
+      perDay: possible.map(({ perDay }) => perDay),
+    };
+  }
+
+  /** Returns whether a ban of a quota may have been lifted in this time. */
+  mayLiftBan(quota: string, fromMs: number, toMs: number): boolean {
+    return (this.byQuota.get(quota) ?? []).some(
+      ({ change, sentMs, receivedMs }) =>
+        change === 'liftBan' && sentMs <= toMs && (receivedMs ?? sentMs + UNKNOWN_MS) + EFFECT_MS >= fromMs,
+    );
+  }
+
+  /** Returns the number of crashes before a response, or null for one that was in flight during a crash. */
+  findEpoch({ sentMs, receivedMs }: Counted): number | null {
+    const before = this.crashes.filter(({ startMs }) => startMs <= sentMs).length;
+    return before === this.crashes.filter(({ startMs }) => startMs <= receivedMs).length ? before : null;
+  }
+
+  /** Returns how many of these responses a crash within this time may have forgotten. */
+  countForgotten(responses: Counted[], fromMs: number, toMs: number): number {
+    const lossMs = LOSS_MS[this.storeName as keyof typeof LOSS_MS];
+    return this.crashes
+      .filter(({ startMs }) => startMs >= fromMs && startMs <= toMs)
+      .map(({ startMs }) =>
+        responses.filter(({ sentMs, receivedMs }) => receivedMs > startMs - lossMs && sentMs <= startMs),
+      )
+      .reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** Returns the faults that could keep a replica from its counter store in this time, `recoveryMs` after their end included. */
+  findOutages(replica: string, fromMs: number, toMs: number, recoveryMs: number): Fault[] {
+    return this.evidence.faults.filter(({ fault, target, startMs, endMs }) => {
+      const [first = '', second] = target.split(':');
+      const server = second ?? first;
+      const concerns = server.startsWith(this.storeName) && (second === undefined || first === replica);
+      return (
+        concerns &&
+        /^(store|link)-/.test(fault) &&
+        startMs <= toMs &&
+        fromMs <= (endMs ?? Infinity) + recoveryMs
+      );
+    });
+  }
+
+  /** Returns how often a replica was ended in this time, and forgot what it had counted by itself. */
+  countRestarts(replica: string, fromMs: number, toMs: number): number {
+    return this.evidence.faults.filter(
+      ({ fault, target, startMs, endMs }) =>
+        target === replica &&
+        /^(replica-kill|replica-stop|clock-skew)$/.test(fault) &&
+        startMs <= toMs &&
+        (endMs ?? Infinity) >= fromMs,
+    ).length;
+  }
+
+  /** Returns whether the clock of a replica may have been off at this time. */
+  isSkewed(replica: string, atMs: number): boolean {
+    return this.evidence.faults.some(
+      ({ fault, target, startMs, endMs }) =>
+        fault === 'clock-skew' && target === replica && startMs <= atMs && atMs <= (endMs ?? Infinity),
+    );
+  }
+}
+
+export function isAcknowledged({ receivedMs, status }: Pick<Change, 'receivedMs' | 'status'>): boolean {
+  return receivedMs !== null && status !== null && status < 300;
+}
+
+/** Whether a response came whole, and reports both windows of a quota: other requests count against an address, or not at all. */
+export function isCounted(request: Request): request is Counted {
+  const { receivedMs, quota, headers } = request;
+  return receivedMs !== null && quota !== null && headers.minute !== undefined && headers.day !== undefined;
+}
+
+export function isDenied({ status }: Request): boolean {
+  return status === 429;
+}

@@ -1,0 +1,171 @@
+import { groupBy } from './group.js';
+import type { Claim } from './claim.js';
+import type { Evidence } from './evidence.js';
+import { type Counted, DAY_MS, type History, isCounted, isDenied, MINUTE_MS } from './history.js';
+
+/** The time in which a replica notices that its store is back. */
+const RECOVERY_MS = 5000;
+const WINDOWS = [
+  { name: 'minute', lengthMs: MINUTE_MS, limit: 'perMinute' },
+  { name: 'day', lengthMs: DAY_MS, limit: 'perDay' },
+] as const;
+type Window = (typeof WINDOWS)[number];
+
+/** Checks what responses report of windows: no more than the limit, each remaining count once, and every exception declared. */
+export function checkWindows(
+  { requests }: Evidence,
+  history: History,
+  claims: { limits: Claim; remaining: Claim; exceptions: Claim },
+): void {
+  const counted = requests.filter(isCounted).filter(({ status }) => status !== 503);
+  const shared = counted.filter(({ headers }) => headers.degraded === undefined);
+  const lost = groupBy(
+    requests.filter(({ quota, receivedMs }) => quota !== null && receivedMs === null),
+    ({ quota }) => quota as string,
+  );
+  shared.forEach((response) => checkReport(response, history, claims));
+  for (const window of WINDOWS) {
+    const allowed = shared.filter((request) => !isDenied(request));
+    for (const [name, group] of groupByWindow(allowed, window, history, claims.limits)) {
+      checkLimit(name, group, window, history, claims);
+      if (lost.get(group.quota)?.some(({ sentMs }) => sentMs >= group.fromMs && sentMs <= group.toMs)) {
+        claims.limits.weaken();
+      }
+      for (const epoch of groupBy(group.responses, (response) => history.findEpoch(response))) {
+        if (epoch[0] === null) {
+          epoch[1].forEach(() => claims.remaining.weaken());
+        } else {
+          checkRemaining(name, epoch[1], window, claims.remaining);
+        }
+      }
+    }
+    checkLocal(counted, window, history, claims.exceptions);
+  }
+}
+
+/** A response reports limits that are in force, and a denial a window without room. */
+function checkReport(
+  response: Counted,
+  history: History,
+  { limits, remaining }: Record<'limits' | 'remaining', Claim>,
+): void {
+  const { id, quota, sentMs, receivedMs, headers } = response;
+  const { perMinute, perDay } = history.limitsDuring(quota, sentMs, receivedMs);
+  limits.check(
+    perMinute.includes(headers.minute.q) && perDay.includes(headers.day.q),
+    () =>
+      `${id} reports the limits ${headers.minute.q} and ${headers.day.q} of ${quota}, which are not in force`,
+  );
+  if (isDenied(response)) {
+    remaining.check(
+      headers.minute.r === 0 || headers.day.r === 0,
+      () => `${id} is denied, though it reports ${headers.minute.r} and ${headers.day.r} remaining`,
+    );
+  }
+}
+
+interface Group {
+  quota: string;
+  /** The window, by the monotonic clock. */
+  fromMs: number;
+  toMs: number;
+  responses: Counted[];
+}
+
+/** Returns the responses of each window of each quota, by a name for them. */
+function groupByWindow(
+  responses: Counted[],
+  { name, lengthMs }: Window,
+  history: History,
+  claim: Claim,
+): Map<string, Group> {
+  const groups = new Map<string, Group>();
+  for (const response of responses) {
+    const number = history.findWindow(response, lengthMs, response.headers[name].t);
+    if (number === null) {
+      claim.weaken();
+      continue;
+    }
+    const start = new Date(number * lengthMs).toISOString();
+    const key = `the ${name} ${start} of ${response.quota}`;
+    const fromMs = history.toMonotonicMs(start);
+    const group = groups.get(key) ?? {
+      quota: response.quota,
+      fromMs,
+      toMs: fromMs + lengthMs,
+      responses: [],
+    };
+    group.responses.push(response);
+    groups.set(key, group);
+  }
+  return groups;
+}
+
+/** No window allows more than its limit; after a crash, no more beyond it than the crash may have forgotten. */
+function checkLimit(
+  name: string,
+  { quota, fromMs, toMs, responses }: Group,
+  { limit }: Window,
+  history: History,
+  { limits, exceptions }: Record<'limits' | 'exceptions', Claim>,
+): void {
+  const most = Math.max(...history.limitsDuring(quota, fromMs, toMs)[limit]);
+  const excess = responses.length - most;
+  const forgotten = excess > 0 ? history.countForgotten(responses, fromMs, toMs) : 0;
+  const describe = () =>
+    `${name} allowed ${responses.length} of ${most}, and crashes may have forgotten ${forgotten}`;
+  if (excess > 0 && forgotten > 0) {
+    exceptions.check(excess <= forgotten, describe);
+  } else {
+    limits.check(excess <= 0, describe);
+  }
+}
+
+/** Each allowed request reports a remaining count of its own, and a later one has less: by what is used, as the limit may change. */
+function checkRemaining(name: string, responses: Counted[], window: Window, claim: Claim): void {
+  const used = ({ headers }: Counted) => headers[window.name].q - headers[window.name].r;
+  const seen = new Map<number, Counted>();
+  const byReceipt = responses.toSorted((one, other) => one.receivedMs - other.receivedMs);
+  let received = 0;
+  let latest: Counted | undefined;
+  for (const response of responses.toSorted((one, other) => one.sentMs - other.sentMs)) {
+    while ((byReceipt[received]?.receivedMs ?? Infinity) < response.sentMs) {
+      const before = byReceipt[received] as Counted;
+      latest = latest === undefined || used(before) > used(latest) ? before : latest;
+      received += 1;
+    }
+    const { id, headers } = response;
+    const twin = seen.get(used(response));
+    const { r } = headers[window.name];
+    claim.check(twin === undefined, () => `${twin?.id} and ${id} both report ${r} remaining in ${name}`);
+    claim.check(
+      latest === undefined || used(latest) < used(response),
+      () =>
+        `${id} was sent after the response to ${latest?.id}, but reports no less remaining in ${name}: ${r}`,
+    );
+    seen.set(used(response), response);
+  }
+}
+
+/** A replica decides by itself only while it cannot reach the store, and allows one limit of a window at most. */
+function checkLocal(counted: Counted[], window: Window, history: History, claim: Claim): void {
+  const local = counted.filter((request) => request.headers.degraded === true);
+  for (const { id, replica, sentMs, receivedMs } of local) {
+    claim.check(
+      history.findOutages(replica, sentMs, receivedMs, RECOVERY_MS).length > 0,
+      () => `${id} was decided by ${replica} alone, though nothing kept it from the store`,
+    );
+  }
+  const allowed = local.filter((request) => !isDenied(request));
+  for (const [replica, responses] of groupBy(allowed, (response) => response.replica)) {
+    for (const [name, group] of groupByWindow(responses, window, history, claim)) {
+      const { quota, fromMs, toMs } = group;
+      const most = Math.max(...history.limitsDuring(quota, fromMs, toMs)[window.limit]);
+      const bound = most * (1 + history.countRestarts(replica, fromMs, toMs));
+      claim.check(
+        group.responses.length <= bound,
+        () => `${replica} alone allowed ${group.responses.length} in ${name}, of ${bound} at most`,
+      );
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import { checkBans } from './verifier/bans.js';
+import { Claim } from './verifier/claim.js';
+import { checkCreations } from './verifier/creations.js';
+import { type Evidence, EvidenceError, readEvidence } from './verifier/evidence.js';
+import { History } from './verifier/history.js';
+import { checkKeys } from './verifier/keys.js';
+import { checkWindows } from './verifier/windows.js';
+
+/** Checks all claims. */
+export function verify(evidence: Evidence): Claim[] {
+  const history = new History(evidence);
+  const limits = new Claim('a', 'no window lets more through than its limit in force');
+  const remaining = new Claim(
+    'b',
+    'no remaining count is reported twice, and it falls along the order of time',
+  );
+  const creations = new Claim('c', 'every acknowledged creation is there once, as sent');
+  const keys = new Claim('d', 'no revoked or expired key is served later than 1 s after its end');
+  const bans = new Claim('e', 'a ban starts at the refusal that reaches the limit per minute');
+  const exceptions = new Claim('f', 'every exception is declared, and within its bound');
+  checkWindows(evidence, history, { limits, remaining, exceptions });
+  checkCreations(evidence, creations);
+  checkKeys(evidence, history, keys);
+  checkBans(evidence, history, bans);
+  return [limits, remaining, creations, keys, bans, exceptions];
+}
+
+/** Returns the result as a table, and the violations. */
+function describe(claims: Claim[]): string {
+  const rows = claims.map(
+    ({ letter, text, checked, weakened, broken }) =>
+      `| (${letter}) ${text} | ${checked} | ${weakened} | ${broken} |`,
+  );
+  const violations = claims.flatMap(({ letter, violations: each }) =>
+    each.map((text) => `- (${letter}) ${text}`),
+  );
+  return [
+    '| claim | checked | weakened | broken |',
+    '| --- | ---: | ---: | ---: |',
+    ...rows,
+    '',
+    ...violations,
+  ].join('\n');
+}
+
+function main(folder = 'prove/out'): void {
+  try {
+    const claims = verify(readEvidence(folder));
+    process.stdout.write(`${describe(claims)}\n`);
+    process.exitCode = claims.some(({ broken }) => broken > 0) ? 1 : 0;
+  } catch (error) {
+    if (!(error instanceof EvidenceError)) {
+      throw error;
+    }
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 2;
+  }
+}
+
+if (process.argv[1]?.endsWith('verify.ts')) {
+  main(process.argv[2]);
+}

@@ -1,0 +1,313 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Change, Evidence, Fault, Request } from '../../prove/verifier/evidence.js';
+import { readEvidence } from '../../prove/verifier/evidence.js';
+import { verify } from '../../prove/verify.js';
+
+/** The monotonic time at which a minute of the wall clock begins. */
+const MINUTE_MS = 600_000;
+const NOON_MS = Date.UTC(2026, 10, 24, 12);
+const LIMIT = 3;
+const DAY_LIMIT = 1000;
+
+let evidence: Evidence;
+let sent: number;
+
+beforeEach(() => {
+  sent = 0;
+  evidence = {
+    run: {
+      store: 'postgres',
+      banDurations: [5, 10, 20],
+      clock: { nowMs: NOON_MS, monotonicMs: MINUTE_MS },
+    },
+    requests: [],
+    changes: [change({ change: 'issue', sentMs: 0, receivedMs: 10, status: 201 })],
+    faults: [],
+    pets: [],
+    orders: [],
+  };
+});
+
+function change(fields: Partial<Change>): Change {
+  return {
+    kind: 'change',
+    sentMs: MINUTE_MS,
+    receivedMs: MINUTE_MS + 10,
+    change: 'plan',
+    key: 'k1',
+    quota: 'q1',
+    perMinute: LIMIT,
+    perDay: DAY_LIMIT,
+    endsAt: null,
+    status: 200,
+    ...fields,
+  };
+}
+
+const fault = (fields: Partial<Fault>): Fault => ({
+  kind: 'fault',
+  startMs: MINUTE_MS,
+  endMs: MINUTE_MS + 100,
+  fault: 'store-kill',
+  target: 'postgres',
+  ...fields,
+});
+
+/** Adds a request with a response of its own, 10 ms after the one before, and returns it. */
+function add(fields: Partial<Request> = {}, usedInMinute = 1, usedInDay = usedInMinute): Request {
+  sent += 1;
+  const sentMs = fields.sentMs ?? MINUTE_MS + 1000 + sent * 10;
+  const request: Request = {
+    kind: 'request',
+    id: `r${sent}`,
+    sentMs,
+    receivedMs: sentMs + 5,
+    replica: 'replica-1',
+    key: 'k1',
+    quota: 'q1',
+    method: 'GET',
+    path: '/v1/pets',
+    idempotencyKey: null,
+    request: null,
+    status: 200,
+    code: null,
+    headers: {
+      reset: 0,
+      minute: { q: LIMIT, r: LIMIT - usedInMinute, t: 59 },
+      day: { q: DAY_LIMIT, r: DAY_LIMIT - usedInDay, t: 40_000 },
+    },
+    digest: 'd',
+    recordId: null,
+    ...fields,
+  };
+  evidence.requests.push(request);
+  return request;
+}
+
+/** Adds requests that use up the minute. */
+function useUp(): void {
+  for (let used = 1; used <= LIMIT; used += 1) {
+    add({}, used);
+  }
+}
+
+const refuse = (code = 'rate_limit_exceeded') => add({ status: 429, code }, LIMIT);
+
+/** Adds a creation, and the record that it made. */
+function create(name: string, fields: Partial<Request> = {}, id = String(evidence.pets.length + 1)): Request {
+  evidence.pets.push({ id, name, category_id: '7', status: null });
+  return add(
+    { method: 'POST', status: 201, recordId: id, request: { name, categoryId: '7' }, ...fields },
+    evidence.requests.length + 1,
+  );
+}
+
+/** Returns the letters of the broken claims. */
+const broken = () =>
+  verify(evidence)
+    .filter((claim) => claim.broken > 0)
+    .map(({ letter }) => letter);
+const claim = (letter: string) => verify(evidence).find((each) => each.letter === letter)!;
+
+it('verify finds nothing in a sound ledger, and checks every claim', () => {
+  useUp();
+  refuse();
+  refuse();
+  refuse('api_key_banned');
+  create('Rex', { quota: 'q2', key: 'k2', headers: {} });
+  evidence.changes.push(change({ change: 'revoke', key: 'k3', quota: 'q3' }));
+  add({ key: 'k3', quota: 'q3', status: 401, sentMs: MINUTE_MS + 5000, headers: {} });
+  evidence.faults.push(fault({ fault: 'link-cut', target: 'replica-1:postgres', endMs: null }));
+  add({ headers: { ...add({}, 0).headers, degraded: true } });
+  evidence.requests.splice(-2, 1);
+  expect(verify(evidence).flatMap(({ violations }) => violations)).toEqual([]);
+  expect(verify(evidence).filter(({ checked }) => checked === 0)).toEqual([]);
+});
+
+describe('verify finds by the claim about limits', () => {
+  it('a request more than the limit', () => {
+    useUp();
+    add({}, LIMIT + 1);
+    expect(broken()).toEqual(['a']);
+  });
+
+  it('a limit that is not in force', () => {
+    add({ headers: { ...add().headers, minute: { q: 9, r: 0, t: 59 } } });
+    evidence.requests.splice(0, 1);
+    expect(broken()).toEqual(['a']);
+  });
+});
+
+describe('verify finds by the claim about remaining counts', () => {
+  it('a count that is reported twice', () => {
+    add({}, 1);
+    add({ sentMs: MINUTE_MS + 1010 }, 1, 2);
+    expect(broken()).toEqual(['b']);
+  });
+
+  it('a count that grows along the order of time', () => {
+    add({}, 2);
+    add({}, 1);
+    expect(broken()).toEqual(['b']);
+  });
+
+  it('a denial although requests remain', () => {
+    add({ status: 429, code: 'rate_limit_exceeded' }, 1);
+    expect(broken()).toEqual(['b']);
+  });
+});
+
+describe('verify finds by the claim about creations', () => {
+  it('an acknowledged animal that is lost', () => {
+    create('Rex');
+    evidence.pets = [];
+    expect(broken()).toEqual(['c']);
+  });
+
+  it('an animal that is not as it was sent', () => {
+    create('Rex');
+    evidence.pets[0]!['category_id'] = '8';
+    expect(broken()).toEqual(['c']);
+  });
+
+  it('two records of one Idempotency-Key', () => {
+    create('Rex', { idempotencyKey: 'once' });
+    create('Rex', { idempotencyKey: 'once' });
+    expect(broken()).toEqual(['c']);
+  });
+
+  it('another body for one Idempotency-Key', () => {
+    create('Rex', { idempotencyKey: 'once' });
+    create('Rex', { idempotencyKey: 'once', digest: 'other' }, '1');
+    evidence.pets.pop();
+    expect(broken()).toEqual(['c']);
+  });
+
+  it('an animal that nobody sent', () => {
+    evidence.pets.push({ id: '9', name: 'Tom', category_id: '7', status: null });
+    expect(broken()).toEqual(['c']);
+  });
+});
+
+describe('verify finds by the claim about keys', () => {
+  it('a revoked key that is served later than a second after the acknowledgement', () => {
+    evidence.changes.push(change({ change: 'revoke' }));
+    add({ sentMs: MINUTE_MS + 1500 });
+    expect(broken()).toEqual(['d']);
+  });
+
+  it('an expired key that is served', () => {
+    evidence.changes[0]!.endsAt = new Date(NOON_MS).toISOString();
+    add({ sentMs: MINUTE_MS + 1500 });
+    expect(broken()).toEqual(['d']);
+  });
+});
+
+describe('verify finds by the claim about bans', () => {
+  it('a ban that starts a refusal too early', () => {
+    useUp();
+    refuse();
+    refuse('api_key_banned');
+    expect(broken()).toEqual(['e']);
+  });
+
+  it('a ban that does not start', () => {
+    useUp();
+    [1, 2, 3].forEach(() => refuse());
+    expect(broken()).toEqual(['e']);
+  });
+});
+
+describe('verify finds by the claim about exceptions', () => {
+  const decideLocally = () => {
+    const request = add({});
+    request.headers.degraded = true;
+  };
+
+  it('a local decision while nothing kept the replica from its store', () => {
+    decideLocally();
+    expect(broken()).toEqual(['f']);
+  });
+
+  it('more than one limit that a replica allowed by itself', () => {
+    evidence.faults.push(fault({ fault: 'link-cut', target: 'replica-1:postgres', endMs: null }));
+    for (let count = 0; count <= LIMIT; count += 1) {
+      decideLocally();
+    }
+    expect(broken()).toEqual(['f']);
+  });
+
+  it('more beyond a limit than a crash may have forgotten', () => {
+    useUp();
+    evidence.faults.push(fault({ startMs: MINUTE_MS + 3000, endMs: MINUTE_MS + 3100 }));
+    [1, 2].forEach((used) => add({ sentMs: MINUTE_MS + 4000 + used * 10 }, used));
+    // The crash may have forgotten the last second, in which nothing was allowed.
+    expect(broken()).toEqual(['a']);
+    evidence.requests[LIMIT - 1]!.receivedMs = MINUTE_MS + 2500;
+    expect(broken()).toEqual(['f']);
+  });
+});
+
+describe('verify does not call a violation', () => {
+  it('a request without a response, which weakens the claims', () => {
+    useUp();
+    refuse();
+    add({ receivedMs: null, status: null, headers: {} });
+    refuse('api_key_banned');
+    expect(broken()).toEqual([]);
+    expect([claim('a').weakened, claim('e').weakened]).toEqual([2, 1]);
+  });
+
+  it('a limit that changed meanwhile', () => {
+    add({}, 1);
+    evidence.changes.push(change({ perMinute: 2, sentMs: MINUTE_MS + 1012, receivedMs: null, status: null }));
+    add({ headers: { ...add({}, 2).headers, minute: { q: 2, r: 0, t: 59 } } }, 2);
+    evidence.requests.splice(-2, 1);
+    expect(broken()).toEqual([]);
+  });
+
+  it('a revoked key that is served within the second', () => {
+    evidence.changes.push(change({ change: 'revoke' }));
+    add({ sentMs: MINUTE_MS + 900 });
+    expect([broken(), claim('d').weakened]).toEqual([[], 1]);
+  });
+
+  it('a remaining count that a crash has forgotten', () => {
+    add({}, 1);
+    evidence.faults.push(fault({ startMs: MINUTE_MS + 1100, endMs: MINUTE_MS + 1150 }));
+    add({ sentMs: MINUTE_MS + 1200 }, 1, 2);
+    expect(broken()).toEqual([]);
+  });
+});
+
+describe('readEvidence', () => {
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'animal-store-prove-'));
+    ['ledger', 'tables'].forEach((name) => mkdirSync(path.join(folder, name)));
+    ['pets', 'orders'].forEach((name) => writeFileSync(path.join(folder, 'tables', `${name}.jsonl`), ''));
+    writeFileSync(path.join(folder, 'run.json'), JSON.stringify(evidence.run));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const write = (...lines: string[]) =>
+    writeFileSync(path.join(folder, 'ledger', 'client-1.jsonl'), lines.join('\n'));
+
+  it('returns what the files have, without the half line of a process that was killed', () => {
+    const request = add();
+    write(JSON.stringify(request), '{"kind":"request","id":"r');
+    expect(readEvidence(folder).requests).toEqual([request]);
+  });
+
+  it.each([
+    ['{', 'is not a JSON object'],
+    ['{"kind":"reply"}', 'has no known kind'],
+    ['{"kind":"fault","startMs":"now"}', 'has no valid startMs'],
+  ])('names the file and the line that is wrong: %s', (line, problem) => {
+    write(JSON.stringify(add()), line, JSON.stringify(add()));
+    expect(() => readEvidence(folder)).toThrow(`client-1.jsonl:2 ${problem}`);
+  });
+});
