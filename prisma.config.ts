@@ -22,7 +22,7 @@ const addresses = Object.entries(process.env).filter(
 );
 const faults: string[] = [];
 const { DATABASE_URL, DIRECT_DATABASE_URL } = resolveSecretFiles(Object.fromEntries(addresses), faults);
-// Bypasses a pooler, since the engine's lock belongs to a session.
+// Bypasses a pooler, because the engine's lock belongs to a session.
 const url = DIRECT_DATABASE_URL ?? DATABASE_URL;
 const needsDatabase = [
   /^migrate (deploy|dev|reset|resolve|status)\b/,

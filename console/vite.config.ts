@@ -20,7 +20,7 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: {
-          // Few files, as each counts against the limit of public paths: what signing in needs, what pages share, and each page.
+          // The files are few, because each counts against the limit of public paths: what signing in needs, what pages share, and each page.
           groups: [
             { name: 'start', tags: ['$initial'], priority: 1 },
             { name: 'shared', minShareCount: 2 },

@@ -14,7 +14,7 @@ const forest: MantineColorsTuple = [
   '#104330',
 ];
 
-/** From the text to the page of the dark scheme, with a little of the accent's hue. */
+/** The shades run from the text to the page of the dark scheme, and have a little of the accent's hue. */
 const dark: MantineColorsTuple = [
   '#d3dad7',
   '#b3bdb9',
@@ -28,10 +28,10 @@ const dark: MantineColorsTuple = [
   '#0d1211',
 ];
 
-/** Of warnings. Mantine's darkest shade is too light for small text on its lightest. */
+/** Warnings have this colour. Mantine's darkest shade is too light for small text on its lightest. */
 const orange = DEFAULT_THEME.colors.orange.with(9, '#a33c06') as unknown as MantineColorsTuple;
 
-/** Of dialogs and drawers. The header of a dialog is not that of the page. */
+/** Dialogs and drawers share these properties. The role keeps their header from being the banner of the page. */
 const DIALOG = {
   closeButtonProps: { 'aria-label': 'Close' },
   overlayProps: { backgroundOpacity: 0.45, blur: 2 },

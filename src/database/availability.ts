@@ -3,13 +3,13 @@ const UNAVAILABLE_CODES = [
   // SQLSTATEs (PostgreSQL, Appendix A): connection lost or refused, resources exhausted, shutdown, timeout, login rejected, database
   // gone or read-only, conflicting transactions; and a missing privilege, which an administrator may grant.
   /^(08...|28...|40001|40P01|42501|53...|57P0.|57014|55P03|3D000|55000|25006)$/,
-  // Of the operating system.
+  // The operating system reports these.
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/,
-  // Of Node, for a certificate that is not trusted, or a failure of TLS.
+  // Node reports these for a certificate that is not trusted, or a failure of TLS.
   /^(CERT_|CRL_|DEPTH_ZERO_|ERR_SSL_|ERR_TLS_|HOSTNAME_MISMATCH|INVALID_CA|SELF_SIGNED_|UNABLE_TO_)/,
-  // Of Prisma: no connection or transaction in time, conflicting transactions.
+  // Prisma reports these: no connection or transaction in time, conflicting transactions.
   /^(P2024|P2028|P2034)$/,
-  // Of Prisma's adapter, for errors of a socket.
+  // Prisma's adapter reports these for errors of a socket.
   /^(DatabaseNotReachable|SocketTimeout|ConnectionClosed|TlsConnectionError)$/,
 ];
 /** Messages of `pg` without a code. */

@@ -19,7 +19,7 @@ export async function configureSession(
   settings: Record<string, string> = {},
 ): Promise<boolean> {
   const all = { ...SETTINGS, ...settings };
-  // Of the message BackendKeyData (PostgreSQL, "Message Formats"); not among the types of pg.
+  // The message BackendKeyData (PostgreSQL, "Message Formats") sets it; the types of pg lack it.
   const { processID } = client as pg.ClientBase & { processID: number | null };
   const query = {
     text: `SELECT set_config(name, setting, false) FROM unnest($1::text[], $2::text[]) AS given (name, setting)

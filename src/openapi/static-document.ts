@@ -25,7 +25,7 @@ const compress = {
 };
 type Coding = keyof typeof compress;
 const CODINGS = Object.keys(compress) as Coding[];
-/** Of types that compression makes no smaller. */
+/** Compression makes files of these types no smaller. */
 const IS_COMPRESSED = /^(font\/|image\/png)/;
 
 /**

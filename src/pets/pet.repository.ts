@@ -74,7 +74,7 @@ export class PetRepository {
   private readonly pages: Batcher<PageRequest, PetPage>;
   private readonly finds: Batcher<bigint, string | null>;
   private readonly creations: CreationBatcher<NewPet>;
-  /** Of each kind of query. */
+  /** The bound applies to each kind of query. */
   readonly batches: BatchMetrics[];
 
   constructor(

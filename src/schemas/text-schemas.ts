@@ -8,7 +8,7 @@ export const TEXT_MESSAGE = 'must be text without control characters';
 /** Control characters, and those that change the direction of text, so that a name can be displayed as another. */
 const CONTROL = /[\p{Cc}\p{Bidi_Control}]/u;
 
-/** Of `2027-03-05T12:34:30.000Z`. */
+/** A date-time such as `2027-03-05T12:34:30.000Z` has this length. */
 const DATE_TIME_LENGTH = 24;
 
 /** Returns the schema of an instant in a response, written by `Date.toISOString()`. */

@@ -45,7 +45,7 @@ describe('administration of large and damaged tables', () => {
   });
 
   describe('with 100,000 keys', () => {
-    /** Of these keys, four of five are used on each of three days. */
+    /** Four of five of these keys are used on each of three days. */
     beforeAll(async () => {
       for (const statement of [
         "INSERT INTO quotas (id, plan) SELECT md5('q' || n)::uuid, 'free' FROM generate_series(1, 100000) n",

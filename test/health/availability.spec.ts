@@ -25,7 +25,7 @@ describe('isDatabaseUnavailable', () => {
           await database.query('UPDATE pets SET category_id = 8');
           await transaction.pet.updateMany({ data: { categoryId: 9n } });
         },
-        // As an administrator may have set for the whole database.
+        // An administrator may have set this for the whole database.
         { isolationLevel: 'RepeatableRead' },
       )
       .catch((error: unknown) => error);

@@ -95,7 +95,7 @@ describe('a POST with an Idempotency-Key', () => {
   ])(
     'returns 422 when repeated with the same body on another path: first %s, then %s',
     async (path, other) => {
-      // Both operations accept this body, as each ignores the fields of the other.
+      // Both operations accept this body, because each ignores the fields of the other.
       const body = '{"name":"Rex","categoryId":7,"petId":1,"quantity":1}';
       await attempt('pet-of-the-order');
       expect((await attempt('a', { path, body })).status).toBe(201);

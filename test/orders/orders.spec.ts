@@ -37,7 +37,7 @@ function list(query = '', as = key): Promise<HttpResponse> {
 
 const idsOf = ({ json }: HttpResponse): number[] => (json as { id: number }[]).map(({ id }) => id);
 
-/** Inserts orders of the quota by SQL, since the API cannot set a status. */
+/** Inserts orders of the quota by SQL, because the API cannot set a status. */
 async function fill(quotaId: string, count: number): Promise<void> {
   await store.database.query(
     `INSERT INTO orders (quota_id, pet_id, quantity, status)

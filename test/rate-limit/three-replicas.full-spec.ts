@@ -127,7 +127,7 @@ describe.each(
         const counts = served(responses[index] ?? []).map(left);
         const days = counts.map(([, day]) => day);
         expect(days.toSorted((a, b) => b - a)).toEqual(descending(perDay - 1, perDay - counts.length));
-        // Of each minute.
+        // Each minute reports every remaining count once.
         const reports = new Map<number, number>();
         counts.forEach(([minute]) => reports.set(minute, (reports.get(minute) ?? 0) + 1));
         expect(Math.max(...reports.values())).toBeLessThanOrEqual(minutes);

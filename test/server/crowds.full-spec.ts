@@ -37,7 +37,7 @@ beforeAll(async () => {
   ({ key } = await issueKey(database, UNLIMITED));
   service = services.start({
     LOG_LEVEL: 'error',
-    // As in the image.
+    // The image sets the same.
     MALLOC_ARENA_MAX: '1',
     DATABASE_URL: database.url,
   });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 interface Locked {
-  /** Of a workspace, whose files are in this repository. */
+  /** A workspace has this, because its files are in this repository. */
   link?: true;
   resolved?: string;
   integrity?: string;

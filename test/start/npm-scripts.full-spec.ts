@@ -43,7 +43,7 @@ const at = (...names: string[]) => path.join(folder, ...names);
 
 const change = async (file: string, added: string) => writeFile(file, (await readFile(file, 'utf8')) + added);
 
-/** As in CI; otherwise wireit restores a deleted `dist` from its cache. */
+/** Without this, wireit would restore a deleted `dist` from its cache. */
 const env = () => ({ ...process.env, ...CLEAN, WIREIT_CACHE: 'none', DATA_DIR: at('data') });
 
 /** Runs a script of npm in a process group of its own, as in a terminal, where Ctrl-C reaches the whole group. */

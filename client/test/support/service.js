@@ -26,7 +26,7 @@ const CLEAN = {
 export async function startService() {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'animal-store-client-'));
   const child = spawn(process.execPath, ['--import', SHIFTABLE_CLOCK, MAIN], {
-    // Where no .env lies.
+    // No .env lies here.
     cwd: dataDir,
     env: { ...process.env, ...CLEAN, DATA_DIR: path.join(dataDir, 'data'), CORS_ORIGINS: '*' },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],

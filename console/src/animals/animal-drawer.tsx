@@ -12,7 +12,7 @@ import { animalQuery } from './animal-query';
 import { PetStatusBadge } from './pet-status-badge';
 
 interface AnimalDrawerProps {
-  /** The animal to show; nothing closes the drawer. */
+  /** Identifies the animal to show; the drawer is closed if it is undefined. */
   id: string | undefined;
   /** The shown page of the list, or null while it loads: an animal on it needs no request. */
   listed: Pet[] | null;

@@ -25,7 +25,7 @@ const COLUMNS: Column<Pet>[] = [
 
 interface AnimalsTableProps {
   pages: CursorPages<Pet>;
-  /** The filter. */
+  /** Filters the list, if given. */
   status: PetStatus | undefined;
   onOpen: (pet: Pet) => unknown;
 }

@@ -1,6 +1,6 @@
 import { numberText } from '../format/number';
 
-/** A line higher than so many times the highest bar would flatten the bars. */
+/** A line higher than this many times the highest bar would flatten the bars. */
 const IN_SCALE = 4;
 const STEPS = 4;
 

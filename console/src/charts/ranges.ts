@@ -4,11 +4,11 @@ import type { UsageTotals } from 'animal-store-client';
 /** A range of time up to now that a page shows by periods. */
 export interface Range {
   period: Period;
-  /** For a choice. */
+  /** Names the range in a choice. */
   label: string;
-  /** For a sentence. */
+  /** Names the range in a sentence. */
   text: string;
-  /** How many periods, the current one included. */
+  /** Counts the periods, the current one included. */
   count: number;
 }
 

@@ -6,12 +6,12 @@ import { Countdown } from './countdown';
 import { errorMessage } from './error-message';
 import { isBan, limitEndMs } from './limit-error';
 
-/** What a notice needs of a query that failed. */
+/** Has what a notice needs of a query that failed. */
 export interface FailureProps {
   error: Error;
-  /** When it failed, as a query has it. */
+  /** Is when it failed, in milliseconds since the Unix epoch. */
   at: number;
-  /** Loads again; called by itself once a limit allows it. */
+  /** Loads again; the notice calls it once a limit allows it. */
   retry: () => unknown;
 }
 

@@ -1,7 +1,7 @@
 import { BannedError, type RateLimitError } from 'animal-store-client';
 import { serviceMs } from '../session/service-clock';
 
-/** For a 429 that does not say it, such as a proxy's. */
+/** Applies to a 429 that reports no wait, such as a proxy's. */
 const UNKNOWN_WAIT_MS = 60_000;
 /** Keeps a 429 without a wait from being repeated in a loop. */
 const SHORTEST_WAIT_MS = 1000;

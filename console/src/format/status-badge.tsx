@@ -1,9 +1,9 @@
 import { Badge, Text } from '@mantine/core';
 
 interface StatusBadgeProps {
-  /** As the service gives it, such as "available"; nothing for none. */
+  /** Is the word of the service, such as "available"; undefined if there is no status. */
   status: string | undefined;
-  /** A colour of the theme. */
+  /** Names a colour of the theme. */
   color: string | undefined;
 }
 

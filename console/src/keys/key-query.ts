@@ -6,7 +6,7 @@ import { useStore } from '../session/session';
 /** More share no quota in practice: each is the successor of another. */
 const SIBLINGS_MAX = 20;
 const AUDIT_LATEST = 10;
-/** After the end of a window, for the service to be past it too. */
+/** Delays a request after the end of a window, so that the service is past it too. */
 const WINDOW_END_MARGIN_MS = 250;
 const MINUTE_MS = 60_000;
 

@@ -29,7 +29,7 @@ const COLUMNS: Column<Order>[] = [
 
 interface OrdersTableProps {
   pages: CursorPages<Order>;
-  /** The filter. */
+  /** Filters the list, if given. */
   status: OrderStatus | undefined;
 }
 

@@ -9,7 +9,7 @@ import { KeysOnPlan } from './keys-on-plan';
 import { planQuery } from './plan-query';
 
 interface PlanDrawerProps {
-  /** Of the plan; nothing closes the drawer. */
+  /** Names the plan to show; the drawer is closed if it is undefined. */
   name: string | undefined;
   onClose: () => void;
 }

@@ -15,7 +15,7 @@ import { learnServiceTime } from './service-clock';
 /** `sessionStorage` is the tab's own. A duplicate of the tab, or the tab reopened, starts with a copy of it. */
 const STORAGE_KEY = 'animal-store-api-key';
 const TIMEOUT_MS = 15_000;
-/** Longer, a reader wants to know what the page waits for. */
+/** A reader who waits longer wants to know what the page waits for. */
 const LIMIT_WAIT_MS = 1000;
 
 /** The API key in use, if any, and why the last one is no longer. */

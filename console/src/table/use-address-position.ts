@@ -9,7 +9,7 @@ export interface PageSearch {
 
 declare module '@tanstack/history' {
   interface HistoryState {
-    /** Cursors of the pages that the reader went through before. */
+    /** Lists the cursors of the pages that the reader went through before. */
     cursors?: string[];
   }
 }

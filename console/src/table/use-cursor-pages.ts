@@ -2,22 +2,22 @@ import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react
 import type { Page } from 'animal-store-client';
 import { useState } from 'react';
 
-/** One page of a list at a time, with the way forth and back. */
+/** Has one page of a list at a time, and leads to the next and the previous one. */
 export interface CursorPages<Item> {
   query: UseQueryResult<Page<Item>>;
   items: Item[];
-  /** From 1. */
+  /** The first page has number 1. */
   number: number;
   hasNext: boolean;
   next: () => void;
   previous: () => void;
 }
 
-/** Where a reader is in a list. */
+/** The position of a reader in a list. */
 export interface PagePosition {
-  /** Of the pages that the reader went through, the shown one last; none on the first page. */
+  /** Leads to the pages that the reader went through, the shown one last; it is empty on the first page. */
   cursors: string[];
-  /** Of the shown page, from 1. */
+  /** Is the number of the shown page, from 1. */
   number: number;
 }
 
@@ -27,7 +27,7 @@ interface CursorPagesOptions<Item> {
   load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Item>>;
   /** False while the list cannot be named yet. */
   enabled?: boolean;
-  /** Where the position is kept, such as in the address; by default, in the component. */
+  /** Keeps the position, such as in the address; by default, the component does. */
   position?: [PagePosition, (position: PagePosition) => void];
 }
 

@@ -95,7 +95,7 @@ function Chart({ totals, search, range, onSearch }: ChartProps) {
         bars={toBars(totals, period, fromMs, untilMs)}
         onSelect={select}
       />
-      {/* Not by the range, which moves while a reader types. */}
+      {/* The range is no key, because it moves while a reader types. */}
       <RangeFields key={JSON.stringify(search)} range={range} onSearch={onSearch} />
     </>
   );

@@ -11,7 +11,7 @@ export function curlCommand({ method, url, headers, body }: PreparedRequest, api
     `curl -i${method === 'GET' ? '' : ` -X ${method}`} ${quote(url)}`,
     `-H ${authorization}`,
     ...headers.map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
-    // Not --data, which reads a file if the text begins with an @.
+    // --data would read a file if the text begins with an @.
     ...(body === null ? [] : [`--data-raw ${quote(body)}`]),
   ].join(' \\\n  ');
 }

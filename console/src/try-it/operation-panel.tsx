@@ -104,7 +104,7 @@ export function OperationPanel({ operation }: { operation: Operation }) {
   );
 }
 
-/** Sends requests of an operation. The last response stays only as long as it is shown, since it may contain a key. */
+/** Sends requests of an operation. The last response stays only as long as it is shown, because it may contain a key. */
 function useSending({ method }: Operation, apiKey: string) {
   const queryClient = useQueryClient();
   return useMutation({

@@ -26,7 +26,7 @@ export interface Parameter {
 export interface Operation {
   id: string;
   method: string;
-  /** With the base path of its document, such as `/v1/pets/{petId}`. */
+  /** Begins with the base path of its document, such as `/v1/pets/{petId}`. */
   path: string;
   tag: string;
   summary: string;
@@ -45,7 +45,7 @@ export interface Operation {
   referenceUrl: string;
 }
 
-/** Operations of the same tag. */
+/** Groups the operations of one tag. */
 interface OperationGroup {
   tag: string;
   operations: Operation[];

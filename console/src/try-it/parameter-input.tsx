@@ -11,7 +11,7 @@ interface ParameterInputProps {
   field: GetInputPropsReturnType;
 }
 
-/** The field of one parameter: a choice, or any text, since the service judges it. */
+/** The field of one parameter: a choice, or any text, because the service validates it. */
 export function ParameterInput({ parameter, suggestion, field }: ParameterInputProps) {
   const { name, required, description, choices, isInteger, defaultValue, example } = parameter;
   const placeholder =

@@ -13,7 +13,7 @@ export interface PreparedRequest {
   method: string;
   url: string;
   headers: [name: string, value: string][];
-  /** Null if the request has no body. */
+  /** Is null if the request has no body. */
   body: string | null;
 }
 

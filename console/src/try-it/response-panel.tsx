@@ -67,7 +67,7 @@ export function ResponsePanel({ operation, response }: { operation: Operation; r
   );
 }
 
-/** For statuses that the document of the operation does not have. */
+/** Describes statuses that the document of the operation does not have. */
 const CLASSES: Record<number, string> = {
   2: 'The request succeeded.',
   3: 'Nothing was sent, because the resource is elsewhere or unchanged.',

@@ -19,7 +19,7 @@ const CACHE = path.join(process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.
 
 /** The image that the Dockerfile builds upon. */
 interface BaseImage {
-  /** As the Dockerfile names it. */
+  /** The Dockerfile names it so. */
   name: string;
   nodeVersion: string;
   /** The release of Debian. */
@@ -41,7 +41,7 @@ export async function readBaseImage(dockerfile: string): Promise<BaseImage> {
 }
 
 /**
- * An archive of what stands in for the official image where no registry of images is in reach: the same release of Debian,
+ * An archive of what stands in for the official image if no registry of images is in reach: the same release of Debian,
  * slimmed as that is, and the same Node, of npm's package `node`, with the npm of this machine. It is kept for the next time.
  */
 export async function baseImageArchive({ nodeVersion, suite }: BaseImage): Promise<string> {

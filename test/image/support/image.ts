@@ -17,14 +17,14 @@ interface ImageConfig {
 
 /** An image that was built, with its files in reach. */
 export interface Image {
-  /** Where its files are on this machine. */
+  /** Its files are here on this machine. */
   root: string;
   config: ImageConfig;
   /** The image that the Dockerfile builds upon. */
   baseName: string;
   /** All layers, unpacked: the size that the Docker engine reports. */
   sizeBytes: number;
-  /** Of these, what the base image brings. */
+  /** The base image brings this part of them. */
   baseSizeBytes: number;
   buildSeconds: number;
 }

@@ -18,7 +18,7 @@ export const DEPLOY = path.join(__dirname, '..', '..', '..', 'deploy');
 /** A type with all its fields, which a test would fail without. */
 type Complete<T> = T extends object ? { [Name in keyof T]-?: Complete<NonNullable<T[Name]>> } : T;
 
-/** Of CloudNativePG. */
+/** CloudNativePG defines this kind. */
 interface Cluster {
   kind: 'Cluster';
   metadata: { name: string; namespace: string };

@@ -68,7 +68,7 @@ export async function revoke({ id }: IssuedKey): Promise<void> {
   await store.database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
 }
 
-/** Makes a page read the rate-limit status at once, as a browser does that is online again. */
+/** Makes a page read the rate-limit status at once, like a browser that is online again. */
 export async function reconnect(page: Page): Promise<void> {
   await page.evaluate("for (const name of ['offline', 'online']) window.dispatchEvent(new Event(name))");
 }

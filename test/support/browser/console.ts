@@ -20,9 +20,9 @@ export interface OpenOptions {
   width?: keyof typeof WIDTHS;
   /** The key that is signed in; without one, the sign-in page is shown. */
   apiKey?: string | undefined;
-  /** Of another service than the browser's. */
+  /** Addresses another service than the browser's. */
   url?: string;
-  /** Of the pages. Default: the console. */
+  /** Comes before the path of the page. `/console` by default. */
   folder?: '/console' | '/docs';
   /** Shares no cache, no stored data and no clock with the other pages. */
   isAlone?: boolean;
@@ -123,7 +123,7 @@ interface Violation {
 
 /** Returns the accessibility faults that axe finds on a page as it is shown, one line each. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
-  // By the DevTools protocol, as the content security policy forbids injected scripts.
+  // The DevTools protocol runs it, because the content security policy forbids injected scripts.
   await page.evaluate(`if (!('axe' in window)) { ${axeSource} }`);
   const options = JSON.stringify({ runOnly: AXE_TAGS });
   const violations: Violation[] = await page.evaluate(

@@ -37,7 +37,7 @@ export async function startDatabaseProxy(
   const server = net.createServer((near) => {
     const far = net.connect(targetPort, target.hostname);
     let isHeld = heldApplication === undefined;
-    // Of the startup message, which comes first (PostgreSQL, "Message Formats").
+    // The startup message has it, and comes first (PostgreSQL, "Message Formats").
     near.once('data', (startup) => (isHeld ||= startup.includes(`application_name\0${heldApplication}\0`)));
     servers.add(far);
     far.on('close', () => servers.delete(far));

@@ -110,7 +110,7 @@ export class DebianPostgres {
   }
 
   /**
-   * Runs commands as the server's account, as PostgreSQL refuses to be root, with its programs at hand.
+   * Runs commands as the server's account, because PostgreSQL refuses to be root, with its programs at hand.
    *
    * @returns what they wrote on standard output.
    * @throws Error with what they wrote, when one of them fails.

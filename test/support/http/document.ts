@@ -167,7 +167,7 @@ function closed(part: unknown, document: unknown): unknown {
   });
 }
 
-/** Returns the numbers that are no int64. Reads their digits, as a parsed number may have lost some. */
+/** Returns the numbers that are no int64. Reads their digits, because a parsed number may have lost some. */
 function numberFaults(text: string): string[] {
   const faults: string[] = [];
   parse(text, null, (digits) => {

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { until } from '../eventually.js';
 import { KeptOutput } from './kept-output.js';
 
-/** Where Debian has the programs of administrators, which are not on the `PATH` of others. */
+/** Debian has the programs of administrators here; they are not on the `PATH` of others. */
 const OF_ADMINISTRATORS = '/usr/sbin';
 const NOBODY = 65_534;
 const IS_ROOT = process.getuid?.() === 0;

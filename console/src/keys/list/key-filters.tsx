@@ -44,7 +44,7 @@ export function KeyFilters() {
         <SearchInput value={search.search ?? ''} onChange={(text) => change({ search: text })} />
         <NativeSelect
           aria-label="Plan"
-          // As wide before the plans are there.
+          // The field has the same width before the plans are there.
           w={150}
           value={search.plan ?? ''}
           onChange={({ currentTarget }) => change({ plan: currentTarget.value })}

@@ -2,13 +2,13 @@ import { CATALOGUE, type Explanation } from './catalogue';
 
 /** A header of a response, with what it means. */
 interface ExplainedHeader {
-  /** As it is commonly written; `fetch` gives names in lower case. */
+  /** Has its common capitals; `fetch` gives names in lower case. */
   name: string;
   value: string;
   explanation: Explanation;
 }
 
-/** Headers about one thing. */
+/** Groups the headers about one thing. */
 interface HeaderGroup {
   title: string;
   headers: ExplainedHeader[];
