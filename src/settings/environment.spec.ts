@@ -139,21 +139,21 @@ describe('readEnvironment', () => {
 describe('DATABASE_URL', () => {
   it.each([
     [
-      'is required in production',
+      'it is missing in production',
       { NODE_ENV: 'production', APP_ENV: 'production' },
       'DATABASE_URL is required when NODE_ENV is production',
     ],
     [
-      'requires APP_ENV, since the environment of its keys is unknown',
+      'APP_ENV is missing, so the environment of its keys is unknown',
       { DATABASE_URL },
       'APP_ENV is required with DATABASE_URL: production or staging',
     ],
     [
-      'is required with DIRECT_DATABASE_URL',
+      'only DIRECT_DATABASE_URL is set',
       { DIRECT_DATABASE_URL: DATABASE_URL },
       'DIRECT_DATABASE_URL needs DATABASE_URL: it is another way to the same database',
     ],
-  ])('%s', (_name, variables, fault) => {
+  ])('is reported with one line if %s', (_case, variables, fault) => {
     expect(faults(variables)).toEqual([fault]);
   });
 });

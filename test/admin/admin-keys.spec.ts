@@ -530,7 +530,7 @@ describe('GET /admin/keys/{id}/rate-limit', () => {
     expect((await rateLimit(key)).json).toMatchObject(banned);
   });
 
-  it('returns 503 while the counter store is away, as it would be the count of this replica alone', async () => {
+  it('returns 503 while the counter store is away, because it would be the count of this replica alone', async () => {
     const key = await issue();
     const counters = admin.store.app.get(FallbackCounterStore);
     const known = await counters.peek({ bucketKey: 'quota:x', perMinute: 1, perDay: 1 });
@@ -646,7 +646,7 @@ describe('a ban', () => {
 });
 
 describe('a change after which the counter store is away', () => {
-  it('returns 200 with the bans read before the change, as 503 would mean that nothing was changed', async () => {
+  it('returns 200 with the bans read before the change, because 503 would mean that nothing was changed', async () => {
     const [revoked, moved, freed] = [await issue(), await issue(), await issue()];
     await ban(admin.store.database, freed, inFuture(HOUR_MS));
     const plan = { plan: 'pro' };
@@ -668,7 +668,7 @@ describe('a change after which the counter store is away', () => {
 });
 
 describe('an issued key', () => {
-  it('is returned even when the bans cannot be read, as it is shown only once', async () => {
+  it('is returned even when the bans cannot be read, because it is shown only once', async () => {
     const keys = admin.store.app.get(KeyService);
     await admin.store.database.query('ALTER TABLE rate_limit_counters RENAME TO counters_away');
     try {

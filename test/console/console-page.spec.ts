@@ -38,7 +38,7 @@ describe('GET /console', () => {
   });
 
   it.each(['/console/', '/console/animals', '/console/admin/keys/some-id'])(
-    'returns the page at %s too, as the page itself finds what to show',
+    'returns the page at %s too, because the page itself finds what to show',
     async (path) => {
       expect(await page(path)).toMatchObject({
         status: 200,
@@ -59,7 +59,7 @@ describe('the files of the console', () => {
   const file = async (coding: string) =>
     send(`${store.url}${await script()}`, { headers: { 'Accept-Encoding': coding } });
 
-  it('are immutable, as their names contain a hash', async () => {
+  it('are immutable, because their names contain a hash', async () => {
     const { status, headers } = await file('identity');
     expect(status).toBe(200);
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -85,10 +85,13 @@ describe('the files of the console', () => {
   );
 });
 
-describe('POST', () => {
-  it.each(['/console', '/console/', '/console/animals'])('%s returns 405 with Allow', async (path) => {
-    const response = await send(store.url + path, { method: 'POST' });
-    expectError(response, 405, 'method_not_allowed');
-    expect(response.headers.get('allow')).toBe('GET, HEAD');
-  });
+describe('a page of the console', () => {
+  it.each(['/console', '/console/', '/console/animals'])(
+    'returns 405 with Allow to POST at %s',
+    async (path) => {
+      const response = await send(store.url + path, { method: 'POST' });
+      expectError(response, 405, 'method_not_allowed');
+      expect(response.headers.get('allow')).toBe('GET, HEAD');
+    },
+  );
 });

@@ -260,7 +260,7 @@ describeOnPrometheus('deploy/prometheus/rules.yml, by promtool', () => {
 
   describe.each(Object.entries(CASES))('%s', (alert, cases) => {
     it.each(cases.map((each) => ({ ...each, outcome: each.fires ?? 'nothing' })))(
-      'fires: $outcome, when $when',
+      'has $outcome firing when $when',
       async (each) => {
         await expect(testRules(each, alert)).resolves.toBeUndefined();
       },

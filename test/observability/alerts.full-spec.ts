@@ -30,7 +30,7 @@ function hastenedRules(): string {
 
 const describeWithFaults = hasAlertmanager && hasRedis() ? describeOnPrometheus : describe.skip;
 
-describeWithFaults('an alert arrives during the fault, and is resolved after it', () => {
+describeWithFaults('an alert that is resolved after its fault', () => {
   const SLOTS = 10;
   const services = new ServiceProcesses();
   let database: TestDatabase;
@@ -119,7 +119,7 @@ describeWithFaults('an alert arrives during the fault, and is resolved after it'
   const expectResolution = (labels: Record<string, string>) =>
     expect(alertmanager.notice('resolved', labels)).resolves.toBeDefined();
 
-  it('when the database of requests is away', async () => {
+  it('arrives when the database of requests is away', async () => {
     const alert = { alertname: 'AnimalStoreRequestsFail', severity: 'page', objective: 'requests' };
     await expectQuiet(alert);
     queries.goAway();
@@ -128,7 +128,7 @@ describeWithFaults('an alert arrives during the fault, and is resolved after it'
     await expectResolution(alert);
   });
 
-  it('when the counter store has ended', async () => {
+  it('arrives when the counter store has ended', async () => {
     const alert = { alertname: 'AnimalStoreCountsLocally' };
     await expectQuiet(alert);
     const { port } = redis;
@@ -138,7 +138,7 @@ describeWithFaults('an alert arrives during the fault, and is resolved after it'
     await expectResolution(alert);
   });
 
-  it('when changes of keys no longer arrive', async () => {
+  it('arrives when changes of keys no longer arrive', async () => {
     const alert = { alertname: 'AnimalStoreKeyCacheNotCurrent' };
     await expectQuiet(alert);
     changes.goAway();
@@ -147,7 +147,7 @@ describeWithFaults('an alert arrives during the fault, and is resolved after it'
     await expectResolution(alert);
   });
 
-  it('when many clients ignore Retry-After', async () => {
+  it('arrives when many clients ignore Retry-After', async () => {
     const alert = { alertname: 'AnimalStoreBansSurge' };
     await expectQuiet(alert);
     const { key: first } = await issueKey(database, { plan: 'pro' });
@@ -161,7 +161,7 @@ describeWithFaults('an alert arrives during the fault, and is resolved after it'
     await expectResolution(alert);
   });
 
-  it('when a lock holds requests until no slot is left', async () => {
+  it('arrives when a lock holds requests until no slot is left', async () => {
     const alert = { alertname: 'AnimalStoreShedsRequests', operation: 'createPet' };
     await expectQuiet(alert);
     const holder = await hold(database.url, 'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');

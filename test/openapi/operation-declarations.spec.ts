@@ -36,7 +36,7 @@ describe('the declaration of an operation', () => {
     expect(operations().filter(({ config }) => !config?.stability)).toEqual([]);
   });
 
-  it('has a removal at 00:00 UTC, since errors and documents show only the date', () => {
+  it('has a removal at 00:00 UTC, because errors and documents show only the date', () => {
     for (const { deprecation } of deprecated) {
       expect(deprecation.removal.getTime() % DAY_MS).toBe(0);
     }

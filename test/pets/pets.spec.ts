@@ -103,14 +103,14 @@ describe('POST /v1/pets', () => {
     );
   });
 
-  describe('returns 400 invalid_request for a body that is', () => {
+  describe('a body that is no JSON object', () => {
     it.each([
       ['white space', ' \n'],
       ['cut off', '{"name":"Rex","categoryId":7'],
       ['two objects', '{"name":"Rex","categoryId":7}{}'],
       ['a form', 'name=Rex&categoryId=7'],
       ['30,000 nested arrays', `${'['.repeat(30_000)}${']'.repeat(30_000)}`],
-    ])('%s', async (_name, body) => {
+    ])('gets 400 invalid_request if it is %s', async (_name, body) => {
       const response = await create(body);
       const message: unknown = expect.stringMatching(/^The body is not JSON: |must be a JSON object\.$/);
       expectError(response, 400, 'invalid_request', message);
@@ -120,12 +120,12 @@ describe('POST /v1/pets', () => {
     it.each<[string, Record<string, string>]>([
       ['absent', {}],
       ['absent, with a type', { 'Content-Type': 'application/json' }],
-    ])('%s', async (_name, headers) => {
+    ])('gets 400 invalid_request if it is %s', async (_name, headers) => {
       const response = await send(`${store.url}/v1/pets`, { method: 'POST', key, headers });
       expectInvalid(response, 'the body must be a JSON object');
     });
 
-    it('not UTF-8', async () => {
+    it('gets 400 invalid_request if it is not UTF-8', async () => {
       const body = '{"name":"R\xe9x","categoryId":7}';
       const response = await sendPost(body, 'Content-Type: application/json');
       expectError(response, 400, 'invalid_request', expect.stringMatching(/^The body is not JSON: .*UTF-8/));
@@ -133,10 +133,10 @@ describe('POST /v1/pets', () => {
   });
 
   it.each([
-    ['accepts a body of exactly 64 KiB', 'x'.repeat(BODY_LIMIT - EMPTY.length), 201],
-    ['returns 413 payload_too_large for one byte more', 'x'.repeat(BODY_LIMIT - EMPTY.length + 1), 413],
-    ['counts bytes of a body, not characters', 'é'.repeat(BODY_LIMIT / 2), 413],
-  ])('%s', async (_name, more, status) => {
+    [201, 'exactly 64 KiB', 'x'.repeat(BODY_LIMIT - EMPTY.length)],
+    [413, 'one byte more than 64 KiB', 'x'.repeat(BODY_LIMIT - EMPTY.length + 1)],
+    [413, 'more than 64 KiB in fewer characters', 'é'.repeat(BODY_LIMIT / 2)],
+  ])('returns %d for a body of %s', async (status, _name, more) => {
     const response = await create(`${EMPTY.slice(0, -2)}${more}"}`);
     expect(response.status).toBe(status);
     if (status === 413) {

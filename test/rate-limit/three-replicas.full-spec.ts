@@ -136,7 +136,7 @@ describe.each(
     });
   });
 
-  describe('never exceed a limit by load alone', () => {
+  describe('load alone', () => {
     /** Sends so many requests of one key at once, each on a connection of its own, to each of two replicas. */
     async function expectExact(two: string[], each: number): Promise<void> {
       // The day bounds the crowd if a minute ends meanwhile.
@@ -151,11 +151,14 @@ describe.each(
       expect(replicas.output.stdout).not.toMatch(/store is away/);
     }
 
-    it.each(CROWDS)('with %i connections to each of two that send a request at once', async (each) => {
-      await expectExact(urls.slice(1), each);
-    });
+    it.each(CROWDS)(
+      'never exceeds a limit: %i connections to each of two replicas send a request at once',
+      async (each) => {
+        await expectExact(urls.slice(1), each);
+      },
+    );
 
-    it(`with ${CROWD_AFTER_START} such connections to each of two that have just started`, async () => {
+    it(`never exceeds a limit: ${CROWD_AFTER_START} such connections to each of two that have just started`, async () => {
       const started = await Promise.all([replicas.start().ready(), replicas.start().ready()]);
       await expectExact(started, CROWD_AFTER_START);
     });

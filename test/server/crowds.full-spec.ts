@@ -81,7 +81,7 @@ async function peakMemoryBytes(): Promise<number> {
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
 
-describe('another client is served in time, by the same process within its memory, while there are', () => {
+describe('a service under a crowd', () => {
   it.each<[string, () => Promise<void>]>([
     ['3,000 connections that never read a document', () => silent.open(url, 3000, document())],
     ['260 unread large pages of one key', () => silent.open(url, 260, page())],
@@ -94,7 +94,7 @@ describe('another client is served in time, by the same process within its memor
       '1,000 pipelined creations on each of 50 connections',
       () => silent.open(url, 50, (creation(PET.length) + PET).repeat(1000)),
     ],
-  ])('%s', async (name, gather) => {
+  ])('serves another client in time, by the same process within its memory: %s', async (name, gather) => {
     const gathered = gather().then(() => pause(AFTERWARDS_MS));
     const isOver = { value: false };
     void gathered.finally(() => (isOver.value = true));

@@ -59,28 +59,28 @@ describe('.ci/audit.js', () => {
 
   it.each<[string, number, number, object, RegExp]>([
     [
-      'passes when the registry has no advisories, and reports the counts of each package',
+      'the registry has no advisories',
       0,
       200,
       {},
       /^\.: 0 of severity high or critical, 0 lesser\n(\S+: 0 of severity high or critical, 0 lesser\n){4}$/,
     ],
     [
-      'fails when a package has an advisory of severity high or critical',
+      'a package has an advisory of severity high or critical',
       1,
       200,
       advisory('high'),
       /^client: 1 of .*\n {2}high: openapi-fetch .*Lets everybody in https:\/\/example.org\/advisories\/1$/m,
     ],
     [
-      'passes when the severity is lower, and counts the advisory',
+      'the severity of the advisory is lower',
       0,
       200,
       advisory('moderate'),
       /^client: 0 of severity high or critical, 1 lesser$/m,
     ],
-    ['has an exit code of its own when the check itself fails', 75, 500, {}, /^(.*NOT ASKED: .+\s*){5}/],
-  ])('%s', async (_title, code, status, body, output) => {
+    ['the check itself fails', 75, 500, {}, /^(.*NOT ASKED: .+\s*){5}/],
+  ])('reports its result if %s, and exits with %i', async (_case, code, status, body, output) => {
     expect(await audit(status, body)).toEqual({ code, stdout: expect.stringMatching(output) });
   });
 });

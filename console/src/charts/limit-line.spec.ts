@@ -1,11 +1,12 @@
 import { placeLimitLine } from './limit-line';
 
-describe('the line of a limit', () => {
+describe('placeLimitLine', () => {
   it.each([
-    [4, 0, 'is at its height without bars', { y: 4, label: 'Limit 4' }],
-    [60, 15, 'is at its height', { y: 60, label: 'Limit 60' }],
-    [60, 100, 'is at its height below bars that other replicas let through', { y: 60, label: 'Limit 60' }],
-  ])('of %i, if bars reach %i, %s', (limit, highest, _where, line) => {
+    [4, 0, { y: 4, label: 'Limit 4' }],
+    [60, 15, { y: 60, label: 'Limit 60' }],
+    // Other replicas let more requests through.
+    [60, 100, { y: 60, label: 'Limit 60' }],
+  ])('places the line of limit %i at its height if bars reach %i', (limit, highest, line) => {
     expect(placeLimitLine(limit, highest)).toEqual(line);
   });
 
@@ -16,7 +17,7 @@ describe('the line of a limit', () => {
     [1_000_000, 39_999, [0, 10_000, 20_000, 30_000, 40_000]],
     [1_000_000, 40_000, [0, 20_000, 40_000, 60_000, 80_000]],
   ])(
-    'of %i, which is far above bars up to %i, is at the top of a round scale above the bars',
+    'places the line of limit %i, far above bars up to %i, at the top of a round scale above them',
     (limit, highest, ticks) => {
       const line = placeLimitLine(limit, highest);
       expect(line).toEqual({ y: ticks.at(-1), label: expect.stringMatching(/\(above this scale\)$/), ticks });

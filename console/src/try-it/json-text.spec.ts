@@ -25,7 +25,7 @@ describe('isJson', () => {
     ['{"a":1}', true],
     ['{"a":1', false],
     ['', false],
-  ])('judges %j as %s', (text, expected) => {
+  ])('returns for %j: %s', (text, expected) => {
     expect(isJson(text)).toBe(expected);
   });
 });

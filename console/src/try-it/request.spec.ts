@@ -57,7 +57,7 @@ describe('parameterError', () => {
     ['header', 'é', null],
     ['header', '→', 'A header cannot carry these characters'],
     ['header', 'a\nb', 'A header cannot carry these characters'],
-  ] as const)('judges the %s value %j', (place, value, error) => {
+  ] as const)('returns why the %s value %j cannot be sent, if it cannot', (place, value, error) => {
     expect(parameterError({ ...parameter, ...rest, place }, value)).toBe(error);
   });
 });

@@ -12,7 +12,7 @@ describe('an API key', () => {
     ['staging', 'ask_test_'],
     ['production', 'ask_live_'],
   ] as const)(
-    'for %s is %s, 32 random base-62 characters and a 6-character checksum',
+    'consists for %s of %s, 32 random base-62 characters and a 6-character checksum',
     (environment, prefix) => {
       const keys = Array.from({ length: 200 }, () => generateApiKey(environment));
       for (const key of keys) {
