@@ -9,7 +9,7 @@ import { ban, bannedUntil } from '../support/counters/bans.js';
 import { eventually } from '../support/eventually.js';
 import { expectError, expectInvalid } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';
-import { linksOf } from '../support/http/links.js';
+import { parseLinks } from '../support/http/links.js';
 import { readPages } from '../support/http/pages.js';
 import { expectNoSecrets } from '../support/service/secrets.js';
 import { changingNothing } from '../support/database/stored-state.js';
@@ -46,7 +46,7 @@ const unban = ({ id }: { id: string }) => sendAsAdmin(`POST /admin/keys/${id}/un
 
 const unchanged = (work: () => Promise<HttpResponse>) => changingNothing(admin.store.database, work);
 
-const auditOf = async ({ id }: IssuedKey, action: string): Promise<unknown[]> =>
+const listAuditEvents = async ({ id }: IssuedKey, action: string): Promise<unknown[]> =>
   (await sendAsAdmin(`GET /admin/audit?key=${id}&action=${action}`)).json;
 
 const createPlan = (name: string) =>
@@ -228,10 +228,10 @@ describe('GET /admin/keys', () => {
     const keys = await issueMany(21, { plan: 'listed' });
     const page = await sendAsAdmin('GET /admin/keys?plan=listed');
     expect([page.status, page.json]).toEqual([200, keys.slice(0, 20).map(listed)]);
-    expect(linksOf(page)['first']).toBe('/admin/keys?limit=20&plan=listed');
+    expect(parseLinks(page)['first']).toBe('/admin/keys?limit=20&plan=listed');
     // A last page that is full has no next page.
     const last = await sendAsAdmin('GET /admin/keys?plan=listed&limit=21');
-    expect([last.json.length, linksOf(last)]).toEqual([21, { first: '/admin/keys?limit=21&plan=listed' }]);
+    expect([last.json.length, parseLinks(last)]).toEqual([21, { first: '/admin/keys?limit=21&plan=listed' }]);
   });
 
   it('returns each existing key exactly once over all pages, while others are issued', async () => {
@@ -396,7 +396,7 @@ describe('POST /admin/keys/{id}/rotate', () => {
     others.forEach((other) => expectError(other, 409, 'conflict', message));
     const { json: keys } = await sendAsAdmin(`GET /admin/keys?limit=100&search=${name}`);
     expect(keys).toHaveLength(2);
-    expect(await auditOf(old, 'key.rotated')).toHaveLength(1);
+    expect(await listAuditEvents(old, 'key.rotated')).toHaveLength(1);
   });
 
   it.each<[string, (key: IssuedKey) => Promise<unknown>, string]>([
@@ -641,7 +641,7 @@ describe('a ban', () => {
     await ban(admin.store.database, key, until());
     const responses = await Promise.all(Array.from({ length: 5 }, () => unban(key)));
     expect(responses.map(({ json }) => json)).toEqual(responses.map(() => shown(key)));
-    expect(await auditOf(key, 'key.unbanned')).toHaveLength(1);
+    expect(await listAuditEvents(key, 'key.unbanned')).toHaveLength(1);
   });
 });
 

@@ -3,7 +3,7 @@ import { useAdministration } from '../support/keys/administration.js';
 import { expectError } from '../support/http/expectations.js';
 import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
-import { linksOf } from '../support/http/links.js';
+import { parseLinks } from '../support/http/links.js';
 import { readPages } from '../support/http/pages.js';
 import { changingNothing } from '../support/database/stored-state.js';
 
@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 
 const put = (name: string, body: unknown) => sendAsAdmin(`PUT /admin/plans/${name}`, body);
-const entriesOf = (name: string) =>
+const listEntries = (name: string) =>
   admin.store.database.query(
     'SELECT actor, action, before, after FROM audit_events WHERE subject = $1 ORDER BY id',
     [`plan:${name}`],
@@ -39,7 +39,7 @@ describe('GET /admin/plans', () => {
       { name: 'free', perMinute: 60, perDay: 1000 },
       { name: 'pro', perMinute: 300, perDay: 10_000 },
     ]);
-    expect(linksOf(response)).toEqual({ first: '/admin/plans?limit=20' });
+    expect(parseLinks(response)).toEqual({ first: '/admin/plans?limit=20' });
   });
 
   it('returns each existing plan exactly once over all pages, while others are created', async () => {
@@ -157,7 +157,7 @@ describe('PUT /admin/plans/{plan}', () => {
     );
     expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(4);
-    const entries = await entriesOf('contested');
+    const entries = await listEntries('contested');
     expect(entries.map(({ action }) => action)).toEqual(['plan.created', ...Array(4).fill('plan.changed')]);
     expect(entries.map(({ before }) => before)).toEqual([
       null,

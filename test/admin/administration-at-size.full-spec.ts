@@ -7,7 +7,7 @@ import { createDatabase } from '../support/database/database.js';
 import { rowsRead } from '../support/database/rows-read.js';
 import { expectError } from '../support/http/expectations.js';
 import { send } from '../support/http/http.js';
-import { linksOf } from '../support/http/links.js';
+import { parseLinks } from '../support/http/links.js';
 
 const ROWS = 40_000;
 
@@ -73,7 +73,7 @@ describe('administration of large and damaged tables', () => {
         const response = await admin.send(`GET ${target}`);
         expect(performance.now() - startMs).toBeLessThan(2000);
         expect([response.status, response.json.length]).toEqual([200, 100]);
-        target = linksOf(response)['next'] ?? '';
+        target = parseLinks(response)['next'] ?? '';
       }
     });
   });

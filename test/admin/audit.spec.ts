@@ -5,7 +5,7 @@ import { useAdministration } from '../support/keys/administration.js';
 import { ban, bannedUntil } from '../support/counters/bans.js';
 import { expectError } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';
-import { linksOf } from '../support/http/links.js';
+import { parseLinks } from '../support/http/links.js';
 import { readPages } from '../support/http/pages.js';
 import { changingNothing } from '../support/database/stored-state.js';
 
@@ -37,7 +37,7 @@ async function countEntries(): Promise<number> {
 }
 
 /** Runs `work`, and returns the entries that it wrote, oldest first. */
-async function entriesOf(work: () => Promise<unknown>): Promise<AuditEvent[]> {
+async function collectEntries(work: () => Promise<unknown>): Promise<AuditEvent[]> {
   const before = await countEntries();
   await work();
   const written = (await countEntries()) - before;
@@ -59,7 +59,7 @@ describe('the audit log', () => {
     let key: IssuedKey | undefined;
     const issued = { name: 'Ann', note: 'first', plan: 'pro', perMinute: 5, perDay: 50, role: 'admin' };
     const expiresAt = inFuture(HOUR_MS).toISOString();
-    const entries = await entriesOf(async () => {
+    const entries = await collectEntries(async () => {
       key = await issue({ ...issued, expiresAt });
     });
     expect(entries).toEqual([
@@ -120,13 +120,13 @@ describe('the audit log', () => {
     admin.store.clock.stopAt(NOW);
     const key = await issue({ name: 'Ann', note: 'first' });
     await ban(admin.store.database, key, UNTIL);
-    expect(await entriesOf(() => work(key))).toEqual([
+    expect(await collectEntries(() => work(key))).toEqual([
       by({ action, subject: `key:${key.id}`, before: { ...before }, after: { ...after } }),
     ]);
   });
 
   it('records the state before and after: a plan is created and changed', async () => {
-    const entries = await entriesOf(async () => {
+    const entries = await collectEntries(async () => {
       await setPlan('made', 5, 50);
       await setPlan('made', 5, 51);
     });
@@ -225,7 +225,7 @@ describe('GET /admin/audit', () => {
     expect(response.json.map(({ subject }: AuditEvent) => subject)).toEqual(
       Array.from({ length: 20 }, (_, index) => `plan:row-${20 - index}`),
     );
-    expect(linksOf(response)).toEqual({
+    expect(parseLinks(response)).toEqual({
       next: expect.stringMatching(/^\/admin\/audit\?limit=20&cursor=[\w-]+$/),
       first: '/admin/audit?limit=20',
     });

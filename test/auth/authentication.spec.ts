@@ -6,7 +6,7 @@ import { ApiKeyChangeListener } from '../../src/auth/api-key-change-listener.js'
 import { PrismaService } from '../../src/database/prisma.service.js';
 import { QueryRunner } from '../../src/database/query-runner.js';
 import { TestClock } from '../support/counters/clock.js';
-import { startApplication, type TestApplication } from '../support/service/application.js';
+import { useApplication } from '../support/service/application.js';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';
@@ -53,16 +53,14 @@ const invalid = (description: string) => ({
 });
 
 describe('authentication', () => {
-  let store: TestApplication;
+  const store = useApplication();
   let pets: string;
   let key: string;
 
   beforeAll(async () => {
-    store = await startApplication();
     pets = `${store.url}/v1/pets`;
     ({ key } = await store.issue({ plan: 'business' }));
   });
-  afterAll(() => store.close());
 
   const withAuthorization = (Authorization: string) => send(pets, { headers: { Authorization } });
 

@@ -2,7 +2,7 @@ import { PetRepository } from '../../src/pets/pet.repository.js';
 import { WrongClock } from '../support/counters/clock.js';
 import { HOUR_MS } from '../support/counters/counting.js';
 import { eventually } from '../support/eventually.js';
-import { startApplication, type TestApplication } from '../support/service/application.js';
+import { startApplication, type TestApplication, useApplication } from '../support/service/application.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 import { REQUESTS } from '../support/http/requests.js';
 
@@ -14,16 +14,14 @@ const MANY = 100_000;
 type Init = NonNullable<Parameters<typeof send>[1]>;
 
 describe('X-Api-Key-Expires', () => {
-  let store: TestApplication;
+  const store = useApplication();
   let expiring: string;
   let lasting: string;
 
   beforeAll(async () => {
-    store = await startApplication();
     ({ key: expiring } = await store.issue({ plan: 'business', expiresAt: EXPIRES_AT }));
     ({ key: lasting } = await store.issue({ plan: 'business' }));
   });
-  afterAll(() => store.close());
   afterEach(() => jest.restoreAllMocks());
 
   const summarize = ({ status, headers }: HttpResponse) => [status, headers.get('x-api-key-expires')];

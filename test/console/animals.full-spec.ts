@@ -25,7 +25,7 @@ const rows = (page: Page) => page.getByRole('row').filter({ has: page.getByRole(
 const focused = (page: Page) =>
   page.evaluate('(({ ariaLabel, dataset }) => ariaLabel ?? dataset.path)(document.activeElement)');
 /** What a reader of the screen hears of a field beside its label. */
-const descriptionOf = (page: Page, field: string) =>
+const readDescription = (page: Page, field: string) =>
   page.evaluate(
     `document.querySelector('[data-path="${field}"]').ariaDescribedByElements.map(({ textContent }) => textContent).join(' ')`,
   );
@@ -124,8 +124,8 @@ describe('the page of animals of the console', () => {
     await fillForm(page, { name: ' ', categoryId: '1.5' });
     await add(page);
     await page.getByText('Must not be blank').waitFor();
-    expect(await descriptionOf(page, 'name')).toContain('Must not be blank');
-    expect(await descriptionOf(page, 'categoryId')).toContain(
+    expect(await readDescription(page, 'name')).toContain('Must not be blank');
+    expect(await readDescription(page, 'categoryId')).toContain(
       'Must be an integer from -9223372036854775808 to 9223372036854775807, written as digits',
     );
     await until(async () => (await focused(page)) === 'name');

@@ -1,17 +1,12 @@
-import { startApplication, type TestApplication } from '../support/service/application.js';
+import { useApplication } from '../support/service/application.js';
 import { expectError } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';
 
-let store: TestApplication;
-
-beforeAll(async () => {
-  store = await startApplication();
-});
-afterAll(() => store.close());
+const store = useApplication();
 
 const page = (path = '/console') => send(`${store.url}${path}`);
-const policyOf = ({ headers }: HttpResponse) => headers.get('content-security-policy') ?? '';
-const nonceOf = (response: HttpResponse) => /'nonce-([^']+)'/.exec(policyOf(response))?.[1];
+const readPolicy = ({ headers }: HttpResponse) => headers.get('content-security-policy') ?? '';
+const readNonce = (response: HttpResponse) => /'nonce-([^']+)'/.exec(readPolicy(response))?.[1];
 /** The script that the page loads first. */
 const script = async () => /src="(\/console\/assets\/[^"]+\.js)"/.exec((await page()).text)?.[1] ?? '';
 
@@ -22,15 +17,15 @@ describe('GET /console', () => {
       expect(response.status).toBe(200);
       expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
       expect(response.headers.get('cache-control')).toBe('no-store');
-      expect(response.text).toContain(`nonce="${nonceOf(response)}"`);
+      expect(response.text).toContain(`nonce="${readNonce(response)}"`);
       expect(response.text).not.toContain('%NONCE%');
     }
-    expect(nonceOf(first)).not.toBe(nonceOf(second));
+    expect(readNonce(first)).not.toBe(readNonce(second));
   });
 
   it('has a content security policy that allows nothing inline and no other origin', async () => {
     const response = await page();
-    const policy = policyOf(response);
+    const policy = readPolicy(response);
     expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self' 'nonce-");
     expect(policy).not.toMatch(/unsafe|http|\*/);
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');

@@ -29,7 +29,7 @@ async function openOwnKey() {
   return { ...issued, page: await open(`/admin/keys/${issued.id}`, { apiKey: issued.key }) };
 }
 
-async function statusOf(key: string): Promise<number> {
+async function fetchStatus(key: string): Promise<number> {
   return (await send(`${store.url}/v1/rate-limit`, { key })).status;
 }
 
@@ -193,7 +193,7 @@ describe('the dialog that rotates a key', () => {
     await page.getByText('1 hour', { exact: true }).last().click();
     await page.getByText('Then this key gets 401').waitFor();
     await press(page, 'Rotate key');
-    expect([await statusOf(await newKey(page)), await statusOf(key)]).toEqual([200, 200]);
+    expect([await fetchStatus(await newKey(page)), await fetchStatus(key)]).toEqual([200, 200]);
     await press(page, 'I have copied it');
     await page.getByRole('button', { name: 'Rotate' }).waitFor({ state: 'detached' });
     await page.locator('h1:focus', { hasText: 'Rotated' }).waitFor();
@@ -208,7 +208,7 @@ describe('the dialog that rotates a key', () => {
     await page.getByText('Requests with this key get 401 within a second.').waitFor();
     await press(page, 'Rotate key');
     const successor = await newKey(page);
-    await until(async () => (await statusOf(key)) === 401);
+    await until(async () => (await fetchStatus(key)) === 401);
     const rejection = page.waitForResponse((response) => response.status() === 401);
     await reconnect(page);
     await rejection;
@@ -228,7 +228,7 @@ describe('the dialog that revokes a key', () => {
     await press(page, 'Revoke key');
     await page.getByText('Revoked a key').waitFor();
     await page.locator('h1:focus', { hasText: 'Revoked' }).waitFor();
-    expect(await statusOf(key)).toBe(401);
+    expect(await fetchStatus(key)).toBe(401);
   });
 
   it('warns that revoking the signed-in key signs out, and signs out', async () => {

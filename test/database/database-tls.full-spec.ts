@@ -44,7 +44,7 @@ describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
     await server.shell(CERTIFICATES);
     await server.configure(`ssl_ca_file = '${path.join(server.folder, 'ours.crt')}'`);
     await writeFile(path.join(server.data, 'pg_hba.conf'), HBA);
-    await showCertificateOf('ours');
+    await presentCertificate('ours');
     await server.start();
     expect(await prisma(urlWith(verified()), ['migrate', 'deploy'])).toMatchObject({ code: 0 });
     expect(await run('cli/seed.js', settings(verified()))).toMatchObject({ code: 0 });
@@ -70,7 +70,7 @@ describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
   });
 
   /** Makes the server use the certificate of this authority for new connections. */
-  async function showCertificateOf(authority: string): Promise<void> {
+  async function presentCertificate(authority: string): Promise<void> {
     await server.shell(`
       cp server-${authority}.crt "$PGDATA/server.crt"
       cp server-${authority}.key "$PGDATA/server.key"
@@ -147,10 +147,10 @@ describeOnDebianPostgres('a PostgreSQL that requires TLS', () => {
   it('is unavailable while it shows a wrong certificate, and available when it shows the right one again', async () => {
     const url = await services.start(settings(verified())).listening();
     expect(await statuses(url)).toEqual([200, 200]);
-    await showCertificateOf('theirs');
+    await presentCertificate('theirs');
     await cutConnections('theirs');
     await eventually(async () => expect(await statuses(url)).toEqual([503, 503]));
-    await showCertificateOf('ours');
+    await presentCertificate('ours');
     await eventually(async () => expect(await statuses(url)).toEqual([200, 200]));
   });
 

@@ -17,7 +17,7 @@ const admin = useAdministration(() => ({ database }));
 afterAll(() => database.drop());
 
 const read = async (path: string) => (await admin.send(`GET /admin/${path}`)).json;
-const statusOf = async ({ key }: IssuedKey) => (await send(`${admin.store.url}/v1/pets`, { key })).status;
+const fetchStatus = async ({ key }: IssuedKey) => (await send(`${admin.store.url}/v1/pets`, { key })).status;
 /** Returns a time of the service's clock, which in this test is close to the time of the database. */
 const instant = (offsetMs: number) => new Date(admin.store.clock.now() + offsetMs).toISOString();
 const hoursFromNow = (time: string) => Math.abs(Date.parse(time) - admin.store.clock.now()) / HOUR_MS;
@@ -25,10 +25,10 @@ const hoursFromNow = (time: string) => Math.abs(Date.parse(time) - admin.store.c
 describe('a database whose time zone is that of New York', () => {
   it('ends a rotated key without an overlap at once', async () => {
     const old = await admin.issue();
-    expect(await statusOf(old)).toBe(200);
+    expect(await fetchStatus(old)).toBe(200);
     const rotated = await admin.send(`POST /admin/keys/${old.id}/rotate`, { overlapSeconds: 0 });
-    await eventually(async () => expect(await statusOf(old)).toBe(401));
-    expect(await statusOf(rotated.json)).toBe(200);
+    await eventually(async () => expect(await fetchStatus(old)).toBe(401));
+    expect(await fetchStatus(rotated.json)).toBe(200);
     expect((await read(`keys/${old.id}`)).state).toBe('expired');
   });
 
@@ -45,7 +45,7 @@ describe('a database whose time zone is that of New York', () => {
 
   it('records the times of requests and of audit events, and filters by them', async () => {
     const key = await admin.issue();
-    await statusOf(key);
+    await fetchStatus(key);
     await admin.store.app.get(UsageRecorder).flush();
     await admin.store.app.get(UsageRecorder).flush();
     expect(hoursFromNow((await read(`keys/${key.id}`)).lastUsedAt)).toBeLessThan(1 / 2);

@@ -73,7 +73,7 @@ describe('startEmbeddedPostgres', () => {
     let abandoned = 0;
     await expectDataAfter(async (owner, postmaster) => {
       abandoned = postmaster;
-      const { host } = await statusOf(postmaster);
+      const { host } = await readStatus(postmaster);
       process.kill(host, 'SIGKILL');
       owner.kill('SIGKILL');
     });
@@ -120,14 +120,14 @@ describe('startEmbeddedPostgres', () => {
 describe('the embedded PostgreSQL', () => {
   linuxIt('has its own session and process group, so Ctrl-C does not reach it', async () => {
     const { owner } = await start();
-    const [server, own] = await Promise.all([await postmasterPid(), owner.pid ?? 0].map(statusOf));
+    const [server, own] = await Promise.all([await postmasterPid(), owner.pid ?? 0].map(readStatus));
     expect(server?.group).not.toBe(own?.group);
     expect(server?.session).not.toBe(own?.session);
   });
 
   linuxIt('outlives a signal to its host, because only the service decides when to stop', async () => {
     const { owner, url } = await start();
-    const { host } = await statusOf(await postmasterPid());
+    const { host } = await readStatus(await postmasterPid());
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.kill(host, signal);
       expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
@@ -192,7 +192,7 @@ async function postmasterPid(): Promise<number> {
   return Number.parseInt(await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10);
 }
 
-async function statusOf(pid: number) {
+async function readStatus(pid: number) {
   const facts = await readFile(`/proc/${pid}/stat`, 'utf8');
   const [, host = NaN, group, session] = facts
     .slice(facts.lastIndexOf(')') + 2)

@@ -41,8 +41,8 @@ describeOnDebianPostgres('a service under load', () => {
     const responses = await Promise.all(
       Array.from({ length: 60 }, () => send(`${url}/v1/pets?limit=1`, { key })),
     );
-    const countOf = (code?: string) => responses.filter(({ json }) => json.code === code).length;
-    expect([undefined, 'rate_limit_exceeded', 'api_key_banned'].map(countOf)).toEqual([20, 19, 21]);
+    const countResponses = (code?: string) => responses.filter(({ json }) => json.code === code).length;
+    expect([undefined, 'rate_limit_exceeded', 'api_key_banned'].map(countResponses)).toEqual([20, 19, 21]);
   });
 
   const restart = () => server.start();

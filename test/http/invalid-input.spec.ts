@@ -40,7 +40,7 @@ const admin = useAdministration();
 const withNames = (operations: Operation[]) =>
   operations.map((operation): [string, Operation] => [`${operation.method} ${operation.path}`, operation]);
 /** A request about the administrator's own key, or about plan Pro, if it is about one. */
-const requestOf = (name: string) => name.replace('{id}', admin.administrator.id).replace('{plan}', 'pro');
+const fillPath = (name: string) => name.replace('{id}', admin.administrator.id).replace('{plan}', 'pro');
 
 function wrongChoice(choices: unknown[]): Wrong {
   const [first, second] = choices.map(String);
@@ -146,7 +146,7 @@ const lists = api.operations.filter(({ parameters }) =>
 
 describe.each(withNames(lists))('%s', (name, { path, parameters }) => {
   const query = parameters.filter((parameter) => parameter.in === 'query');
-  const get = (given: string) => admin.send(`${requestOf(name)}?${given}`);
+  const get = (given: string) => admin.send(`${fillPath(name)}?${given}`);
 
   it.each(query.map((parameter) => [parameter.name, parameter.schema] as const))(
     'returns 400 that names its fault, and no Link, for an invalid or repeated %s',
@@ -178,7 +178,7 @@ describe.each(withNames(lists))('%s', (name, { path, parameters }) => {
     const values = Object.fromEntries(others.map((each) => [each.name, validParameter(each)]));
     const given = new URLSearchParams(values).toString();
     const { status, headers } = await get(given);
-    const first = `<${requestOf(name).slice('GET '.length)}?${given}>; rel="first"`;
+    const first = `<${fillPath(name).slice('GET '.length)}?${given}>; rel="first"`;
     const isPaged = others.length < query.length;
     expect([status, headers.get('link')?.split(', ').at(-1)]).toEqual([200, isPaged ? first : undefined]);
   });
@@ -194,7 +194,7 @@ describe.each(withNames(lists))('%s', (name, { path, parameters }) => {
 describe.each(withNames(api.operations.filter(({ body }) => body !== null)))('%s', (name, { body }) => {
   const { properties = {}, required = [], examples = [] } = body ?? {};
   const unchanged = (work: () => Promise<void>) => changingNothing(admin.store.database, work);
-  const attempt = (json: string) => admin.send(requestOf(name), json);
+  const attempt = (json: string) => admin.send(fillPath(name), json);
   /** The example in the document, with another value of a field. */
   const withField = (field: string, json: string) => {
     const others = Object.entries(examples[0] as object).filter(([each]) => each !== field);

@@ -25,11 +25,11 @@ const STOPPING = 2;
 const [kubectl, ...otherKubectls] = findKubectls();
 const page = readFileSync(path.join(DEPLOY, '../docs/kubernetes.md'), 'utf8');
 
-const containersOf = ({ initContainers, containers }: PodSpec) => [
+const listContainers = ({ initContainers, containers }: PodSpec) => [
   ...((initContainers as ContainerSpec[] | undefined) ?? []),
   ...containers,
 ];
-const environmentOf = ({ env }: ContainerSpec) =>
+const listVariables = ({ env }: ContainerSpec) =>
   Object.fromEntries(env.map(({ name, value }) => [name, value]));
 const selects = (selector: { matchLabels?: Labels } | undefined, labels: Labels) =>
   Object.entries(selector?.matchLabels ?? {}).every(([name, value]) => labels[name] === value);
@@ -67,10 +67,10 @@ function testOverlay(manifests: Manifests, overlay: string): void {
   const { spec: deployment } = manifests.get('Deployment');
   const pod = deployment.template.spec;
   const container = pod.containers[0] as ContainerSpec;
-  const environment = environmentOf(container);
+  const environment = listVariables(container);
   const others = manifests.all('StatefulSet').map(({ spec }) => spec.template);
   const pods = [pod, ...others.map(({ spec }) => spec)];
-  const containers = pods.flatMap(containersOf);
+  const containers = pods.flatMap(listContainers);
   const service = manifests.get('Service', 'animal-store');
   const { spec: policy } = manifests.get('NetworkPolicy');
 
@@ -166,7 +166,7 @@ function testOverlay(manifests: Manifests, overlay: string): void {
 
   it('sets only variables that are settings, to valid values', () => {
     const names = [...Object.keys(settings.shape), ...SECRETS.map((name) => `${name}_FILE`)];
-    for (const variables of containersOf(pod).map(environmentOf)) {
+    for (const variables of listContainers(pod).map(listVariables)) {
       expect(missing(Object.keys(variables), names)).toEqual([]);
       const database = { DATABASE_URL_FILE: '', DATABASE_URL: 'postgres://database' };
       const { APP_ENV } = readEnvironment({ ...variables, ...database, NODE_ENV: 'production' });
@@ -177,7 +177,7 @@ function testOverlay(manifests: Manifests, overlay: string): void {
   it('has no secret in it, and mounts secrets where the settings expect them', () => {
     expect(manifests.all('Secret')).toEqual([]);
     for (const { volumes, ...spec } of pods) {
-      for (const { env, volumeMounts } of containersOf({ volumes, ...spec })) {
+      for (const { env, volumeMounts } of listContainers({ volumes, ...spec })) {
         const mounted = volumeMounts.flatMap(({ name, mountPath }) =>
           (volumes.find((volume) => volume.name === name)?.secret?.items ?? []).map(
             (item) => `${mountPath}/${item.path}`,
@@ -241,7 +241,7 @@ function testOverlay(manifests: Manifests, overlay: string): void {
 
 function testProduction(manifests: Manifests): void {
   const { spec: deployment } = manifests.get('Deployment');
-  const environment = environmentOf(deployment.template.spec.containers[0] as ContainerSpec);
+  const environment = listVariables(deployment.template.spec.containers[0] as ContainerSpec);
   const cluster = manifests.get('Cluster');
 
   it('opens no more connections than the database allows, even at the most replicas', () => {

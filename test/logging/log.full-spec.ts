@@ -54,7 +54,7 @@ function settings(databaseUrl = database.url): Record<string, string> {
 }
 
 /** Returns the lines of the log, each of which is one JSON object. */
-function linesOf({ stdout }: { stdout: string }): Line[] {
+function parseLines({ stdout }: { stdout: string }): Line[] {
   const [, ...lines] = stdout.slice(stdout.indexOf('Animal Store listens')).trimEnd().split('\n');
   return lines.map((line) => JSON.parse(line) as Line);
 }
@@ -109,7 +109,7 @@ describe('the log of a service', () => {
     await waitForLog('after-hostile');
 
     expect(UNSHOWABLE.exec(service.stdout)).toBeNull();
-    const lines = linesOf(service);
+    const lines = parseLines(service);
     expect(lines.length).toBeGreaterThan(HOSTILE.length * 8);
     expect(lines.filter(({ msg }) => msg === 'forged')).toEqual([]);
     const sizes = lines.filter(({ msg }) => msg === 'request').map((line) => JSON.stringify(line).length);
@@ -126,7 +126,7 @@ describe('the log of a service', () => {
       const { headers } = await sendRaw(url, bytes);
       const id = headers['x-request-id'] ?? '';
       await until(async () => service.stdout.includes(id));
-      expect(linesOf(service).filter(({ requestId }) => requestId === id)).toMatchObject([
+      expect(parseLines(service).filter(({ requestId }) => requestId === id)).toMatchObject([
         { level: 'info', status, address: '127.0.0.1', reason, msg: 'refused' },
       ]);
     }
@@ -173,11 +173,15 @@ describe('the line of a request', () => {
   });
 
   /** Sends a request with this key and these headers, and returns its only line in the log. */
-  async function lineOf(target: string, key?: string, headers: Record<string, string> = {}): Promise<Line> {
+  async function fetchLine(
+    target: string,
+    key?: string,
+    headers: Record<string, string> = {},
+  ): Promise<Line> {
     const response = await send(url + target, { key, headers });
     const id = response.headers.get('x-request-id') ?? '';
     await until(() => service.stdout.includes(`${id}"`));
-    const [line, ...others] = linesOf(service).filter(({ requestId }) => requestId === id);
+    const [line, ...others] = parseLines(service).filter(({ requestId }) => requestId === id);
     expect(others).toEqual([]);
     return line as Line;
   }
@@ -185,7 +189,7 @@ describe('the line of a request', () => {
   const callerOf = ({ id, quotaId, plan }: IssuedKey) => ({ keyId: id, quotaId, plan });
 
   it('has the caller, the operation, the decision, and the window in the response', async () => {
-    expect(await lineOf('/v1/pets?limit=3', dayLimited.key, { 'User-Agent': 'shop/1.2' })).toEqual({
+    expect(await fetchLine('/v1/pets?limit=3', dayLimited.key, { 'User-Agent': 'shop/1.2' })).toEqual({
       level: 'info',
       time: expect.any(String),
       requestId: expect.any(String),
@@ -204,25 +208,25 @@ describe('the line of a request', () => {
       msg: 'request',
     });
     const denied = { status: 429, decision: 'denied', ...callerOf(dayLimited) };
-    expect(await lineOf('/v1/pets', dayLimited.key)).toMatchObject(denied);
-    await lineOf('/v1/pets', bannedNext.key);
+    expect(await fetchLine('/v1/pets', dayLimited.key)).toMatchObject(denied);
+    await fetchLine('/v1/pets', bannedNext.key);
     const banned = { status: 429, decision: 'banned', ...callerOf(bannedNext) };
-    expect(await lineOf('/v1/pets', bannedNext.key)).toMatchObject(banned);
+    expect(await fetchLine('/v1/pets', bannedNext.key)).toMatchObject(banned);
     const uncounted = { ...banned, status: 200, decision: 'uncounted', operation: 'getRateLimit' };
-    expect(await lineOf('/v1/rate-limit', bannedNext.key)).toMatchObject(uncounted);
+    expect(await fetchLine('/v1/rate-limit', bannedNext.key)).toMatchObject(uncounted);
   });
 
   it('has no caller without a valid key, and no decision outside of /v1 and /admin', async () => {
-    const anonymous = await lineOf('/v1/pets');
+    const anonymous = await fetchLine('/v1/pets');
     expect(anonymous).toMatchObject({ status: 401, decision: 'allowed', window: 'minute', limit: 300 });
     expect(Object.keys(anonymous)).toEqual(expect.not.arrayContaining(['keyId', 'quotaId', 'plan']));
-    const health = await lineOf('/livez');
+    const health = await fetchLine('/livez');
     expect(health).toMatchObject({ status: 200, operation: 'none' });
     expect(Object.keys(health)).toEqual(expect.not.arrayContaining(['decision', 'limit', 'keyId']));
   });
 
   it('is found by the documented command that counts 429s by client and limit', async () => {
-    const { time } = await lineOf('/v1/pets', dayLimited.key);
+    const { time } = await fetchLine('/v1/pets', dayLimited.key);
     const folder = await mkdtemp(path.join(tmpdir(), 'animal-store-log-'));
     await writeFile(path.join(folder, 'animal-store.log'), service.stdout);
     const command = documented('observing.md', 'Logs').replace('$(date -u +%F)T12:00', time.slice(0, 10));

@@ -104,7 +104,7 @@ const headerText = fc.oneof(
 );
 
 /** The body of a request, if any; also for operations without one. */
-function contentOf(method: string, body: Schema | null): fc.Arbitrary<string | undefined> {
+function anyContent(method: string, body: Schema | null): fc.Arbitrary<string | undefined> {
   if (method === 'GET') {
     return fc.constant(undefined);
   }
@@ -118,7 +118,7 @@ function contentOf(method: string, body: Schema | null): fc.Arbitrary<string | u
       );
 }
 
-function requestOf({ method, path, parameters, body }: Operation): fc.Arbitrary<SentRequest> {
+function anyRequest({ method, path, parameters, body }: Operation): fc.Arbitrary<SentRequest> {
   const of = (location: Parameter['in']) => parameters.filter((parameter) => parameter.in === location);
   const inPath = fc.tuple(...of('path').map(parameterValue));
   const query = fc.tuple(
@@ -137,7 +137,7 @@ function requestOf({ method, path, parameters, body }: Operation): fc.Arbitrary<
     { weight: 1, arbitrary: fc.constant('narrow' as const) },
     { weight: 1, arbitrary: fc.constantFrom('none' as const, 'unknown' as const) },
   );
-  const content = contentOf(method, body);
+  const content = anyContent(method, body);
   const type = fc.oneof(
     { weight: 20, arbitrary: fc.constant('application/json') },
     fc.constantFrom('text/plain', 'application/xml'),
@@ -191,7 +191,7 @@ describe('any request', () => {
       seen.set(name, statuses);
       await fc.assert(
         fc.asyncProperty(
-          fc.nat().chain(() => requestOf(operation)),
+          fc.nat().chain(() => anyRequest(operation)),
           async ({ path, headers, body }) => {
             const response = await fetch(`${store.url}${path}`, {
               method: operation.method,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { startApplication, type TestApplication } from '../support/service/application.js';
+import { useApplication } from '../support/service/application.js';
 import { expectError, expectNoRateLimitHeaders } from '../support/http/expectations.js';
 import { send } from '../support/http/http.js';
 import { sendRaw, toHttpResponse } from '../support/http/raw-http.js';
@@ -11,12 +11,7 @@ const PER_MINUTE = 600;
 const DOCUMENTS = ['/openapi.json', '/admin-openapi.json', '/docs', '/docs/swagger-ui-bundle.js'];
 const SMALL = '/docs/show-documents.js';
 
-let store: TestApplication;
-
-beforeAll(async () => {
-  store = await startApplication({ environment: { TRUST_PROXY: 1 } });
-});
-afterAll(() => store.close());
+const store = useApplication({ environment: { TRUST_PROXY: 1 } });
 
 const from = (address: string, path: string) =>
   send(`${store.url}${path}`, { headers: { 'X-Forwarded-For': address } });

@@ -34,7 +34,7 @@ describe('the OpenAPI documents', () => {
   });
 
   it('have the stability of each operation in its description', () => {
-    const operations = Object.values(documents).flatMap(operationsOf);
+    const operations = Object.values(documents).flatMap(listOperations);
     for (const { description, 'x-stability': stability } of operations) {
       expect(description).toContain(`**Stability: ${stability}.**`);
     }
@@ -61,7 +61,7 @@ describe('the OpenAPI documents', () => {
 
   it('have the statuses that each operation returns', () => {
     const statuses = Object.values(documents)
-      .flatMap(operationsOf)
+      .flatMap(listOperations)
       .map(({ operationId, responses }) => [operationId, Object.keys(responses).join(' ')]);
     expect(Object.fromEntries(statuses)).toMatchObject({
       listPets: '200 304 400 401 429 500 503',
@@ -139,6 +139,6 @@ describe('the contact in the OpenAPI documents', () => {
   });
 });
 
-function operationsOf({ paths }: Json): Json[] {
+function listOperations({ paths }: Json): Json[] {
   return Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));
 }

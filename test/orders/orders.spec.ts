@@ -7,7 +7,7 @@ import { issueKey } from '../support/keys/keys.js';
 import { startApplication, type TestApplication, useApplication } from '../support/service/application.js';
 import { expectError, expectInvalid, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { type HttpResponse, send } from '../support/http/http.js';
-import { linksOf } from '../support/http/links.js';
+import { parseLinks } from '../support/http/links.js';
 import { hold } from '../support/load/holding.js';
 import { readPages } from '../support/http/pages.js';
 
@@ -123,7 +123,7 @@ describe('GET /v1/store/orders', () => {
         '{"id":3,"petId":1,"quantity":3,"status":"delivered","complete":false}]',
     );
     expect(response.headers.get('x-stability')).toBe('beta');
-    expect(linksOf(response)).toEqual({ first: `${PATH}?limit=20` });
+    expect(parseLinks(response)).toEqual({ first: `${PATH}?limit=20` });
   });
 
   it('never returns an order of another quota, also not by a cursor of that quota', async () => {
@@ -132,7 +132,7 @@ describe('GET /v1/store/orders', () => {
     await fill(issued.quotaId, 3);
     expect(idsOf(await list())).toEqual([4, 5, 6]);
     expect(idsOf(await list('', other.key))).toEqual([1, 2, 3]);
-    const { next = '' } = linksOf(await list('?limit=1', other.key));
+    const { next = '' } = parseLinks(await list('?limit=1', other.key));
     expect(idsOf(await send(`${store.url}${next}`, { key }))).toEqual([4]);
     for (const status of ['placed', 'approved', 'delivered']) {
       expect(idsOf(await list(`?status=${status}`))).toHaveLength(1);
@@ -155,7 +155,7 @@ describe('GET /v1/store/orders', () => {
     let added = 0;
     const pages = await readPages<{ id: number }>(get, `${PATH}?limit=10`, () => addTwo((added += 1)));
     expect(pages.flat().map(({ id }) => id)).toEqual(Array.from({ length: 26 }, (_, index) => index + 1));
-    const { next = '' } = linksOf(await list('?limit=2&status=approved'));
+    const { next = '' } = parseLinks(await list('?limit=2&status=approved'));
 
     expect(idsOf(await get(next))).toEqual([8, 11]);
   });
@@ -184,7 +184,7 @@ describe('GET /v1/store/orders', () => {
       const first = `${PATH}?limit=10${filter}`;
       const page = await get(first, many);
       expect(idsOf(page)).toHaveLength(10);
-      expect(idsOf(await get(linksOf(page)['next'] ?? '', many))).toHaveLength(10);
+      expect(idsOf(await get(parseLinks(page)['next'] ?? '', many))).toHaveLength(10);
       expect(idsOf(await get(first, few))).toHaveLength(filter === '' ? 3 : 1);
       await reader.close();
       const after = await rowsRead(database, 'orders');

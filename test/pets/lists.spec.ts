@@ -4,7 +4,7 @@ import { startApplication, useApplication } from '../support/service/application
 import { createDatabase } from '../support/database/database.js';
 
 import { type HttpResponse, send } from '../support/http/http.js';
-import { linksOf } from '../support/http/links.js';
+import { parseLinks } from '../support/http/links.js';
 import { readPages } from '../support/http/pages.js';
 
 type Status = 'available' | 'pending' | 'sold';
@@ -84,7 +84,7 @@ describe('GET /v1/pets', () => {
     await addPets(21);
     const response = await list();
     expect(idsOf(response)).toEqual(range(1, 20));
-    expect(linksOf(response)).toEqual({
+    expect(parseLinks(response)).toEqual({
       next: expect.stringMatching(/^\/v1\/pets\?limit=20&cursor=[\w-]+$/),
       first: '/v1/pets?limit=20',
     });
@@ -113,10 +113,10 @@ describe('the Link header of a list', () => {
     expect(response.headers.get('link')).toMatch(
       /^<\/v1\/pets\?limit=2&status=sold&cursor=[\w-]+>; rel="next", <\/v1\/pets\?limit=2&status=sold>; rel="first"$/,
     );
-    const next = await send(`${store.url}${linksOf(response)['next']}`, { key });
+    const next = await send(`${store.url}${parseLinks(response)['next']}`, { key });
     expect(idsOf(response)).toEqual([1, 4]);
     expect(idsOf(next)).toEqual([7]);
-    expect(linksOf(next)).toEqual({ first: '/v1/pets?limit=2&status=sold' });
+    expect(parseLinks(next)).toEqual({ first: '/v1/pets?limit=2&status=sold' });
   });
 
   it.each([
@@ -126,7 +126,7 @@ describe('the Link header of a list', () => {
     ['exactly full of its status, though others follow', 8, '?limit=4&status=sold'],
   ])('has no next page when this page is %s', async (_name, count, query) => {
     await addPets(count, query.includes('status') ? ['sold', 'pending'] : [null]);
-    expect(Object.keys(linksOf(await list(query)))).toEqual(['first']);
+    expect(Object.keys(parseLinks(await list(query)))).toEqual(['first']);
   });
 });
 
@@ -163,7 +163,7 @@ describe('a walk over all pages', () => {
     await addPets(6);
     const first = await list('?limit=3');
     await store.database.query('DELETE FROM pets WHERE id = 3');
-    expect(idsOf(await send(`${store.url}${linksOf(first)['next']}`, { key }))).toEqual([4, 5, 6]);
+    expect(idsOf(await send(`${store.url}${parseLinks(first)['next']}`, { key }))).toEqual([4, 5, 6]);
   });
 
   it('distinguishes identifiers that are equal as doubles', async () => {

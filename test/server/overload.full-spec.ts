@@ -60,12 +60,12 @@ async function placeOrders(course: { perSecond: number } | { clients: number }) 
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as [number, number]);
-  const timesOf = (status: number) =>
+  const selectTimes = (status: number) =>
     outcomes
       .filter(([its]) => its === status)
       .map(([, ms]) => ms)
       .toSorted((one, other) => one - other);
-  return { served: timesOf(201), shed: timesOf(503), count: outcomes.length };
+  return { served: selectTimes(201), shed: selectTimes(503), count: outcomes.length };
 }
 
 const quantile = (sorted: number[], share: number) =>

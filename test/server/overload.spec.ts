@@ -5,7 +5,7 @@ import type { IssuedKey } from '../../src/admin/keys/key.schemas.js';
 import { generateApiKey } from '../../src/auth/rules/api-key.js';
 import { ConcurrencyLimit } from '../../src/http/concurrency-limit.js';
 import { MetricsServer } from '../../src/metrics/metrics.server.js';
-import { startApplication, type TestApplication } from '../support/service/application.js';
+import { useApplication } from '../support/service/application.js';
 import { until } from '../support/eventually.js';
 import { expectError, expectRateLimitHeaders } from '../support/http/expectations.js';
 import { hold } from '../support/load/holding.js';
@@ -17,13 +17,12 @@ import { slotsTaken } from '../support/service/slots.js';
 /** The number of slots of each operation. */
 const MAX = 2;
 
-let store: TestApplication;
+const store = useApplication({
+  environment: { MAX_CONCURRENT_REQUESTS: MAX, METRICS_PORT: 0 },
+});
 let client: IssuedKey;
 let holder: Awaited<ReturnType<typeof hold>> | null = null;
 
-beforeAll(async () => {
-  store = await startApplication({ environment: { MAX_CONCURRENT_REQUESTS: MAX, METRICS_PORT: 0 } });
-});
 beforeEach(async () => {
   client = await store.issue();
 });
@@ -36,7 +35,6 @@ afterEach(async () => {
       .every((load) => load.slots.length === 0),
   );
 });
-afterAll(() => store.close());
 
 async function letGo(): Promise<void> {
   await holder?.letGo();

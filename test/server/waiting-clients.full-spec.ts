@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { startApplication, type TestApplication } from '../support/service/application.js';
+import { useApplication } from '../support/service/application.js';
 
 const CLIENT = path.join(__dirname, '..', 'support', 'load', 'waiting-client.mjs');
 const PER_MINUTE = 20;
@@ -14,14 +14,12 @@ const MINUTE_REST_MS = 5_000;
 const run = promisify(execFile);
 
 describe('a client that waits for Retry-After and has fewer requests in flight than its limit per minute', () => {
-  let store: TestApplication;
+  const store = useApplication();
 
   beforeAll(async () => {
-    store = await startApplication();
     store.clock.travelToMinuteStart();
     store.clock.travel(60_000 - MINUTE_REST_MS);
   });
-  afterAll(() => store.close());
 
   it('gets 200 for all requests over two windows, and is never banned: got and ky with their own retries', async () => {
     const outcomes = await Promise.all(

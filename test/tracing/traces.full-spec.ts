@@ -54,7 +54,7 @@ afterEach(async () => {
 });
 
 const server = (name: string) => collector.span((span) => span.kind === SERVER && span.name === name);
-const childrenOf = ({ spanId }: ReceivedSpan) =>
+const findChildren = ({ spanId }: ReceivedSpan) =>
   collector.spans().filter(({ parentSpanId }) => parentSpanId === spanId);
 const names = (spans: ReceivedSpan[]) => spans.map(({ name }) => name).toSorted();
 
@@ -78,9 +78,9 @@ describe('the trace of a request', () => {
     const attributes = { 'db.system.name': 'postgresql', 'animal_store.batch.size': 1 };
     const child = { traceId: span.traceId, kind: CLIENT, attributes };
     await eventually(async () =>
-      expect(names(childrenOf(span))).toEqual(['count', 'find-keys', 'page-of-pets']),
+      expect(names(findChildren(span))).toEqual(['count', 'find-keys', 'page-of-pets']),
     );
-    expect(childrenOf(span)).toMatchObject([child, child, child]);
+    expect(findChildren(span)).toMatchObject([child, child, child]);
   });
 
   it('continues the trace of its sender, and keeps its state', async () => {
@@ -103,7 +103,7 @@ describe('the trace of a request', () => {
       const servers = spans.filter(({ kind }) => kind === SERVER);
       expect(servers).toHaveLength(21);
       for (const one of servers) {
-        expect(names(childrenOf(one))).toEqual(expect.arrayContaining(['count', 'page-of-pets']));
+        expect(names(findChildren(one))).toEqual(expect.arrayContaining(['count', 'page-of-pets']));
       }
       const sizes = spans.map(({ attributes }) => Number(attributes['animal_store.batch.size'] ?? 0));
       expect(Math.max(...sizes)).toBeGreaterThan(1);
@@ -115,7 +115,7 @@ describe('the trace of a request', () => {
     const named = { method: 'POST', body: { name: 'Rumpelstiltskin', categoryId: 7, plan: 'free' } };
     await send(`${store.url}/v1/pets`, { ...named, key, headers: { 'Idempotency-Key': 'once' } });
     const creation = await server('createPet');
-    await eventually(async () => expect(names(childrenOf(creation))).toContain('add-pets'));
+    await eventually(async () => expect(names(findChildren(creation))).toContain('add-pets'));
     await send(`${store.url}/admin/keys`, { ...named, key: admin });
     await server('issueKey');
     expect(collector.postings.map(({ body }) => body.toString()).join()).not.toContain('Rumpelstiltskin');
@@ -162,7 +162,7 @@ describe('the trace of a request', () => {
     await sendRaw(store.url, get('/v1/pets') + untraced);
     const span = await server('listPets');
     await stop();
-    expect(names(childrenOf(span))).toEqual(['count', 'find-keys', 'page-of-pets']);
+    expect(names(findChildren(span))).toEqual(['count', 'find-keys', 'page-of-pets']);
   });
 
   it('does not exist for health, documents or work that no request started', async () => {

@@ -41,7 +41,7 @@ interface CompletedCall {
 /** Counts by key, operation, whether that is deprecated, and class; without zeros. */
 type Counts = Record<string, number>;
 
-function countsOf(responses: readonly CompletedCall[]): Counts {
+function countByKind(responses: readonly CompletedCall[]): Counts {
   const counts: Counts = {};
   for (const { keyId, operation, status } of responses) {
     const kinds = ['requests', `${Math.floor(status / 100)}xx`, ...(status === 429 ? ['refusals'] : [])];
@@ -134,17 +134,17 @@ describe('two replicas over one database, under load,', () => {
     const counts = await stored('minute');
     expect(await stored('hour')).toEqual(counts);
     expect(await stored('day')).toEqual(counts);
-    expect(counts).toMatchObject(countsOf(other.responses));
+    expect(counts).toMatchObject(countByKind(other.responses));
 
-    const ofKilled = countsOf(killed.responses);
+    const ofKilled = countByKind(killed.responses);
     const due = killed.responses.filter(({ atMs }) => atMs <= killedAtMs - MAY_BE_LOST_MS);
-    expect(total(countsOf(due), 'requests')).toBeGreaterThan(0);
-    for (const [name, least] of Object.entries(countsOf(due))) {
+    expect(total(countByKind(due), 'requests')).toBeGreaterThan(0);
+    for (const [name, least] of Object.entries(countByKind(due))) {
       expect(counts[name]).toBeGreaterThanOrEqual(least);
       // Requests in flight at the kill may be recorded too, though no client got their responses.
       expect(counts[name]).toBeLessThanOrEqual((ofKilled[name] ?? 0) + CLIENTS);
     }
-    const recorded = total(counts, 'requests') - total(countsOf(other.responses), 'requests');
+    const recorded = total(counts, 'requests') - total(countByKind(other.responses), 'requests');
     expect(recorded).toBeLessThanOrEqual(killed.sent());
   });
 
@@ -157,7 +157,7 @@ describe('two replicas over one database, under load,', () => {
     expect((await database.query('SELECT FROM usage_batches')).length).toBeGreaterThan(0);
 
     const settings = { APP_ENV: 'staging', DATABASE_URL: database.url };
-    const expected = countsOf(loads.flatMap(({ responses }) => responses));
+    const expected = countByKind(loads.flatMap(({ responses }) => responses));
     expect(Object.keys(expected).filter((name) => name.endsWith(' requests'))).toHaveLength(keys.length * 4);
     expect(total(expected, 'requests')).toBeGreaterThan(500);
     expect(total(expected, 'refusals')).toBeGreaterThan(50);

@@ -72,7 +72,7 @@ export class DebianPostgres {
     // It first, so that there are no more of the others.
     process.kill(postmaster, 'SIGSTOP');
     this.frozen = [postmaster];
-    for (const child of await childrenOf(postmaster)) {
+    for (const child of await listChildren(postmaster)) {
       process.kill(child, 'SIGSTOP');
       this.frozen.push(child);
     }
@@ -128,7 +128,7 @@ export class DebianPostgres {
   }
 }
 
-async function childrenOf(pid: number): Promise<number[]> {
+async function listChildren(pid: number): Promise<number[]> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
   return children.trim().split(/\s+/).filter(Boolean).map(Number);
 }

@@ -25,8 +25,8 @@ export function fieldFaults(headers: Headers, { isBanned }: { isBanned: boolean 
 /** Compares both forms of the rate-limit headers. A ban may end later than any window. */
 function windowFaults(headers: Headers, isBanned: boolean): string[] {
   const field = (name: string) => headers.get(name) ?? '';
-  const policies = itemsOf(field('RateLimit-Policy'));
-  const limits = itemsOf(field('RateLimit'));
+  const policies = parseItems(field('RateLimit-Policy'));
+  const limits = parseItems(field('RateLimit'));
   const [tightest, remaining] = [Number(field('X-RateLimit-Limit')), Number(field('X-RateLimit-Remaining'))];
   const areSound = policies.every(([name, { q, w }], index) => {
     const [limited, { r, t }] = limits[index] ?? ['none', {}];
@@ -40,7 +40,7 @@ function windowFaults(headers: Headers, isBanned: boolean): string[] {
     : [`windows: ${[...headers].filter(([name]) => name.includes('ratelimit')).join('; ')}`];
 }
 
-function itemsOf(list: string): [name: unknown, parameters: Record<string, unknown>][] {
+function parseItems(list: string): [name: unknown, parameters: Record<string, unknown>][] {
   return (parseList(list) as Item[]).map(([name, parameters]) => [name, Object.fromEntries(parameters)]);
 }
 

@@ -1,6 +1,6 @@
 import { expectRateLimitHeaders } from './expectations.js';
 import type { HttpResponse } from './http.js';
-import { linksOf } from './links.js';
+import { parseLinks } from './links.js';
 
 const MOST_PAGES = 300;
 
@@ -17,7 +17,7 @@ export async function readPages<Element>(
     expectRateLimitHeaders(response);
     pages.push(response.json);
     expect(pages.length).toBeLessThanOrEqual(MOST_PAGES);
-    target = linksOf(response)['next'];
+    target = parseLinks(response)['next'];
     await between();
   }
   return pages;

@@ -48,7 +48,7 @@ const valueOf = ({ value }: Attribute): unknown =>
 const byName = (attributes: Attribute[]) =>
   Object.fromEntries(attributes.map((attribute) => [attribute.key, valueOf(attribute)]));
 
-function spansOf({ body, type }: Posting): ReceivedSpan[] {
+function parseSpans({ body, type }: Posting): ReceivedSpan[] {
   if (type !== 'application/json') {
     return [];
   }
@@ -79,7 +79,7 @@ export async function startCollector(statusOf: () => number | null = () => 200) 
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   /** Returns the spans received as JSON. */
-  const spans = () => postings.flatMap(spansOf);
+  const spans = () => postings.flatMap(parseSpans);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     postings,

@@ -4,7 +4,7 @@ import { hashApiKey } from '../../../src/auth/rules/api-key.js';
  * Returns the forms of a key that must appear nowhere: the key, its SHA-256 in hexadecimal, base64 and base64url, and as a JSON array
  * of bytes. Its last four characters may be shown.
  */
-function formsOf(key: string): string[] {
+function listForms(key: string): string[] {
   const hash = hashApiKey(key);
   return [
     key.slice(-38, -4),
@@ -19,5 +19,5 @@ function formsOf(key: string): string[] {
 /** Expects a text to contain none of these keys, in any form. */
 export function expectNoSecrets(text: string, keys: readonly string[]): void {
   expect(keys.length).toBeGreaterThan(0);
-  expect(keys.flatMap(formsOf).filter((form) => text.includes(form))).toEqual([]);
+  expect(keys.flatMap(listForms).filter((form) => text.includes(form))).toEqual([]);
 }
