@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 
 const ROOT = path.join(import.meta.dirname, '..');
-const PACKAGES = ['.', '.ci/nodes', 'client', 'client/test/runtimes', 'bench'];
+const PACKAGES = ['.', '.ci/programs', 'client', 'client/test/runtimes', 'bench'];
 const FOUND = 1;
 const NOT_ASKED = 75;
 

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import type { ICluster } from '@kubernetes-models/cloudnative-pg/postgresql.cnpg.io/v1';
 import type {
   IPrometheusRule,
   IServiceMonitor,
@@ -18,15 +19,8 @@ export const DEPLOY = path.join(__dirname, '..', '..', '..', 'deploy');
 /** A type with all its fields, which a test would fail without. */
 type Complete<T> = T extends object ? { [Name in keyof T]-?: Complete<NonNullable<T[Name]>> } : T;
 
-/** CloudNativePG defines this kind. */
-interface Cluster {
-  kind: 'Cluster';
-  metadata: { name: string; namespace: string };
-  spec: { postgresql: { parameters: Record<string, string> } };
-}
-
 type KubernetesObject = Complete<
-  | Cluster
+  | ICluster
   | IDeployment
   | IHorizontalPodAutoscaler
   | IIngress

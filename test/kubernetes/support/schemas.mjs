@@ -2,7 +2,10 @@ import { text } from 'node:stream/consumers';
 
 // Reads objects of Kubernetes as JSON and writes, as JSON, the faults of each. A process of its own, because the models are ESM only.
 
-const MODELS = { 'monitoring.coreos.com': '@kubernetes-models/prometheus-operator' };
+const MODELS = {
+  'monitoring.coreos.com': '@kubernetes-models/prometheus-operator',
+  'postgresql.cnpg.io': '@kubernetes-models/cloudnative-pg',
+};
 
 /** Returns an object that notes the path of each of its fields that is read. */
 function watched(value, path, read) {
@@ -27,14 +30,11 @@ const fieldsOf = (value, path) =>
         ...fieldsOf(field, `${path}.${key}`),
       ]);
 
-/** The faults by the schema of its kind. Null: there is no schema. */
+/** The faults by the schema of its kind. @throws Error if there is no schema. */
 async function faultsOf(object) {
   const { apiVersion, kind } = object;
   const models = MODELS[apiVersion.split('/')[0]] ?? 'kubernetes-models';
-  const model = await import(`${models}/${apiVersion}/${kind}`).catch(() => null);
-  if (model === null) {
-    return null;
-  }
+  const model = await import(`${models}/${apiVersion}/${kind}`);
   const faults = [];
   const read = new Set();
   try {
