@@ -581,6 +581,18 @@ describe('the commands migrate and seed', () => {
       });
     }));
 
+  it('may run in ten pods at once: each succeeds, and one prints the key of the administrator', () =>
+    withDatabase('template0', async (empty) => {
+      const pods = await Promise.all(
+        Array.from({ length: 10 }, async () => [await on(empty, 'migrate'), await on(empty, 'seed')]),
+      );
+      const ended = pods.flat();
+      expect(ended.map(({ code, stderr }) => [code, stderr])).toEqual(ended.map(() => [0, '']));
+      const output = ended.map(({ stdout }) => stdout).join('');
+      expect(output.match(/Applied the migration/g)).toHaveLength(OWN_MIGRATIONS.length);
+      expect(output.match(/ask_live_/g)).toHaveLength(1);
+    }));
+
   const failed = (why: string) =>
     `The migration ${REDONE} ${why}. Undo what it may have left, run "animal-store migrate --rolled-back ${REDONE}", and migrate ` +
     `again; or finish it by hand, and run "animal-store migrate --applied ${REDONE}". In a checkout, "npx prisma migrate ` +
