@@ -66,6 +66,19 @@ function slow([fast = '', late = '']: string[]): Series {
   };
 }
 
+/** The probes of two replicas each minute: all of one, and those of the other, are not ready from the tenth minute on. */
+function unready(other: 'ready' | 'unready'): Series {
+  const probes = (replica: string, status: number) =>
+    `http_server_request_duration_seconds_count{job="animal-store", instance="${replica}", namespace="shop", http_route="/readyz", operation="none", http_response_status_code="${status}"}`;
+  const [ready, not] = ['0+12x10 120x20', '0x10 12+12x20'];
+  return {
+    [probes('a', 200)]: ready,
+    [probes('a', 503)]: not,
+    [probes('b', 200)]: other === 'ready' ? '0+12x30' : ready,
+    [probes('b', 503)]: other === 'ready' ? '0x30' : not,
+  };
+}
+
 /** The cases of an objective that allows this percentage of bad requests. */
 const burning = (series: (counts: string[]) => Series, percent: number): Case[] => [
   {
@@ -109,7 +122,11 @@ const REMOVAL = own('deprecated_removal_timestamp_seconds', 'operation="getPet"'
 const removal = (days: number) => `${days * 86_400}x30`;
 
 const CASES: Record<string, Case[]> = {
-  AnimalStoreRequestsFail: burning(failing, 0.1),
+  AnimalStoreRequestsFail: [
+    ...burning(failing, 0.1),
+    { when: 'no replica is ready', series: unready('unready'), at: '14m', fires: 'page' },
+    { when: 'one of two is', series: unready('ready'), at: '14m' },
+  ],
   AnimalStorePagesSlow: burning(slow, 1),
   AnimalStoreCountsLocally: [
     {
@@ -202,6 +219,11 @@ const CASES: Record<string, Case[]> = {
     {
       when: 'it is called 31 days before',
       series: { [CALLS]: '0x9 1x20', [REMOVAL]: removal(31) },
+      at: '20m',
+    },
+    {
+      when: 'it was removed a day ago',
+      series: { [CALLS]: '0x9 1x20', [REMOVAL]: removal(-1) },
       at: '20m',
     },
     { when: 'it is not called', series: { [CALLS]: '5x30', [REMOVAL]: removal(29) }, at: '20m' },

@@ -5,6 +5,7 @@ import getPort from 'get-port';
 import { createDatabase, type TestDatabase } from '../support/database/database.js';
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database/database-proxy.js';
 import { hasRedis, type RedisServer, startRedis } from '../support/counters/redis.js';
+import { until } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { issueKey } from '../support/keys/keys.js';
 import { hold } from '../support/load/holding.js';
@@ -44,7 +45,7 @@ describeWithFaults('an alert that is resolved after its fault', () => {
   let url: string;
   let key: string;
   const load = new AbortController();
-  let loading: Promise<void>;
+  let loading: Promise<unknown>;
 
   beforeAll(async () => {
     database = await createDatabase();
@@ -64,7 +65,7 @@ describeWithFaults('an alert that is resolved after its fault', () => {
     url = await service.ready();
     ({ key } = await issueKey(database, { plan: 'enterprise', perMinute: 1_000_000, perDay: 1_000_000 }));
     await create();
-    loading = sendPages();
+    loading = Promise.all([repeatedly(`${url}/v1/pets`, { key }), repeatedly(`${url}/readyz`)]);
     prometheus = await startPrometheus({
       targets: [`http://127.0.0.1:${port}`],
       interval: '250ms',
@@ -86,10 +87,10 @@ describeWithFaults('an alert that is resolved after its fault', () => {
 
   const create = () => send(`${url}/v1/pets`, { method: 'POST', key, body: { name: 'Rex', categoryId: 1 } });
 
-  /** The clients of the service. */
-  async function sendPages(): Promise<void> {
+  /** Sends requests as the clients of the service do, or probes as a load balancer does. */
+  async function repeatedly(target: string, init?: { key: string }): Promise<void> {
     while (!load.signal.aborted) {
-      await send(`${url}/v1/pets`, { key });
+      await send(target, init);
       await pause(50);
     }
   }
@@ -124,6 +125,8 @@ describeWithFaults('an alert that is resolved after its fault', () => {
     await expectQuiet(alert);
     queries.goAway();
     await expectAlert(alert);
+    // The page also arrives if a load balancer sends requests to no replica, because none is ready.
+    await until(async () => (await prometheus.query('animal_store:burn_rate{window="2m"}')).length > 0);
     await queries.comeBack();
     await expectResolution(alert);
   });
