@@ -108,7 +108,8 @@ const CLIENTS: Panel[] = [
     description: 'Which operation fails? The log has the cause of each 5xx under its requestId.',
     unit: 'percentunit',
     queries: {
-      '{{operation}}': `${sum(rate(requests('count', FAILED)), 'operation')} / ${sum(rate(requests('count')), 'operation')}`,
+      // Zero, not an empty panel, while none fails.
+      '{{operation}}': `(${sum(rate(requests('count', FAILED)), 'operation')} or 0 * ${sum(rate(requests('count')), 'operation')}) / ${sum(rate(requests('count')), 'operation')}`,
     },
     bad: { above: 1 - objective('requests') },
   },
@@ -283,7 +284,8 @@ const RESOURCES: Panel[] = [
 const SIZE = { width: 8, height: 8 };
 
 function buildPanel({ title, description, unit, queries, bad, isNumber = false }: Panel) {
-  const panel = (isNumber ? new StatBuilder() : timeseries(bad !== undefined))
+  // Otherwise 99.95 % would be shown as 100 %.
+  const panel = (isNumber ? new StatBuilder().decimals(2) : timeseries(bad !== undefined))
     .title(title)
     .description(description)
     .datasource(SOURCE)
