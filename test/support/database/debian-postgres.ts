@@ -73,13 +73,15 @@ export class DebianPostgres {
     process.kill(postmaster, 'SIGSTOP');
     this.frozen = [postmaster];
     for (const child of await listChildren(postmaster)) {
-      process.kill(child, 'SIGSTOP');
-      this.frozen.push(child);
+      // One may have ended meanwhile.
+      if (signal(child, 'SIGSTOP')) {
+        this.frozen.push(child);
+      }
     }
   }
 
   goOn(): void {
-    this.frozen.splice(0).forEach((pid) => process.kill(pid, 'SIGCONT'));
+    this.frozen.splice(0).forEach((pid) => signal(pid, 'SIGCONT'));
   }
 
   /** Kills all of its processes at once, as if the machine crashed. */
@@ -87,7 +89,7 @@ export class DebianPostgres {
     await this.freeze();
     const killed = this.frozen.splice(0);
     killed.forEach((pid) => process.kill(pid, 'SIGKILL'));
-    await until(() => !killed.some(isRunning));
+    await until(() => !killed.some((pid) => signal(pid, 0)));
   }
 
   /** The process that starts all others. */
@@ -133,11 +135,14 @@ async function listChildren(pid: number): Promise<number[]> {
   return children.trim().split(/\s+/).filter(Boolean).map(Number);
 }
 
-function isRunning(pid: number): boolean {
+/** Sends a signal, or only checks if it is 0. Returns whether there is such a process. */
+function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
+    return process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') {
+      return false;
+    }
+    throw error;
   }
 }
