@@ -136,14 +136,6 @@ export class History {
         (endMs ?? Infinity) >= fromMs,
     ).length;
   }
-
-  /** Returns whether the clock of a replica may have been off at this time. */
-  isSkewed(replica: string, atMs: number): boolean {
-    return this.evidence.faults.some(
-      ({ fault, target, startMs, endMs }) =>
-        fault === 'clock-skew' && target === replica && startMs <= atMs && atMs <= (endMs ?? Infinity),
-    );
-  }
 }
 
 export function isAcknowledged({ receivedMs, status }: Pick<Change, 'receivedMs' | 'status'>): boolean {

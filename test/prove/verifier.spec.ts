@@ -203,6 +203,13 @@ describe('verify finds by the claim about keys', () => {
     add({ sentMs: MINUTE_MS + 1500 });
     expect(broken()).toEqual(['d']);
   });
+
+  it('an expired key that is served by a replica whose clock is off', () => {
+    evidence.changes[0]!.endsAt = new Date(NOON_MS).toISOString();
+    evidence.faults.push(fault({ fault: 'clock-skew', target: 'replica-1', endMs: MINUTE_MS + 3000 }));
+    add({ sentMs: MINUTE_MS + 1500 });
+    expect(broken()).toEqual(['d']);
+  });
 });
 
 describe('verify finds by the claim about bans', () => {
