@@ -1,3 +1,5 @@
+import { TERMINAL } from '../../src/admin/audit/audit.js';
+import { KeyService } from '../../src/admin/keys/key.service.js';
 import { PetRepository } from '../../src/pets/pet.repository.js';
 import { WrongClock } from '../support/counters/clock.js';
 import { HOUR_MS } from '../support/counters/counting.js';
@@ -129,5 +131,19 @@ describe.each([
     await expireIn(1);
     await expectStatus(200);
     await expectStatus(401);
+  });
+
+  it('ends by that clock when it is rotated, and cannot be rotated after its end', async () => {
+    await expireIn(600);
+    const keys = replica.app.get(KeyService);
+    await keys.rotate(id, { overlapMs: 500 }, TERMINAL);
+    const [row] = await replica.database.query<{ left: number }>(
+      `SELECT extract(epoch FROM expires_at - now())::float8 AS left FROM api_keys WHERE id = $1`,
+      [id],
+    );
+    expect(row?.left).toBeLessThanOrEqual(0.5);
+    await expectStatus(401);
+    const rejected = keys.rotate(id, {}, TERMINAL);
+    await expect(rejected).rejects.toThrow('The key is expired, so it cannot be rotated.');
   });
 });

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { generateApiKey, hashApiKey } from '../../auth/rules/api-key.js';
 import { Clock } from '../../settings/clock.js';
 import { type Database, inTransaction } from '../../database/in-transaction.js';
+import { readServerTimeMs } from '../../database/server-time.js';
 import type { Prisma } from '../../database/generated/client.js';
 import { PrismaService } from '../../database/prisma.service.js';
 import { ENVIRONMENT, type Environment } from '../../settings/environment.js';
@@ -97,9 +98,10 @@ export class KeyService {
     }
     this.requireFuture(options.expiresAt ?? null);
     const successor = await this.change(id, async (transaction, old) => {
-      this.requireRotatable(old);
+      const nowMs = (await readServerTimeMs(transaction)) + this.clock.storeOffsetMs;
+      requireRotatable(old, nowMs);
       const expiresAt = options.expiresAt ?? old.expiresAt;
-      const overlapEnd = new Date(this.clock.now() + overlapMs);
+      const overlapEnd = new Date(nowMs + overlapMs);
       const endsAt = old.expiresAt !== null && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
       const { name, note, role, quotaId } = old;
       await transaction.apiKey.update({ where: { id }, data: { expiresAt: endsAt } });
@@ -217,15 +219,16 @@ export class KeyService {
       throw new ApiError('invalid_request', 'The request is invalid: expiresAt must be in the future.');
     }
   }
+}
 
-  private requireRotatable(key: KeyRecord): void {
-    const state = keyState(key, this.clock.now());
-    if (state === 'revoked' || state === 'expired') {
-      throw new ApiError('conflict', `The key is ${state}, so it cannot be rotated. Issue a new one.`);
-    }
-    if (key.successor !== null) {
-      const message = `The key was rotated already. Rotate its successor ${key.successor.id}.`;
-      throw new ApiError('conflict', message);
-    }
+/** @throws ApiError `conflict`. */
+function requireRotatable(key: KeyRecord, nowMs: number): void {
+  const state = keyState(key, nowMs);
+  if (state === 'revoked' || state === 'expired') {
+    throw new ApiError('conflict', `The key is ${state}, so it cannot be rotated. Issue a new one.`);
+  }
+  if (key.successor !== null) {
+    const message = `The key was rotated already. Rotate its successor ${key.successor.id}.`;
+    throw new ApiError('conflict', message);
   }
 }
