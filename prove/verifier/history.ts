@@ -57,6 +57,13 @@ export class History {
     return Date.parse(instant) - this.offsetMs;
   }
 
+  /** Returns whether a request may have been decided in the second that begins at this wall-clock time. */
+  isAtTime({ sentMs, receivedMs }: Counted, wallMs: number): boolean {
+    return (
+      wallMs + 1000 >= this.toWallMs(sentMs) - DRIFT_MS && wallMs <= this.toWallMs(receivedMs) + DRIFT_MS
+    );
+  }
+
   /** Returns the number of the window in which a request was decided; null if it may be either of two. */
   findWindow({ sentMs, receivedMs }: Counted, lengthMs: number, t: number | null): number | null {
     const [fromMs, toMs] = [this.toWallMs(sentMs) - DRIFT_MS, this.toWallMs(receivedMs) + DRIFT_MS];

@@ -56,12 +56,23 @@ function checkReport(
     () =>
       `${id} reports the limits ${headers.minute.q} and ${headers.day.q} of ${quota}, which are not in force`,
   );
+  if (!isDenied(response) && headers.reset !== undefined) {
+    limits.check(
+      history.isAtTime(response, (headers.reset - tighterSeconds(headers)) * 1000),
+      () => `${id} was counted in windows of ${quota} that were not open by the store's clock`,
+    );
+  }
   if (isDenied(response)) {
     remaining.check(
       headers.minute.r === 0 || headers.day.r === 0,
       () => `${id} is denied, though it reports ${headers.minute.r} and ${headers.day.r} remaining`,
     );
   }
+}
+
+/** Returns the seconds to the end of the window that `X-RateLimit-Reset` describes: fewer remaining, on a tie the later end. */
+function tighterSeconds({ minute, day }: Counted['headers']): number {
+  return minute.r < day.r || (minute.r === day.r && minute.t > day.t) ? minute.t : day.t;
 }
 
 interface Group {

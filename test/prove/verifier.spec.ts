@@ -59,6 +59,8 @@ const fault = (fields: Partial<Fault>): Fault => ({
 function add(fields: Partial<Request> = {}, usedInMinute = 1, usedInDay = usedInMinute): Request {
   sent += 1;
   const sentMs = fields.sentMs ?? MINUTE_MS + 1000 + sent * 10;
+  const second = Math.floor((NOON_MS + sentMs - MINUTE_MS) / 1000);
+  const t = 60 - (second % 60);
   const request: Request = {
     kind: 'request',
     id: `r${sent}`,
@@ -74,8 +76,8 @@ function add(fields: Partial<Request> = {}, usedInMinute = 1, usedInDay = usedIn
     status: 200,
     code: null,
     headers: {
-      reset: 0,
-      minute: { q: LIMIT, r: LIMIT - usedInMinute, t: 59 },
+      reset: second + t,
+      minute: { q: LIMIT, r: LIMIT - usedInMinute, t },
       day: { q: DAY_LIMIT, r: DAY_LIMIT - usedInDay, t: 40_000 },
     },
     digest: 'd',
@@ -127,6 +129,12 @@ it('verify finds nothing in a sound ledger, and checks every claim', () => {
 });
 
 describe('verify finds by the claim about limits', () => {
+  it('a request that is counted in a window of another hour', () => {
+    const { headers } = add();
+    Object.assign(headers, { reset: Number(headers.reset) + 3600 });
+    expect(broken()).toEqual(['a']);
+  });
+
   it('a request more than the limit', () => {
     useUp();
     add({}, LIMIT + 1);
