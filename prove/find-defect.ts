@@ -1,0 +1,51 @@
+// `npm run prove:defect -- 1 6`: puts each of these defects into a copy of the service, and checks that the verifier finds it.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+const ROOT = path.join(import.meta.dirname, '..');
+const DEFECTS = path.join(import.meta.dirname, 'defects');
+/** What a build needs and git does not have. */
+const BUILT = ['src/database/generated', 'console/dist'];
+/** A run in which each of the defects has its occasion. */
+const RUN = ['--minutes', '0.5', '--seed', '1'];
+
+/** Returns whether the verifier finds a defect by the claim that its patch names. */
+function isFound(name: string): boolean {
+  const patch = path.join(DEFECTS, name);
+  const [, letter = ''] = /^Claim \(([a-f])\)/m.exec(readFileSync(patch, 'utf8')) ?? [];
+  const copy = mkdtempSync(path.join(tmpdir(), 'animal-store-defect-'));
+  const run = (program: string, ...args: string[]) =>
+    execFileSync(program, args, { cwd: copy, stdio: 'pipe' });
+  try {
+    execFileSync('git', ['worktree', 'add', '--detach', '--force', copy, 'HEAD'], {
+      cwd: ROOT,
+      stdio: 'pipe',
+    });
+    symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
+    BUILT.forEach((folder) => cpSync(path.join(ROOT, folder), path.join(copy, folder), { recursive: true }));
+    run('git', 'apply', patch);
+    run(path.join(copy, 'node_modules/.bin/nest'), 'build');
+    const args = [path.join(copy, 'node_modules/.bin/jiti'), path.join(copy, 'prove/main.ts'), ...RUN];
+    const { stderr } = spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8' });
+    const row = stderr.split('\n').find((line) => line.startsWith(`| (${letter}) `)) ?? stderr;
+    process.stdout.write(`${name}: ${row}\n`);
+    return Number(row.split('|').at(-2)) > 0;
+  } finally {
+    execFileSync('git', ['worktree', 'remove', '--force', copy], { cwd: ROOT, stdio: 'pipe' });
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+const wanted = process.argv.slice(2);
+const names = readdirSync(DEFECTS).filter((name) => wanted.some((number) => name.startsWith(`${number}-`)));
+if (names.length !== wanted.length || names.length === 0) {
+  process.stderr.write(`The defects are ${readdirSync(DEFECTS).join(', ')}; give their numbers\n`);
+  process.exitCode = 2;
+} else {
+  const missed = names.filter((name) => !isFound(name));
+  missed.forEach((name) => process.stderr.write(`${name} was not found by its claim\n`));
+  process.exitCode = missed.length > 0 ? 1 : 0;
+}
