@@ -106,7 +106,8 @@ describe('readEnvironment', () => {
     [
       'COUNTER_STORE',
       'http://store:secret@cache.example',
-      'must be a redis:// or rediss:// address, or those of several nodes of one Cluster with commas between',
+      'must be a redis:// or rediss:// address, those of several nodes of one Cluster with commas between, or ' +
+        'redis+sentinel://HOST:PORT,HOST:PORT/NAME',
     ],
     ['PRODUCTION_URL', 'https://api.example.com/v1/', 'must end in /v1'],
     ['STAGING_URL', 'ftp://staging.example.com/v1', ADDRESS],

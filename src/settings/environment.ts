@@ -107,11 +107,12 @@ const postgresUrl = z
     }
   });
 
-/** The Redis server, or nodes of the Cluster, of the counter store. Messages omit it, because it may contain a password. */
+/** The Redis server, nodes of the Cluster, or Sentinels, of the counter store. Messages omit it, because it may contain a password. */
 const redisAddresses = parsedBy(
   parseRedisAddresses,
   () =>
-    'must be a redis:// or rediss:// address, or those of several nodes of one Cluster with commas between',
+    'must be a redis:// or rediss:// address, those of several nodes of one Cluster with commas between, or ' +
+    'redis+sentinel://HOST:PORT,HOST:PORT/NAME',
 );
 
 /** The collector of spans. Messages omit it, because it may contain a password. */

@@ -1,6 +1,14 @@
 import { parseRedisAddresses } from './redis-address.js';
 
-const plain = { port: 6379, tls: false, username: undefined, password: undefined, db: 0 };
+const plain = {
+  port: 6379,
+  tls: false,
+  username: undefined,
+  password: undefined,
+  db: 0,
+  masterName: undefined,
+};
+const sentinel = { ...plain, port: 26379, masterName: 'my-master' };
 
 describe('parseRedisAddresses', () => {
   it.each([
@@ -21,6 +29,18 @@ describe('parseRedisAddresses', () => {
         { ...plain, host: 'b.example', port: 7001 },
       ],
     ],
+    [
+      'redis+sentinel://a.example:5000, [2001:db8::1],b.example/my-master',
+      [
+        { ...sentinel, host: 'a.example', port: 5000 },
+        { ...sentinel, host: '2001:db8::1' },
+        { ...sentinel, host: 'b.example' },
+      ],
+    ],
+    [
+      'rediss+sentinel://store:p%40ss@a.example/my-master',
+      [{ ...sentinel, host: 'a.example', tls: true, username: 'store', password: 'p@ss' }],
+    ],
   ])('returns the addresses of "%s"', (text, addresses) => {
     expect(parseRedisAddresses(text)).toEqual(addresses);
   });
@@ -39,6 +59,15 @@ describe('parseRedisAddresses', () => {
     'redis://a.example,rediss://b.example',
     'redis://:x@a.example,redis://:y@b.example',
     'redis://a.example/1,redis://b.example/1',
+    'redis+sentinel://a.example',
+    'redis+sentinel://a.example/',
+    'redis+sentinel://a.example,/my-master',
+    'redis+sentinel://a.example:x/my-master',
+    'redis+sentinel://a.example/my%20master',
+    'redis+sentinel://a.example/my-master/1',
+    'redis+sentinel://a.example/my-master?db=1',
+    'redis+sentinel://:x@a.example,:y@b.example/my-master',
+    'redis+sentinel://:%zz@a.example/my-master',
   ])('returns null for "%s"', (text) => {
     expect(parseRedisAddresses(text)).toBeNull();
   });

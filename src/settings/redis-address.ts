@@ -7,16 +7,25 @@ export interface RedisAddress {
   password: string | undefined;
   /** The number of the database; a Cluster has only 0. */
   db: number;
+  /** The master that a Sentinel at this address names; the credentials are those of the master. Undefined for the address of a server. */
+  masterName: string | undefined;
 }
 
 const DEFAULT_PORT = 6379;
+const SENTINEL_PORT = 26_379;
+/** Sentinels with the name of their master, which they allow to have these characters. */
+const SENTINELS = /^(rediss?)\+sentinel:\/\/([^@/]*@)?([^@/?#]+)\/([\w.-]+)$/;
 
 /**
  * Parses a comma-separated list of addresses such as `redis://user:password@host:6379/0`, of one server or of several nodes of one
- * Cluster. Returns null if an address is invalid, or if they differ in more than host and port.
+ * Cluster; or of Sentinels, `redis+sentinel://user:password@host:26379,host:26379/NAME`. Returns null if an address is invalid, or if they differ in more than host and port.
  */
 export function parseRedisAddresses(text: string): RedisAddress[] | null {
-  const addresses = text.split(',').map((part) => parseRedisAddress(part.trim()));
+  const [, scheme, credentials = '', sentinels, masterName] = SENTINELS.exec(text) ?? [];
+  const addresses = (sentinels ?? text).split(',').map((part) => {
+    const prefix = sentinels === undefined ? '' : `${scheme}://${credentials}`;
+    return parseRedisAddress(`${prefix}${part.trim()}`, masterName);
+  });
   if (!addresses.every((address) => address !== null)) {
     return null;
   }
@@ -25,7 +34,7 @@ export function parseRedisAddresses(text: string): RedisAddress[] | null {
   return isOneServer || (kinds.size === 1 && addresses[0]?.db === 0) ? addresses : null;
 }
 
-function parseRedisAddress(text: string): RedisAddress | null {
+function parseRedisAddress(text: string, masterName: string | undefined): RedisAddress | null {
   try {
     const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(text);
     const [, db] = /^(?:\/(\d{0,5}))?$/.exec(pathname) ?? [null, null];
@@ -35,11 +44,12 @@ function parseRedisAddress(text: string): RedisAddress | null {
     }
     return {
       host: hostname.replace(/^\[(.*)\]$/, '$1'),
-      port: Number(port || DEFAULT_PORT),
+      port: Number(port || (masterName === undefined ? DEFAULT_PORT : SENTINEL_PORT)),
       tls: protocol === 'rediss:',
       username: decodeURIComponent(username) || undefined,
       password: decodeURIComponent(password) || undefined,
       db: Number(db ?? 0),
+      masterName,
     };
   } catch {
     return null; // No URL, or a percent sign that escapes nothing.

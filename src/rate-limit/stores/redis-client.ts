@@ -20,9 +20,10 @@ type Scripts = Record<keyof typeof SCRIPTS, (...call: Call) => Promise<unknown>>
 /** A client of ioredis, which reconnects by itself and never sends a call twice. */
 export type RedisClient = (Redis | Cluster) & Scripts;
 
-/** Returns a client of a server, or of a Cluster if there are several addresses. It is not connected. */
+/** Returns a client of a server, of the master that Sentinels name, or of a Cluster if there are several addresses. It is not connected. */
 export function createClient(addresses: readonly RedisAddress[]): RedisClient {
-  return addresses.length > 1 ? createCluster(addresses) : createServer(addresses[0] as RedisAddress);
+  const isCluster = addresses.length > 1 && addresses[0]?.masterName === undefined;
+  return isCluster ? createCluster(addresses) : createServer(addresses);
 }
 
 /** Returns the connections to all masters. */
@@ -41,7 +42,7 @@ export async function connect(client: RedisClient, addresses: readonly RedisAddr
   client.on('error', (error) => (reason = error));
   try {
     if (client.status === 'wait') {
-      await client.connect();
+      await connectOnce(client, addresses);
     }
   } catch (error) {
     if (/cluster support disabled/.test(String((reason as { lastNodeError?: unknown })?.lastNodeError))) {
@@ -50,7 +51,7 @@ export async function connect(client: RedisClient, addresses: readonly RedisAddr
       );
     }
     // Of a refused connection, `connect` reports only that it is closed; the event has the reason.
-    throw reason ?? error;
+    throw error instanceof InvalidEnvironmentError ? error : (reason ?? error);
   }
   if (client instanceof Redis && /^cluster_enabled:1/m.test(await client.info('cluster'))) {
     if (addresses[0]?.db !== 0) {
@@ -68,6 +69,25 @@ export async function connect(client: RedisClient, addresses: readonly RedisAddr
   return client;
 }
 
+/** Connects for the first time. @throws InvalidEnvironmentError if no Sentinel knows the master of the address. */
+function connectOnce(client: RedisClient, [address]: readonly RedisAddress[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const rejectUnknown = ({ message }: Error) => {
+      // The error of the last Sentinel, once no Sentinel has named a master.
+      if (message.endsWith('No such master with that name')) {
+        client.disconnect();
+        reject(
+          new InvalidEnvironmentError(`COUNTER_STORE: no Sentinel knows a master "${address?.masterName}"`),
+        );
+      }
+    };
+    client.on('error', rejectUnknown);
+    // A Sentinel that loses the master later is no fault of the settings.
+    const connected = client.connect().finally(() => client.off('error', rejectUnknown));
+    connected.then(resolve, reject);
+  });
+}
+
 /** @throws InvalidEnvironmentError if the server evicts counts and bans once its memory is full. */
 async function expectNoEviction(server: Redis): Promise<void> {
   const [, policy = 'unknown'] = /^maxmemory_policy:(\S+)/m.exec(await server.info('memory')) ?? [];
@@ -80,20 +100,20 @@ async function expectNoEviction(server: Redis): Promise<void> {
   }
 }
 
-function createServer(address: RedisAddress): RedisClient {
-  const { host, port, db } = address;
+function createServer(addresses: readonly RedisAddress[]): RedisClient {
+  const [address] = addresses as [RedisAddress];
+  const { host, port, db, masterName } = address;
   return new Redis({
     ...connectionOptions(address),
-    host,
-    port,
-    db,
+    ...(masterName === undefined ? { host, port, db } : sentinelOptions(masterName, addresses)),
     scripts: SCRIPTS,
     lazyConnect: true,
     retryStrategy: () => RETRY_INTERVAL_MS,
     // Calls in flight when the connection is lost are rejected; calls meanwhile wait for the next connection, and no longer.
     maxRetriesPerRequest: 0,
-    // A master that has become a replica is left: its name may lead to the new master.
-    reconnectOnError: ({ message }) => message.includes('READONLY'),
+    // A master that has become a replica is left: its name may lead to the new master. Sentinels may replace one without replicas.
+    reconnectOnError: ({ message }) =>
+      message.includes('READONLY') || (masterName !== undefined && message.includes('NOREPLICAS')),
   }) as unknown as RedisClient;
 }
 
@@ -114,6 +134,21 @@ function createCluster(addresses: readonly RedisAddress[]): RedisClient {
       ...('tls' in redisOptions && { dnsLookup: (name, done) => done(null, name) }),
     },
   ) as unknown as RedisClient;
+}
+
+/** Without `failoverDetector`: a message of it that arrives while ioredis connects would end the client. */
+function sentinelOptions(name: string, addresses: readonly RedisAddress[]) {
+  const [{ tls, password }] = addresses as [RedisAddress];
+  return {
+    name,
+    sentinels: addresses.map(({ host, port }) => ({ host, port })),
+    // A Sentinel without a password accepts any.
+    ...(password !== undefined && { sentinelPassword: password }),
+    ...(tls && { sentinelTLS: {}, enableTLSForSentinelMode: true }),
+    sentinelRetryStrategy: () => RETRY_INTERVAL_MS,
+    // For a Sentinel that hangs.
+    sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
+  } satisfies RedisOptions;
 }
 
 function connectionOptions({ tls, username, password }: RedisAddress) {

@@ -56,9 +56,9 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
         throw error;
       }
       if (error instanceof DeadlineError) {
-        this.client.disconnect(true);
+        this.reconnect();
       }
-      this.connectLater(error);
+      this.connectLater(this.connectionError ?? error);
     }
   }
 
@@ -72,7 +72,7 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
       await this.send(Promise.all(findMasters(this.client).map((master) => master.ping())));
     } catch (error) {
       if ((error as Error).cause instanceof DeadlineError) {
-        this.client.disconnect(true);
+        this.reconnect();
       }
       throw error;
     }
@@ -113,6 +113,13 @@ export class RedisCounterStore extends CounterStore implements OnModuleInit, OnA
     const client = await connect(this.client, this.environment.COUNTER_STORE ?? []);
     client.on('error', (error) => (this.connectionError = error));
     this.client = client;
+  }
+
+  /** Leaves a client alone that is connecting: it has timeouts, and one that queries Sentinels would never connect again. */
+  private reconnect(): void {
+    if (this.client instanceof Cluster || this.client.status !== 'connecting') {
+      this.client.disconnect(true);
+    }
   }
 
   /** Checks the servers once the client has reached one by itself. */

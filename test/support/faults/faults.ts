@@ -31,6 +31,7 @@ function describeCourse(times: Times, load: Load, { livez, readyz }: HealthWatch
   /** The requests that were in flight when the fault began, or sent later. */
   const concerned = load.seen.filter(({ endedMs }) => endedMs >= beganMs);
   const served = concerned.filter(isServed);
+  const written = served.filter(({ kind }) => kind.startsWith('add')).map(({ endedMs }) => endedMs);
   const unready = readyz.filter(({ status }) => status !== 200);
   const duringFault = readyz.filter(({ endedMs }) => endedMs < endingMs);
   const sinceReturn = (events: { endedMs: number }[]) =>
@@ -46,6 +47,10 @@ function describeCourse(times: Times, load: Load, { livez, readyz }: HealthWatch
     failedResponses: concerned.flatMap(({ response }) =>
       response !== null && response.status >= 300 ? [response] : [],
     ),
+    /** The longest time without the acknowledgement of a creation, from the fault on. */
+    withoutWritesMs: longestGap([beganMs, ...written]),
+    /** How long after the fault began the last locally counted response arrived. */
+    countedLocallyMs: Math.max(0, ...served.filter(isDegraded).map(({ endedMs }) => endedMs - beganMs)),
     withoutResponse: concerned.filter(({ response }) => response === null).length,
     /** The longest time that a client waited for a response. */
     longestMs: Math.max(...concerned.map(({ sentMs, endedMs }) => endedMs - sentMs)),
@@ -72,6 +77,12 @@ function figures(course: Course): string {
   return JSON.stringify({ ...numbers, ...sizes }, (_name, value) =>
     typeof value === 'number' ? Math.round(value) : value,
   );
+}
+
+/** Returns the longest time between two of these, in milliseconds. */
+function longestGap(timesMs: number[]): number {
+  const sorted = timesMs.toSorted((one, other) => one - other);
+  return Math.max(0, ...sorted.slice(1).map((timeMs, index) => timeMs - (sorted[index] ?? timeMs)));
 }
 
 const isDegraded = ({ response }: Seen) => response?.headers.get('x-ratelimit-degraded') === 'true';
