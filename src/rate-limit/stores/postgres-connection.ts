@@ -1,6 +1,6 @@
 import net from 'node:net';
 import pg from 'pg';
-import { isConflict } from '../../database/availability.js';
+import { hasCode, isConflict } from '../../database/availability.js';
 import { withinDeadline } from '../../database/deadline.js';
 import { retryConflicts, type Statement } from '../../database/query-runner.js';
 import { configureSession } from '../../database/session.js';
@@ -9,8 +9,8 @@ import { counterStoreError, DEADLINE_MS } from './counter-store.js';
 
 /** It is longer than the deadline, so it ends only statements for whose reply nobody waits any more. */
 const STATEMENT_TIMEOUT_MS = 1000;
-/** The SQLSTATE of a write to a read-only server or session. */
-const READ_ONLY = '25006';
+/** SQLSTATEs of a write to a read-only server or session, and of a connection to a standby (`configureSession`). */
+const READ_ONLY = /^(25006|55000)$/;
 /** The end of retries, early enough for the last one to end before the deadline. */
 const RETRY_MS = 500;
 
@@ -39,7 +39,7 @@ export class PostgresConnection {
         connection.destroy();
       }
       // A standby counts nothing: the store is elsewhere, and this address does not lead there.
-      const isRefused = !connection.isOpen || (error instanceof pg.DatabaseError && error.code === READ_ONLY);
+      const isRefused = !connection.isOpen || hasCode(error, READ_ONLY);
       throw counterStoreError(error, !isRefused);
     }
   }

@@ -10,13 +10,13 @@ import { asNobody, createFolder, reportMissing } from '../programs/programs.js';
 const DEBIAN = '/usr/lib/postgresql';
 const execute = promisify(execFile);
 
-/** The folder with the programs of the oldest version on this machine. */
-const [PROGRAMS] = (existsSync(DEBIAN) ? readdirSync(DEBIAN) : [])
+/** The folder with the programs of the oldest version on this machine, if there is one. */
+export const [POSTGRES_PROGRAMS] = (existsSync(DEBIAN) ? readdirSync(DEBIAN) : [])
   .toSorted()
   .map((major) => path.join(DEBIAN, major, 'bin'));
 
 /** Whether this machine has it. */
-export const hasDebianPostgres = PROGRAMS !== undefined;
+export const hasDebianPostgres = POSTGRES_PROGRAMS !== undefined;
 
 /** Tests on the PostgreSQL of Debian, which has all its programs. Skipped if there is none, but not in CI. */
 export function describeOnDebianPostgres(name: string, tests: () => void): void {
@@ -68,16 +68,7 @@ export class DebianPostgres {
 
   /** Stops all of its processes with SIGSTOP. The kernel still accepts connections, but nothing responds. */
   async freeze(): Promise<void> {
-    const postmaster = await this.postmaster();
-    // It first, so that there are no more of the others.
-    process.kill(postmaster, 'SIGSTOP');
-    this.frozen = [postmaster];
-    for (const child of await listChildren(postmaster)) {
-      // One may have ended meanwhile.
-      if (signal(child, 'SIGSTOP')) {
-        this.frozen.push(child);
-      }
-    }
+    this.frozen = await freezeServer(this.data);
   }
 
   goOn(): void {
@@ -93,9 +84,8 @@ export class DebianPostgres {
   }
 
   /** The process that starts all others. */
-  async postmaster(): Promise<number> {
-    const [pid] = (await readFile(path.join(this.data, 'postmaster.pid'), 'utf8')).split('\n');
-    return Number(pid);
+  postmaster(): Promise<number> {
+    return findPostmaster(this.data);
   }
 
   /** Stops it if it runs, and removes all of it. */
@@ -120,7 +110,7 @@ export class DebianPostgres {
   async shell(commands: string, environment: Record<string, string> = {}): Promise<string> {
     const [program = '', ...args] = asNobody(['sh', '-euc', commands]);
     const env = {
-      PATH: `${PROGRAMS}:${process.env['PATH']}`,
+      PATH: `${POSTGRES_PROGRAMS}:${process.env['PATH']}`,
       HOME: this.folder,
       PGDATA: this.data,
       ...environment,
@@ -130,13 +120,28 @@ export class DebianPostgres {
   }
 }
 
+/** Stops all processes of a server with SIGSTOP. Returns their identifiers. */
+export async function freezeServer(data: string): Promise<number[]> {
+  const postmaster = await findPostmaster(data);
+  // It first, so that there are no more of the others.
+  process.kill(postmaster, 'SIGSTOP');
+  const children = await listChildren(postmaster);
+  // One may have ended meanwhile.
+  return [postmaster, ...children.filter((child) => signal(child, 'SIGSTOP'))];
+}
+
+async function findPostmaster(data: string): Promise<number> {
+  const [pid] = (await readFile(path.join(data, 'postmaster.pid'), 'utf8')).split('\n');
+  return Number(pid);
+}
+
 async function listChildren(pid: number): Promise<number[]> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
   return children.trim().split(/\s+/).filter(Boolean).map(Number);
 }
 
 /** Sends a signal, or only checks if it is 0. Returns whether there is such a process. */
-function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, name);
   } catch (error) {

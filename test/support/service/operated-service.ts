@@ -10,6 +10,9 @@ import { ServiceProcesses } from './service-processes.js';
 export const OPERATED_ROLE = 'animal_store';
 const WIDE = { plan: 'enterprise', perMinute: 10_000_000, perDay: 100_000_000 } as const;
 
+/** A server of PostgreSQL, or several as one. */
+type OperatedServer = Pick<DebianPostgres, 'url' | 'remove'>;
+
 /** The built service on a PostgreSQL of Debian, both run as an operator does. */
 export class OperatedService {
   private readonly replicas = new ServiceProcesses(() => ({
@@ -18,13 +21,13 @@ export class OperatedService {
   }));
 
   private constructor(
-    readonly server: DebianPostgres,
+    private readonly server: OperatedServer,
     /** Its limits are higher than any test needs. */
     readonly key: string,
   ) {}
 
   /** Prepares a database on a server that runs. No replica is started yet. */
-  static async on(server: DebianPostgres): Promise<OperatedService> {
+  static async on(server: OperatedServer): Promise<OperatedService> {
     await query(server.url(), `CREATE ROLE ${OPERATED_ROLE} LOGIN`);
     await query(server.url(), `CREATE DATABASE ${OPERATED_ROLE} OWNER ${OPERATED_ROLE}`);
     const url = server.url(OPERATED_ROLE, OPERATED_ROLE);
