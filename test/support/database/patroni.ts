@@ -241,8 +241,8 @@ async function createNode(name: string, folder: string, store: string): Promise<
 
 /** Returns whether a node has this role, and its server runs (Patroni REST API, "Health check endpoints"). */
 async function isHealthy(node: Node, role: string): Promise<boolean> {
-  const signal = AbortSignal.timeout(500);
-  return (await fetch(`${apiOf(node)}/${role}`, { signal }).catch(() => null))?.status === 200;
+  const timeout = AbortSignal.timeout(500);
+  return (await fetch(`${apiOf(node)}/${role}`, { signal: timeout }).catch(() => null))?.status === 200;
 }
 
 const freeUrl = async () => `http://127.0.0.1:${await getPort({ host: '127.0.0.1' })}`;
