@@ -34,7 +34,7 @@ function toOwner({ id, quota, idempotencyKey }: Request): string {
   return idempotencyKey === null ? id : `the Idempotency-Key ${idempotencyKey} of ${quota}`;
 }
 
-/** No two owners have one record, and all responses to one owner are the same. */
+/** No two owners have one record. All responses to one owner are the same, and all but one are marked as replayed. */
 function checkOwners(acknowledged: Request[], table: string, claim: Claim): void {
   const owners = new Map<string, string>();
   for (const request of acknowledged) {
@@ -49,12 +49,15 @@ function checkOwners(acknowledged: Request[], table: string, claim: Claim): void
       bodies.size === 1,
       () => `${owner} has ${bodies.size} responses: ${responses.map(({ id }) => id).join(', ')}`,
     );
+    const first = responses.filter(({ headers }) => headers.replayed === undefined).map(({ id }) => id);
+    claim.check(first.length <= 1, () => `${owner} was created by each of ${first.join(', ')}`);
   }
 }
 
-/** The table has no record that nobody sent, and none twice. */
+/** The table has no record that nobody sent, none that was denied, and none twice. */
 function checkRows(evidence: Evidence, sent: Request[], table: 'pets' | 'orders', claim: Claim): void {
-  const owners = new Set(sent.map(toOwner));
+  const accepted = sent.filter(({ status }) => status === null || status < 400 || status >= 500);
+  const owners = new Set(accepted.map(toOwner));
   sent.filter(({ receivedMs }) => receivedMs === null).forEach(() => claim.weaken());
   claim.check(
     evidence[table].length <= owners.size,
@@ -64,9 +67,9 @@ function checkRows(evidence: Evidence, sent: Request[], table: 'pets' | 'orders'
     return;
   }
   // A name is sent by one owner only.
-  const names = new Set(sent.map(({ request }) => request?.['name']));
+  const names = new Set(accepted.map(({ request }) => request?.['name']));
   for (const [name, rows] of groupBy(evidence.pets, (row) => row['name'] as string)) {
-    claim.check(names.has(name), () => `nobody sent pets ${rows[0]?.['id']}, "${name}"`);
+    claim.check(names.has(name), () => `pets ${rows[0]?.['id']}, "${name}", was sent by nobody, or denied`);
     claim.check(
       rows.length === 1,
       () => `pets ${rows.map((row) => String(row['id'])).join(', ')} are all "${name}", which one owner sent`,
