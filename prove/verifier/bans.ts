@@ -1,13 +1,13 @@
 import { groupBy } from './group.js';
 import type { Claim } from './claim.js';
-import type { Evidence } from './evidence.js';
-import { type Counted, type History, isCounted, MINUTE_MS } from './history.js';
+import type { Evidence, Request } from './evidence.js';
+import { type Counted, EFFECT_MS, type History, isCounted, MINUTE_MS } from './history.js';
 
 /** The longest time for which a client waits for a response. */
 const PATIENCE_MS = 10_000;
 
 /** A ban starts at the refusal that reaches the limit per minute: of a minute, that many minus one are refused before. */
-export function checkBans({ requests }: Evidence, history: History, claim: Claim): void {
+export function checkBans({ requests, run }: Evidence, history: History, claim: Claim): void {
   for (const [quota, all] of groupBy(
     requests.filter(({ quota: its }) => its !== null),
     (request) => request.quota as string,
@@ -18,6 +18,8 @@ export function checkBans({ requests }: Evidence, history: History, claim: Claim
         ({ code, headers }) =>
           /^(rate_limit_exceeded|api_key_banned)$/.test(code ?? '') && headers.degraded === undefined,
       );
+    const bans = toBans(denied, run.banDurations);
+    bans.forEach((ban) => checkThatBanLasts(ban, all, history, claim));
     const minutes = new Set(
       denied.flatMap(({ sentMs, receivedMs }) =>
         [sentMs, receivedMs].map((ms) => Math.floor(history.toWallMs(ms) / MINUTE_MS)),
@@ -37,7 +39,55 @@ export function checkBans({ requests }: Evidence, history: History, claim: Claim
           sentMs <= toMs &&
           (receivedMs ?? sentMs + PATIENCE_MS) >= fromMs,
       ).length;
-      checkMinute({ quota, minute, fromMs, toMs, unknown }, denied, history, claim);
+      checkMinute({ quota, minute, fromMs, toMs, unknown }, denied, bans, history, claim);
+    }
+  }
+}
+
+/** A ban, by the responses that met it. While it lasts, every response names the same end. */
+interface Ban {
+  firstSentMs: number;
+  firstReceivedMs: number;
+  /** Seconds since the Unix epoch. */
+  endSeconds: number;
+  /** The earliest time at which it started, for each duration that it may have, in milliseconds since the Unix epoch. */
+  startsMs: number[];
+}
+
+function toBans(denied: Counted[], banDurations: number[]): Ban[] {
+  const banned = denied.filter(({ code }) => code === 'api_key_banned');
+  return [...groupBy(banned, ({ headers }) => headers.reset ?? 0)]
+    .map(([endSeconds, responses]) => ({
+      firstSentMs: Math.min(...responses.map(({ sentMs }) => sentMs)),
+      firstReceivedMs: Math.min(...responses.map(({ receivedMs }) => receivedMs)),
+      endSeconds,
+      startsMs: banDurations.map((seconds) => (endSeconds - 1 - seconds) * 1000),
+    }))
+    .toSorted((one, other) => one.firstReceivedMs - other.firstReceivedMs);
+}
+
+/** The shared store allows nothing and counts no refusal from a ban's first response to its end, unless it is lifted or forgotten. */
+function checkThatBanLasts(
+  { firstSentMs, firstReceivedMs, endSeconds }: Ban,
+  all: Request[],
+  history: History,
+  claim: Claim,
+): void {
+  const endMs = history.toMonotonicMs(new Date((endSeconds - 1) * 1000).toISOString());
+  const during = all
+    .filter(isCounted)
+    .filter(
+      ({ sentMs, receivedMs, status, headers }) =>
+        sentMs > firstReceivedMs && receivedMs < endMs && status !== 503 && headers.degraded === undefined,
+    );
+  for (const { id, quota, code, receivedMs } of during) {
+    const isOver =
+      history.mayLiftBan(quota, firstSentMs, receivedMs) ||
+      history.crashes.some(({ startMs }) => startMs >= firstSentMs - EFFECT_MS && startMs <= receivedMs);
+    if (isOver) {
+      claim.weaken();
+    } else {
+      claim.check(code === 'api_key_banned', () => `${id} was not denied by the ban of ${quota} that lasts`);
     }
   }
 }
@@ -54,6 +104,7 @@ interface Minute {
 function checkMinute(
   { quota, minute, fromMs, toMs, unknown }: Minute,
   denied: Counted[],
+  bans: Ban[],
   history: History,
   claim: Claim,
 ): void {
@@ -63,24 +114,12 @@ function checkMinute(
   const refused = denied.filter((each) => each.code === 'rate_limit_exceeded' && mayBeHere(each));
   const isHere = (each: Counted) => history.findWindow(each, MINUTE_MS, each.headers.minute.t) === minute;
   const name = `the minute ${new Date(minute * MINUTE_MS).toISOString()} of ${quota}`;
-  // While it lasts, every response names the same end.
-  const bans = [
-    ...groupBy(
-      denied.filter(({ code }) => code === 'api_key_banned'),
-      ({ headers }) => headers.reset,
-    ).values(),
-  ]
-    .map((responses) => ({
-      firstSentMs: Math.min(...responses.map(({ sentMs }) => sentMs)),
-      firstReceivedMs: Math.min(...responses.map(({ receivedMs }) => receivedMs)),
-    }))
-    .toSorted((one, other) => one.firstReceivedMs - other.firstReceivedMs);
   const forgotten = history.countForgotten(refused, fromMs, toMs);
   const hasCrash = history.crashes.some(({ startMs }) => startMs >= fromMs && startMs <= toMs);
   // A ban of which no response came whole would start the count anew.
   const upTo = (most - 1) * (unknown > 0 ? 2 : 1) + forgotten;
   let beforeMs = -Infinity;
-  for (const { firstSentMs, firstReceivedMs } of bans) {
+  for (const { firstSentMs, firstReceivedMs, startsMs } of bans) {
     const before = refused.filter(({ sentMs }) => sentMs > beforeMs && sentMs < firstReceivedMs);
     beforeMs = firstReceivedMs;
     if (firstReceivedMs < fromMs || firstSentMs > toMs) {
@@ -91,11 +130,13 @@ function checkMinute(
       continue;
     }
     const certain = before.filter(isHere).length;
+    // The response of the refusal that started it may be lost, in a minute before.
+    const mayBeOlder = unknown > 0 && startsMs.some((startMs) => startMs < minute * MINUTE_MS);
     if (unknown > 0 || hasCrash) {
       claim.weaken();
     }
     claim.check(
-      certain <= upTo && (hasCrash || before.length + unknown >= least - 1),
+      certain <= upTo && (hasCrash || mayBeOlder || before.length + unknown >= least - 1),
       () =>
         `${name} started a ban after ${certain} refusals, with ${unknown} unknown requests, of the limit ${least}`,
     );
