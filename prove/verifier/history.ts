@@ -30,19 +30,23 @@ export class History {
   /** When counts of the shared store may have been lost. */
   readonly crashes: Fault[];
   private readonly offsetMs: number;
-  private readonly storeName: string;
+  private readonly storeName: keyof typeof LOSS_MS;
+  private readonly lossMs: number;
   private readonly byQuota: Map<string, Change[]>;
 
   constructor(private readonly evidence: Evidence) {
     const { clock, store } = evidence.run;
     this.offsetMs = clock.nowMs - clock.monotonicMs;
     this.storeName = store === 'postgres' ? 'postgres' : 'redis';
+    this.lossMs = LOSS_MS[this.storeName];
     this.crashes = evidence.faults.filter(
       ({ fault, target }) =>
         (fault === 'store-kill' || fault === 'store-failover') && target.startsWith(this.storeName),
     );
     this.byQuota = groupBy(
-      evidence.changes.toSorted((one, other) => one.sentMs - other.sentMs),
+      evidence.changes
+        .filter((change) => !isRejected(change))
+        .toSorted((one, other) => one.sentMs - other.sentMs),
       ({ quota }) => quota,
     );
   }
@@ -82,7 +86,9 @@ export class History {
 
   /** Returns the limits of a quota that may have been in force at some instant of this time. */
   limitsDuring(quota: string, fromMs: number, toMs: number): Limits {
-    const changes = (this.byQuota.get(quota) ?? []).filter(({ change }) => change !== 'revoke');
+    const changes = (this.byQuota.get(quota) ?? []).filter(
+      ({ change }) => change === 'issue' || change === 'plan',
+    );
     const possible = changes.filter(({ sentMs }, index) => {
       const next = changes.slice(index + 1).find(isAcknowledged);
       return sentMs <= toMs && (next === undefined || (next.receivedMs ?? 0) + EFFECT_MS >= fromMs);
@@ -107,13 +113,17 @@ export class History {
     return before === this.crashes.filter(({ startMs }) => startMs <= receivedMs).length ? before : null;
   }
 
+  /** Returns whether no crash may have forgotten what was counted before this response, when another was sent. */
+  isKept({ receivedMs }: Counted, sentMs: number): boolean {
+    return this.crashes.every(({ startMs }) => startMs > sentMs || receivedMs <= startMs - this.lossMs);
+  }
+
   /** Returns how many of these responses a crash within this time may have forgotten. */
   countForgotten(responses: Counted[], fromMs: number, toMs: number): number {
-    const lossMs = LOSS_MS[this.storeName as keyof typeof LOSS_MS];
     return this.crashes
       .filter(({ startMs }) => startMs >= fromMs && startMs <= toMs)
       .map(({ startMs }) =>
-        responses.filter(({ sentMs, receivedMs }) => receivedMs > startMs - lossMs && sentMs <= startMs),
+        responses.filter(({ sentMs, receivedMs }) => receivedMs > startMs - this.lossMs && sentMs <= startMs),
       )
       .reduce((sum, { length }) => sum + length, 0);
   }
@@ -143,6 +153,11 @@ export class History {
         (endMs ?? Infinity) >= fromMs,
     ).length;
   }
+}
+
+/** Whether a change was answered by an error that tells that it did not happen. */
+function isRejected({ receivedMs, status }: Change): boolean {
+  return receivedMs !== null && status !== null && status >= 400 && status < 500;
 }
 
 export function isAcknowledged({ receivedMs, status }: Pick<Change, 'receivedMs' | 'status'>): boolean {

@@ -31,6 +31,7 @@ export function checkWindows(
       if (lost.get(group.quota)?.some(({ sentMs }) => sentMs >= group.fromMs && sentMs <= group.toMs)) {
         claims.limits.weaken();
       }
+      checkKept(name, group.responses, window, history, claims.exceptions);
       for (const epoch of groupBy(group.responses, (response) => history.findEpoch(response))) {
         if (epoch[0] === null) {
           epoch[1].forEach(() => claims.remaining.weaken());
@@ -155,6 +156,27 @@ function checkRemaining(name: string, responses: Counted[], window: Window, clai
         `${id} was sent after the response to ${latest?.id}, but reports no less remaining in ${name}: ${r}`,
     );
     seen.set(used(response), response);
+  }
+}
+
+/** After a crash the count goes on from what was counted before the time that the crash may have forgotten. */
+function checkKept(name: string, responses: Counted[], window: Window, history: History, claim: Claim): void {
+  const used = ({ headers }: Counted) => headers[window.name].q - headers[window.name].r;
+  for (const { startMs } of history.crashes) {
+    const later = responses.filter(({ sentMs }) => sentMs > startMs);
+    const kept = responses.filter(
+      (response) => response.receivedMs < startMs && history.isKept(response, startMs),
+    );
+    if (later.length === 0 || kept.length === 0) {
+      continue;
+    }
+    const least = later.reduce((one, other) => (used(other) < used(one) ? other : one));
+    const most = kept.reduce((one, other) => (used(other) > used(one) ? other : one));
+    claim.check(
+      used(least) > used(most),
+      () =>
+        `${least.id} reports that a crash forgot ${most.id} in ${name}, though it was counted long before`,
+    );
   }
 }
 

@@ -193,6 +193,18 @@ describe('verify finds by the claim about creations', () => {
     expect(broken()).toEqual(['c']);
   });
 
+  it('a record of a denied request', () => {
+    create('Rex', { recordId: null, status: 429, code: 'rate_limit_exceeded', headers: {} });
+    expect(broken()).toEqual(['c']);
+  });
+
+  it('two first responses to one Idempotency-Key', () => {
+    create('Rex', { idempotencyKey: 'once' });
+    create('Rex', { idempotencyKey: 'once' }, '1');
+    evidence.pets.pop();
+    expect(broken()).toEqual(['c']);
+  });
+
   it('an animal that nobody sent', () => {
     evidence.pets.push({ id: '9', name: 'Tom', category_id: '7', status: null });
     expect(broken()).toEqual(['c']);
@@ -228,6 +240,16 @@ describe('verify finds by the claim about bans', () => {
     expect(broken()).toEqual(['e']);
   });
 
+  it('a request that is allowed while a ban lasts', () => {
+    useUp();
+    refuse();
+    refuse();
+    const { headers } = refuse('api_key_banned');
+    Object.assign(headers, { reset: NOON_MS / 1000 + 120 });
+    add({ sentMs: MINUTE_MS + 61_000 }, 1, LIMIT + 1);
+    expect(broken()).toEqual(['e']);
+  });
+
   it('a ban that does not start', () => {
     useUp();
     [1, 2, 3].forEach(() => refuse());
@@ -240,6 +262,14 @@ describe('verify finds by the claim about exceptions', () => {
     const request = add({});
     request.headers.degraded = true;
   };
+
+  it('a crash that forgot more than its last second, though no limit is exceeded', () => {
+    useUp();
+    evidence.faults.push(fault({ startMs: MINUTE_MS + 5000, endMs: MINUTE_MS + 5100 }));
+    add({ sentMs: MINUTE_MS + 6000 }, LIMIT - 1, LIMIT + 1);
+    evidence.requests.splice(0, 1);
+    expect(broken()).toEqual(['f']);
+  });
 
   it('a local decision while nothing kept the replica from its store', () => {
     decideLocally();
@@ -258,8 +288,8 @@ describe('verify finds by the claim about exceptions', () => {
     useUp();
     evidence.faults.push(fault({ startMs: MINUTE_MS + 3000, endMs: MINUTE_MS + 3100 }));
     [1, 2].forEach((used) => add({ sentMs: MINUTE_MS + 4000 + used * 10 }, used));
-    // The crash may have forgotten the last second, in which nothing was allowed.
-    expect(broken()).toEqual(['a']);
+    // The crash may have forgotten the last second, in which nothing was allowed, but the counts before are gone.
+    expect(broken()).toEqual(['a', 'f']);
     evidence.requests[LIMIT - 1]!.receivedMs = MINUTE_MS + 2500;
     expect(broken()).toEqual(['f']);
   });
@@ -281,6 +311,29 @@ describe('verify does not call a violation', () => {
     add({ headers: { ...add({}, 2).headers, minute: { q: 2, r: 0, t: 59 } } }, 2);
     evidence.requests.splice(-2, 1);
     expect(broken()).toEqual([]);
+  });
+
+  it('a limit of a change whose response was lost, after another change that names the limit before', () => {
+    const lost = change({ perMinute: 5, receivedMs: null, status: null });
+    evidence.changes.push(lost, change({ change: 'liftBan', sentMs: MINUTE_MS + 100 }));
+    const { headers } = add({ sentMs: MINUTE_MS + 5000 });
+    Object.assign(headers.minute!, { q: 5, r: 4 });
+    expect(broken()).toEqual([]);
+    lost.receivedMs = MINUTE_MS + 50;
+    lost.status = 404;
+    expect(broken()).toEqual(['a']);
+  });
+
+  it('a ban that is first seen in the minute after the refusal that started it', () => {
+    [1, 2, 3].forEach((used) => add({ sentMs: MINUTE_MS + 57_000 + used * 100 }, used));
+    [58_000, 58_100].forEach((ms) =>
+      add({ sentMs: MINUTE_MS + ms, status: 429, code: 'rate_limit_exceeded' }, LIMIT),
+    );
+    add({ sentMs: MINUTE_MS + 59_900, receivedMs: null, status: null, headers: {} });
+    const { headers } = add({ sentMs: MINUTE_MS + 60_200, status: 429, code: 'api_key_banned' }, LIMIT);
+    Object.assign(headers, { reset: NOON_MS / 1000 + 65 });
+    expect(broken()).toEqual([]);
+    expect(claim('e').weakened).toBeGreaterThan(0);
   });
 
   it('a revoked key that is served within the second', () => {
