@@ -63,6 +63,7 @@ export interface ChangeLine {
 export interface FaultLine {
   kind: 'fault';
   startMs: number;
+  causedMs: number | null;
   endMs: number | null;
   fault: string;
   target: string;

@@ -29,10 +29,18 @@ export class Faults {
   async run(planned: PlannedFault, pause: (ms: number) => Promise<void>): Promise<void> {
     const { fault, target, lastsMs } = planned;
     const driver = this.driver(planned);
-    const line: FaultLine = { kind: 'fault', startMs: monotonicMs(), endMs: null, fault, target };
+    const line: FaultLine = {
+      kind: 'fault',
+      startMs: monotonicMs(),
+      causedMs: null,
+      endMs: null,
+      fault,
+      target,
+    };
     this.seen.push(line);
     try {
       await driver.cause();
+      line.causedMs = monotonicMs();
       await pause(lastsMs);
       await driver.undo();
       line.endMs = monotonicMs();

@@ -51,6 +51,7 @@ export interface Change {
 export interface Fault {
   kind: 'fault';
   startMs: number;
+  causedMs: number | null;
   endMs: number | null;
   fault: string;
   target: string;
@@ -105,7 +106,7 @@ const FIELDS: Record<string, Record<string, string>> = {
     perDay: 'number',
     status: 'number?',
   },
-  fault: { startMs: 'number', endMs: 'number?', fault: 'string', target: 'string' },
+  fault: { startMs: 'number', causedMs: 'number?', endMs: 'number?', fault: 'string', target: 'string' },
 };
 
 /**

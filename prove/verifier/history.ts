@@ -27,8 +27,8 @@ interface Limits {
 
 /** What is known of a run: when something was, and what was in force. Times are milliseconds of the monotonic clock. */
 export class History {
-  /** When counts of the shared store may have been lost. */
-  readonly crashes: Fault[];
+  /** When counts of the shared store may have been lost: at some instant of each of these times. */
+  readonly crashes: { startMs: number; endMs: number }[];
   private readonly offsetMs: number;
   private readonly storeName: keyof typeof LOSS_MS;
   private readonly lossMs: number;
@@ -39,10 +39,12 @@ export class History {
     this.offsetMs = clock.nowMs - clock.monotonicMs;
     this.storeName = store === 'postgres' ? 'postgres' : 'redis';
     this.lossMs = LOSS_MS[this.storeName];
-    this.crashes = evidence.faults.filter(
-      ({ fault, target }) =>
-        (fault === 'store-kill' || fault === 'store-failover') && target.startsWith(this.storeName),
-    );
+    this.crashes = evidence.faults
+      .filter(
+        ({ fault, target }) =>
+          (fault === 'store-kill' || fault === 'store-failover') && target.startsWith(this.storeName),
+      )
+      .map(({ startMs, causedMs }) => ({ startMs, endMs: causedMs ?? Infinity }));
     this.byQuota = groupBy(
       evidence.changes
         .filter((change) => !isRejected(change))
@@ -109,7 +111,7 @@ export class History {
 
   /** Returns the number of crashes before a response, or null for one that was in flight during a crash. */
   findEpoch({ sentMs, receivedMs }: Counted): number | null {
-    const before = this.crashes.filter(({ startMs }) => startMs <= sentMs).length;
+    const before = this.crashes.filter(({ endMs }) => endMs <= sentMs).length;
     return before === this.crashes.filter(({ startMs }) => startMs <= receivedMs).length ? before : null;
   }
 
@@ -122,8 +124,8 @@ export class History {
   countForgotten(responses: Counted[], fromMs: number, toMs: number): number {
     return this.crashes
       .filter(({ startMs }) => startMs >= fromMs && startMs <= toMs)
-      .map(({ startMs }) =>
-        responses.filter(({ sentMs, receivedMs }) => receivedMs > startMs - this.lossMs && sentMs <= startMs),
+      .map(({ startMs, endMs }) =>
+        responses.filter(({ sentMs, receivedMs }) => receivedMs > startMs - this.lossMs && sentMs <= endMs),
       )
       .reduce((sum, { length }) => sum + length, 0);
   }

@@ -49,6 +49,7 @@ function change(fields: Partial<Change>): Change {
 const fault = (fields: Partial<Fault>): Fault => ({
   kind: 'fault',
   startMs: MINUTE_MS,
+  causedMs: fields.startMs ?? MINUTE_MS,
   endMs: MINUTE_MS + 100,
   fault: 'store-kill',
   target: 'postgres',
@@ -347,6 +348,17 @@ describe('verify does not call a violation', () => {
     evidence.faults.push(fault({ startMs: MINUTE_MS + 1100, endMs: MINUTE_MS + 1150 }));
     add({ sentMs: MINUTE_MS + 1200 }, 1, 2);
     expect(broken()).toEqual([]);
+  });
+
+  it('a remaining count that was reported while a server was being killed, and forgotten', () => {
+    evidence.faults.push(
+      fault({ startMs: MINUTE_MS + 1000, causedMs: MINUTE_MS + 1040, endMs: MINUTE_MS + 1100 }),
+    );
+    add({ sentMs: MINUTE_MS + 1010 }, 1);
+    add({ sentMs: MINUTE_MS + 1200 }, 1, 2);
+    expect(broken()).toEqual([]);
+    evidence.faults[0]!.causedMs = MINUTE_MS + 1000;
+    expect(broken()).toEqual(['b']);
   });
 });
 
