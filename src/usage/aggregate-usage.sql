@@ -30,24 +30,6 @@ batch AS MATERIALIZED (
 emptied AS (
   UPDATE usage_batches SET size = 0, entries = '[]' FROM batch WHERE usage_batches.id = batch.id
 ),
--- Hours and days are then sums of fewer rows.
-by_minute AS (
-  SELECT
-    "keyId", "quotaId", minute, operation, deprecated,
-    sum(succeeded) AS succeeded,
-    sum(redirected) AS redirected,
-    sum("clientErrors") AS client_errors,
-    sum("serverErrors") AS server_errors,
-    sum(refusals) AS refusals,
-    max("lastAtMs") AS last_at_ms
-  FROM
-    batch,
-    json_to_recordset(entries) AS entry (
-      "keyId" uuid, "quotaId" uuid, minute int, operation text, deprecated boolean,
-      succeeded int, redirected int, "clientErrors" int, "serverErrors" int, refusals int, "lastAtMs" bigint
-    )
-  GROUP BY 1, 2, 3, 4, 5
-),
 aggregated AS (
   INSERT INTO usage AS stored (
     key_id, period, starts_at, operation, deprecated,
@@ -63,12 +45,16 @@ aggregated AS (
     min("quotaId"::text)::uuid,
     sum(succeeded),
     sum(redirected),
-    sum(client_errors),
-    sum(server_errors),
+    sum("clientErrors"),
+    sum("serverErrors"),
     sum(refusals),
-    to_timestamp(max(last_at_ms) / 1000::float8)
+    to_timestamp(max("lastAtMs") / 1000::float8)
   FROM
-    by_minute,
+    batch,
+    json_to_recordset(entries) AS entry (
+      "keyId" uuid, "quotaId" uuid, minute int, operation text, deprecated boolean,
+      succeeded int, redirected int, "clientErrors" int, "serverErrors" int, refusals int, "lastAtMs" bigint
+    ),
     (VALUES ('minute'::usage_period, 1), ('hour', 60), ('day', 24 * 60)) AS lengths (period, length)
   GROUP BY 1, 2, 3, 4, 5
   ORDER BY 1, 2, 3, 4, 5
