@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
+import { OVERLAP_MAX_SECONDS } from '../admin/keys/key.schemas.js';
 import { parseDuration } from '../settings/duration.js';
 
 const INT32_MAX = 2_147_483_647;
@@ -25,5 +26,12 @@ export function wholeNumber(max: number) {
 
 export const positiveInteger = wholeNumber(INT32_MAX);
 
-/** Parses a duration to milliseconds. */
-export const duration = parsedBy(z.string().transform(parseDuration).pipe(z.number(DURATION_MESSAGE)));
+/** Parses the overlap of a rotation, a duration, to seconds. */
+export const overlap = parsedBy(
+  z
+    .string()
+    .transform(parseDuration)
+    .pipe(z.number(DURATION_MESSAGE))
+    .transform((overlapMs) => overlapMs / 1000)
+    .pipe(z.number().max(OVERLAP_MAX_SECONDS, 'must be 365 days at the most')),
+);

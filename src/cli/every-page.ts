@@ -1,15 +1,16 @@
 /** The entries of a page, few enough for one statement. */
-export const PAGE = 1000;
+const PAGE = 1000;
 
-/** Reads all pages of a list, of which `read` returns the one after an entry, and returns their entries. */
-export async function everyPage<Entry>(
-  read: (limit: number, last: Entry | undefined) => Promise<Entry[]>,
+/** Reads all pages of a list, each by `read` after the last position of the page before, and returns their entries. */
+export async function everyPage<Entry, Position = Entry>(
+  read: (limit: number, after: Position | undefined) => Promise<{ entries: Entry[]; last: Position | null }>,
 ): Promise<Entry[]> {
   const all: Entry[] = [];
-  let page: Entry[];
+  let after: Position | undefined;
   do {
-    page = await read(PAGE, all.at(-1));
-    all.push(...page);
-  } while (page.length === PAGE);
+    const { entries, last } = await read(PAGE, after);
+    all.push(...entries);
+    after = last ?? undefined;
+  } while (after !== undefined);
   return all;
 }

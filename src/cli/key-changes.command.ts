@@ -1,8 +1,10 @@
+import type { INestApplicationContext } from '@nestjs/common';
 import { type Command, Option } from 'commander';
+import { KeyReader } from '../admin/keys/key-reader.service.js';
 import { type CreateKeyInput, type Key, keyName, keyNote } from '../admin/keys/key.schemas.js';
 import { KeyService } from '../admin/keys/key.service.js';
 import { instant } from '../schemas/instant.js';
-import { duration, parsedBy, positiveInteger } from './arguments.js';
+import { overlap, parsedBy, positiveInteger } from './arguments.js';
 import { changeCommand, type ChangeOptions, withServices } from './command.js';
 import { findKeyId } from './key-id.js';
 import { issuedOutput, keyOutput, keyText, limitsText } from './key-output.js';
@@ -44,8 +46,8 @@ export const keyChanges: Command[] = [
     .option('--no-note', 'remove the note')
     .hook('preAction', requireLabel)
     .action(
-      changeKey((keys, id, { name, note, as }: LabelOptions) =>
-        keys.label(id, { name, note: note === false ? null : note }, as),
+      changeKey((services, id, { name, note, as }: LabelOptions) =>
+        services.get(KeyService).label(id, { name, note: note === false ? null : note }, as),
       ),
     ),
 
@@ -53,8 +55,8 @@ export const keyChanges: Command[] = [
     .argument('<id>', 'id of the key')
     .addOption(
       new Option('--overlap <duration>', 'how long both keys work, such as 90s, 30m, 24h, 7d, or 0')
-        .argParser(duration)
-        .default(duration(OVERLAP_DEFAULT), OVERLAP_DEFAULT),
+        .argParser(overlap)
+        .default(overlap(OVERLAP_DEFAULT), OVERLAP_DEFAULT),
     )
     .option(
       '--expires <instant>',
@@ -64,11 +66,10 @@ export const keyChanges: Command[] = [
     .action(
       withServices(
         async (services, text: string, options: ChangeOptions & { overlap: number; expires?: Date }) => {
-          const keys = services.get(KeyService);
           const id = await findKeyId(services, text);
-          const { overlap: overlapMs, expires: expiresAt, as } = options;
-          const issued = await keys.rotate(id, { overlapMs, expiresAt }, as);
-          const old = await keys.find(id);
+          const { overlap: overlapSeconds, expires: expiresAt, as } = options;
+          const issued = await services.get(KeyService).rotate(id, { overlapSeconds, expiresAt }, as);
+          const old = await services.get(KeyReader).find(id);
           const end = old.state === 'rotating' ? `works until ${old.expiresAt}` : 'no longer works';
           return issuedOutput(issued, `The old key ${end}.`);
         },
@@ -79,12 +80,12 @@ export const keyChanges: Command[] = [
     .argument('<id>', 'id of the key')
     .option('--yes', 'do not ask for confirmation')
     .action(
-      changeKey(async (keys, id, options: ChangeOptions) => {
-        const key = await keys.find(id);
+      changeKey(async (services, id, options: ChangeOptions) => {
+        const key = await services.get(KeyReader).find(id);
         if (key.revokedAt === null) {
           await confirm(`Revoke ${keyText(key)} immediately and permanently?`, options);
         }
-        return keys.revoke(id, options.as);
+        return services.get(KeyService).revoke(id, options.as);
       }),
     ),
 
@@ -101,29 +102,29 @@ export const keyChanges: Command[] = [
     )
     .hook('preAction', requireBothLimitsOrNone)
     .action(
-      changeKey(async (keys, id, plan: string, options: ChangeOptions & OwnLimits) => {
+      changeKey(async (services, id, plan: string, options: ChangeOptions & OwnLimits) => {
         const { perMinute, perDay } = options;
-        const key = await keys.find(id);
+        const key = await services.get(KeyReader).find(id);
         const own = perMinute && perDay ? `, ${limitsText({ perMinute, perDay })}` : '';
         await confirm(
           `Move ${keyText(key)} from plan ${key.plan}, ${limitsText(key)}, to plan ${plan}${own}?`,
           options,
         );
-        return keys.changePlan(id, { plan, perMinute, perDay }, options.as);
+        return services.get(KeyService).changePlan(id, { plan, perMinute, perDay }, options.as);
       }),
     ),
 
   changeCommand('unban', 'end the ban of a key immediately')
     .argument('<id>', 'id of the key')
-    .action(changeKey((keys, id, { as }: ChangeOptions) => keys.unban(id, as))),
+    .action(changeKey((services, id, { as }: ChangeOptions) => services.get(KeyService).unban(id, as))),
 ];
 
 /** Returns the action of a command that changes a key, and prints it afterwards. */
 function changeKey<Rest extends unknown[]>(
-  change: (keys: KeyService, id: string, ...rest: Rest) => Promise<Key>,
+  change: (services: INestApplicationContext, id: string, ...rest: Rest) => Promise<Key>,
 ) {
   return withServices(async (services, id: string, ...rest: Rest) =>
-    keyOutput(await change(services.get(KeyService), await findKeyId(services, id), ...rest)),
+    keyOutput(await change(services, await findKeyId(services, id), ...rest)),
   );
 }
 

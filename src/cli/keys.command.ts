@@ -7,7 +7,7 @@ import { instant } from '../schemas/instant.js';
 import { uuidParameter } from '../schemas/uuid.js';
 import { parsedBy } from './arguments.js';
 import { command, group, withServices } from './command.js';
-import { PAGE } from './every-page.js';
+import { everyPage } from './every-page.js';
 import { keyChanges } from './key-changes.command.js';
 import { findKeyId, idCell } from './key-id.js';
 import { keyOutput } from './key-output.js';
@@ -38,14 +38,10 @@ const keyReads: Command[] = [
     )
     .action(
       withServices(async (services, filters: Omit<KeyQuery, 'limit' | 'cursor'>) => {
-        const all: KeyWithUsage[] = [];
-        let cursor: KeyPosition | undefined;
-        do {
-          const { keys, next } = await services.get(KeyReader).page({ ...filters, limit: PAGE, cursor });
-          all.push(...keys);
-          cursor = next ?? undefined;
-        } while (cursor !== undefined);
-        return { value: all, text: () => tableText(all.map(toRow)) };
+        const keys = await everyPage<KeyWithUsage, KeyPosition>((limit, cursor) =>
+          services.get(KeyReader).page({ ...filters, limit, cursor }),
+        );
+        return { value: keys, text: () => tableText(keys.map(toRow)) };
       }),
     ),
 

@@ -40,7 +40,7 @@ export const plansCommand = group('plans', 'plans and their limits', [
 ]);
 
 function findPlans(services: INestApplicationContext): Promise<Plan[]> {
-  return everyPage(async (limit, last) => (await services.get(PlanService).page(limit, last?.name)).entries);
+  return everyPage<Plan>((limit, last) => services.get(PlanService).page(limit, last?.name));
 }
 
 function plansText(plans: Plan[]): string {

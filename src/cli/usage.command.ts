@@ -48,9 +48,8 @@ export const usageCommand = command(
   .action(
     withServices(async (services, id: string | undefined, filters: Omit<UsageQuery, 'limit'>) => {
       const keyId = await findGivenKeyId(services, id);
-      const usage = await everyPage<Usage>(
-        async (limit, cursor) =>
-          (await services.get(UsageService).page({ ...filters, limit, cursor }, keyId)).entries,
+      const usage = await everyPage<Usage>((limit, cursor) =>
+        services.get(UsageService).page({ ...filters, limit, cursor }, keyId),
       );
       const text = async () => {
         const names = await services.get(KeyReader).findNames(usage.map((entry) => entry.keyId));
@@ -66,8 +65,8 @@ export const deprecationsCommand = command(
   'list the keys that called deprecated operations, with the number and time of their calls',
 ).action(
   withServices(async (services) => {
-    const calls = await everyPage<DeprecatedCalls>(
-      async (limit, last) => (await services.get(UsageRepository).deprecatedCalls(limit, last)).entries,
+    const calls = await everyPage<DeprecatedCalls>((limit, last) =>
+      services.get(UsageRepository).deprecatedCalls(limit, last),
     );
     return { value: calls, text: () => entriesText(calls) };
   }),

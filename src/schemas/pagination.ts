@@ -47,6 +47,13 @@ export const once = (message: string) => ({
   error: ({ input }: { input?: unknown }) => (Array.isArray(input) ? 'must be given once' : message),
 });
 
+/** Returns the schema of a query parameter that is one of these values. */
+export const enumParameter = <const Values extends readonly string[]>(values: Values, description: string) =>
+  z
+    .enum(values, once(`must be one of ${values.join(', ')}`))
+    .optional()
+    .meta({ description });
+
 /** Returns the schema of a query parameter that is an integer from 1 to `max`. */
 export function countParameter(max: number, byDefault: number, description: string) {
   const message = `must be an integer from 1 to ${max}`;

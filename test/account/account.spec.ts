@@ -105,7 +105,7 @@ describe('GET /v1/usage', () => {
     old = await store.issue({ plan: 'enterprise', perMinute: 3, perDay: 1000 });
     await get('/v1/pets', old);
     store.clock.travelTo(NOON);
-    next = await rotate(old, { overlapMs: DAY_MS });
+    next = await rotate(old, { overlapSeconds: DAY_MS / 1000 });
     const other = await store.issue(UNLIMITED);
     await get('/v1/pets', other);
     await get('/v1/pets', old);

@@ -185,10 +185,11 @@ describe('GET /admin/keys with an invalid cursor', () => {
 
   it.each([
     ['of another order', 'created', `name|${UUID}|Ann`, of('name')],
-    ['of another order', 'name', UUID, of('created')],
+    ['of another order', 'name', `created|${UUID}|`, of('created')],
     ['of another order', '-created', `expires|${UUID}|`, of('expires')],
     ...[
-      `created|${UUID}|`,
+      UUID,
+      `created|${UUID}|x`,
       `age|${UUID}|`,
       `name|x|Ann`,
       `name|${UUID}|a\0b`,

@@ -136,7 +136,7 @@ describe.each([
   it('ends by that clock when it is rotated, and cannot be rotated after its end', async () => {
     await expireIn(600);
     const keys = replica.app.get(KeyService);
-    await keys.rotate(id, { overlapMs: 500 }, TERMINAL);
+    await keys.rotate(id, { overlapSeconds: 0.5 }, TERMINAL);
     const [row] = await replica.database.query<{ left: number }>(
       `SELECT extract(epoch FROM expires_at - now())::float8 AS left FROM api_keys WHERE id = $1`,
       [id],

@@ -493,6 +493,7 @@ describe('a command', () => {
     [`${ISSUE} --expires 2999-01-01`, 'It must be a date-time with its offset'],
     [`${ISSUE} --colour red`, "unknown option '--colour'"],
     [`keys rotate ${NOBODY} --overlap soon`, 'It must be a duration such as 90s, 30m, 24h or 7d'],
+    [`keys rotate ${NOBODY} --overlap 366d`, 'It must be 365 days at the most'],
     ['keys rotate', "missing required argument 'id'"],
     [`keys show ${NOBODY} ${NOBODY}`, 'too many arguments'],
     [`keys plan ${NOBODY} pro --per-day 5`, '--per-minute and --per-day go together'],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseInt64 } from '../../schemas/int64.js';
 import { instantParameter } from '../../schemas/instant.js';
-import { cursorParameter, limitParameter, once } from '../../schemas/pagination.js';
+import { cursorParameter, enumParameter, limitParameter } from '../../schemas/pagination.js';
 import { dateTime, lineParameter, KEY_NAME_MAX_LENGTH, plainText } from '../../schemas/text-schemas.js';
 import { uuidParameter } from '../../schemas/uuid.js';
 import { ACTIONS, terminalActor } from './audit.js';
@@ -47,10 +47,7 @@ export const auditActor = lineParameter('Only events of exactly this actor.', AC
 export const AuditQuery = z.object({
   limit: limitParameter('Maximum number of events returned.'),
   actor: auditActor.optional(),
-  action: z
-    .enum(ACTIONS, once(`must be one of ${ACTIONS.join(', ')}`))
-    .optional()
-    .meta({ description: 'Only events of this action.' }),
+  action: enumParameter(ACTIONS, 'Only events of this action.'),
   key: uuidParameter('Only events on the key with this identifier.'),
   since: instantParameter('Only events of this time or later.'),
   until: instantParameter('Only events before this time.'),

@@ -49,13 +49,13 @@ const SORT_ORDERS: Record<KeySort, SortOrder> = {
   },
 };
 
-/** Returns the keys of a page at `nowMs`, and the position after which the next page begins, or null on the last page. */
+/** Returns the keys of a page at `nowMs`, and the position of the last one, or null on the last page. */
 export async function findKeyPage(
   database: Database,
   query: KeyQuery,
   bannedQuotas: string[],
   nowMs: number,
-): Promise<{ records: KeyRecord[]; next: KeyPosition | null }> {
+): Promise<{ records: KeyRecord[]; last: KeyPosition | null }> {
   const { limit, sort = 'created', cursor } = query;
   const { value, by, isAfter } = SORT_ORDERS[sort];
   const rows = await database.$queryRaw<{ id: string; value: string | Date | null }[]>`
@@ -72,7 +72,7 @@ export async function findKeyPage(
   return {
     // A key that was deleted by hand meanwhile is left out.
     records: ids.flatMap((id) => byId.get(id) ?? []),
-    next: last === undefined ? null : { sort, id: last.id, value: toText(last.value) },
+    last: last === undefined ? null : { sort, id: last.id, value: toText(last.value) },
   };
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PLAN_NAME_MAX_LENGTH, isPlanName } from '../../rate-limit/rules/plan-name.js';
 import { instant, instantParameter } from '../../schemas/instant.js';
-import { cursorParameter, limitParameter, once } from '../../schemas/pagination.js';
+import { cursorParameter, enumParameter, limitParameter, once } from '../../schemas/pagination.js';
 import { lineParameter } from '../../schemas/text-schemas.js';
 import { isUuid, uuidParameter } from '../../schemas/uuid.js';
 import { KEY_STATES } from './key.schemas.js';
@@ -10,12 +10,10 @@ import { KEY_STATES } from './key.schemas.js';
 const SEARCH_MAX_LENGTH = 64;
 /** The length of a cursor with the longest name. */
 const CURSOR_MAX_LENGTH = 1536;
-const STATE_MESSAGE = `must be one of ${KEY_STATES.join(', ')}`;
 const PLAN_MESSAGE = 'must be the name of a plan';
 const SORT_DEFAULT = 'created';
 export const KEY_SORTS = [SORT_DEFAULT, '-created', 'name', 'lastUsed', 'expires'] as const;
 export type KeySort = (typeof KEY_SORTS)[number];
-const SORT_MESSAGE = `must be one of ${KEY_SORTS.join(', ')}`;
 const SEPARATOR = '|';
 
 /** The position of a key in an order. */
@@ -31,22 +29,19 @@ const sortedInstant = z.literal('').or(instant.transform((value) => value.toISOS
 
 /** The values of a cursor's text, which a client may have forged. */
 const SORTED_VALUES: Record<KeySort, z.ZodType<string>> = {
-  created: z.never(),
+  created: z.literal(''),
   '-created': z.literal(''),
   name: z.string().refine((name) => !name.includes('\0')),
   lastUsed: sortedInstant,
   expires: sortedInstant,
 };
 
-/** Returns the position as the text of a cursor: that of the default order is the id alone. */
+/** Returns the position as the text of a cursor. */
 export function keyPositionText({ sort, id, value }: KeyPosition): string {
-  return sort === SORT_DEFAULT ? id : [sort, id, value ?? ''].join(SEPARATOR);
+  return [sort, id, value ?? ''].join(SEPARATOR);
 }
 
 function readKeyPosition(text: string): KeyPosition | null {
-  if (isUuid(text)) {
-    return { sort: SORT_DEFAULT, id: text, value: null };
-  }
   const [given, id = '', ...values] = text.split(SEPARATOR);
   const sort = KEY_SORTS.find((each) => each === given);
   if (sort === undefined || !isUuid(id)) {
@@ -71,10 +66,7 @@ export const KeyQuery = z
       .meta({ description: 'Only keys on this plan.', maxLength: PLAN_NAME_MAX_LENGTH }),
     quota: uuidParameter('Only keys of this quota.'),
     search: keySearch.optional(),
-    state: z
-      .enum(KEY_STATES, once(STATE_MESSAGE))
-      .optional()
-      .meta({ description: 'Only keys in this state.' }),
+    state: enumParameter(KEY_STATES, 'Only keys in this state.'),
     banned: z
       .enum(['true', 'false'], once('must be true or false'))
       .transform((value) => value === 'true')
@@ -85,15 +77,11 @@ export const KeyQuery = z
     unusedSince: instantParameter(
       'Only valid keys that were issued before this time and have sent no request since. Requests are kept for 400 days.',
     ),
-    sort: z
-      .enum(KEY_SORTS, once(SORT_MESSAGE))
-      .optional()
-      .meta({
-        description:
-          'The order: `created` is oldest first, `-created` newest first, `name` by name, `lastUsed` by the last request, most ' +
-          'recent first, and `expires` soonest first. Keys that were never used, or never expire, are last.',
-        default: SORT_DEFAULT,
-      }),
+    sort: enumParameter(
+      KEY_SORTS,
+      'The order: `created` is oldest first, `-created` newest first, `name` by name, `lastUsed` by the last request, most ' +
+        'recent first, and `expires` soonest first. Keys that were never used, or never expire, are last.',
+    ).meta({ default: SORT_DEFAULT }),
     /** The page begins after this key. */
     cursor: cursorParameter(readKeyPosition, CURSOR_MAX_LENGTH),
   })

@@ -34,14 +34,14 @@ export class KeyReader {
     return key as KeyWithUsage;
   }
 
-  /** Returns one page of the keys, and the position after which the next one begins, or null on the last page. */
-  async page(query: KeyQuery): Promise<{ keys: KeyWithUsage[]; next: KeyPosition | null }> {
+  /** Returns one page of the keys, and the position of the last one, or null on the last page. */
+  async page(query: KeyQuery): Promise<{ entries: KeyWithUsage[]; last: KeyPosition | null }> {
     const bans = await this.counters.bans();
     const bannedQuotas = [...bans.keys()].flatMap((bucketKey) => parseQuotaId(bucketKey) ?? []);
     await this.aggregateUsage();
-    const { records, next } = await findKeyPage(this.database, query, bannedQuotas, this.clock.now());
-    const keys = await this.withUsage(records, (quotaId) => bans.get(quotaBucketKey(quotaId)) ?? null);
-    return { keys, next };
+    const { records, last } = await findKeyPage(this.database, query, bannedQuotas, this.clock.now());
+    const entries = await this.withUsage(records, (quotaId) => bans.get(quotaBucketKey(quotaId)) ?? null);
+    return { entries, last };
   }
 
   /**
@@ -89,12 +89,12 @@ export class KeyReader {
 
   private async withUsage(
     records: KeyRecord[],
-    banEndOf: (quotaId: string) => Date | null,
+    findBan: (quotaId: string) => Date | null,
   ): Promise<KeyWithUsage[]> {
     const nowMs = this.clock.now();
     const usage = await usageOfKeys(this.database, records, nowMs);
     return records.map((record) => ({
-      ...keyView(record, banEndOf(record.quotaId), nowMs),
+      ...keyView(record, findBan(record.quotaId), nowMs),
       ...usage.get(record.id)!,
     }));
   }

@@ -17,21 +17,12 @@ import {
   type IssuedKey,
   type Key,
   type KeyLabelChange,
-  OVERLAP_MAX_SECONDS,
+  type RotateKeyInput,
 } from './key.schemas.js';
 import { KEY, type KeyRecord, keyState, keyView, planFields } from './key.view.js';
 import { quotaColumns } from './quota-plan.js';
 
-const DEFAULT_OVERLAP_MS = 24 * 60 * 60 * 1000;
-const OVERLAP_MAX_MS = OVERLAP_MAX_SECONDS * 1000;
-
-/** Options for the rotation of a key. */
-interface RotationOptions {
-  /** The time for which both keys work, in milliseconds; 24 hours by default. */
-  overlapMs?: number | undefined;
-  /** When the successor expires; by default, when the old key was to expire. */
-  expiresAt?: Date | undefined;
-}
+const OVERLAP_DEFAULT_SECONDS = 24 * 60 * 60;
 
 /** Issues, changes and revokes API keys. Each change and its audit event are one transaction. */
 @Injectable()
@@ -78,30 +69,21 @@ export class KeyService {
     return (await this.database.apiKey.findUnique({ where: { hash }, select: { id: true } })) !== null;
   }
 
-  /** @throws ApiError `not_found`. */
-  async find(id: string): Promise<Key> {
-    const record = await findKey(this.database, id);
-    return this.view(record, await findBanEnd(this.counters, record.quotaId));
-  }
-
   /**
    * Issues a successor on the same quota. Both keys work until the overlap ends, though the old key never works past its own expiry.
    *
    * @throws ApiError `not_found`; `conflict` if the key is revoked, expired or already rotated; `invalid_request` if `expiresAt` is in
-   *   the past or the overlap exceeds a year.
+   *   the past.
    */
-  async rotate(id: string, options: RotationOptions, actor: Actor): Promise<IssuedKey> {
-    const { overlapMs = DEFAULT_OVERLAP_MS } = options;
+  async rotate(id: string, input: RotateKeyInput, actor: Actor): Promise<IssuedKey> {
+    const { overlapSeconds = OVERLAP_DEFAULT_SECONDS } = input;
     const key = this.newKey();
-    if (overlapMs > OVERLAP_MAX_MS) {
-      throw new ApiError('invalid_request', 'The overlap must be 365 days at the most.');
-    }
-    this.requireFuture(options.expiresAt ?? null);
+    this.requireFuture(input.expiresAt ?? null);
     const successor = await this.change(id, async (transaction, old) => {
       const nowMs = (await readServerTimeMs(transaction)) + this.clock.storeOffsetMs;
       requireRotatable(old, nowMs);
-      const expiresAt = options.expiresAt ?? old.expiresAt;
-      const overlapEnd = new Date(nowMs + overlapMs);
+      const expiresAt = input.expiresAt ?? old.expiresAt;
+      const overlapEnd = new Date(nowMs + overlapSeconds * 1000);
       const endsAt = old.expiresAt !== null && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
       const { name, note, role, quotaId } = old;
       await transaction.apiKey.update({ where: { id }, data: { expiresAt: endsAt } });

@@ -60,9 +60,9 @@ export class KeysController {
     @Query({ schema: KeyQuery }) query: KeyQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<KeyWithUsage[]> {
-    const { keys, next } = await this.reader.page(query);
-    reply.header('Link', pageLinks(PATH, query, next && keyPositionText(next)));
-    return keys;
+    const { entries, last } = await this.reader.page(query);
+    reply.header('Link', pageLinks(PATH, query, last && keyPositionText(last)));
+    return entries;
   }
 
   @Post()
@@ -138,12 +138,11 @@ export class KeysController {
   })
   async rotateKey(
     @Param('id') id: string,
-    @Body({ schema: RotateKeyInput.prefault({}) }) { overlapSeconds, expiresAt }: RotateKeyInput,
+    @Body({ schema: RotateKeyInput.prefault({}) }) input: RotateKeyInput,
     @CurrentPrincipal() { keyId: actor }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<IssuedKey> {
-    const overlapMs = overlapSeconds === undefined ? undefined : overlapSeconds * 1000;
-    return shownOnce(await this.keys.rotate(id, { overlapMs, expiresAt }, actor), reply);
+    return shownOnce(await this.keys.rotate(id, input, actor), reply);
   }
 
   @Post(':id/revoke')

@@ -2,10 +2,16 @@ import { z } from 'zod';
 import { int32 } from '../../schemas/int32.js';
 
 /** Requests per UTC minute and UTC day: the limits of a plan, or those of a quota that override its plan's. */
-export const Limits = z.object({
-  perMinute: int32('Requests per UTC minute.'),
-  perDay: int32('Requests per UTC day.'),
-});
+export const Limits = z
+  .object(
+    { perMinute: int32('Requests per UTC minute.'), perDay: int32('Requests per UTC day.') },
+    { error: 'the body must be a JSON object' },
+  )
+  .meta({
+    id: 'PlanLimits',
+    description: 'The limits of a plan. They apply to every quota on it without limits of its own.',
+    examples: [{ perMinute: 120, perDay: 3_000 }],
+  });
 export type Limits = z.infer<typeof Limits>;
 
 /** Returns the schema of a limit in responses, null if there is none. */

@@ -1,20 +1,8 @@
 import { z } from 'zod';
 import { cursorParameter, limitParameter } from '../../schemas/pagination.js';
 import { plainText } from '../../schemas/text-schemas.js';
-import { Limits, shownLimit } from './limits.schema.js';
+import { shownLimit } from './limits.schema.js';
 import { isPlanName, PLAN_NAME_MAX_LENGTH } from '../../rate-limit/rules/plan-name.js';
-
-const NAME_MESSAGE = 'must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter';
-
-/** A valid name of a plan. */
-export const planName = z.string().refine(isPlanName, NAME_MESSAGE);
-
-/** The limits of a plan. */
-export const PlanLimits = z.object(Limits.shape, { error: 'the body must be a JSON object' }).meta({
-  id: 'PlanLimits',
-  description: 'The limits of a plan. They apply to every quota on it without limits of its own.',
-  examples: [{ perMinute: 120, perDay: 3_000 }],
-});
 
 export const Plan = z
   .object({

@@ -6,7 +6,10 @@ import { type Page, toPage } from '../../schemas/pagination.js';
 import { type Actor, recordAuditEvent } from '../audit/audit.js';
 import type { Limits } from './limits.schema.js';
 import { isPlanName } from '../../rate-limit/rules/plan-name.js';
-import { type Plan, planName } from './plan.schemas.js';
+import type { Plan } from './plan.schemas.js';
+
+const NAME_MESSAGE =
+  'The name of the plan must have 1 to 63 lower-case letters, digits and hyphens, and begin with a letter.';
 
 /** Lists, creates and changes plans. Each change and its audit event are one transaction. */
 @Injectable()
@@ -39,7 +42,9 @@ export class PlanService {
    *   have their own.
    */
   async set(name: string, limits: Limits, actor: Actor): Promise<{ plan: Plan; created: boolean }> {
-    requirePlanName(name);
+    if (!isPlanName(name)) {
+      throw new ApiError('invalid_request', NAME_MESSAGE);
+    }
     return inTransaction(this.database, async (transaction) => {
       // Serializes concurrent calls, even if the plan has no row to lock yet.
       await transaction.$executeRaw`LOCK TABLE plans IN SHARE ROW EXCLUSIVE MODE`;
@@ -63,12 +68,5 @@ export class PlanService {
       }
       return { plan, created: old === null };
     });
-  }
-}
-
-function requirePlanName(name: string): void {
-  const message = planName.safeParse(name).error?.issues[0]?.message;
-  if (message !== undefined) {
-    throw new ApiError('invalid_request', `The name of the plan ${message}.`);
   }
 }

@@ -6,9 +6,9 @@ import { Operation } from '../../deprecation/operation.decorator.js';
 import { pageLinks } from '../../schemas/pagination.js';
 import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
 import type { Principal } from '../../http/principal.js';
-import type { Limits } from './limits.schema.js';
+import { Limits } from './limits.schema.js';
 import { PLAN_NAME_MAX_LENGTH } from '../../rate-limit/rules/plan-name.js';
-import { Plan, PlanLimits, PlanQuery } from './plan.schemas.js';
+import { Plan, PlanQuery } from './plan.schemas.js';
 import { PlanService } from './plan.service.js';
 
 const PATH = '/admin/plans';
@@ -57,7 +57,7 @@ export class PlansController {
   @Responses({ status: 201, schema: Plan, description: 'The new plan.', headers: ['Location'] })
   async setPlan(
     @Param('plan') name: string,
-    @Body({ schema: PlanLimits }) limits: Limits,
+    @Body({ schema: Limits }) limits: Limits,
     @CurrentPrincipal() { keyId: actor }: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Plan> {

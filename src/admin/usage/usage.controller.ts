@@ -2,7 +2,7 @@ import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Operation } from '../../deprecation/operation.decorator.js';
-import { type Page, pageLinks, pageSchema } from '../../schemas/pagination.js';
+import { pageLinks, pageSchema } from '../../schemas/pagination.js';
 import { PageResponse, Responses } from '../../openapi/responses.decorator.js';
 import { UsageRepository } from '../../usage/usage.repository.js';
 import {
@@ -46,7 +46,9 @@ export class UsageController {
     @Query({ schema: UsageQuery }) query: UsageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Usage[]> {
-    return withLinks('/admin/usage', query, await this.usage.page(query), reply);
+    const { entries, last } = await this.usage.page(query);
+    reply.header('Link', pageLinks('/admin/usage', query, last && usagePosition(last)));
+    return entries;
   }
 
   @Get('keys/:id/usage')
@@ -62,7 +64,9 @@ export class UsageController {
     @Query({ schema: UsageQuery }) query: UsageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Usage[]> {
-    return withLinks(`/admin/keys/${id}/usage`, query, await this.usage.page(query, id), reply);
+    const { entries, last } = await this.usage.page(query, id);
+    reply.header('Link', pageLinks(`/admin/keys/${id}/usage`, query, last && usagePosition(last)));
+    return entries;
   }
 
   @Get('deprecations')
@@ -124,14 +128,4 @@ export class UsageController {
   ): Promise<OperationUsage[]> {
     return this.repository.byOperation({ ...range, keyId: key });
   }
-}
-
-function withLinks(
-  path: string,
-  query: UsageQuery,
-  { entries, last }: Page<Usage>,
-  reply: FastifyReply,
-): Usage[] {
-  reply.header('Link', pageLinks(path, query, last && usagePosition(last)));
-  return entries;
 }

@@ -11,9 +11,13 @@ const SEPARATOR = '|';
 
 const keyIdPart = z.string().refine(isUuid);
 const operationPart = z.string().regex(/^\w+$/);
-/** The parts of a cursor's text, which a client may have forged. */
-const usagePositionParts = z.tuple([z.iso.datetime(), keyIdPart, operationPart, z.enum(['true', 'false'])]);
-const callsPositionParts = z.tuple([operationPart, keyIdPart]);
+/** The positions of cursors' texts, which a client may have forged. */
+const UsagePositionText = z
+  .tuple([z.iso.datetime(), keyIdPart, operationPart, z.stringbool()])
+  .transform(([startsAt, keyId, operation, deprecated]) => ({ startsAt, keyId, operation, deprecated }));
+const DeprecatedCallsPositionText = z
+  .tuple([operationPart, keyIdPart])
+  .transform(([operation, keyId]) => ({ operation, keyId }));
 
 export const UsageQuery = z.object({
   limit: limitParameter('Maximum number of entries returned.'),
@@ -24,7 +28,7 @@ export const UsageQuery = z.object({
   ),
   period: periodParameter,
   /** The page begins after this entry. */
-  cursor: cursorParameter(readUsagePosition),
+  cursor: cursorParameter((text) => UsagePositionText.safeParse(text.split(SEPARATOR)).data ?? null),
 });
 export type UsageQuery = z.infer<typeof UsageQuery>;
 
@@ -33,28 +37,18 @@ export function usagePosition({ startsAt, keyId, operation, deprecated }: UsageP
   return [startsAt, keyId, operation, deprecated].join(SEPARATOR);
 }
 
-function readUsagePosition(text: string): UsagePosition | null {
-  const { data } = usagePositionParts.safeParse(text.split(SEPARATOR));
-  return data === undefined
-    ? null
-    : { startsAt: data[0], keyId: data[1], operation: data[2], deprecated: data[3] === 'true' };
-}
-
 export const DeprecatedCallsQuery = z.object({
   limit: limitParameter('Maximum number of entries returned.'),
   /** The page begins after this entry. */
-  cursor: cursorParameter(readDeprecatedCallsPosition),
+  cursor: cursorParameter(
+    (text) => DeprecatedCallsPositionText.safeParse(text.split(SEPARATOR)).data ?? null,
+  ),
 });
 export type DeprecatedCallsQuery = z.infer<typeof DeprecatedCallsQuery>;
 
 /** Returns the position of an entry as the text of a cursor. */
 export function deprecatedCallsPosition({ operation, keyId }: DeprecatedCallsPosition): string {
   return [operation, keyId].join(SEPARATOR);
-}
-
-function readDeprecatedCallsPosition(text: string): DeprecatedCallsPosition | null {
-  const { data } = callsPositionParts.safeParse(text.split(SEPARATOR));
-  return data === undefined ? null : { operation: data[0], keyId: data[1] };
 }
 
 const range = {
