@@ -6,10 +6,10 @@ import { DeprecatedOperations } from '../deprecation/deprecated-operations.js';
 import { Operation } from '../deprecation/operation.decorator.js';
 import type { Principal } from '../http/principal.js';
 import { PageResponse, Responses } from '../openapi/responses.decorator.js';
-import { pageLinks } from '../schemas/pagination.js';
+import { pageLinks, pageSchema } from '../schemas/pagination.js';
 import { UsageRepository } from '../usage/usage.repository.js';
 import { UsageTotals } from '../usage/usage.schemas.js';
-import { AllOwnDeprecatedCalls, type OwnDeprecatedCalls, OwnKey, OwnUsageQuery } from './account.schemas.js';
+import { OwnDeprecatedCalls, OwnKey, OwnUsageQuery } from './account.schemas.js';
 import { OwnKeyRepository } from './own-key.repository.js';
 
 @ApiTags('account')
@@ -56,12 +56,17 @@ export class AccountController {
     'List your deprecated calls',
     'Returns the deprecated operations that keys of your quota called in the last 400 days, by operation. Calls appear within a second.',
   )
-  @Responses({ status: 200, schema: AllOwnDeprecatedCalls, description: 'The deprecated operations.' })
+  @Responses({
+    status: 200,
+    schema: pageSchema(OwnDeprecatedCalls),
+    description: 'The deprecated operations.',
+  })
   async listOwnDeprecatedCalls(@CurrentPrincipal() { quota }: Principal): Promise<OwnDeprecatedCalls[]> {
-    const calls = await this.usage.deprecatedCallsForQuota(quota.id, this.deprecated.names);
-    return calls.flatMap(({ operation, requests, lastAt }) => {
+    const usage = await this.usage.byOperation({ period: 'day', quotaId: quota.id });
+    const byName = usage.toSorted((one, other) => (one.operation < other.operation ? -1 : 1));
+    return byName.flatMap(({ operation, deprecated, requests, lastAt }) => {
       const declared = this.deprecated.find(operation);
-      if (declared === undefined) {
+      if (!deprecated || declared === undefined) {
         return [];
       }
       const { method, path, since, removal, replacement } = declared;

@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import { PLAN_NAME_MAX_LENGTH } from '../rate-limit/rules/plan-name.js';
 import { limitParameter } from '../schemas/pagination.js';
-import { dateTime, plainText, uuid } from '../schemas/text-schemas.js';
+import { dateTime, KEY_NAME_MAX_LENGTH, plainText, uuid } from '../schemas/text-schemas.js';
 import { DeprecatedCalls, periodParameter, totalsCursor } from '../usage/usage.schemas.js';
 
-const NAME_MAX_LENGTH = 255;
 const KEY_MAX_LENGTH = 64;
 const PATH_MAX_LENGTH = 1024;
-const DEPRECATED_CALLS_MAX = 100;
 
 const hints = {
   prefix: plainText('First characters of the key.', KEY_MAX_LENGTH),
@@ -18,7 +16,7 @@ const hints = {
 export const OwnKey = z
   .object({
     id: uuid('Identifier of the key.'),
-    name: plainText('Name of the key.', NAME_MAX_LENGTH),
+    name: plainText('Name of the key.', KEY_NAME_MAX_LENGTH),
     role: z
       .enum(['client', 'admin'])
       .meta({ description: 'Role of the key. An `admin` key may also use the administration.' }),
@@ -108,6 +106,3 @@ export const OwnDeprecatedCalls = z
     ],
   });
 export type OwnDeprecatedCalls = z.infer<typeof OwnDeprecatedCalls>;
-
-/** There are fewer deprecated operations at a time. */
-export const AllOwnDeprecatedCalls = OwnDeprecatedCalls.array().max(DEPRECATED_CALLS_MAX);

@@ -24,9 +24,8 @@ const counts = (aggregate: '' | 'sum') =>
       '4xx', ${aggregate}(client_errors), '5xx', ${aggregate}(server_errors)
     ) AS statuses`);
 const SUMS = counts('sum');
-const REQUESTS = Prisma.sql`sum(succeeded + redirected + client_errors + server_errors)::float8 AS requests`;
 
-/** Selects usage of one period that started in a range, of all keys or of one. */
+/** Selects usage of one period that started in a range, of all keys, of one, or of those of a quota. */
 export interface UsageSelection {
   period: Period;
   /** Only periods that started then or later. */
@@ -35,6 +34,7 @@ export interface UsageSelection {
   until?: Date | undefined;
   /** The UUID of a key. */
   keyId?: string | undefined;
+  quotaId?: string;
 }
 
 /** Selects one page of `limit` rows, after a position. */
@@ -72,19 +72,17 @@ export class UsageRepository {
       SELECT
         starts_at AS "startsAt", key_id AS "keyId", quota_id AS "quotaId", operation, deprecated, ${counts('')},
         last_at AS "lastAt"
-      FROM usage
-      WHERE ${isSelected(selection)} ${isAfter ?? Prisma.empty}
+      ${selectedUsage(selection)} ${isAfter ?? Prisma.empty}
       ORDER BY starts_at DESC, key_id, operation, deprecated
       LIMIT ${limit + 1}`);
     return toPage(rows, limit);
   }
 
-  /** Returns one page of the totals of each period that had requests, newest first: only of the keys of a quota, if it is given. */
-  async totals({ limit, after, quotaId, ...selection }: PageSelection<Date> & { quotaId?: string }) {
+  /** Returns one page of the totals of each period that had requests, newest first. */
+  async totals({ limit, after, ...selection }: PageSelection<Date>) {
     const rows = await this.read<UsageTotals>(Prisma.sql`
       SELECT starts_at AS "startsAt", ${SUMS}
-      FROM ${quotaId === undefined ? Prisma.sql`usage` : usageOfQuota(quotaId, selection.period)}
-      WHERE ${isSelected(selection)} ${after === undefined ? Prisma.empty : Prisma.sql`AND starts_at < ${after}`}
+      ${selectedUsage(selection)} ${after === undefined ? Prisma.empty : Prisma.sql`AND starts_at < ${after}`}
       GROUP BY starts_at
       ORDER BY starts_at DESC
       LIMIT ${limit + 1}`);
@@ -94,25 +92,20 @@ export class UsageRepository {
   /** Returns the keys with the most requests, most first. */
   topKeys(selection: UsageSelection, limit: number) {
     return this.read<KeyUsage>(Prisma.sql`
-      SELECT top.*, api_keys.name AS "keyName"
-      FROM (
-        SELECT key_id AS "keyId", min(quota_id::text) AS "quotaId", ${SUMS}, max(last_at) AS "lastAt"
-        FROM usage
-        WHERE ${isSelected(selection)}
-        GROUP BY key_id
-        ORDER BY requests DESC, key_id
-        LIMIT ${limit}
-      ) AS top
-      LEFT JOIN api_keys ON api_keys.id = "keyId"
-      ORDER BY requests DESC, "keyId"`);
+      SELECT
+        key_id AS "keyId", (SELECT name FROM api_keys WHERE id = key_id) AS "keyName",
+        min(quota_id::text) AS "quotaId", ${SUMS}, max(last_at) AS "lastAt"
+      ${selectedUsage(selection)}
+      GROUP BY key_id
+      ORDER BY requests DESC, key_id
+      LIMIT ${limit}`);
   }
 
   /** Returns the operations with the most requests, most first, `OPERATIONS_MAX` at most. */
   byOperation(selection: UsageSelection) {
     return this.read<OperationUsage>(Prisma.sql`
       SELECT operation, deprecated, ${SUMS}, max(last_at) AS "lastAt"
-      FROM usage
-      WHERE ${isSelected(selection)}
+      ${selectedUsage(selection)}
       GROUP BY operation, deprecated
       ORDER BY requests DESC, operation, deprecated
       LIMIT ${OPERATIONS_MAX}`);
@@ -123,8 +116,8 @@ export class UsageRepository {
     const isAfter = after && Prisma.sql`AND (operation, key_id) > (${after.operation}, ${after.keyId}::uuid)`;
     const rows = await this.read<DeprecatedCalls>(Prisma.sql`
       SELECT
-        operation, key_id AS "keyId", api_keys.name AS "keyName", min(usage.quota_id::text) AS "quotaId", ${REQUESTS},
-        max(last_at) AS "lastAt"
+        operation, key_id AS "keyId", api_keys.name AS "keyName", min(usage.quota_id::text) AS "quotaId",
+        sum(succeeded + redirected + client_errors + server_errors)::float8 AS requests, max(last_at) AS "lastAt"
       FROM usage LEFT JOIN api_keys ON api_keys.id = key_id
       WHERE period = 'day' AND deprecated ${isAfter ?? Prisma.empty}
       GROUP BY operation, key_id, api_keys.name
@@ -133,37 +126,20 @@ export class UsageRepository {
     return toPage(rows, limit);
   }
 
-  /** Returns the calls of a quota's keys to these operations while they were deprecated, by operation. */
-  deprecatedCallsForQuota(quotaId: string, operations: string[]) {
-    return this.read<Pick<DeprecatedCalls, 'operation' | 'requests' | 'lastAt'>>(Prisma.sql`
-      SELECT operation, ${REQUESTS}, max(last_at) AS "lastAt"
-      FROM usage
-      WHERE period = 'day' AND deprecated AND operation = ANY (${operations})
-        AND key_id = ANY (ARRAY(SELECT id FROM api_keys WHERE quota_id = ${quotaId}::uuid))
-      GROUP BY operation
-      ORDER BY operation`);
-  }
-
   /** Returns the rows of a query, with instants as text. */
   private async read<Row extends object>(statement: Prisma.Sql): Promise<Row[]> {
     await this.journal.aggregate();
-    const rows = await this.prisma.$queryRaw<Record<string, unknown>[]>(statement);
-    return rows.map((row) => {
-      const fields = Object.entries(row).map(([name, value]) => [
-        name,
-        value instanceof Date ? value.toISOString() : value,
-      ]);
-      return Object.fromEntries(fields) as Row;
-    });
+    return JSON.parse(JSON.stringify(await this.prisma.$queryRaw(statement))) as Row[];
   }
 }
 
-/** Returns the condition of the selected rows, which is a range of the primary key or of the index by time. */
-function isSelected({ period, since, until, keyId }: UsageSelection): Prisma.Sql {
+/** Returns the selected rows, which are a range of the primary key or of the index by time. */
+function selectedUsage({ period, since, until, keyId, quotaId }: UsageSelection): Prisma.Sql {
   if (since !== undefined && until !== undefined && since >= until) {
     throw new ApiError('invalid_request', 'The request is invalid: since must be before until.');
   }
-  return Prisma.sql`period = ${period}::usage_period
+  return Prisma.sql`FROM ${quotaId === undefined ? Prisma.sql`usage` : usageOfQuota(quotaId, period)}
+    WHERE period = ${period}::usage_period
     ${since === undefined ? Prisma.empty : Prisma.sql`AND starts_at >= ${since}`}
     ${until === undefined ? Prisma.empty : Prisma.sql`AND starts_at < ${until}`}
     ${keyId === undefined ? Prisma.empty : Prisma.sql`AND key_id = ${keyId}::uuid`}`;
@@ -175,6 +151,6 @@ function isSelected({ period, since, until, keyId }: UsageSelection): Prisma.Sql
  */
 function usageOfQuota(quotaId: string, period: Period): Prisma.Sql {
   return Prisma.sql`
-    (SELECT id FROM api_keys WHERE quota_id = ${quotaId}::uuid) AS own,
-    LATERAL (SELECT * FROM usage WHERE key_id = own.id AND period = ${period}::usage_period OFFSET 0) AS usage`;
+    (SELECT id AS own_id FROM api_keys WHERE quota_id = ${quotaId}::uuid) AS own,
+    LATERAL (SELECT * FROM usage WHERE key_id = own_id AND period = ${period}::usage_period OFFSET 0) AS usage`;
 }
