@@ -19,7 +19,7 @@ interface ErrorResponse {
   /** The error codes, each with an example of its message. They determine the status. */
   messages: Partial<Record<ErrorCode, string>>;
   headers?: readonly HeaderKey[];
-  isOf: (operation: OperationObject, method: string, path: string) => boolean;
+  appliesTo: (operation: OperationObject, method: string, path: string) => boolean;
 }
 
 const every = () => true;
@@ -35,14 +35,14 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     name: 'InvalidParameter',
     description: 'A query parameter is invalid. The message names every invalid parameter.',
     messages: { invalid_request: 'The request is invalid: limit must be an integer from 1 to 100.' },
-    isOf: takesParameters('query'),
+    appliesTo: takesParameters('query'),
   },
   {
     name: 'InvalidBody',
     description:
       'The body is not JSON, lacks a required field, or has an invalid field. The message names every missing or invalid field.',
     messages: { invalid_request: 'The request is invalid: name is required; categoryId is required.' },
-    isOf: readsBody,
+    appliesTo: readsBody,
   },
   {
     name: 'Unauthorized',
@@ -52,25 +52,25 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
       invalid_api_key: 'The API key is unknown.',
     },
     headers: ['WWW-Authenticate'],
-    isOf: every,
+    appliesTo: every,
   },
   {
     name: 'Forbidden',
     description: 'The API key is valid, but its role is not `admin`.',
     messages: { forbidden: 'This needs an API key whose role is admin.' },
-    isOf: (_operation, _method, path) => roleForPath(path) === 'admin',
+    appliesTo: (_operation, _method, path) => roleForPath(path) === 'admin',
   },
   {
     name: 'NotFound',
     description: 'There is no resource with this identifier.',
     messages: { not_found: 'There is no animal with the identifier "7".' },
-    isOf: takesParameters('path'),
+    appliesTo: takesParameters('path'),
   },
   {
     name: 'NotOffered',
     description: 'The operation is experimental, and not offered in this environment.',
     messages: { not_found: 'This operation is experimental, and not offered in this environment.' },
-    isOf: (operation) => readStability(operation) === 'experimental',
+    appliesTo: (operation) => readStability(operation) === 'experimental',
   },
   {
     name: 'Conflict',
@@ -78,7 +78,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
       'The state of the resource does not allow the operation. The message says why and what to do.',
     messages: { conflict: 'The key is revoked, so it cannot be rotated. Issue a new one.' },
     // Declared by `@ApiConflictResponse()`.
-    isOf: (operation) => operation.responses['409'] !== undefined && !takesIdempotencyKey(operation),
+    appliesTo: (operation) => operation.responses['409'] !== undefined && !takesIdempotencyKey(operation),
   },
   {
     name: 'IdempotencyConflict',
@@ -89,7 +89,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
         'A request with this Idempotency-Key is still in progress. Send the same again shortly for its response.',
     },
     headers: ['Retry-After'],
-    isOf: takesIdempotencyKey,
+    appliesTo: takesIdempotencyKey,
   },
   {
     name: 'Removed',
@@ -98,13 +98,13 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
       endpoint_removed:
         'This operation was removed on 2030-12-05. Use GET /v1/pets?status=available instead.',
     },
-    isOf: ({ deprecated }) => deprecated === true,
+    appliesTo: ({ deprecated }) => deprecated === true,
   },
   {
     name: 'PayloadTooLarge',
     description: 'The body is too large.',
     messages: { payload_too_large: 'The body is larger than 64 KiB.' },
-    isOf: readsBody,
+    appliesTo: readsBody,
   },
   {
     name: 'UnsupportedMediaType',
@@ -112,7 +112,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
     messages: {
       unsupported_media_type: 'The body must be JSON, with the header Content-Type: application/json.',
     },
-    isOf: readsBody,
+    appliesTo: readsBody,
   },
   {
     name: 'IdempotencyKeyReused',
@@ -121,7 +121,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
       idempotency_key_reused:
         'This Idempotency-Key came with another request within the last 24 hours. Use a new one for each.',
     },
-    isOf: takesIdempotencyKey,
+    appliesTo: takesIdempotencyKey,
   },
   {
     name: 'RateLimited',
@@ -134,7 +134,7 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
         'This API key is banned until 2027-03-05T12:35:30Z, because too many requests followed a 429 within one minute. Send none for 60 seconds. After any later 429 wait for Retry-After, or the key is banned again.',
     },
     headers: ['Retry-After'],
-    isOf: every,
+    appliesTo: every,
   },
   {
     name: 'InternalError',
@@ -143,28 +143,28 @@ const ERROR_RESPONSES: readonly ErrorResponse[] = [
       internal_error:
         'Something went wrong on our side. Tell us the request id 7f9c2f2e-5b0c-4c3a-9a51-0a3a3a5b7c11 if it goes on.',
     },
-    isOf: every,
+    appliesTo: every,
   },
   {
     name: 'Unavailable',
     description: 'The service is temporarily unavailable or overloaded. Wait for `Retry-After`.',
     messages: { service_unavailable: 'The database is away or overloaded. Try again shortly.' },
     headers: ['Retry-After'],
-    isOf: every,
+    appliesTo: every,
   },
 ];
 
-/** Every error response, with its status and its description in a document. */
-export const errorResponses = ERROR_RESPONSES.map(({ name, description, messages, headers = [], isOf }) => {
+/** Every error response, with its status and its component in a document. */
+export const errorResponses = ERROR_RESPONSES.map(({ description, messages, headers = [], ...response }) => {
   const [code] = Object.keys(messages) as [ErrorCode];
   const status = statusOfCode[code];
   const examples = Object.fromEntries(
     Object.entries(messages).map(([each, message]) => [each, { value: { code: each, message, status } }]),
   );
-  const response: ResponseObject = {
+  const component: ResponseObject = {
     description,
     headers: referToHeaders(['NoStore', ...headers]),
     content: { 'application/json': { schema: errorReference, examples } },
   };
-  return { name, status, response, isOf };
+  return { ...response, status, component };
 });

@@ -29,52 +29,44 @@ const PROMISES = {
 
 /** Returns the operation with its stability in the description, with shared headers, and with references to its error responses. */
 export function completeOperation(operation: OperationObject, method: string, path: string): OperationObject {
+  const stability = readStability(operation);
   const lifecycle = [
     ...(operation.deprecated ? OF_DEPRECATED : []),
-    ...(readStability(operation) === 'stable' ? [] : OF_UNSTABLE),
+    ...(stability === 'stable' ? [] : OF_UNSTABLE),
   ];
   const responses: ResponsesObject = {};
   for (const [status, response] of Object.entries(operation.responses)) {
-    const own = status === NOT_MODIFIED_STATUS ? operation.responses['200'] : response;
-    responses[status] = withSharedHeaders(response as ResponseObject, status, lifecycle, own);
+    const own = operation.responses[status === NOT_MODIFIED_STATUS ? '200' : status] as ResponseObject;
+    const { headers = {} } = own;
+    responses[status] = withSharedHeaders({ ...(response as ResponseObject), headers }, status, lifecycle);
   }
-  for (const { name, status } of errorResponses.filter(({ isOf }) => isOf(operation, method, path))) {
+  const errors = errorResponses.filter(({ appliesTo }) => appliesTo(operation, method, path));
+  for (const { name, status } of errors) {
     responses[status] = { $ref: `#/components/responses/${operation.deprecated ? DEPRECATED : ''}${name}` };
   }
-  const description = [operation.description, stabilityText(operation)].filter(Boolean).join('\n\n');
+  const promise = `**Stability: ${stability}.** ${PROMISES[stability]}`;
+  const description = [operation.description, promise].filter(Boolean).join('\n\n');
   return { ...operation, description, responses };
 }
 
 /** Returns every error response as a component, also with the headers of deprecated operations. */
 export function errorComponents(): Record<string, ResponseObject> {
   return Object.fromEntries(
-    errorResponses.flatMap(({ name, status, response }) => [
-      [name, withSharedHeaders(response, String(status), OF_UNSTABLE)],
+    errorResponses.flatMap(({ name, status, component }) => [
+      [name, withSharedHeaders(component, String(status), OF_UNSTABLE)],
       [
         `${DEPRECATED}${name}`,
-        withSharedHeaders(response, String(status), [...OF_DEPRECATED, ...OF_UNSTABLE]),
+        withSharedHeaders(component, String(status), [...OF_DEPRECATED, ...OF_UNSTABLE]),
       ],
     ]),
   );
 }
 
-/** @param own the response whose headers it has besides the shared ones. */
-function withSharedHeaders(
-  response: ResponseObject,
-  status: string,
-  lifecycle: HeaderKey[],
-  own: ResponsesObject[string] = response,
-): ResponseObject {
+function withSharedHeaders(response: ResponseObject, status: string, lifecycle: HeaderKey[]): ResponseObject {
   const shared = [
     ...OF_EVERY_RESPONSE,
     ...(status === NO_VALID_KEY_STATUS ? [] : OF_VALID_KEY),
     ...lifecycle,
   ];
-  return { ...response, headers: { ...(own as ResponseObject).headers, ...referToHeaders(shared) } };
-}
-
-/** Returns the paragraph of an operation's description about its stability. */
-function stabilityText(operation: OperationObject): string {
-  const stability = readStability(operation);
-  return `**Stability: ${stability}.** ${PROMISES[stability]}`;
+  return { ...response, headers: { ...response.headers, ...referToHeaders(shared) } };
 }
