@@ -34,7 +34,7 @@ export async function runWithRestarts(settings) {
     ignoreInitial: true,
     ignored: (file) => file.endsWith('.spec.ts') || file.startsWith(GENERATED),
   });
-  // A change before that would be lost.
+  // A change before the watcher is ready would be lost.
   await once(watcher, 'ready');
   service = start();
   watcher.on('all', (event, file) => {

@@ -24,26 +24,26 @@ import type { PagePromise } from './page-promise.js';
 
 type QueryOf<Operation extends keyof operations> = NonNullable<operations[Operation]['parameters']['query']>;
 
-/** Which keys, and which page of them. */
+/** Selects keys, and a page of them. */
 export type KeyQuery = QueryOf<'listKeys'>;
-/** Which page of the plans. */
+/** Selects a page of the plans. */
 export type PlanQuery = QueryOf<'listPlans'>;
-/** Which usage, and which page of it. */
+/** Selects usage, and a page of it. */
 export type UsageQuery = QueryOf<'listUsage'>;
-/** The period and range of totals, and which page of them. */
+/** Selects totals by period and range, and a page of them. */
 export type UsageTotalsQuery = QueryOf<'listUsageTotals'>;
 /** The period and range in which keys are compared, and how many are listed. */
 export type TopKeysQuery = QueryOf<'listTopKeys'>;
 /** The period and range in which operations are compared. */
 export type OperationUsageQuery = QueryOf<'listUsageByOperation'>;
-/** Which page of the audit log. */
+/** Selects audit events, and a page of them. */
 export type AuditQuery = QueryOf<'listAudit'>;
-/** Which page of the calls of deprecated operations. */
+/** Selects a page of the calls of deprecated operations. */
 export type DeprecationQuery = QueryOf<'listDeprecatedCalls'>;
 
 type AdminConnection = Connection<paths>;
 
-/** What the service may have carried out is not repeated: a second key would be issued. */
+/** A request that the service may have carried out is not repeated: a second key would be issued. */
 const ISSUES_A_KEY = { repeatable: false };
 
 /** The operations of administration, by resource. */

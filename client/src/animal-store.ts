@@ -59,7 +59,7 @@ export class AnimalStore extends Operations {
       );
     }
     if (typeof apiKey !== 'string' || !VISIBLE.test(apiKey)) {
-      // Not shown, because it may be a key with a typing error.
+      // The message does not show it, because it may be a key with a typing error.
       throw new TypeError('apiKey is missing, or has a character that no key has');
     }
     if (!Number.isInteger(maxInFlight) || maxInFlight < 1) {
@@ -79,7 +79,7 @@ export class AnimalStore extends Operations {
   }
 }
 
-/** Administration stands beside the version, not below it. */
+/** Returns the address of administration, which is beside the version, not below it. */
 function withoutVersion(baseUrl: string): string {
   return baseUrl.replace(/\/v1\/?$/, '');
 }

@@ -131,7 +131,7 @@ export class Call {
     if (!response.ok) {
       throw errorOfResponse(response, text, platform.now());
     }
-    // The caller parses it; checked here, the error counts all attempts.
+    // The caller parses it. It is checked here too, so that the error counts all attempts.
     try {
       parseJson(text);
     } catch (cause) {

@@ -77,7 +77,7 @@ export function unexpectedResponse(
   );
 }
 
-/** With the cause of the cause, because "fetch failed" alone explains nothing. */
+/** Describes a cause and its own cause, because "fetch failed" alone explains nothing. */
 function describeCause(cause: unknown): string {
   if (!(cause instanceof Error)) {
     return String(cause);

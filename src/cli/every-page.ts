@@ -1,4 +1,4 @@
-/** The entries of a page, few enough for one statement. */
+/** The maximum number of entries of a page, which one statement reads quickly. */
 const PAGE = 1000;
 
 /** Reads all pages of a list, each by `read` after the last position of the page before, and returns their entries. */

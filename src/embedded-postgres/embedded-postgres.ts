@@ -23,7 +23,7 @@ const CLUSTER = 'postgres';
 /** The file with the URL of the last start, which other accounts cannot read. */
 const URL_FILE = 'animal_store.url';
 
-/** A capability that PostgreSQL keeps, which does not run as root: to pass through folders such as /root. */
+/** PostgreSQL, which does not run as root, keeps one capability of root: to pass through folders such as /root. */
 const AS_ROOT = ['--securebits=+no_setuid_fixup', '--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
 
 /**
@@ -71,7 +71,7 @@ async function forkHost(dataDir: string): Promise<ChildProcess> {
   return fork(fileURLToPath(new URL('./host.js', import.meta.url)), [join(dataDir, CLUSTER), URL_FILE], {
     cwd: dataDir,
     detached: true,
-    // Without the secrets of the service, and without PG… variables, which configure the programs. initdb keeps TZ as a setting.
+    // It has neither the secrets of the service nor PG… variables, which configure the programs. initdb keeps TZ as a setting.
     env: { PATH, SystemRoot, LD_LIBRARY_PATH, LC_ALL: 'C', TZ: 'UTC' },
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
     execArgv: [],

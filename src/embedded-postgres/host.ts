@@ -19,9 +19,9 @@ const port = await getPort({ host: '127.0.0.1' });
 
 /** Sorts and changes case in the same way on every machine. */
 const LOCALE = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8'];
-/** No socket, because its path would be too long in some folders; no jit, because compilation costs more than it saves short statements. */
+/** There is no socket, because its path would be too long in some folders, and no jit, because compiling short statements does not pay. */
 const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'jit=off'];
-/** Marks the owner of a server: two arbitrary numbers that never change. */
+/** Marks the owner of a server. The two numbers are arbitrary, and never change. */
 const LOCK = 'SELECT pg_try_advisory_lock(1634627937, 1) AS locked';
 /** What PostgreSQL prints while the last server still runs, or its processes end. */
 const CONFLICT = /lock file .* (already exists|is empty)|pre-existing shared memory block/;
@@ -143,7 +143,7 @@ async function createCluster(): Promise<void> {
   }
 }
 
-/** Other accounts cannot read it. */
+/** Writes the URL of a server to a file that other accounts cannot read. */
 async function writeUrl(folder: string, url: URL): Promise<void> {
   const file = join(folder, urlFile);
   await writeFile(`${file}.new`, url.href, { mode: 0o600 });

@@ -2,9 +2,9 @@
 -- offset of the service's clock in seconds, $5 and on are the columns of the records. A key occurs once at most.
 --
 -- Returns for each request whether its record was created, whether it is valid, whether a response stored earlier is to the same
--- request, and the body and the path of the new or the stored response. With no body, a request that is valid has a twin in flight.
+-- request, and the body and the path of the new or the stored response. Without a body, a request that is valid has the key of another in flight.
 --
--- The arrays are read by SELECTs of their own, which hide their length from the planner: else it plans each execution anew, which
+-- The arrays are read by SELECTs of their own, which hide their length from the planner: otherwise it plans each execution anew, which
 -- costs more than the execution. With generate_series it expects a thousand rows, and hashes them where it joins.
 WITH request AS MATERIALIZED (
   SELECT request.*, {is_valid} AS is_valid
@@ -16,7 +16,7 @@ WITH request AS MATERIALIZED (
       )
     ) AS request (number, owner_id, key, fingerprint, {columns})
 ),
--- Waiting for a twin would hold up all others, so a lock is tried, and held until the transaction ends.
+-- Waiting for a request in flight would delay all others, so a lock is tried, and held until the transaction ends.
 draft AS MATERIALIZED (
   SELECT *, {json} AS body, {location} AS location
   FROM (
@@ -62,7 +62,7 @@ SELECT
 FROM
   request
   LEFT JOIN result USING (number)
-  -- A request that is not valid any more gets its response all the same. OFFSET has this read for such requests alone.
+  -- A request that is not valid any more gets its response all the same. OFFSET makes PostgreSQL read it for such requests alone.
   LEFT JOIN LATERAL (
     SELECT * FROM stored_responses AS stored
     WHERE

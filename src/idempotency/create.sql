@@ -1,5 +1,5 @@
 -- Creates records for many requests: $1 and on their columns, one array each. Returns for each request the body of its response and
--- the path of its record; no body if the request is not valid. All or none.
+-- the path of its record; no body if the request is not valid. It creates all valid records or none.
 --
 -- Identifiers are drawn before anything is written, in the order of the requests: the order in which INSERT returns rows
 -- is not promised.

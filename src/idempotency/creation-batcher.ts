@@ -53,7 +53,7 @@ type Row = [body: string | null, location: string | null];
 type OnceRow = [isCreated: boolean, isValid: boolean, isSame: boolean | null, ...Row];
 
 /**
- * Creates the records of one resource, in batches of one statement, which has all or none. A creation with an
+ * Creates the records of one resource in batches, each by one statement that creates all or none. A creation with an
  * `Idempotency-Key` is rejected with ApiError `idempotency_conflict` or `idempotency_key_reused`; a key must not be loaded
  * again while it is in flight here.
  */

@@ -25,7 +25,7 @@ const HTML = `<!doctype html>
 </html>
 `;
 
-/** Configures Swagger UI for reading: the console sends requests. A file, because the policy forbids inline scripts. */
+/** Configures Swagger UI for reading: the console sends requests. It is a file, because the policy forbids inline scripts. */
 const SHOW_DOCUMENTS = `SwaggerUIBundle({
   dom_id: '#swagger-ui',
   urls: [

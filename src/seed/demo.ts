@@ -73,7 +73,7 @@ async function storedKeys(file: string, environment: Environment['APP_ENV']): Pr
   const generated = Object.fromEntries(
     Object.keys(DEMO_KEY_INPUTS).map((name) => [name, generateApiKey(environment)]),
   ) as DemoKeys;
-  // Renamed into place, so that a crash leaves no partial file.
+  // It is renamed into place, so that a crash leaves no partial file.
   await writeFile(`${file}.new`, `${JSON.stringify(generated, null, 2)}\n`, { mode: 0o600 });
   await rename(`${file}.new`, file);
   return generated;

@@ -10,7 +10,7 @@ import { UsageJournal } from './usage.journal.js';
 
 /** Half of the second by which usage may be late, or that a crash may lose; the other half is for the statement. */
 const FLUSH_INTERVAL_MS = 500;
-/** Few enough that one statement is fast. */
+/** The statement that writes so many is still fast. */
 const ENTRIES_PER_BATCH = 2_000;
 /** The limit while the database is away: 50 000 entries, about 15 MB. */
 const MAX_BATCHES = 25;
@@ -105,7 +105,7 @@ export class UsageRecorder implements ResponseInterceptor, OnModuleInit, OnAppli
   private async write(): Promise<void> {
     try {
       for (const batch of this.queued.slice()) {
-        // Only now, so that the newest batch fills up while the database is away.
+        // It is sealed only now, so that the newest batch fills up while the database is away.
         batch.isSealed = true;
         await this.journal.append(batch);
         this.queued.shift();

@@ -118,7 +118,7 @@ function filters(
   const conditions: (Prisma.Sql | false)[] = [
     plan !== undefined && Prisma.sql`q.plan = ${plan}`,
     quota !== undefined && Prisma.sql`k.quota_id = ${quota}::uuid`,
-    // One array, because there may be more banned quotas than a statement may have parameters.
+    // It is one array, because there may be more banned quotas than a statement may have parameters.
     banned !== undefined && Prisma.sql`(k.quota_id = ANY (${bannedQuotas}::uuid[])) = ${banned}`,
     state !== undefined && Prisma.sql`${stateAt(nowMs)} = ${state}`,
     search !== undefined && matches(search),

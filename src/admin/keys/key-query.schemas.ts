@@ -6,7 +6,7 @@ import { lineParameter } from '../../schemas/text-schemas.js';
 import { isUuid, uuidParameter } from '../../schemas/uuid.js';
 import { KEY_STATES } from './key.schemas.js';
 
-/** In characters. The `Link` header of a page has them twice, encoded. */
+/** The maximum number of characters of a search. The `Link` header of a page has them twice, encoded. */
 const SEARCH_MAX_LENGTH = 64;
 /** The length of a cursor with the longest name. */
 const CURSOR_MAX_LENGTH = 1536;

@@ -166,7 +166,7 @@ export class KeyService {
       if (bannedUntil !== null) {
         const [before, after] = [{ bannedUntil }, { bannedUntil: null }];
         await recordAuditEvent(transaction, keyEvent(actor, 'key.unbanned', locked, before, after));
-        // Last, because the counter store is not part of this transaction: if the event cannot be recorded, the ban stays.
+        // The ban is lifted last, because the counter store is not part of this transaction: if the event cannot be recorded, it stays.
         await this.counters.liftBan(quotaBucketKey(locked.quotaId));
       }
       return locked;
@@ -186,7 +186,7 @@ export class KeyService {
   ): Promise<Key> {
     return inTransaction(this.database, async (transaction) => {
       const old = await lockKey(transaction, id);
-      // First, because the change is undone if the ban cannot be read.
+      // The ban is read first, because the change is undone if it cannot be read.
       const bannedUntil = await findBanEnd(this.counters, old.quotaId);
       return this.view(await change(transaction, old), bannedUntil);
     });
