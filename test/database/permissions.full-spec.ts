@@ -42,19 +42,19 @@ describe('a service whose role lacks privileges', () => {
   async function start(environment: Partial<Environment> = {}): Promise<TestApplication> {
     store = await startApplication({
       database,
-      environment: { DATABASE_URL: urlOf(role), EXPERIMENTAL: true, ...environment },
+      environment: { DATABASE_URL: urlFor(role), EXPERIMENTAL: true, ...environment },
     });
     return store;
   }
 
-  const urlOf = (username: string) =>
+  const urlFor = (username: string) =>
     Object.assign(new URL(database.url), { username, password: 'secret' }).href;
-  const linesOfLog = () => errors.mock.calls.map(([line]) => String(line));
+  const logLines = () => errors.mock.calls.map(([line]) => String(line));
 
   /** Expects a service that is not ready, one log line with what to grant, and that it is ready once that is granted. */
   async function expectReadyAfter(url: string, what: string, grant: string): Promise<void> {
     expect((await send(`${url}/readyz`)).status).toBe(503);
-    expect(linesOfLog()).toEqual([`Not ready: permission denied for ${what}: run "${grant}"`]);
+    expect(logLines()).toEqual([`Not ready: permission denied for ${what}: run "${grant}"`]);
     await database.query(grant);
     await eventually(async () => expect((await send(`${url}/readyz`)).status).toBe(200));
   }
@@ -63,10 +63,10 @@ describe('a service whose role lacks privileges', () => {
     const { key } = await issueKey(database, { plan: 'business', role: 'admin' });
     const { url, app } = await start();
     expect((await send(`${url}/readyz`)).status).toBe(503);
-    expect(linesOfLog()).toEqual([
+    expect(logLines()).toEqual([
       expect.stringMatching(/^Not ready: permission denied for .*: run "GRANT .* ON .* TO service_.*"$/),
     ]);
-    for (const [, grant = ''] of (linesOfLog()[0] ?? '').matchAll(/run "(GRANT [^"]+)"/g)) {
+    for (const [, grant = ''] of (logLines()[0] ?? '').matchAll(/run "(GRANT [^"]+)"/g)) {
       await database.query(grant);
     }
     await eventually(async () => expect((await send(`${url}/readyz`)).status).toBe(200));
@@ -107,7 +107,7 @@ describe('a service whose role lacks privileges', () => {
 
   it('makes a terminal command fail with one line that names the missing privilege', async () => {
     await database.query(`REVOKE SELECT ON plans FROM ${role}`);
-    const settings = { APP_ENV: 'staging', DATABASE_URL: urlOf(role) };
+    const settings = { APP_ENV: 'staging', DATABASE_URL: urlFor(role) };
     expect(await run('cli/admin.js', settings, 'plans', 'list')).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
@@ -136,7 +136,7 @@ describe('a service whose role lacks privileges', () => {
   it('is not ready while the role of its counters lacks privileges, and logs what to grant', async () => {
     const counting = `counting_${randomBytes(6).toString('hex')}`;
     await database.query(`CREATE ROLE ${counting} LOGIN PASSWORD 'secret'`);
-    const { url } = await start({ DIRECT_DATABASE_URL: urlOf(counting) });
+    const { url } = await start({ DIRECT_DATABASE_URL: urlFor(counting) });
     const grant = `GRANT SELECT, INSERT, UPDATE, DELETE ON rate_limit_counters TO ${counting}`;
     await database.query(`GRANT USAGE ON SCHEMA public TO ${counting}`);
     await expectReadyAfter(url, 'rate_limit_counters', grant);
@@ -151,7 +151,7 @@ describe('a service whose role lacks privileges', () => {
     const { key } = await issueKey(database, { plan: 'business' });
     const { url } = await start({ DIRECT_DATABASE_URL: database.url });
     expect((await send(`${url}/readyz`)).status).toBe(200);
-    expect(linesOfLog()).toEqual([]);
+    expect(logLines()).toEqual([]);
     const { status, headers } = await send(`${url}/v1/pets`, { key });
     expect([status, headers.get('x-ratelimit-degraded')]).toEqual([200, null]);
     await database.query(`GRANT ALL ON rate_limit_counters TO ${role}`);

@@ -7,7 +7,7 @@ const DOCUMENT = readFileSync(path.resolve(SRC, '..', 'docs', 'architecture.md')
 const SHARED = /\.decorator\.ts$/;
 
 /** Returns the folder in `src` that a file is in, or the name of a file beside the folders, such as `app`. */
-const moduleOf = (file: string): string => /^[\w-]+/.exec(file)?.[0] ?? '';
+const moduleName = (file: string): string => /^[\w-]+/.exec(file)?.[0] ?? '';
 
 const [, diagram = ''] = /```mermaid\n([^]*?)```/.exec(DOCUMENT) ?? [];
 const arrows = diagram.split('\n').flatMap((line) => {
@@ -39,7 +39,7 @@ const imports = files.flatMap((file) => {
 
 describe('the diagram in docs/architecture.md', () => {
   it('names only modules of src', () => {
-    expect([...drawn].filter((name) => !files.some((file) => moduleOf(file) === name))).toEqual([]);
+    expect([...drawn].filter((name) => !files.some((file) => moduleName(file) === name))).toEqual([]);
   });
 
   it('has no cycle', () => {
@@ -49,11 +49,11 @@ describe('the diagram in docs/architecture.md', () => {
   it('has a path of arrows for every import between the modules that it names', () => {
     expect(imports.length).toBeGreaterThan(500);
     const between = imports.filter(({ file, target }) => {
-      const [from, to] = [moduleOf(file), moduleOf(target)];
+      const [from, to] = [moduleName(file), moduleName(target)];
       return from !== to && drawn.has(from) && drawn.has(to) && !SHARED.test(target);
     });
     expect(
-      between.filter(({ file, target }) => !reachableFrom(moduleOf(file)).has(moduleOf(target))),
+      between.filter(({ file, target }) => !reachableFrom(moduleName(file)).has(moduleName(target))),
     ).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ beforeAll(() => store.database.query(`INSERT INTO pets (name, category_id) VALUE
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   store.send(path, { headers, method });
 
-const tagOf = ({ headers }: HttpResponse) => headers.get('etag') ?? '';
+const readTag = ({ headers }: HttpResponse) => headers.get('etag') ?? '';
 
 describe.each(['/v1/pets?status=sold', '/v1/pets?limit=1', '/v1/pets/1', '/v1/store/orders'])(
   'GET %s',
@@ -17,14 +17,14 @@ describe.each(['/v1/pets?status=sold', '/v1/pets?limit=1', '/v1/pets/1', '/v1/st
     it('returns an ETag, and Cache-Control that requires revalidation and forbids shared caches', async () => {
       const response = await get(path);
       expect(response.status).toBe(200);
-      expect(tagOf(response)).toMatch(/^"[\w-]{27}"$/);
+      expect(readTag(response)).toMatch(/^"[\w-]{27}"$/);
       expect(response.headers.get('cache-control')).toBe('private, no-cache');
-      expect(tagOf(await get(path))).toBe(tagOf(response));
+      expect(readTag(await get(path))).toBe(readTag(response));
     });
 
     it('returns 304 without a body when If-None-Match has the ETag, counts the request, and keeps the other headers', async () => {
       const known = await get(path);
-      for (const ifNoneMatch of [tagOf(known), `W/${tagOf(known)}`, `"x", ${tagOf(known)}`, '*']) {
+      for (const ifNoneMatch of [readTag(known), `W/${readTag(known)}`, `"x", ${readTag(known)}`, '*']) {
         const response = await get(path, { 'If-None-Match': ifNoneMatch });
         expect([response.status, response.text]).toEqual([304, '']);
         for (const name of ['etag', 'cache-control', 'link', 'deprecation', 'x-stability']) {
@@ -40,7 +40,7 @@ describe.each(['/v1/pets?status=sold', '/v1/pets?limit=1', '/v1/pets/1', '/v1/st
 
     it('returns 200 with the body when If-None-Match has another ETag', async () => {
       const known = await get(path);
-      for (const ifNoneMatch of ['"x"', 'x', '', tagOf(known).slice(1, -1)]) {
+      for (const ifNoneMatch of ['"x"', 'x', '', readTag(known).slice(1, -1)]) {
         const response = await get(path, { 'If-None-Match': ifNoneMatch });
         expect([response.status, response.text]).toEqual([200, known.text]);
       }
@@ -50,18 +50,18 @@ describe.each(['/v1/pets?status=sold', '/v1/pets?limit=1', '/v1/pets/1', '/v1/st
       const known = await get(path);
       const bare = await get(path, {}, 'HEAD');
       const length = String(Buffer.byteLength(known.text));
-      expect([bare.status, tagOf(bare), bare.headers.get('content-length')]).toEqual([
+      expect([bare.status, readTag(bare), bare.headers.get('content-length')]).toEqual([
         200,
-        tagOf(known),
+        readTag(known),
         length,
       ]);
-      expect((await get(path, { 'If-None-Match': tagOf(known) }, 'HEAD')).status).toBe(304);
+      expect((await get(path, { 'If-None-Match': readTag(known) }, 'HEAD')).status).toBe(304);
     });
   },
 );
 
 it('GET /v1/pets returns 200 after a change, and the connection stays usable after a 304', async () => {
-  const known = tagOf(await get('/v1/pets'));
+  const known = readTag(await get('/v1/pets'));
   const request = (header: string) => head('GET /v1/pets', `Authorization: Bearer ${store.key}`, header);
   const { status, body } = await sendRaw(
     store.url,
@@ -73,7 +73,7 @@ it('GET /v1/pets returns 200 after a change, and the connection stays usable aft
   await store.send('/v1/pets', { method: 'POST', body: { name: 'Max', categoryId: 1 } });
   const response = await get('/v1/pets', { 'If-None-Match': known });
   expect(response.status).toBe(200);
-  expect(tagOf(response)).not.toBe(known);
+  expect(readTag(response)).not.toBe(known);
 });
 
 it.each([
@@ -88,7 +88,7 @@ it.each([
     const ended = await get(`${path}${query}`);
     expect(ended.json).toHaveLength(2);
     await add();
-    const continued = await get(`${path}${query}`, { 'If-None-Match': tagOf(ended) });
+    const continued = await get(`${path}${query}`, { 'If-None-Match': readTag(ended) });
     expect([continued.status, continued.text]).toEqual([200, ended.text]);
     expect(continued.headers.get('link')).toContain('rel="next"');
   },
@@ -100,7 +100,7 @@ it('POST /v1/pets and GET /v1/rate-limit return no ETag', async () => {
     body: { name: 'Max', categoryId: 1 },
     headers: { 'If-None-Match': '*' },
   });
-  expect([added.status, tagOf(added)]).toEqual([201, '']);
+  expect([added.status, readTag(added)]).toEqual([201, '']);
   const rateLimitStatus = await get('/v1/rate-limit', { 'If-None-Match': '*' });
-  expect([rateLimitStatus.status, tagOf(rateLimitStatus)]).toEqual([200, '']);
+  expect([rateLimitStatus.status, readTag(rateLimitStatus)]).toEqual([200, '']);
 });

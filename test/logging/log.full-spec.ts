@@ -186,7 +186,7 @@ describe('the line of a request', () => {
     return line as Line;
   }
 
-  const callerOf = ({ id, quotaId, plan }: IssuedKey) => ({ keyId: id, quotaId, plan });
+  const toCaller = ({ id, quotaId, plan }: IssuedKey) => ({ keyId: id, quotaId, plan });
 
   it('has the caller, the operation, the decision, and the window in the response', async () => {
     expect(await fetchLine('/v1/pets?limit=3', dayLimited.key, { 'User-Agent': 'shop/1.2' })).toEqual({
@@ -202,15 +202,15 @@ describe('the line of a request', () => {
       window: 'day',
       limit: 1,
       remaining: 0,
-      ...callerOf(dayLimited),
+      ...toCaller(dayLimited),
       address: '127.0.0.1',
       userAgent: 'shop/1.2',
       msg: 'request',
     });
-    const denied = { status: 429, decision: 'denied', ...callerOf(dayLimited) };
+    const denied = { status: 429, decision: 'denied', ...toCaller(dayLimited) };
     expect(await fetchLine('/v1/pets', dayLimited.key)).toMatchObject(denied);
     await fetchLine('/v1/pets', bannedNext.key);
-    const banned = { status: 429, decision: 'banned', ...callerOf(bannedNext) };
+    const banned = { status: 429, decision: 'banned', ...toCaller(bannedNext) };
     expect(await fetchLine('/v1/pets', bannedNext.key)).toMatchObject(banned);
     const uncounted = { ...banned, status: 200, decision: 'uncounted', operation: 'getRateLimit' };
     expect(await fetchLine('/v1/rate-limit', bannedNext.key)).toMatchObject(uncounted);

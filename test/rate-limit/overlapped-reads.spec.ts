@@ -53,7 +53,7 @@ async function usedKey(): Promise<string> {
   return key;
 }
 
-const namesOf = ({ headers }: HttpResponse) => [...headers.keys()].toSorted();
+const headerNames = ({ headers }: HttpResponse) => [...headers.keys()].toSorted();
 
 describe('a read that is denied while its data is read', () => {
   const unavailable = new ApiError('service_unavailable', 'Away.');
@@ -91,7 +91,7 @@ describe('a read that is denied while its data is read', () => {
       // From now on the request waits for its count, and its response has the same headers.
       const waited = await fetchPath(path, { method, key, headers });
       expect([waited.status, read.mock.calls.length]).toEqual([429, reads]);
-      expect(namesOf(denied)).toEqual(namesOf(waited));
+      expect(headerNames(denied)).toEqual(headerNames(waited));
       expect(denied.headers.get('content-type')).toBe(waited.headers.get('content-type'));
       for (const name of ['etag', 'allow', 'location']) {
         expect(denied.headers.get(name)).toBeNull();

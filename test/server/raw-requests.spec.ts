@@ -7,7 +7,7 @@ const CHUNKED = `1d\r\n${PET}\r\n0\r\n\r\n`;
 const store = shareApplication();
 
 /** Sends a request as it is, and returns the status of each response. */
-async function statusesOf(firstLine: string, headers: string[], body = ''): Promise<number[]> {
+async function readStatuses(firstLine: string, headers: string[], body = ''): Promise<number[]> {
   const all = [
     ...headers,
     `Authorization: Bearer ${store.key}`,
@@ -31,7 +31,7 @@ describe('a request whose end a proxy could read differently', () => {
     ['lines that end in LF alone', ['X-A: b\nContent-Length: 29']],
   ])('gets one response: %s', async (_name, headers) => {
     const body = headers.some((header) => header.includes('chunked')) ? CHUNKED : PET;
-    const [status, ...others] = await statusesOf('POST /v1/pets HTTP/1.1', ['Host: x', ...headers], body);
+    const [status, ...others] = await readStatuses('POST /v1/pets HTTP/1.1', ['Host: x', ...headers], body);
     expect([201, 400]).toContain(status);
     expect(others).toEqual([]);
   });
@@ -44,7 +44,7 @@ describe('a request whose end a proxy could read differently', () => {
     ['an upgrade', '/v1/pets HTTP/1.1', ['Host: x', 'Upgrade: h2c']],
     ['an unknown expectation, as there is no 417', '/v1/pets HTTP/1.1', ['Host: x', 'Expect: wonders']],
   ])('gets one response: %s', async (_name, target, headers) => {
-    expect(await statusesOf(`GET ${target}`, headers)).toEqual([200]);
+    expect(await readStatuses(`GET ${target}`, headers)).toEqual([200]);
   });
 });
 
@@ -67,7 +67,7 @@ describe('CONNECT', () => {
 
 describe('an error behind a response', () => {
   it.each(['GET /livez', 'POST /nothing'])('adds no second response to %s', async (request) => {
-    const [, ...others] = await statusesOf(
+    const [, ...others] = await readStatuses(
       `${request} HTTP/1.1`,
       ['Host: x', 'Transfer-Encoding: chunked'],
       'no chunk\r\n',

@@ -26,11 +26,11 @@ const used = async () => {
   );
   return row?.day_used ?? 0;
 };
-const requestOf = (target: string) => head(`GET ${target}`, `Authorization: Bearer ${client.key}`);
+const rawRequest = (target: string) => head(`GET ${target}`, `Authorization: Bearer ${client.key}`);
 /** Sends requests on one connection, and holds them by a lock. */
 async function holdRequests(count: number) {
   const lock = await hold(store.database.url, 'LOCK TABLE pets');
-  const responses = sendRaw(store.url, requestOf('/v1/pets').repeat(count));
+  const responses = sendRaw(store.url, rawRequest('/v1/pets').repeat(count));
   await eventually(() => expectLocksWaitedFor(store.database, 1));
   return { lock, responses };
 }
@@ -102,7 +102,7 @@ describe('a service that ends', () => {
     const opened = once(store.app.getHttpServer(), 'connection') as Promise<[Socket]>;
     const socket = dial(store.url).pause();
     // 4.7 MB: more than the buffers of both ends hold.
-    socket.write(requestOf('/v1/pets?limit=100').repeat(30));
+    socket.write(rawRequest('/v1/pets?limit=100').repeat(30));
     const [theirs] = await opened;
     await until(() => theirs.writableNeedDrain);
     const closed = store.app.close();

@@ -44,7 +44,7 @@ export async function startService() {
     await once(child, 'message');
   };
   try {
-    const url = await addressOf(child, ended);
+    const url = await findAddress(child, ended);
     const keys = JSON.parse(await readFile(path.join(dataDir, 'data', 'demo-keys.json'), 'utf8'));
     return { url, adminKey: keys.admin, travel, stop };
   } catch (error) {
@@ -53,7 +53,7 @@ export async function startService() {
   }
 }
 
-function addressOf({ stdout }, ended) {
+function findAddress({ stdout }, ended) {
   return new Promise((resolve, reject) => {
     let output = '';
     stdout.setEncoding('utf8').on('data', (text) => {

@@ -41,12 +41,12 @@ interface Export {
   }[];
 }
 
-const valueOf = ({ value }: Attribute): unknown =>
+const readValue = ({ value }: Attribute): unknown =>
   value.arrayValue === undefined
     ? Object.values(value)[0]
     : value.arrayValue.values.map((each) => Object.values(each)[0] as unknown);
 const byName = (attributes: Attribute[]) =>
-  Object.fromEntries(attributes.map((attribute) => [attribute.key, valueOf(attribute)]));
+  Object.fromEntries(attributes.map((attribute) => [attribute.key, readValue(attribute)]));
 
 function parseSpans({ body, type }: Posting): ReceivedSpan[] {
   if (type !== 'application/json') {
